@@ -1,0 +1,65 @@
+import express, { type Express } from 'express'
+import type { AuthorizationServer, PageSession } from 'svc-oauth2server'
+import { mount, page, requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2server/express'
+import { homePage } from './home-page.ts'
+import type { Notes } from './notes.ts'
+
+/** The notes application: its own page at `/`, its REST API under `/api`, and the authorization server. */
+export const createApp = (server: AuthorizationServer, notes: Notes): Express => {
+  const app = express()
+  app.disable('x-powered-by')
+
+  app.use(mount(server))
+  app.use('/api', rest(server), express.json({ limit: '16kb' }))
+
+  app.get('/api/notes', requireApiAuth(), requireOauthScopes('notes:read'), (req, res) => {
+    res.json(notes.of(userId(req)))
+  })
+  app.post('/api/notes', requireApiAuth(), requireOauthScopes('notes:write'), (req, res) => {
+    const text: unknown = req.body?.text
+    if (typeof text !== 'string' || text.trim() === '' || text.length > 2_000) {
+      res.status(400).json({ status: 400, message: 'text must be a text of 1 to 2000 characters.' })
+      return
+    }
+    res.status(201).json(notes.add(userId(req), text))
+  })
+  app.delete('/api/notes/:id', requireApiAuth(), requireOauthScopes('notes:write'), (req, res) => {
+    // Scopes say what a token may do; that these are only the caller's own notes is access control.
+    const isDeleted = notes.delete(userId(req), Number(req.params.id))
+    if (isDeleted) res.status(204).end()
+    else res.status(404).json({ status: 404, message: 'There is no such note.' })
+  })
+  app.get('/api/me', requireApiAuth(), (req, res) => {
+    const { user, kind, scopes } = req.auth
+    const mayShowEmail = scopes === null || scopes.includes('user:email')
+    res.json({ id: user?.id ?? null, ...(mayShowEmail && user ? { email: user.email } : {}), kind })
+  })
+  app.get('/api/public', requireApiAuth({ allowAnonymous: true }), (req, res) => {
+    const { kind, user } = req.auth
+    res.json({ kind, user: user && { id: user.id } })
+  })
+  app.use('/api', (_req, res) => {
+    res.status(404).json({ status: 404, message: 'There is nothing at this address.' })
+  })
+
+  app.get('/', page(server), (req, res) => {
+    res
+      .type('html')
+      .set('content-security-policy', contentSecurityPolicy)
+      .send(homePage(req.signedInUser, res.locals as PageSession, server))
+  })
+  app.use(badRequests)
+  return app
+}
+
+const contentSecurityPolicy =
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+const userId = ({ auth }: express.Request): string => String(auth.user?.id)
+
+// What the body parser refuses is the caller's mistake; everything else is ours.
+const badRequests: express.ErrorRequestHandler = (error, _req, res, next) => {
+  const status: unknown = error?.status
+  if (typeof status !== 'number' || status < 400 || status >= 500) return next(error)
+  res.status(status).json({ status, message: 'The request body cannot be read.' })
+}

@@ -1,0 +1,262 @@
+import { resolve } from 'node:path'
+import { builtInClientAuthentication } from './client-authentication/built-in.ts'
+import { PasswordHasher } from './crypto/password.ts'
+import { type RandomSource, systemRandom } from './crypto/random.ts'
+import { KeyRing } from './crypto/sealed.ts'
+import { builtInEndpoints } from './endpoints/built-in.ts'
+import type {
+  Extension,
+  PendingAuthorization,
+  ProviderOperations,
+  ServerContext,
+} from './extension.ts'
+import { builtInExtensions } from './extensions/built-in.ts'
+import { builtInGrants } from './grants/built-in.ts'
+import type { Connection } from './http-request.ts'
+import { importPath } from './import-path.ts'
+import { type LogSink, logToStderr } from './log.ts'
+import type { AuthorizationCode } from './model/authorization.ts'
+import { isWithin, type Scope, type ScopeRegistry } from './model/scope.ts'
+import { UserProxy } from './model/user.ts'
+import { InvalidSettings, loosenings, type Settings } from './options.ts'
+import { queryCharacters } from './query-characters.ts'
+import type { RecordsContext } from './records/context.ts'
+import { type Records, records } from './records/records.ts'
+import type { SaveToken } from './records/token-row.ts'
+import { TransientValues } from './records/transient-values.ts'
+import { type Refusal, refusalOf } from './refusal.ts'
+import { type Auth, ResourceServer } from './resource-server.ts'
+import { createRouter } from './router.ts'
+import { clientAddress } from './session/client-address.ts'
+import type { VerifyJwt } from './session/jwt.ts'
+import { type PageSession, pageSession } from './session/page-session.ts'
+import { type BrowserCredentials, Sessions } from './session/sessions.ts'
+import { checkedOptions, checkKeys, type StartOptions } from './start-up.ts'
+import { decorated } from './store/decorated.ts'
+import { memoryTransients } from './store/memory-transients.ts'
+import type { AroundStore, StoreOpener } from './store/store.ts'
+import { Sweeper } from './sweeper.ts'
+
+/** What a host hands to `createAuthorizationServer`. Every setting of `SettingsInput` may be among it. */
+export interface AuthorizationServerOptions extends StartOptions {
+  /** The public address of the application, and the issuer (RFC 8414 §2): https, or http on a loopback host. */
+  readonly issuer: string
+  /** The application secret key, at least 32 bytes, and behind it earlier ones that still open what they sealed. */
+  readonly secretKeys: readonly (string | undefined)[]
+  readonly store: StoreOpener
+  readonly scopes?: readonly Scope[]
+  /** The folder of the application's `package.json`: scopes in its entry points are registered too. */
+  readonly applicationRoot?: string
+  readonly extensions?: readonly Extension[]
+  /** Names of error views, for `errorEndpoint`, and their paths. */
+  readonly views?: Readonly<Record<string, string>>
+
+  /** Replaces the specification's `get_client`; `next` is the built-in one. */
+  readonly getClient?: (
+    clientId: string,
+    next: ProviderOperations['getClient'],
+  ) => ReturnType<ProviderOperations['getClient']>
+  /** Replaces the specification's `get_token`. */
+  readonly getToken?: (
+    by: { readonly accessToken?: string; readonly refreshToken?: string },
+    next: ProviderOperations['getToken'],
+  ) => ReturnType<ProviderOperations['getToken']>
+  /** Replaces the specification's `get_user`. */
+  readonly getUser?: (
+    email: string,
+    password: string,
+    next: ProviderOperations['getUser'],
+  ) => ReturnType<ProviderOperations['getUser']>
+  /** Wraps the specification's `save_token`. */
+  readonly saveToken?: SaveToken
+
+  /** Milliseconds since the epoch. */
+  readonly clock?: () => number
+  readonly random?: RandomSource
+  /** For requests that the server itself sends. */
+  readonly fetch?: typeof fetch
+  readonly log?: LogSink
+  /** Runs around every store operation. */
+  readonly aroundStore?: AroundStore
+}
+
+/** An authorization server that is embedded in an application. */
+export interface AuthorizationServer extends Records, ProviderOperations {
+  readonly issuer: string
+  readonly settings: Settings
+  readonly scopes: ScopeRegistry
+  readonly resourceServer: ResourceServer
+  readonly sessions: Sessions
+  /** Answers a request to one of the server's addresses. Never rejects. */
+  fetch(request: Request, connection?: Connection): Promise<Response>
+  /** Whether the path is one of the server's addresses. */
+  handles(path: string): boolean
+  /** The address of the client, from behind trusted proxies. */
+  clientAddress(peer: string | undefined, forwardedFor: string | null): string
+  /** Refuses characters that a query string of the REST application must not contain. @throws OAuthError */
+  checkQuery(query: string): void
+  /** What a page of the application needs: the signed-in user, and what its template embeds. */
+  pageSession(browser: BrowserCredentials): Promise<PageSession>
+  /** The answer to a guard's error; undefined for an error that is not a refusal. */
+  refusalOf(error: unknown): Refusal | undefined
+  /** The challenge for whoever presented nothing, and the refusal of a token that lacks scopes. */
+  challenge(auth: Auth, neededScopes: readonly string[]): Error | undefined
+  /** Removes what has expired. @returns the number of rows */
+  sweep(): Promise<number>
+  /** Ends the sweeper and closes the store. */
+  close(): Promise<void>
+}
+
+/**
+ * Creates an authorization server: opens and migrates the store, and checks every option.
+ * @throws InvalidSettings that names every wrong option; StoreUnusable for a store that cannot be used
+ */
+export const createAuthorizationServer = async (
+  options: AuthorizationServerOptions,
+): Promise<AuthorizationServer> => {
+  const { clock = () => Date.now(), random = systemRandom, log = logToStderr } = options
+  const { settings, issuer, basePath, secrets, scopes, errorView } = await checkedOptions(options)
+  for (const message of loosenings(settings))
+    log({ level: 'warn', event: 'settings.loosened', message })
+  const keys = new KeyRing(secrets)
+  const opened = await options.store.open()
+  try {
+    await opened.migrate()
+    await checkKeys(opened, keys, clock())
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+  const store = options.aroundStore ? decorated(opened, options.aroundStore) : opened
+
+  const context: RecordsContext = {
+    store,
+    transients: settings.cacheType === 'memory' ? memoryTransients() : store.transients,
+    settings,
+    scopes,
+    keys,
+    passwords: new PasswordHasher(),
+    clientContext: {
+      scopes,
+      allowedGrantTypes: settings.allowedGrantTypes,
+      allowedResponseTypes: settings.allowedResponseTypes,
+      knownGrantTypes: builtInGrants.map(({ type }) => type),
+      defaultScopes: settings.defaultScopes,
+      countUsers: (clientId) => store.clients.countUsers(clientId),
+    },
+    saveToken: options.saveToken,
+    clock,
+    random,
+    log,
+  }
+  const own = records(context)
+  const provider = providerOperations(options, own)
+  const sessions = new Sessions(context, issuer, await verifyJwt(options, settings))
+  const resourceServer = new ResourceServer({
+    getToken: provider.getToken,
+    userProxy: (user) => new UserProxy(user, own.users),
+    session: sessions,
+    jwtAuthHeader: settings.jwtAuthHeader,
+    jwtAuthHeaderType: settings.jwtAuthHeaderType,
+    clock,
+    acceptQueryAccessToken: settings.acceptQueryAccessToken,
+    realm: issuer,
+  })
+  const extensions = [...builtInExtensions, ...(options.extensions ?? [])]
+  const server: ServerContext = {
+    ...own,
+    ...provider,
+    issuer,
+    basePath,
+    pageBase: { stylesheet: `${basePath}${settings.oauthPrefix}/style.css`, home: `${basePath}/` },
+    settings,
+    scopes,
+    clock,
+    log,
+    codes: new TransientValues<AuthorizationCode>('authorization_code', context),
+    pending: new TransientValues<PendingAuthorization>('authorization_request', context),
+    sessions,
+    resourceServer,
+    grants: [...builtInGrants, ...extensions.flatMap(({ grants = [] }) => grants)],
+    clientAuthentication: builtInClientAuthentication,
+    extensions,
+    endpoints: [...builtInEndpoints, ...extensions.flatMap(({ endpoints = [] }) => endpoints)],
+    errorView,
+    fetch: options.fetch ?? fetch,
+  }
+  const router = createRouter(server)
+  const sweeper = new Sweeper({ store, transients: context.transients, settings, clock, log })
+  sweeper.start()
+
+  return {
+    ...own,
+    ...provider,
+    issuer,
+    settings,
+    scopes,
+    resourceServer,
+    sessions,
+    fetch: router.fetch,
+    handles: router.handles,
+    clientAddress: clientAddress(settings.trustedProxies),
+    checkQuery: queryCharacters(settings.allowedUrlencodeCharacters),
+    pageSession: (browser) => pageSession(sessions, browser),
+    refusalOf,
+    challenge: (auth, needed) => challenge(resourceServer, auth, needed),
+    sweep: () => sweeper.run(),
+    async close() {
+      await sweeper.stop()
+      await opened.close()
+    },
+  }
+}
+
+const providerOperations = (
+  options: AuthorizationServerOptions,
+  { clients, tokens, users }: Records,
+): ProviderOperations => {
+  const { getClient, getToken, getUser } = options
+  const own: ProviderOperations = {
+    // The client row behind a personal token is a client at no endpoint.
+    async getClient(clientId) {
+      const client = await clients.find(clientId)
+      return client?.isPersonal ? undefined : client
+    },
+    getToken: (by) => tokens.find(by),
+    getUser: (email, password) => users.withPassword(email, password),
+  }
+  return {
+    getClient: getClient ? (clientId) => getClient(clientId, own.getClient) : own.getClient,
+    getToken: getToken ? (by) => getToken(by, own.getToken) : own.getToken,
+    getUser: getUser ? (email, password) => getUser(email, password, own.getUser) : own.getUser,
+  }
+}
+
+const verifyJwt = async (
+  { applicationRoot = '.' }: AuthorizationServerOptions,
+  { jwtVeryficationFactory }: Settings,
+): Promise<VerifyJwt> => {
+  if (typeof jwtVeryficationFactory === 'function') return jwtVeryficationFactory
+  const verify = await importPath(jwtVeryficationFactory, resolve(applicationRoot)).catch(
+    (cause: unknown) => {
+      throw new InvalidSettings([
+        `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} cannot be loaded: ${cause instanceof Error ? cause.message : cause}`,
+      ])
+    },
+  )
+  if (typeof verify === 'function') return verify as VerifyJwt
+  throw new InvalidSettings([
+    `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} is no function.`,
+  ])
+}
+
+// Asked of whoever was resolved, so that a guard can answer without knowing the protocol.
+const challenge = (
+  resourceServer: ResourceServer,
+  auth: Auth,
+  needed: readonly string[],
+): Error | undefined => {
+  if (auth.kind === 'anonymous') return resourceServer.unauthenticated()
+  if (auth.scopes === null || isWithin(needed, auth.scopes)) return undefined
+  return resourceServer.insufficientScope(needed)
+}

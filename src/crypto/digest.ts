@@ -1,0 +1,32 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+
+declare const brand: unique symbol
+
+/** A SHA-256 digest in base64url: what a secret leaves in the database. */
+export type Digest = string & { readonly [brand]: 'Digest' }
+
+/** What an opaque value is good for. It goes into the digest, so a code never matches as a token. */
+export type SecretKind =
+  | 'access_token'
+  | 'refresh_token'
+  | 'client_secret'
+  | 'authorization_code'
+  | 'authorization_request'
+  | 'session'
+
+/**
+ * The digest by which a secret is looked up. One round of SHA-256 is enough, because every such
+ * secret is random and at least 128 bits long.
+ */
+export const digestOf = (kind: SecretKind, secret: string): Digest =>
+  hash('sha256', `${kind}:${secret}`, 'base64url') as Digest
+
+/** The unkeyed SHA-256 of a text, base64url: the transformation of RFC 7636 §4.2. */
+export const sha256 = (text: string): string => hash('sha256', text, 'base64url')
+
+/** Compares two texts in a time that does not depend on where they differ. */
+export const constantTimeEqual = (a: string, b: string): boolean => {
+  const left = Buffer.from(a)
+  const right = Buffer.from(b)
+  return left.length === right.length && timingSafeEqual(left, right)
+}

@@ -1,0 +1,70 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import pLimit from 'p-limit'
+
+const derive = promisify(argon2)
+
+/** Memory in KiB, passes and lanes: OWASP's recommendation for argon2id (19 MiB, 2, 1). */
+const cost = { memory: 19_456, passes: 2, parallelism: 1 }
+const tagLength = 32
+
+/** Two at a time: hashing must not take every thread of libuv's pool, nor memory without bound. */
+const atOnce = 2
+const longestQueue = 200
+
+const phc =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{16,172})$/
+
+/** More passwords are waiting to be hashed than this process can do in reasonable time. */
+export class PasswordHashingBusy extends Error {
+  override readonly name = 'PasswordHashingBusy'
+}
+
+const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes).toString('base64').replaceAll('=', '')
+
+const toPhc = (salt: Uint8Array, tag: Uint8Array): string =>
+  `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(salt)}$${base64(tag)}`
+
+// What an unknown user's password is compared with, so that it takes as long as a known one's.
+const nobody = toPhc(new Uint8Array(16), new Uint8Array(tagLength))
+
+/** Hashes and checks passwords with argon2id (RFC 9106), a bounded number at a time. */
+export class PasswordHasher {
+  readonly #limit = pLimit(atOnce)
+
+  /** The PHC string of a password. */
+  async hash(password: string): Promise<string> {
+    const salt = randomBytes(16)
+    return toPhc(salt, await this.#derive(password, salt, cost))
+  }
+
+  /** Compares a password with a PHC string; without one it takes the same time and answers false. */
+  async check(password: string, stored: string | null | undefined): Promise<boolean> {
+    const match = phc.exec(stored ?? nobody)
+    if (!match) return false
+    const [, memory, passes, parallelism, salt = '', expected = ''] = match
+    const tag = await this.#derive(password, Buffer.from(salt, 'base64'), {
+      memory: Number(memory),
+      passes: Number(passes),
+      parallelism: Number(parallelism),
+    })
+    const wanted = Buffer.from(expected, 'base64')
+    return Boolean(stored) && wanted.length === tag.length && timingSafeEqual(wanted, tag)
+  }
+
+  /** @throws PasswordHashingBusy */
+  #derive(
+    password: string,
+    nonce: Uint8Array,
+    { memory, passes, parallelism }: typeof cost,
+  ): Promise<Uint8Array> {
+    if (this.#limit.pendingCount >= longestQueue) {
+      throw new PasswordHashingBusy('Too many passwords are being checked.')
+    }
+    const message = password.normalize('NFC')
+    return this.#limit(() =>
+      derive('argon2id', { message, nonce, memory, passes, parallelism, tagLength }),
+    )
+  }
+}

@@ -1,0 +1,150 @@
+import type { ServerContext } from '../extension.ts'
+import type { AuthorizationRequest, Prompt } from '../model/authorization-request.ts'
+import type { Client, ResponseType } from '../model/client.ts'
+import type { Parameters } from '../model/parameters.ts'
+import { matchRedirectUri } from '../model/redirect-uri.ts'
+import { narrow } from '../model/scope.ts'
+import { OAuthError } from '../oauth-error.ts'
+
+const parameters = [
+  'client_id',
+  'redirect_uri',
+  'response_type',
+  'response_mode',
+  'scope',
+  'state',
+  'prompt',
+]
+const further = ['request', 'request_uri', 'iss']
+const prompts: readonly Prompt[] = ['none', 'login', 'consent']
+const longestState = 4_096
+
+/** Client and redirect URI of a request, proven: from here on errors may go to the client. */
+export interface ProvenRedirect {
+  readonly client: Client
+  readonly redirectUri: string
+  readonly redirectUriGiven: boolean
+  readonly responseType: string | undefined
+  readonly state: string | undefined
+}
+
+/**
+ * Checks client and redirect URI before anything else: whoever fails here is never redirected to.
+ * @throws OAuthError to be shown here, RFC 6749 §4.1.2.1
+ */
+export const proveRedirect = async (
+  params: Parameters,
+  server: ServerContext,
+): Promise<ProvenRedirect> => {
+  const extended = server.extensions.flatMap(
+    ({ authorizationParameters = [] }) => authorizationParameters,
+  )
+  params.refuseRepeated([...parameters, ...further, ...extended])
+  const client = await server.getClient(params.required('client_id'))
+  if (!client?.isActive) throw new OAuthError('invalid_request', 'The client is unknown.')
+  const given = params.optional('redirect_uri')
+  const redirectUri =
+    given === undefined
+      ? onlyOne(client.redirectUris)
+      : matchRedirectUri(client.redirectUris, given, { anyLoopbackPort: !client.isConfidential })
+  if (redirectUri === undefined) {
+    throw new OAuthError(
+      'invalid_request',
+      'redirect_uri is missing, or not registered for this client.',
+    )
+  }
+  return {
+    client,
+    // For a loopback address that is the very URI asked for, with the port of this installation.
+    redirectUri: given ?? redirectUri,
+    redirectUriGiven: given !== undefined,
+    responseType: params.opaque('response_type'),
+    state: params.opaque('state'),
+  }
+}
+
+const onlyOne = (uris: readonly string[]): string | undefined =>
+  uris.length === 1 ? uris[0] : undefined
+
+/**
+ * Validates the rest of the request.
+ * @throws OAuthError to be sent to the redirect URI
+ */
+export const validateRequest = (
+  { client, redirectUri, redirectUriGiven, state }: ProvenRedirect,
+  params: Parameters,
+  server: ServerContext,
+): AuthorizationRequest => {
+  if (state !== undefined && state.length > longestState) {
+    throw new OAuthError('invalid_request', `state is longer than ${longestState} characters.`)
+  }
+  if (params.optional('request') !== undefined)
+    throw new OAuthError('request_not_supported', 'request is not supported.')
+  if (params.optional('request_uri') !== undefined) {
+    throw new OAuthError('request_uri_not_supported', 'request_uri is not supported.')
+  }
+  const responseType = responseTypeOf(params.required('response_type'), client, server)
+  checkResponseMode(params.optional('response_mode'), responseType)
+  const scopes = narrow(scopeParameter(params), {
+    within: client.scopeCeiling,
+    otherwise: client.scopesWhenOmitted,
+  })
+  return {
+    clientId: client.clientId,
+    responseType,
+    redirectUri,
+    redirectUriGiven,
+    scopes,
+    state,
+    prompt: promptOf(params.optional('prompt')),
+    extensions: remembered(params, client, responseType, server),
+  }
+}
+
+// Everything outside a scope token is `invalid_scope`, a control character too (RFC 6749 §4.1.2.1).
+const scopeParameter = (params: Parameters): string | undefined => params.opaque('scope')
+
+const responseTypeOf = (
+  text: string,
+  client: Client,
+  { settings }: ServerContext,
+): ResponseType => {
+  const allowed = settings.allowedResponseTypes.find((type) => type === text)
+  const hasGrant = allowed !== 'code' || settings.allowedGrantTypes.includes('authorization_code')
+  if (!allowed || !hasGrant) {
+    throw new OAuthError('unsupported_response_type', 'The response type is not supported.')
+  }
+  const mayUseGrant = allowed !== 'code' || client.allowedGrantTypes.includes('authorization_code')
+  if (!client.allowedResponseTypes.includes(allowed) || !mayUseGrant) {
+    throw new OAuthError('unauthorized_client', 'The client may not use this response type.')
+  }
+  return allowed
+}
+
+const checkResponseMode = (mode: string | undefined, responseType: ResponseType): void => {
+  const only = responseType === 'code' ? 'query' : 'fragment'
+  if (mode !== undefined && mode !== only) {
+    throw new OAuthError('invalid_request', `response_mode must be ${only} for this response type.`)
+  }
+}
+
+const promptOf = (text: string | undefined): readonly Prompt[] => {
+  const words = (text ?? '').split(' ').filter((word) => word !== '')
+  if (words.includes('none') && words.length > 1) {
+    throw new OAuthError('invalid_request', 'prompt=none cannot be combined with another prompt.')
+  }
+  return prompts.filter((prompt) => words.includes(prompt))
+}
+
+const remembered = (
+  params: Parameters,
+  client: Client,
+  responseType: ResponseType,
+  server: ServerContext,
+): Readonly<Record<string, unknown>> => {
+  const entries = server.extensions.map((extension) => [
+    extension.name,
+    extension.onAuthorizationRequest?.(params, { client, responseType }, server),
+  ])
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,18 @@
+import type { Endpoint } from '../extension.ts'
+import { jsonAnswer } from './answers.ts'
+import { tokenHolder } from './token-holder.ts'
+
+/** Tells a token's holder whose token it is and how far it reaches. */
+export const infoEndpoint: Endpoint = {
+  path: ({ oauthPrefix }) => `${oauthPrefix}/info`,
+  methods: ['GET'],
+  errors: 'challenge',
+  async handle(request, server) {
+    const { user, client, scopes } = await tokenHolder(request, server)
+    return jsonAnswer({
+      user: user && { id: user.id },
+      client: client && { client_id: client.clientId, name: client.name },
+      scopes,
+    })
+  },
+}

@@ -1,0 +1,21 @@
+import type { ServerContext } from '../extension.ts'
+import type { HttpRequest } from '../http-request.ts'
+import type { Auth } from '../resource-server.ts'
+
+/** The holder of the token that a request presents; a session is not enough here. */
+export const tokenHolder = async (
+  { headers, query, address, userAgent }: HttpRequest,
+  { resourceServer }: ServerContext,
+): Promise<Auth> => {
+  const { auth, refusal } = await resourceServer.resolve({
+    authorization: headers.get('authorization'),
+    cookie: headers.get('cookie'),
+    query,
+    address,
+    userAgent,
+    headers: () => headers,
+  })
+  if (auth.kind === 'session' || auth.kind === 'anonymous')
+    throw refusal ?? resourceServer.unauthenticated()
+  return auth
+}

@@ -1,0 +1,72 @@
+import { authenticateClient } from '../client-authentication/authenticate-client.ts'
+import type { Endpoint, Grant, ServerContext } from '../extension.ts'
+import type { Client } from '../model/client.ts'
+import type { Redemption, TokenSubject } from '../model/redemption.ts'
+import type { IssuedToken } from '../model/token.ts'
+import type { UserId } from '../model/user.ts'
+import { OAuthError } from '../oauth-error.ts'
+import { jsonAnswer } from './answers.ts'
+
+/** Exchanges a grant for tokens. RFC 6749 §3.2. */
+export const tokenEndpoint: Endpoint = {
+  path: ({ oauthPrefix }) => `${oauthPrefix}/token`,
+  methods: ['POST'],
+  errors: 'json',
+  advertisedAs: 'token_endpoint',
+  async handle(request, server) {
+    const params = await request.form()
+    params.refuseRepeated(knownParameters(server))
+    const client = await authenticateClient(request.headers.get('authorization'), params, server)
+    const grant = grantFor(params.required('grant_type'), client, server)
+    const redemption = await grant.redeem({ client, params, now: server.clock() }, server)
+    const issued = await server.tokens.issue(redemption)
+    return jsonAnswer(toWire(issued, subjectOf(redemption)))
+  },
+}
+
+const knownParameters = ({ grants, clientAuthentication }: ServerContext): readonly string[] => [
+  'grant_type',
+  ...grants.flatMap(({ parameters }) => parameters),
+  ...clientAuthentication.flatMap(({ parameters }) => parameters),
+]
+
+const grantFor = (type: string, client: Client, { grants, settings }: ServerContext): Grant => {
+  const grant = grants.find((candidate) => candidate.type === type)
+  const isAllowed = (settings.allowedGrantTypes as readonly string[]).includes(type)
+  if (!grant || !isAllowed)
+    throw new OAuthError('unsupported_grant_type', 'The grant type is not supported.')
+  if (!client.allowedGrantTypes.includes(type)) {
+    throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
+  }
+  return grant
+}
+
+const subjectOf = (redemption: Redemption): TokenSubject | null =>
+  redemption.type === 'refresh' ? (redemption.current?.found.user ?? null) : redemption.subject
+
+/** RFC 6749 §5.1, and the user as specified. */
+interface TokenAnswer {
+  access_token: string
+  token_type: 'Bearer'
+  expires_in?: number
+  scope: string
+  refresh_token?: string
+  user?: { id: UserId; email?: string; email_verified?: boolean }
+}
+
+const toWire = (
+  { token, accessToken, refreshToken, expiresIn }: IssuedToken,
+  subject: TokenSubject | null,
+): TokenAnswer => ({
+  access_token: accessToken,
+  token_type: 'Bearer',
+  ...(expiresIn === null ? {} : { expires_in: expiresIn }),
+  scope: token.scopes.join(' '),
+  ...(refreshToken === null ? {} : { refresh_token: refreshToken }),
+  ...(token.userId === null ? {} : { user: userToWire(token.userId, token.scopes, subject) }),
+})
+
+const userToWire = (id: UserId, scopes: readonly string[], subject: TokenSubject | null) =>
+  subject !== null && scopes.includes('user:email')
+    ? { id, email: subject.email, email_verified: subject.emailVerified }
+    : { id }

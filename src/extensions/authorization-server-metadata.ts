@@ -1,0 +1,36 @@
+// RFC 8414: OAuth 2.0 Authorization Server Metadata
+
+import { metadataAnswer } from '../endpoints/answers.ts'
+import type { Extension, ServerContext } from '../extension.ts'
+
+/** What the server can do, from the same records that route it: nothing that is off is listed. */
+const metadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
+  const { issuer, settings, scopes, endpoints, extensions, clientAuthentication } = server
+  const addresses = endpoints.flatMap(({ advertisedAs, path }) =>
+    advertisedAs === undefined ? [] : [[advertisedAs, `${issuer}${path(settings)}`]],
+  )
+  const implicit = settings.allowedResponseTypes.includes('token') ? ['implicit'] : []
+  return {
+    issuer,
+    ...Object.fromEntries(addresses),
+    scopes_supported: scopes.requestable(),
+    response_types_supported: settings.allowedResponseTypes,
+    response_modes_supported: ['query', 'fragment'],
+    grant_types_supported: [...settings.allowedGrantTypes, ...implicit],
+    token_endpoint_auth_methods_supported: clientAuthentication.map(({ name }) => name),
+    ...Object.assign({}, ...extensions.map((extension) => extension.metadata?.(server))),
+  }
+}
+
+export const authorizationServerMetadata: Extension = {
+  name: 'authorization-server-metadata',
+  endpoints: [
+    {
+      path: () => '/.well-known/oauth-authorization-server',
+      wellKnown: true,
+      methods: ['GET'],
+      errors: 'json',
+      handle: async (_request, server) => metadataAnswer(metadata(server)),
+    },
+  ],
+}

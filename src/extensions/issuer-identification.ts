@@ -1,0 +1,9 @@
+// RFC 9207: Authorization Server Issuer Identification
+import type { Extension } from '../extension.ts'
+
+/** Says in every authorization answer who gives it, against mix-up attacks. */
+export const issuerIdentification: Extension = {
+  name: 'issuer-identification',
+  metadata: () => ({ authorization_response_iss_parameter_supported: true }),
+  onAuthorizationResponse: ({ issuer }) => ({ iss: issuer }),
+}

@@ -1,0 +1,26 @@
+import type { Grant } from '../extension.ts'
+import { longestPasswordBytes } from '../model/field-rules.ts'
+import { narrow } from '../model/scope.ts'
+import { OAuthError } from '../oauth-error.ts'
+
+/** The client hands over the user's credentials: off by default. RFC 6749 §4.3. */
+export const password: Grant = {
+  type: 'password',
+  parameters: ['username', 'password', 'scope'],
+  async redeem({ client, params }, server) {
+    const username = params.required('username')
+    const secret = params.opaque('password')
+    if (secret === undefined) throw new OAuthError('invalid_request', 'password is missing.')
+    if (Buffer.byteLength(secret) > longestPasswordBytes) throw refused()
+    const scopes = narrow(params.optional('scope'), {
+      within: client.scopeCeiling,
+      otherwise: client.scopesWhenOmitted,
+    })
+    const user = await server.getUser(username, secret)
+    if (!user?.active) throw refused()
+    return { type: 'user', client, subject: user, scopes, refreshable: true }
+  },
+}
+
+const refused = (): OAuthError =>
+  new OAuthError('invalid_grant', 'The username or the password is not valid.')

@@ -1,0 +1,92 @@
+import { Parameters } from './model/parameters.ts'
+import { OAuthError } from './oauth-error.ts'
+
+/** Bytes that a request body may have. */
+const largestBody = 65_536
+const longestQuery = 8_192
+
+/** What an adapter knows of the connection that a request came over. */
+export interface Connection {
+  /** The address of the peer, which may be a proxy's. */
+  readonly remoteAddress?: string | undefined
+}
+
+/** A request as endpoints see it: nothing of a framework, and no host that anybody could have chosen. */
+export class HttpRequest {
+  readonly method: string
+  readonly headers: Headers
+  /** The path as it was sent. */
+  readonly path: string
+  /** The raw query, without its question mark. */
+  readonly query: string
+  /** The address of the client, from behind trusted proxies. */
+  readonly address: string
+  readonly #request: Request
+
+  constructor(request: Request, address: string) {
+    this.#request = request
+    this.method = request.method
+    this.headers = request.headers
+    this.address = address
+    const target = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/#.*$/s, '')
+    const mark = target.indexOf('?')
+    this.path = mark < 0 ? target : target.slice(0, mark)
+    this.query = mark < 0 ? '' : target.slice(mark + 1)
+  }
+
+  get userAgent(): string {
+    return this.headers.get('user-agent') ?? ''
+  }
+
+  /** @throws OAuthError `invalid_request` where it is too long */
+  queryParameters(): Parameters {
+    if (this.query.length > longestQuery) {
+      throw new OAuthError(
+        'invalid_request',
+        `The query is longer than ${longestQuery} characters.`,
+        { status: 414 },
+      )
+    }
+    return new Parameters(this.query)
+  }
+
+  /**
+   * The form in the body; the query is never read in its place (RFC 6749 §3.2).
+   * @throws OAuthError `invalid_request` for another content type, 413 for a body over 64 KiB
+   */
+  async form(): Promise<Parameters> {
+    return new Parameters(await this.formText())
+  }
+
+  async formText(): Promise<string> {
+    const type = this.headers.get('content-type') ?? ''
+    if (!/^application\/x-www-form-urlencoded(?: *; *charset="?utf-8"?)?$/i.test(type)) {
+      throw new OAuthError(
+        'invalid_request',
+        'The content type must be application/x-www-form-urlencoded.',
+      )
+    }
+    if (this.headers.has('content-encoding')) {
+      throw new OAuthError('invalid_request', 'The body must not be compressed.')
+    }
+    if (Number(this.headers.get('content-length') ?? 0) > largestBody) throw tooLarge()
+    return new TextDecoder().decode(await this.#body())
+  }
+
+  async #body(): Promise<Uint8Array> {
+    if (this.#request.body === null) return new Uint8Array()
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of this.#request.body as ReadableStream<Uint8Array>) {
+      size += chunk.byteLength
+      if (size > largestBody) throw tooLarge()
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks)
+  }
+}
+
+const tooLarge = (): OAuthError =>
+  new OAuthError('invalid_request', `The body is larger than ${largestBody} bytes.`, {
+    status: 413,
+  })

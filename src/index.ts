@@ -1,0 +1,49 @@
+export {
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
+  createAuthorizationServer,
+} from './authorization-server.ts'
+export type {
+  ClientAuthenticationMethod,
+  Endpoint,
+  Extension,
+  Grant,
+  ProviderOperations,
+  ServerContext,
+  TokenRequest,
+} from './extension.ts'
+export type { Connection, HttpRequest } from './http-request.ts'
+export {
+  JWTDecodeError,
+  JWTExpiredToken,
+  JWTExtendedException,
+  JWTInvalidHeaderError,
+  JWTInvalidIssuer,
+  JWTNoAuthorizationError,
+} from './jwt-error.ts'
+export type { LogEntry, LogSink } from './log.ts'
+export type { Client } from './model/client.ts'
+export { InvalidField } from './model/invalid-field.ts'
+export { emailScope, Scope, ScopeDoesNotExists, ScopeRegistry } from './model/scope.ts'
+export type { FoundToken, IssuedToken, Token } from './model/token.ts'
+export { type User, type UserId, UserProxy } from './model/user.ts'
+export { AuthenticationRequired, OAuthError, type OAuthErrorCode } from './oauth-error.ts'
+export {
+  describeSettings,
+  InvalidSettings,
+  type Settings,
+  type SettingsInput,
+  settingsFrom,
+} from './options.ts'
+export type { ClientInput, ClientWithSecret } from './records/clients.ts'
+export type { SaveToken, TokenData } from './records/token-row.ts'
+export type { PersonalToken, PersonalTokenOptions } from './records/tokens.ts'
+export type { Auth, SignedIn } from './resource-server.ts'
+export type { JwtContext, VerifyJwt } from './session/jwt.ts'
+export type { PageSession } from './session/page-session.ts'
+export {
+  type AroundStore,
+  type StoreOpener,
+  StoreUnavailable,
+  StoreUnusable,
+} from './store/store.ts'

@@ -1,0 +1,66 @@
+export interface JwtErrorOptions {
+  /** What is wrong, one entry each; part of the answer. */
+  readonly errors?: readonly unknown[]
+  readonly cause?: unknown
+  readonly [further: string]: unknown
+}
+
+/** Base of all JWT errors: an HTTP status, a message, optional `errors` and further arguments. */
+export class JWTExtendedException extends Error {
+  override readonly name: string = 'JWTExtendedException'
+  readonly status: number = 400
+  readonly errors: readonly unknown[] | undefined
+  /** Whatever else the error was built with. */
+  readonly further: Readonly<Record<string, unknown>>
+
+  constructor(
+    { errors, cause, ...further }: JwtErrorOptions = {},
+    message = 'The JWT token is not valid.',
+  ) {
+    super(message, cause === undefined ? {} : { cause })
+    this.errors = errors
+    this.further = further
+  }
+
+  /** The body of the answer. */
+  toWire(): { status: number; message: string; errors?: readonly unknown[] } {
+    const { status, message, errors } = this
+    return errors === undefined ? { status, message } : { status, message, errors }
+  }
+}
+
+/** Decoding of a JWT fails. */
+export class JWTDecodeError extends JWTExtendedException {
+  override readonly name = 'JWTDecodeError'
+  constructor(options: JwtErrorOptions = {}) {
+    super(options, 'The JWT token has invalid format.')
+  }
+}
+
+/** The JWT is expired. */
+export class JWTExpiredToken extends JWTExtendedException {
+  override readonly name = 'JWTExpiredToken'
+  override readonly status = 403
+  constructor(options: JwtErrorOptions = {}) {
+    super(options, 'The JWT token is expired.')
+  }
+}
+
+/** A header argument is missing. */
+export class JWTInvalidHeaderError extends JWTExtendedException {
+  override readonly name = 'JWTInvalidHeaderError'
+  constructor(options: JwtErrorOptions = {}) {
+    super(options, 'Missing required header argument.')
+  }
+}
+
+/** The user is not valid: the JWT was made for another user or another session. */
+export class JWTInvalidIssuer extends JWTExtendedException {
+  override readonly name = 'JWTInvalidIssuer'
+  override readonly status = 403
+}
+
+/** Permission is denied: the JWT was not made for this purpose. */
+export class JWTNoAuthorizationError extends JWTExtendedException {
+  override readonly name = 'JWTNoAuthorizationError'
+}

@@ -1,0 +1,138 @@
+import { constantTimeEqual, type Digest, digestOf } from '../crypto/digest.ts'
+import { ScopeDoesNotExists, type ScopeRegistry } from './scope.ts'
+import type { UserId } from './user.ts'
+
+/** The grant types that the specification names. */
+export type GrantType = 'authorization_code' | 'password' | 'client_credentials' | 'refresh_token'
+
+/** `code` serves the authorization code grant, `token` the implicit grant. */
+export type ResponseType = 'code' | 'token'
+
+export type TokenEndpointAuthMethod = 'client_secret_basic' | 'client_secret_post' | 'none'
+
+/** A client application, as it is stored. */
+export interface ClientFields {
+  readonly clientId: string
+  /** The digest of the client secret; the secret itself is shown once and kept nowhere. */
+  readonly clientSecret: Digest
+  readonly name: string
+  readonly description: string
+  readonly website: string
+  /** The creator, who owns the client; null for a client without an owner. */
+  readonly userId: UserId | null
+  readonly isConfidential: boolean
+  readonly isInternal: boolean
+  /** True for the client row behind a personal token, which is a client at no OAuth endpoint. */
+  readonly isPersonal: boolean
+  readonly redirectUris: readonly string[]
+  readonly defaultScopes: readonly string[]
+  /** The most that this client may ask for; null: every registered scope that is not internal. */
+  readonly allowedScopes: readonly string[] | null
+  readonly grantTypes: readonly string[] | null
+  readonly responseTypes: readonly string[] | null
+  readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod | null
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number
+}
+
+/** The owner of a client, as far as a token answer and an inactivation need it. */
+export interface ClientOwner {
+  readonly id: UserId
+  readonly email: string
+  readonly emailVerified: boolean
+  readonly active: boolean
+}
+
+/** What a client needs to know of the server that it is registered at. */
+export interface ClientContext {
+  readonly scopes: ScopeRegistry
+  readonly allowedGrantTypes: readonly string[]
+  readonly allowedResponseTypes: readonly string[]
+  /** Every grant type there is, also those that are off. */
+  readonly knownGrantTypes: readonly string[]
+  readonly defaultScopes: readonly string[]
+  countUsers(clientId: string): Promise<number>
+}
+
+export interface Client extends ClientFields {}
+
+/** A registered client application (RFC 6749 §1.1). */
+export class Client {
+  /** The creator's record; null for a client without an owner. */
+  readonly owner: ClientOwner | null
+  readonly #context: ClientContext
+
+  constructor(fields: ClientFields, owner: ClientOwner | null, context: ClientContext) {
+    Object.assign(this, fields)
+    this.owner = owner
+    this.#context = context
+  }
+
+  get clientType(): 'confidential' | 'public' {
+    return this.isConfidential ? 'confidential' : 'public'
+  }
+
+  /** The first redirect URI, or undefined where there is none. */
+  get defaultRedirectUri(): string | undefined {
+    return this.redirectUris[0]
+  }
+
+  /** The configured grant types, narrowed by this client's own limit. */
+  get allowedGrantTypes(): readonly string[] {
+    return narrowed(this.#context.allowedGrantTypes, this.grantTypes)
+  }
+
+  get allowedResponseTypes(): readonly string[] {
+    return narrowed(this.#context.allowedResponseTypes, this.responseTypes)
+  }
+
+  /** Whether client and owner are fit to act: an inactive owner invalidates the client. */
+  get isActive(): boolean {
+    return this.userId === null || this.owner?.active === true
+  }
+
+  /** The most that this client may ask a user for; internal scopes are never part of it. */
+  get scopeCeiling(): readonly string[] {
+    const { scopes } = this.#context
+    return this.allowedScopes ? scopes.visible(this.allowedScopes) : scopes.requestable()
+  }
+
+  /** What is asked for where a request names no scope. */
+  get scopesWhenOmitted(): readonly string[] {
+    const scopes = this.defaultScopes.length > 0 ? this.defaultScopes : this.#context.defaultScopes
+    const ceiling = new Set(this.scopeCeiling)
+    return scopes.filter((scope) => ceiling.has(scope))
+  }
+
+  /** The most that this client may have where nobody is asked: `client_credentials`. */
+  get scopeCeilingWithoutConsent(): readonly string[] {
+    return this.allowedScopes ? this.scopeCeiling : this.scopesWhenOmitted
+  }
+
+  /** True when all scopes are registered, false when one does not exist. */
+  validateScopes(scopes: readonly string[]): boolean {
+    try {
+      this.#context.scopes.validated(scopes)
+      return true
+    } catch (error) {
+      if (error instanceof ScopeDoesNotExists) return false
+      throw error
+    }
+  }
+
+  /** The number of this client's tokens that are neither personal nor internal. */
+  getUsers(): Promise<number> {
+    return this.#context.countUsers(this.clientId)
+  }
+
+  /** Compares a client secret in constant time. */
+  checkSecret(secret: string): boolean {
+    return constantTimeEqual(digestOf('client_secret', secret), this.clientSecret)
+  }
+}
+
+const narrowed = (
+  configured: readonly string[],
+  limit: readonly string[] | null,
+): readonly string[] =>
+  limit === null ? configured : configured.filter((type) => limit.includes(type))

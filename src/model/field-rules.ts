@@ -1,0 +1,88 @@
+import { InvalidField } from './invalid-field.ts'
+
+const longestName = 40
+const longestDescription = 4_000
+const longestUrl = 2_000
+
+// Control, bidirectional control and invisible characters: a name must not pretend to be another text.
+const deceptive = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
+const onlyInvisible = /^[\p{Cf}\p{Z}\s\u115F\u1160\u3164\uFFA0]*$/u
+
+/** A client's or a personal token's name, in NFC and trimmed: 1 to 40 characters that can be seen. */
+export const validName = (value: string): string => {
+  const name = value.normalize('NFC').trim()
+  if (onlyInvisible.test(name)) throw new InvalidField('name', 'A name is needed.')
+  if ([...name].length > longestName) {
+    throw new InvalidField('name', `The name must not be longer than ${longestName} characters.`)
+  }
+  if (deceptive.test(name))
+    throw new InvalidField('name', 'The name contains a character that cannot be shown.')
+  return name
+}
+
+export const validDescription = (value: string): string => {
+  const description = value.normalize('NFC').replaceAll('\r\n', '\n').trim()
+  if ([...description].length > longestDescription) {
+    throw new InvalidField(
+      'description',
+      `The description must not be longer than ${longestDescription} characters.`,
+    )
+  }
+  if (deceptive.test(description.replaceAll(/[\n\t]/g, ''))) {
+    throw new InvalidField(
+      'description',
+      'The description contains a character that cannot be shown.',
+    )
+  }
+  return description
+}
+
+const printableUrl =
+  /^https?:\/\/[\x21\x23-\x26\x28-\x3B\x3D\x3F-\x5B\x5D\x5F\x61-\x7A\x7E\u00A1-\uFFFD]+$/i
+
+/** A website that is shown as a link: empty, https, or http on this very machine. */
+export const validWebsite = (value: string): string => {
+  const website = value.trim()
+  if (website === '') return ''
+  const refuse = () =>
+    new InvalidField('website', 'The website must be an address that starts with https://.')
+  if (website.length > longestUrl || !printableUrl.test(website)) throw refuse()
+  if (!URL.canParse(website)) throw refuse()
+  const { protocol, hostname, username, password } = new URL(website)
+  if (username !== '' || password !== '') throw refuse()
+  if (protocol === 'http:' && hostname !== 'localhost') throw refuse()
+  return website
+}
+
+/** An e-mail address in lower case, as the built-in user table keeps it. */
+export const validEmail = (value: string): string => {
+  const email = value.normalize('NFC').trim().toLowerCase()
+  if (
+    email.length > 254 ||
+    !/^[^\s@"<>(),:;[\]\\]+@[^\s@"<>(),:;[\]\\]+$/.test(email) ||
+    deceptive.test(email)
+  ) {
+    throw new InvalidField('email', 'This is no e-mail address.')
+  }
+  return email
+}
+
+const shortestPassword = 8
+export const longestPasswordBytes = 1024
+
+/** @returns the password as it is; hashing normalizes it */
+export const validPassword = (value: string): string => {
+  if ([...value].length < shortestPassword) {
+    throw new InvalidField(
+      'password',
+      `The password must have at least ${shortestPassword} characters.`,
+    )
+  }
+  if (Buffer.byteLength(value) > longestPasswordBytes) {
+    throw new InvalidField(
+      'password',
+      `The password must not be longer than ${longestPasswordBytes} bytes.`,
+    )
+  }
+  return value
+}

@@ -1,0 +1,65 @@
+import { OAuthError } from '../oauth-error.ts'
+
+const mostParameters = 100
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being refused
+const control = /[\u0000-\u001F\u007F]/
+
+/** Form fields or query parameters as they came: raw, possibly doubled, empty meaning absent (RFC 6749 §3.1). */
+export class Parameters {
+  readonly #all: ReadonlyMap<string, readonly string[]>
+
+  /**
+   * @param text `application/x-www-form-urlencoded`
+   * @throws OAuthError `invalid_request` for more than 100 parameters
+   */
+  constructor(text: string) {
+    const all = new Map<string, string[]>()
+    let count = 0
+    for (const [name, value] of new URLSearchParams(text)) {
+      count += 1
+      if (count > mostParameters)
+        throw new OAuthError(
+          'invalid_request',
+          `More than ${mostParameters} parameters were given.`,
+        )
+      const values = all.get(name)
+      if (values) values.push(value)
+      else all.set(name, [value])
+    }
+    this.#all = all
+  }
+
+  /** The value exactly as it was sent, for what is opaque to us: `state`, a password. */
+  opaque(name: string): string | undefined {
+    const values = this.#all.get(name)
+    if (!values) return undefined
+    if (values.length > 1)
+      throw new OAuthError('invalid_request', `${name} is given more than once.`)
+    return values[0] || undefined
+  }
+
+  /** The value, or undefined where it is absent or empty. Control characters are refused. */
+  optional(name: string): string | undefined {
+    const value = this.opaque(name)
+    if (value !== undefined && control.test(value)) {
+      throw new OAuthError('invalid_request', `${name} contains a control character.`)
+    }
+    return value
+  }
+
+  required(name: string): string {
+    const value = this.optional(name)
+    if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing.`)
+    return value
+  }
+
+  /** Every value of a field that may be repeated, such as the checkboxes `scopes`. */
+  repeated(name: string): readonly string[] {
+    return this.#all.get(name) ?? []
+  }
+
+  /** Refuses a known parameter that is given twice, even where nobody would read it (RFC 6749 §3.1, §3.2). */
+  refuseRepeated(names: Iterable<string>): void {
+    for (const name of names) this.opaque(name)
+  }
+}

@@ -1,0 +1,45 @@
+import type { CodeBinding } from './authorization.ts'
+import type { Client } from './client.ts'
+import type { FoundToken } from './token.ts'
+import type { UserId } from './user.ts'
+
+/** Whom a token speaks for, as the token answer shows it. */
+export interface TokenSubject {
+  readonly id: UserId
+  readonly email: string
+  readonly emailVerified: boolean
+}
+
+/** The client acts for its owner: a token and nothing else. RFC 6749 §4.4. */
+export interface ClientRedemption {
+  readonly type: 'client'
+  readonly client: Client
+  readonly subject: TokenSubject | null
+  readonly scopes: readonly string[]
+}
+
+/** A user lets the client act: an authorization from which tokens hang. */
+export interface UserRedemption {
+  readonly type: 'user'
+  readonly client: Client
+  readonly subject: TokenSubject
+  readonly scopes: readonly string[]
+  /** Whether a refresh token may be issued; it is where the client may use that grant. */
+  readonly refreshable: boolean
+  /** The code that was redeemed for it, fully proven. */
+  readonly code?: { readonly value: string; readonly binding: CodeBinding }
+}
+
+/** A refresh token was presented. RFC 6749 §6. */
+export interface RefreshRedemption {
+  readonly type: 'refresh'
+  readonly client: Client
+  readonly presented: string
+  /** What distinguishes this request from another with the same refresh token. */
+  readonly parameters: string
+  /** The pair it belongs to now; undefined where it was rotated, or never existed. */
+  readonly current?: { readonly found: FoundToken; readonly scopes: readonly string[] }
+}
+
+/** What a grant found: who may have what. Only `tokens.issue` turns it into tokens. */
+export type Redemption = ClientRedemption | UserRedemption | RefreshRedemption

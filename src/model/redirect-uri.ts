@@ -1,0 +1,84 @@
+/** Characters of RFC 3986, and `%` only before two hexadecimal digits. */
+const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/
+const https = /^https:\/\/[A-Za-z0-9\-._]+(?::\d{1,5})?(?:[/?].*)?$/i
+const loopback = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/i
+/** A private-use scheme is a reversed domain name, so it has a dot (RFC 8252 §7.1). */
+const privateUse = /^[A-Za-z][A-Za-z0-9+-]*(?:\.[A-Za-z0-9+-]+)+:\/[^/].*$/
+const longestUri = 2000
+
+export interface RedirectUriRules {
+  /** Whether `com.example.app:/callback` may be registered: native, public clients only. */
+  readonly privateUse: boolean
+}
+
+/** Why a redirect URI cannot be registered, or undefined where it can. RFC 9700 §2.1, RFC 8252 §7. */
+export const redirectUriProblem = (uri: string, rules: RedirectUriRules): string | undefined => {
+  if (uri.length > longestUri) return `It is longer than ${longestUri} characters.`
+  if (uri.includes('#')) return 'It must not contain a fragment (#).'
+  if (!uriCharacters.test(uri)) return 'It contains a character that is not allowed in a URL.'
+  if (privateUse.test(uri) && !/^https?:/i.test(uri)) {
+    if (rules.privateUse) return undefined
+    return 'A private-use scheme is not allowed for this client.'
+  }
+  if (!URL.canParse(uri)) return 'It is not a valid URL.'
+  if (https.test(uri) || loopback.test(uri)) return undefined
+  return 'It must use https; http is allowed for localhost, 127.0.0.1 and [::1] only.'
+}
+
+/** The entries of a text with one redirect URI a line, trimmed; a list is taken as it is, trimmed. */
+export const splitRedirectUris = (value: string | readonly string[]): readonly string[] =>
+  (typeof value === 'string' ? value.split('\n') : value)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+/**
+ * The registered URI that a presented one matches: by comparison of the strings, except that the port
+ * of a public client's loopback address may differ (RFC 8252 §7.3).
+ */
+export const matchRedirectUri = (
+  registered: readonly string[],
+  presented: string,
+  { anyLoopbackPort }: { anyLoopbackPort: boolean },
+): string | undefined => {
+  if (registered.includes(presented)) return presented
+  const asked = anyLoopbackPort ? loopback.exec(presented) : null
+  if (!asked || (asked[2] !== undefined && !isPort(asked[2]))) return undefined
+  return registered.find((uri) => {
+    const known = loopback.exec(uri)
+    return known !== null && known[1] === asked[1] && known[3] === asked[3]
+  })
+}
+
+const isPort = (text: string): boolean => Number(text) >= 1 && Number(text) <= 65_535
+
+/** Appends parameters textually, so that the registered URI itself is emitted unchanged (RFC 6749 §4.1.2). */
+export const withQuery = (
+  uri: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string => {
+  const query = encoded(parameters)
+  if (query === '') return uri
+  if (!uri.includes('?')) return `${uri}?${query}`
+  return /[?&]$/.test(uri) ? `${uri}${query}` : `${uri}&${query}`
+}
+
+/** The same in the fragment, for response type `token` (RFC 6749 §4.2.2). */
+export const withFragment = (
+  uri: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string => `${uri}#${encoded(parameters)}`
+
+const encoded = (parameters: Readonly<Record<string, string | undefined>>): string =>
+  Object.entries(parameters)
+    .filter((entry): entry is [string, string] => entry[1] !== undefined)
+    .map(
+      ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value.toWellFormed())}`,
+    )
+    .join('&')
+
+/** What a CSP `form-action` must name so that Chromium lets the redirect after our form through. */
+export const formActionSource = (uri: string): string => {
+  const { protocol, origin, host } = new URL(uri)
+  // Chromium takes no IPv6 address as a CSP source, and a private-use scheme has no origin.
+  return origin === 'null' || host.startsWith('[') ? protocol : origin
+}

@@ -1,0 +1,139 @@
+import { OAuthError } from '../oauth-error.ts'
+
+/** A scope in a list is not registered. */
+export class ScopeDoesNotExists extends Error {
+  override readonly name = 'ScopeDoesNotExists'
+  readonly scope: string
+
+  constructor(scope: string) {
+    super(`The scope ${JSON.stringify(scope)} does not exist.`)
+    this.scope = scope
+  }
+}
+
+export interface ScopeOptions {
+  /** What a user reads about it on the consent page. */
+  readonly helpText?: string
+  /** The heading under which it is listed. */
+  readonly group?: string
+  /** Left out of the choices that are shown to users. */
+  readonly internal?: boolean
+}
+
+// scope-token of RFC 6749 §3.3
+const scopeToken = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/
+
+/** A permission that a client can hold, for instance `notes:read`. */
+export class Scope {
+  readonly id: string
+  readonly helpText: string
+  readonly group: string
+  readonly isInternal: boolean
+
+  /** @throws TypeError for an id that is no scope token (RFC 6749 §3.3) */
+  constructor(id: string, { helpText = '', group = '', internal = false }: ScopeOptions = {}) {
+    if (!scopeToken.test(id))
+      throw new TypeError(`${JSON.stringify(id)} is no scope id: see RFC 6749 §3.3.`)
+    this.id = id
+    this.helpText = helpText
+    this.group = group
+    this.isInternal = internal
+  }
+}
+
+/** The built-in scope: the token's holder may learn the user's e-mail address. */
+export const emailScope: Scope = new Scope('user:email', {
+  helpText: 'Read your e-mail address',
+  group: 'User',
+})
+
+export class ScopeRegistry {
+  readonly #scopes = new Map<string, Scope>()
+
+  constructor(scopes: Iterable<Scope> = []) {
+    for (const scope of scopes) this.register(scope)
+  }
+
+  /** @throws TypeError for anything but a `Scope`; Error for an id that is taken */
+  register(scope: Scope): void {
+    if (!(scope instanceof Scope)) throw new TypeError('Only a Scope can be registered.')
+    if (this.#scopes.has(scope.id)) throw new Error(`The scope ${scope.id} is registered already.`)
+    this.#scopes.set(scope.id, scope)
+  }
+
+  get(id: string): Scope | undefined {
+    return this.#scopes.get(id)
+  }
+
+  /** All registered scopes, sorted by id. */
+  all(): readonly Scope[] {
+    return [...this.#scopes.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+  }
+
+  /** What users may choose from: internal scopes are left out. */
+  choices(): readonly Scope[] {
+    return this.all().filter(({ isInternal }) => !isInternal)
+  }
+
+  /**
+   * The given scopes without duplicates.
+   * @throws ScopeDoesNotExists for one that is not registered
+   */
+  validated(ids: Iterable<string>): readonly string[] {
+    const distinct = [...new Set(ids)]
+    for (const id of distinct) if (!this.#scopes.has(id)) throw new ScopeDoesNotExists(id)
+    return distinct
+  }
+
+  /** Those of the given scopes that are registered still. */
+  registered(ids: readonly string[]): readonly string[] {
+    return ids.filter((id) => this.#scopes.has(id))
+  }
+
+  /** Those of the given scopes that users may see. */
+  visible(ids: readonly string[]): readonly string[] {
+    return ids.filter((id) => this.#scopes.get(id)?.isInternal === false)
+  }
+
+  /** Every scope that a client without a limit of its own may ask for. */
+  requestable(): readonly string[] {
+    return this.choices().map(({ id }) => id)
+  }
+}
+
+/**
+ * The distinct scopes of a `scope` parameter. RFC 6749 §3.3.
+ * @throws OAuthError `invalid_scope` for anything but scope tokens between single spaces
+ */
+export const parseScope = (text: string): readonly string[] => {
+  const scopes = new Set(text.split(' ').filter((part) => part !== ''))
+  for (const scope of scopes) {
+    if (!scopeToken.test(scope))
+      throw new OAuthError('invalid_scope', 'The scope parameter is malformed.')
+  }
+  return [...scopes]
+}
+
+/** Whether every scope of `inner` is one of `outer`. */
+export const isWithin = (inner: readonly string[], outer: readonly string[]): boolean => {
+  const allowed = new Set(outer)
+  return inner.every((scope) => allowed.has(scope))
+}
+
+/**
+ * What was asked for, if it is within the ceiling; the whole of `otherwise` if nothing was asked for.
+ * @throws OAuthError `invalid_scope` beyond the ceiling
+ */
+export const narrow = (
+  requested: string | undefined,
+  { within, otherwise }: { within: readonly string[]; otherwise: readonly string[] },
+): readonly string[] => {
+  const scopes = requested === undefined ? otherwise : parseScope(requested)
+  if (!isWithin(scopes, within)) {
+    throw new OAuthError(
+      'invalid_scope',
+      'The scope is unknown, or more than this client may ask for.',
+    )
+  }
+  return scopes
+}

@@ -1,0 +1,67 @@
+import type { ScopeRegistry } from './scope.ts'
+import type { User, UserId } from './user.ts'
+
+/** A bearer token's record without its secrets: what it is, whose, and how far it reaches. */
+export interface TokenFields {
+  readonly id: number
+  readonly clientId: string
+  readonly userId: UserId | null
+  /** What was granted, from which this token hangs; null for personal and client credentials tokens. */
+  readonly authorizationId: number | null
+  readonly tokenType: 'bearer'
+  /** Milliseconds since the epoch; null: the token does not expire. */
+  readonly expires: number | null
+  readonly refreshExpires: number | null
+  readonly scopes: readonly string[]
+  readonly isPersonal: boolean
+  readonly isInternal: boolean
+  readonly createdAt: number
+}
+
+export interface Token extends TokenFields {}
+
+/** A bearer token: the current access and refresh pair of one authorization, or a personal token. */
+export class Token {
+  readonly #scopes: ScopeRegistry
+
+  constructor(fields: TokenFields, scopes: ScopeRegistry) {
+    Object.assign(this, fields)
+    this.#scopes = scopes
+  }
+
+  /** Those of the scopes that users may see. */
+  getVisibleScopes(): readonly string[] {
+    return this.#scopes.visible(this.scopes)
+  }
+}
+
+/** Zero is long expired, null is never. */
+export const isExpired = (expires: number | null, now: number): boolean =>
+  expires !== null && expires <= now
+
+/** A token together with whose it is and through which client: what `getToken` finds. */
+export interface FoundToken {
+  readonly token: Token
+  /** Null where the client acts for itself and has no owner. */
+  readonly user: User | null
+  readonly client: {
+    readonly clientId: string
+    readonly name: string
+    readonly ownerActive: boolean
+  }
+  /** The scopes of the whole authorization and its beginning, which a refresh token can restore. */
+  readonly authorization?: { readonly scopes: readonly string[]; readonly createdAt: number }
+}
+
+/** Whether user and client's owner are fit to act. */
+export const isActive = ({ token, user, client }: FoundToken): boolean =>
+  client.ownerActive && (token.userId === null || user?.active === true)
+
+/** A token as it was just issued: with its secrets, which are never readable again. */
+export interface IssuedToken {
+  readonly token: Token
+  readonly accessToken: string
+  readonly refreshToken: string | null
+  /** Seconds; null: the token does not expire. */
+  readonly expiresIn: number | null
+}

@@ -1,0 +1,70 @@
+/** An identifier of the user table's key type: the built-in table has integers. */
+export type UserId = number | string
+
+/** A user record, as the built-in user table or the host's own holds it. */
+export interface User {
+  readonly id: UserId
+  readonly email: string
+  readonly emailVerified: boolean
+  readonly active: boolean
+  readonly isAdmin: boolean
+}
+
+/** What a user proxy needs to look users up and to compare passwords. */
+export interface UserSource {
+  find(id: UserId): Promise<User | undefined>
+  checkPassword(id: UserId, password: string): Promise<boolean>
+}
+
+/**
+ * A wrapper around a user record: unknown attributes are read from the record. `toJSON()` reduces it
+ * to the user's id for storage, and `UserProxy.fromId()` builds it again by a look-up.
+ */
+class UserProxyBase {
+  readonly #user: User
+  readonly #source: UserSource
+
+  constructor(user: User, source: UserSource) {
+    this.#user = user
+    this.#source = source
+    // biome-ignore lint/correctness/noConstructorReturn: reads of unknown attributes go to the record
+    return new Proxy(this, {
+      get: (target, name) => {
+        if (!(name in target)) return Reflect.get(user, name)
+        const own: unknown = Reflect.get(target, name, target)
+        return typeof own === 'function' ? own.bind(target) : own
+      },
+      has: (target, name) => name in target || name in user,
+    })
+  }
+
+  get id(): UserId {
+    return this.#user.id
+  }
+
+  /** The user record itself. */
+  get record(): User {
+    return this.#user
+  }
+
+  /** Whether this is the user's password; false for a user who has none. */
+  checkPassword(password: string): Promise<boolean> {
+    return this.#source.checkPassword(this.#user.id, password)
+  }
+
+  toJSON(): UserId {
+    return this.#user.id
+  }
+
+  /** Builds the proxy again from what `toJSON()` gave. */
+  static async fromId(id: UserId, source: UserSource): Promise<UserProxy | undefined> {
+    const user = await source.find(id)
+    return user && new UserProxy(user, source)
+  }
+}
+
+export type UserProxy = UserProxyBase & User
+export const UserProxy = UserProxyBase as {
+  new (user: User, source: UserSource): UserProxy
+  fromId(id: UserId, source: UserSource): Promise<UserProxy | undefined>
+}

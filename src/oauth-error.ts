@@ -1,0 +1,73 @@
+/**
+ * The HTTP status of each error code where it is answered directly, and not by a redirect.
+ * RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID Connect Core §3.1.2.6.
+ */
+const statusOf = {
+  invalid_request: 400,
+  invalid_client: 401,
+  invalid_grant: 400,
+  unauthorized_client: 400,
+  unsupported_grant_type: 400,
+  unsupported_response_type: 400,
+  invalid_scope: 400,
+  access_denied: 403,
+  login_required: 400,
+  consent_required: 400,
+  request_not_supported: 400,
+  request_uri_not_supported: 400,
+  invalid_token: 401,
+  insufficient_scope: 403,
+  server_error: 500,
+  temporarily_unavailable: 503,
+} as const
+
+export type OAuthErrorCode = keyof typeof statusOf
+
+export interface OAuthErrorOptions {
+  /** Why it really happened: for the log, never for the client. */
+  readonly cause?: unknown
+  /** Another status than the code's own, for instance 413 for a body that is too large. */
+  readonly status?: number
+  /** Headers that belong to the answer, for instance `WWW-Authenticate`. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A refusal in the protocol's own words. `message` is for the client, `cause` for the log. */
+export class OAuthError extends Error {
+  override readonly name = 'OAuthError'
+  readonly code: OAuthErrorCode
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: OAuthErrorCode, description: string, options: OAuthErrorOptions = {}) {
+    super(description, 'cause' in options ? { cause: options.cause } : {})
+    this.code = code
+    this.status = options.status ?? statusOf[code]
+    this.headers = options.headers ?? {}
+  }
+
+  /** The members that every delivery carries: JSON, query and fragment alike (RFC 6749 §5.2). */
+  toWire(): { error: OAuthErrorCode; error_description: string } {
+    return { error: this.code, error_description: this.message }
+  }
+}
+
+/** Nothing was presented where a credential is needed: a challenge that names no error (RFC 6750 §3.1). */
+export class AuthenticationRequired extends Error {
+  override readonly name = 'AuthenticationRequired'
+  readonly status = 401
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(realm: string) {
+    super('Authentication is needed.')
+    this.headers = { 'www-authenticate': `Bearer realm="${realm}"` }
+  }
+
+  toWire(): { status: number; message: string } {
+    return { status: this.status, message: this.message }
+  }
+}
+
+/** An error code and text that came from outside, in the characters that RFC 6749 §5.2 allows. */
+export const errorText = (text: string): string =>
+  text.replaceAll(/[^\x20-\x21\x23-\x5B\x5D-\x7E]/g, '?')

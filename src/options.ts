@@ -1,0 +1,377 @@
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import type { GrantType, ResponseType } from './model/client.ts'
+import type { VerifyJwt } from './session/jwt.ts'
+
+/** How a setting's text in the environment becomes its value. */
+type FromText = (text: string) => unknown
+
+interface Setting<S extends z.ZodType> {
+  readonly schema: S
+  readonly fromText: FromText
+  /** What a value may be, for the start-up error and the reference. */
+  readonly accepts: string
+  /** What it means. */
+  readonly sentence: string
+  /** The environment name, where the specification gives another than the derived one. */
+  readonly env?: string
+}
+
+const verbatim: FromText = (text) => text
+const list: FromText = (text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+const number: FromText = (text) => (/^-?\d+$/.test(text.trim()) ? Number(text) : text)
+const boolean: FromText = (text) => ({ true: true, false: false })[text.trim()] ?? text
+
+const integer = (min: number, max: number, otherwise: number, sentence: string, env?: string) => ({
+  schema: z.int().min(min).max(max).default(otherwise),
+  fromText: number,
+  accepts: `an integer from ${min} to ${max}`,
+  sentence,
+  ...(env === undefined ? {} : { env }),
+})
+
+const choice = <const T extends readonly [string, ...string[]]>(
+  values: T,
+  otherwise: T[number],
+  sentence: string,
+  env?: string,
+) => ({
+  schema: z.enum(values).default(otherwise as never),
+  fromText: verbatim,
+  accepts: `one of ${values.join(', ')}`,
+  sentence,
+  ...(env === undefined ? {} : { env }),
+})
+
+const flag = (otherwise: boolean, sentence: string) => ({
+  schema: z.boolean().default(otherwise),
+  fromText: boolean,
+  accepts: 'true or false',
+  sentence,
+})
+
+const some = <const T extends readonly [string, ...string[]]>(
+  values: T,
+  otherwise: readonly T[number][],
+  sentence: string,
+) => ({
+  schema: z
+    .array(z.enum(values))
+    .readonly()
+    .default(otherwise as never),
+  fromText: list,
+  accepts: `a comma-separated list of ${values.join(', ')}`,
+  sentence,
+})
+
+const path = (otherwise: string, sentence: string) => ({
+  schema: z
+    .string()
+    .regex(/^(?:\/[A-Za-z0-9\-._~]+)+$/)
+    .default(otherwise),
+  fromText: verbatim,
+  accepts: 'a path such as /oauth, without a slash at its end',
+  sentence,
+})
+
+const headerName = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/
+
+const isCidr = (text: string): boolean => {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return (
+    prefix === undefined ||
+    (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
+  )
+}
+
+const grantTypes = [
+  'authorization_code',
+  'password',
+  'client_credentials',
+  'refresh_token',
+] as const satisfies readonly GrantType[]
+const responseTypes = ['code', 'token'] as const satisfies readonly ResponseType[]
+
+/** Every setting once: type, default, check, sentence, environment name. All else is derived. */
+const settings = {
+  allowedGrantTypes: some(
+    grantTypes,
+    ['client_credentials', 'refresh_token', 'authorization_code'],
+    'Grant types that clients may use.',
+  ),
+  allowedResponseTypes: some(
+    responseTypes,
+    ['token', 'code'],
+    '`code` serves the authorization code grant, `token` the implicit grant.',
+  ),
+  allowedUrlencodeCharacters: {
+    schema: z
+      .string()
+      .regex(/^[\x21-\x7E]*$/)
+      .default('=&;:%+~,*@!()/?'),
+    fromText: verbatim,
+    accepts: 'printable ASCII characters',
+    sentence: 'Special characters accepted inside a query string of the REST application.',
+  },
+  clientIdSaltLen: integer(22, 255, 40, 'Length of a generated client id.'),
+  clientSecretSaltLen: integer(22, 255, 60, 'Length of a generated client secret.'),
+  tokenPersonalSaltLen: integer(22, 255, 60, 'Length of a generated personal access token.'),
+  jwtAuthHeader: {
+    schema: z.string().regex(headerName).default('Authorization'),
+    fromText: verbatim,
+    accepts: 'a header name',
+    sentence: 'Header that holds the JWT.',
+  },
+  jwtAuthHeaderType: {
+    schema: z.string().regex(headerName).nullable().default('Bearer'),
+    fromText: (text: string) => text || null,
+    accepts: 'one word, or nothing for a header that holds the JWT alone',
+    sentence: 'Authorization type of the JWT header.',
+  },
+  jwtVeryficationFactory: {
+    schema: z
+      .union([
+        z.string().regex(/^[^:]+(?::[^:]+)*:[A-Za-z_$][\w$]*$/),
+        z.custom<VerifyJwt>((value) => typeof value === 'function'),
+      ])
+      .default('svc_oauth2server.utils:jwt_verify_token'),
+    fromText: verbatim,
+    accepts: 'an import path such as ./jwt.js:verify (or, in code, a function)',
+    sentence: 'Verifies the JWT of a session; given the request headers.',
+  },
+  jwtExpiresIn: integer(60, 31_536_000, 86_400, 'Life time of the JWT of a session, in seconds.'),
+  cacheType: choice(
+    ['database', 'redis', 'memory'],
+    'database',
+    'Where authorization codes and other short-lived values are kept.',
+    'OAUTH2_CACHE_TYPE',
+  ),
+  errorEndpoint: {
+    schema: z
+      .string()
+      .regex(/^(?:\/(?!\/)[^\s\\]*|[A-Za-z_][\w.-]*)$/)
+      .default('svc_oauth2server.errors'),
+    fromText: verbatim,
+    accepts:
+      'svc_oauth2server.errors, the name of one of options.views, or a path that starts with one /',
+    sentence: 'View that shows authorization errors.',
+    env: 'OAUTH2_PROVIDER_ERROR_ENDPOINT',
+  },
+  tokenExpiresIn: integer(
+    1,
+    31_536_000,
+    3_600,
+    'Life time of an access token, in seconds.',
+    'OAUTH2_PROVIDER_TOKEN_EXPIRES_IN',
+  ),
+  defaultScopes: {
+    schema: z.array(z.string()).readonly().default([]),
+    fromText: list,
+    accepts: 'a comma-separated list of registered scopes',
+    sentence: 'Scopes of a request that names none, of a client that has no default scopes.',
+  },
+  allowPrivateUseRedirectUris: flag(
+    false,
+    'Whether public clients may register redirect URIs such as com.example.app:/callback.',
+  ),
+  authorizationCodeExpiresIn: integer(
+    1,
+    600,
+    60,
+    'Life time of an authorization code, in seconds.',
+  ),
+  requirePkce: choice(
+    ['public', 'always', 'never'],
+    'public',
+    'Which clients must send a code challenge (PKCE).',
+  ),
+  refreshTokenExpiresIn: integer(
+    1,
+    315_360_000,
+    2_592_000,
+    'Life time of a refresh token, in seconds; each use begins it anew.',
+  ),
+  refreshTokenLeeway: integer(
+    0,
+    3_600,
+    60,
+    'How long a refresh token that was just used gets the same answer again, in seconds; 0: never.',
+  ),
+  authorizationExpiresIn: integer(
+    0,
+    3_153_600_000,
+    0,
+    'How long an authorization can be refreshed at most, in seconds; 0: without end.',
+  ),
+  acceptQueryAccessToken: flag(
+    true,
+    'Whether the query parameter access_token is accepted, as specified.',
+  ),
+  sessionIdleExpiresIn: integer(
+    60,
+    31_536_000,
+    86_400,
+    'After how many seconds without a request a session ends.',
+  ),
+  sessionExpiresIn: integer(
+    60,
+    31_536_000,
+    1_209_600,
+    'After how many seconds a session ends at the latest.',
+  ),
+  sessionIpv4Prefix: integer(
+    0,
+    32,
+    32,
+    'How many leading bits of an IPv4 address a session is bound to; 0: none.',
+  ),
+  sessionIpv6Prefix: integer(
+    0,
+    128,
+    128,
+    'How many leading bits of an IPv6 address a session is bound to; 0: none.',
+  ),
+  trustedProxies: {
+    schema: z.array(z.string().refine(isCidr)).readonly().default([]),
+    fromText: list,
+    accepts: 'comma-separated addresses or networks such as 10.0.0.0/8',
+    sentence: 'Proxies whose X-Forwarded-For is believed.',
+    env: 'TRUSTED_PROXIES',
+  },
+  oauthPrefix: path('/oauth', 'Where the protocol endpoints stand, under the path of the issuer.'),
+  loginPath: path('/login', 'Where the built-in login page stands.'),
+  logoutPath: path('/logout', 'Where the built-in logout stands.'),
+  sweepInterval: integer(
+    0,
+    86_400,
+    60,
+    'Every how many seconds expired rows are removed; 0: never by itself.',
+  ),
+} as const satisfies Record<string, Setting<z.ZodType>>
+
+type Table = typeof settings
+type SettingName = keyof Table
+
+/** Settings as code gives them: every one may be left out. */
+export type SettingsInput = {
+  readonly [N in SettingName]?: z.input<Table[N]['schema']> | undefined
+}
+
+/** Settings as the server reads them: every one is there. */
+export type Settings = { readonly [N in SettingName]: z.output<Table[N]['schema']> }
+
+/** Settings that cannot be used. The message names each one and what it accepts. */
+export class InvalidSettings extends Error {
+  override readonly name = 'InvalidSettings'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`Some settings cannot be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+    this.problems = problems
+  }
+}
+
+const upperSnake = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
+
+/** The environment name of a setting: `OAUTH2SERVER_` and its name, unless the specification gives another. */
+const environmentName = (name: SettingName): string => {
+  const setting: Setting<z.ZodType> = settings[name]
+  return setting.env ?? `OAUTH2SERVER_${upperSnake(name)}`
+}
+
+const names = Object.keys(settings) as SettingName[]
+
+/** What the reference page lists about each setting. */
+export interface SettingDescription {
+  readonly name: string
+  readonly env: string
+  readonly accepts: string
+  readonly sentence: string
+  readonly default: unknown
+}
+
+export const describeSettings = (): readonly SettingDescription[] =>
+  names.map((name) => ({
+    name,
+    env: environmentName(name),
+    accepts: settings[name].accepts,
+    sentence: settings[name].sentence,
+    default: settings[name].schema.parse(undefined),
+  }))
+
+/**
+ * Checks settings and fills in the defaults.
+ * @throws InvalidSettings that lists every wrong one
+ */
+export const parseSettings = (input: Readonly<Record<string, unknown>>): Settings => {
+  const problems: string[] = []
+  const parsed: Record<string, unknown> = {}
+  for (const name of names) {
+    const { schema, accepts } = settings[name]
+    const result = schema.safeParse(input[name])
+    if (result.success) parsed[name] = result.data
+    else
+      problems.push(
+        `${name} (${environmentName(name)}) accepts ${accepts}; given was ${shown(input[name])}.`,
+      )
+  }
+  if (problems.length > 0) throw new InvalidSettings(problems)
+  return parsed as Settings
+}
+
+const shown = (value: unknown): string => {
+  const text = typeof value === 'function' ? 'a function' : (JSON.stringify(value) ?? String(value))
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+
+/**
+ * The settings that an environment names. Text is taken by each setting's type, never guessed.
+ * @throws InvalidSettings for a wrong value or an unknown `OAUTH2SERVER_` name
+ */
+export const settingsFrom = (env: Readonly<Record<string, string | undefined>>): SettingsInput => {
+  const problems: string[] = []
+  const input: Record<string, unknown> = {}
+  const known = new Map(names.map((name) => [environmentName(name), name]))
+  for (const [variable, text] of Object.entries(env)) {
+    if (text === undefined) continue
+    const name = known.get(variable)
+    if (!name) {
+      if (variable.startsWith('OAUTH2SERVER_'))
+        problems.push(`${variable} is no setting. Is it misspelt?`)
+      continue
+    }
+    const { fromText, schema, accepts } = settings[name]
+    const value = fromText(text)
+    if (schema.safeParse(value).success) input[name] = value
+    else problems.push(`${variable} accepts ${accepts}; given was ${shown(text)}.`)
+  }
+  if (problems.length > 0) throw new InvalidSettings(problems)
+  return input as SettingsInput
+}
+
+/** Settings that make the server less strict than it is by default, each with what that means. */
+export const loosenings = (value: Settings): readonly string[] => {
+  const found: string[] = []
+  if (value.allowedGrantTypes.includes('password'))
+    found.push('The password grant is on: clients see passwords (RFC 9700 §2.4).')
+  if (value.requirePkce === 'never')
+    found.push('PKCE is required of nobody: authorization codes can be stolen (RFC 9700 §2.1.1).')
+  if (value.allowPrivateUseRedirectUris)
+    found.push(
+      'Private-use redirect URIs are allowed: another application can claim one (RFC 8252 §8.1).',
+    )
+  if (value.sessionIpv4Prefix < 32 || value.sessionIpv6Prefix < 128)
+    found.push('Sessions are bound to a network, not to one address.')
+  if (value.cacheType === 'memory')
+    found.push(
+      'Authorization codes are kept in memory: they end with the process, and other nodes do not see them.',
+    )
+  return found
+}

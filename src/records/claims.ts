@@ -1,0 +1,71 @@
+import type { Digest } from '../crypto/digest.ts'
+import type { Claims } from '../crypto/sealed.ts'
+import type { Consent } from '../model/authorization.ts'
+import type { ClientFields } from '../model/client.ts'
+import type { TokenFields } from '../model/token.ts'
+import type { SessionFields } from '../store/store.ts'
+
+// What each kind of row claims. The first entry is the kind, so that no seal fits another table.
+
+export const clientClaims = (client: ClientFields): Claims => [
+  'client',
+  client.clientId,
+  client.clientSecret,
+  client.userId,
+  client.isConfidential,
+  client.isInternal,
+  client.isPersonal,
+  client.redirectUris.join('\n'),
+  client.defaultScopes.join(' '),
+  client.allowedScopes?.join(' ') ?? null,
+  client.grantTypes?.join(' ') ?? null,
+  client.responseTypes?.join(' ') ?? null,
+  client.tokenEndpointAuthMethod,
+]
+
+export const consentClaims = (consent: Consent): Claims => [
+  'consent',
+  consent.id,
+  consent.userId,
+  consent.clientId,
+  consent.scopes.join(' '),
+]
+
+export const sessionClaims = (session: SessionFields): Claims => [
+  'session',
+  session.id,
+  session.userId,
+  session.address,
+  session.userAgent,
+  session.createdAt,
+  session.expiresAt,
+]
+
+type TokenClaims = Omit<TokenFields, 'id'>
+
+export const accessClaims = (digest: Digest, token: TokenClaims): Claims => [
+  'access_token',
+  digest,
+  token.clientId,
+  token.userId,
+  token.authorizationId,
+  token.scopes.join(' '),
+  token.expires,
+  token.isPersonal,
+  token.isInternal,
+]
+
+/** `granted` are the scopes of the whole authorization: a refresh token may restore them. */
+export const refreshClaims = (
+  digest: Digest,
+  token: TokenClaims,
+  granted: readonly string[],
+): Claims => [
+  'refresh_token',
+  digest,
+  token.clientId,
+  token.userId,
+  token.authorizationId,
+  granted.join(' '),
+  token.refreshExpires,
+]

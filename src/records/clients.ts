@@ -1,0 +1,252 @@
+import { digestOf } from '../crypto/digest.ts'
+import { randomString } from '../crypto/random.ts'
+import { Client, type ClientFields, type TokenEndpointAuthMethod } from '../model/client.ts'
+import { validDescription, validName, validWebsite } from '../model/field-rules.ts'
+import { InvalidField } from '../model/invalid-field.ts'
+import {
+  type RedirectUriRules,
+  redirectUriProblem,
+  splitRedirectUris,
+} from '../model/redirect-uri.ts'
+import type { UserId } from '../model/user.ts'
+import type { ClientWithOwner, SealedClient, Store } from '../store/store.ts'
+import { clientClaims } from './claims.ts'
+import { type RecordsContext, untilUnique } from './context.ts'
+import { resealConsents, resealTokens } from './reseal.ts'
+
+/** A client as its creator describes it. What is left out takes the specified default. */
+export interface ClientInput {
+  readonly name: string
+  readonly description?: string
+  readonly website?: string
+  readonly userId?: UserId | null
+  readonly isConfidential?: boolean
+  readonly isInternal?: boolean
+  /** A list, or a text with one URI a line. The first is the default. */
+  readonly redirectUris?: string | readonly string[]
+  readonly defaultScopes?: readonly string[]
+  readonly allowedScopes?: readonly string[] | null
+  readonly grantTypes?: readonly string[] | null
+  readonly responseTypes?: readonly string[] | null
+  readonly tokenEndpointAuthMethod?: TokenEndpointAuthMethod | null
+}
+
+/** A client with its secret, which is shown this once. */
+export interface ClientWithSecret {
+  readonly client: Client
+  readonly clientSecret: string
+}
+
+type CheckedFields = Omit<ClientFields, 'clientId' | 'clientSecret' | 'createdAt'>
+
+const mostRedirectUris = 50
+
+const blank: CheckedFields = {
+  name: '',
+  description: '',
+  website: '',
+  userId: null,
+  isConfidential: true,
+  isInternal: false,
+  isPersonal: false,
+  redirectUris: [],
+  defaultScopes: [],
+  allowedScopes: null,
+  grantTypes: null,
+  responseTypes: null,
+  tokenEndpointAuthMethod: null,
+}
+
+/** Registers client applications, finds them and changes them. */
+export class Clients {
+  readonly #context: RecordsContext
+
+  constructor(context: RecordsContext) {
+    this.#context = context
+  }
+
+  /** The client, or undefined where there is none or its row was tampered with. */
+  async find(clientId: string): Promise<Client | undefined> {
+    const found = await this.#context.store.clients.find(clientId)
+    return found && this.#fromStore(found)
+  }
+
+  /**
+   * Registers a client with a generated id and secret.
+   * @throws InvalidField, ScopeDoesNotExists: nothing was written
+   */
+  create(input: ClientInput): Promise<ClientWithSecret> {
+    return this.insert(this.#checked(blank, input))
+  }
+
+  /** Inserts checked fields under generated credentials. Not for hosts: `create` checks. */
+  async insert(fields: CheckedFields): Promise<ClientWithSecret> {
+    const { store, clock, clientContext } = this.#context
+    const owner = fields.userId === null ? null : await store.users.find(fields.userId)
+    if (owner === undefined) throw new InvalidField('user_id', 'There is no such user.')
+    return untilUnique(async () => {
+      const clientSecret = this.#newSecret()
+      const created: ClientFields = {
+        ...fields,
+        clientId: this.#newId(),
+        clientSecret: digestOf('client_secret', clientSecret),
+        createdAt: clock(),
+      }
+      if (!(await store.clients.insert(this.#sealed(created)))) return undefined
+      return { client: new Client(created, owner, clientContext), clientSecret }
+    })
+  }
+
+  /**
+   * Changes the given fields of a client.
+   * @throws InvalidField, ScopeDoesNotExists: nothing was written
+   */
+  async update(clientId: string, changes: Partial<ClientInput>): Promise<Client> {
+    return this.#context.store.transaction(async (tx) => {
+      const before = await this.#existing(clientId, tx)
+      const after = { ...before, ...this.#checked(before, changes) }
+      await tx.clients.update(clientId, this.#sealed(after))
+      return this.#existing(clientId, tx)
+    })
+  }
+
+  /** Gives the client another id. Its tokens go on working, its pending codes end. */
+  async resetClientId(clientId: string): Promise<Client> {
+    return this.#reset(clientId, () => ({ clientId: this.#newId() }))
+  }
+
+  /** Gives the client another secret. The old one stops at once. */
+  async resetClientSecret(clientId: string): Promise<ClientWithSecret> {
+    const clientSecret = this.#newSecret()
+    const client = await this.#reset(clientId, () => ({
+      clientSecret: digestOf('client_secret', clientSecret),
+    }))
+    return { client, clientSecret }
+  }
+
+  /** Gives the client another id and another secret at once. */
+  async resetCredentials(clientId: string): Promise<ClientWithSecret> {
+    const clientSecret = this.#newSecret()
+    const client = await this.#reset(clientId, () => ({
+      clientId: this.#newId(),
+      clientSecret: digestOf('client_secret', clientSecret),
+    }))
+    return { client, clientSecret }
+  }
+
+  /** Deletes the client and all that hangs from it. False where there was none. */
+  delete(clientId: string): Promise<boolean> {
+    return this.#context.store.clients.delete(clientId)
+  }
+
+  async #reset(clientId: string, renew: () => Partial<ClientFields>): Promise<Client> {
+    return untilUnique(() =>
+      this.#context.store.transaction(async (tx) => {
+        const before = await this.#existing(clientId, tx)
+        const after: ClientFields = { ...before, ...renew() }
+        const consents = await tx.consents.ofClient(clientId)
+        const tokens = await tx.tokens.ofClient(clientId)
+        if (!(await tx.clients.update(clientId, this.#sealed(after)))) return undefined
+        if (after.clientId !== clientId) {
+          // The foreign keys followed; what is sealed under the old id must follow too.
+          const context = { ...this.#context, store: tx }
+          await resealConsents(context, consents, after.clientId)
+          await resealTokens(context, tokens, after.clientId)
+        }
+        return this.#existing(after.clientId, tx)
+      }),
+    )
+  }
+
+  async #existing(clientId: string, store: Store = this.#context.store): Promise<Client> {
+    const found = await store.clients.find(clientId)
+    const client = found && this.#fromStore(found)
+    if (!client || client.isPersonal)
+      throw new InvalidField('client_id', 'There is no such client.')
+    return client
+  }
+
+  #fromStore({ fields, seal, owner }: ClientWithOwner): Client | undefined {
+    const { keys, log, clientContext } = this.#context
+    if (keys.isIntact(seal, clientClaims(fields))) return new Client(fields, owner, clientContext)
+    log({
+      level: 'error',
+      event: 'client.tampered',
+      message:
+        'A client row was not written by this server, or by another secret key; it is refused.',
+      clientId: fields.clientId,
+    })
+    return undefined
+  }
+
+  #sealed(fields: ClientFields): SealedClient {
+    return { fields, seal: this.#context.keys.sealRow(clientClaims(fields)) }
+  }
+
+  #newId(): string {
+    return randomString(this.#context.settings.clientIdSaltLen, this.#context.random)
+  }
+
+  #newSecret(): string {
+    return randomString(this.#context.settings.clientSecretSaltLen, this.#context.random)
+  }
+
+  #checked(before: CheckedFields, input: Partial<ClientInput>): CheckedFields {
+    const { scopes, settings, clientContext } = this.#context
+    const merged = { ...before, ...definedOf(input) }
+    const redirectUris = splitRedirectUris(merged.redirectUris)
+    checkRedirectUris(redirectUris, {
+      privateUse: settings.allowPrivateUseRedirectUris && !merged.isConfidential,
+    })
+    const method = merged.tokenEndpointAuthMethod
+    if (method !== null && (method === 'none') === merged.isConfidential) {
+      throw new InvalidField(
+        'token_endpoint_auth_method',
+        'A public client authenticates by none, a confidential one by its secret.',
+      )
+    }
+    return {
+      name: validName(merged.name),
+      description: validDescription(merged.description),
+      website: validWebsite(merged.website),
+      userId: merged.userId,
+      isConfidential: merged.isConfidential,
+      isInternal: merged.isInternal,
+      isPersonal: before.isPersonal,
+      redirectUris,
+      defaultScopes: scopes.validated(merged.defaultScopes),
+      allowedScopes: merged.allowedScopes && scopes.validated(merged.allowedScopes),
+      grantTypes: limit('grant_types', merged.grantTypes, clientContext.knownGrantTypes),
+      responseTypes: limit('response_types', merged.responseTypes, ['code', 'token']),
+      tokenEndpointAuthMethod: method,
+    }
+  }
+}
+
+const definedOf = <T extends object>(input: T): T =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T
+
+const checkRedirectUris = (uris: readonly string[], rules: RedirectUriRules): void => {
+  if (uris.length > mostRedirectUris) {
+    throw new InvalidField(
+      'redirect_uris',
+      `There can be at most ${mostRedirectUris} redirect URIs.`,
+    )
+  }
+  uris.forEach((uri, index) => {
+    const problem = redirectUriProblem(uri, rules)
+    if (problem) throw new InvalidField('redirect_uris', `Line ${index + 1}: ${problem}`)
+  })
+}
+
+const limit = (
+  field: string,
+  types: readonly string[] | null,
+  known: readonly string[],
+): readonly string[] | null => {
+  for (const type of types ?? []) {
+    if (!known.includes(type))
+      throw new InvalidField(field, `${JSON.stringify(type)} is none of ${known.join(', ')}.`)
+  }
+  return types && [...new Set(types)]
+}

@@ -1,0 +1,39 @@
+import { randomString } from '../crypto/random.ts'
+import type { Consent } from '../model/authorization.ts'
+import type { UserId } from '../model/user.ts'
+import { consentClaims } from './claims.ts'
+import type { RecordsContext } from './context.ts'
+
+/** What users decided about clients, remembered until they withdraw it. */
+export class Consents {
+  readonly #context: RecordsContext
+
+  constructor(context: RecordsContext) {
+    this.#context = context
+  }
+
+  async find(userId: UserId, clientId: string): Promise<Consent | undefined> {
+    const { store, keys } = this.#context
+    const found = await store.consents.find(userId, clientId)
+    return found && keys.isIntact(found.seal, consentClaims(found.consent))
+      ? found.consent
+      : undefined
+  }
+
+  /** Remembers that the user lets the client have these scopes, besides those it was given before. */
+  async grant(userId: UserId, clientId: string, scopes: readonly string[]): Promise<Consent> {
+    const { store, keys, clock, random } = this.#context
+    return store.transaction(async (tx) => {
+      const before = await new Consents({ ...this.#context, store: tx }).find(userId, clientId)
+      const consent: Consent = {
+        id: before?.id ?? randomString(22, random),
+        userId,
+        clientId,
+        scopes: [...new Set([...(before?.scopes ?? []), ...scopes])],
+        grantedAt: clock(),
+      }
+      await tx.consents.put({ consent, seal: keys.sealRow(consentClaims(consent)) })
+      return consent
+    })
+  }
+}

@@ -1,0 +1,41 @@
+import type { PasswordHasher } from '../crypto/password.ts'
+import type { RandomSource } from '../crypto/random.ts'
+import type { KeyRing } from '../crypto/sealed.ts'
+import type { LogSink } from '../log.ts'
+import type { ClientContext } from '../model/client.ts'
+import type { ScopeRegistry } from '../model/scope.ts'
+import type { Settings } from '../options.ts'
+import { type Store, TakenValue, type Transients } from '../store/store.ts'
+import type { SaveToken } from './token-row.ts'
+
+/** What every record needs of its server: no more, so that records can stand inside a transaction. */
+export interface RecordsContext {
+  readonly store: Store
+  /** In the store, or wherever `OAUTH2_CACHE_TYPE` keeps short-lived values. */
+  readonly transients: Transients
+  readonly settings: Settings
+  readonly scopes: ScopeRegistry
+  readonly keys: KeyRing
+  readonly passwords: PasswordHasher
+  readonly clientContext: ClientContext
+  /** The host's wrapper around the saving of tokens: the specification's `save_token`. */
+  readonly saveToken: SaveToken | undefined
+  readonly clock: () => number
+  readonly random: RandomSource
+  readonly log: LogSink
+}
+
+const mostAttempts = 5
+
+/** Makes something with fresh random values again, when one turns out to be taken. */
+export const untilUnique = async <T>(attempt: () => Promise<T | undefined>): Promise<T> => {
+  for (let tries = 0; tries < mostAttempts; tries += 1) {
+    try {
+      const made = await attempt()
+      if (made !== undefined) return made
+    } catch (error) {
+      if (!(error instanceof TakenValue)) throw error
+    }
+  }
+  throw new Error('The random source repeats itself: no unused value was found.')
+}

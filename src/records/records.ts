@@ -1,0 +1,27 @@
+import type { Store } from '../store/store.ts'
+import { Clients } from './clients.ts'
+import { Consents } from './consents.ts'
+import type { RecordsContext } from './context.ts'
+import { Tokens } from './tokens.ts'
+import { Users } from './users.ts'
+
+/** The records, either standing alone or all inside one transaction. */
+export interface Records {
+  readonly clients: Clients
+  readonly tokens: Tokens
+  readonly users: Users
+  readonly consents: Consents
+  readonly store: Store
+  /** All or nothing; inside a transaction, a savepoint. */
+  transaction<T>(work: (tx: Records) => Promise<T>): Promise<T>
+}
+
+export const records = (context: RecordsContext): Records => ({
+  clients: new Clients(context),
+  tokens: new Tokens(context),
+  users: new Users(context),
+  consents: new Consents(context),
+  store: context.store,
+  transaction: (work) =>
+    context.store.transaction((tx) => work(records({ ...context, store: tx }))),
+})

@@ -1,0 +1,95 @@
+import { digestOf } from '../crypto/digest.ts'
+import { bits256, randomString } from '../crypto/random.ts'
+import type { Redemption } from '../model/redemption.ts'
+import { isWithin } from '../model/scope.ts'
+import { type IssuedToken, Token, type TokenFields } from '../model/token.ts'
+import type { NewToken } from '../store/store.ts'
+import { accessClaims, refreshClaims } from './claims.ts'
+import type { RecordsContext } from './context.ts'
+
+/** What is about to be saved: the record with its secrets. */
+export interface TokenData {
+  readonly fields: Omit<TokenFields, 'id'>
+  readonly accessToken: string
+  readonly refreshToken: string | null
+  /** The scopes of the whole authorization, where they are more than this access token's. */
+  readonly granted?: readonly string[]
+}
+
+/**
+ * Wraps the saving of an issued token: the specification's `save_token`. `next` persists, in one
+ * transaction with all that must happen along; it may be given narrower scopes or an earlier expiry.
+ */
+export type SaveToken = (
+  data: TokenData,
+  request: Redemption,
+  next: (data?: TokenData) => Promise<Token>,
+) => Promise<Token>
+
+/** Fresh secrets for a record; a refresh token where it has an expiry for one. */
+export const newSecrets = (
+  { random }: RecordsContext,
+  fields: Omit<TokenFields, 'id'>,
+): TokenData => ({
+  fields,
+  accessToken: randomString(bits256, random),
+  refreshToken: fields.refreshExpires === null ? null : randomString(bits256, random),
+})
+
+/** Persists through the host's `saveToken`, if there is one. */
+export const save = async (
+  { saveToken, scopes, clock }: RecordsContext,
+  request: Redemption,
+  data: TokenData,
+  persist: (data: TokenData) => Promise<number | Pick<TokenFields, 'id' | 'authorizationId'>>,
+): Promise<IssuedToken> => {
+  const next = async (changed: TokenData = data): Promise<Token> => {
+    const row = restricted(data, changed)
+    const made = await persist(row)
+    return new Token({ ...row.fields, ...(typeof made === 'number' ? { id: made } : made) }, scopes)
+  }
+  const token = saveToken ? await saveToken(data, request, next) : await next()
+  const expiresIn =
+    token.expires === null ? null : Math.max(0, Math.ceil((token.expires - clock()) / 1000))
+  return { token, accessToken: data.accessToken, refreshToken: data.refreshToken, expiresIn }
+}
+
+// A host may give less than was granted, never more.
+const restricted = (data: TokenData, { fields }: TokenData): TokenData => {
+  const { scopes, expires } = data.fields
+  if (!isWithin(fields.scopes, scopes)) throw new Error('saveToken must not widen the scopes.')
+  const earlier =
+    expires === null || fields.expires === null
+      ? (fields.expires ?? expires)
+      : Math.min(expires, fields.expires)
+  return { ...data, fields: { ...data.fields, scopes: fields.scopes, expires: earlier } }
+}
+
+/** When the refresh token ends that is issued now: each use begins anew, the authorization's end stays. */
+export const endOfRefresh = (
+  { settings: { refreshTokenExpiresIn, authorizationExpiresIn } }: RecordsContext,
+  now: number,
+  authorizedAt = now,
+): number => {
+  const own = now + refreshTokenExpiresIn * 1000
+  return authorizationExpiresIn === 0
+    ? own
+    : Math.min(own, authorizedAt + authorizationExpiresIn * 1000)
+}
+
+/** The row of a token: each secret as a digest, and sealed together with what the row claims. */
+export const sealedToken = ({ keys }: RecordsContext, data: TokenData): NewToken => {
+  const { fields, granted = fields.scopes } = data
+  const accessDigest = digestOf('access_token', data.accessToken)
+  const accessToken = keys.seal('token', data.accessToken, accessClaims(accessDigest, fields))
+  if (data.refreshToken === null) {
+    return { fields, accessDigest, accessToken, refreshDigest: null, refreshToken: null }
+  }
+  const refreshDigest = digestOf('refresh_token', data.refreshToken)
+  const refreshToken = keys.seal(
+    'token',
+    data.refreshToken,
+    refreshClaims(refreshDigest, fields, granted),
+  )
+  return { fields, accessDigest, accessToken, refreshDigest, refreshToken }
+}

@@ -1,0 +1,62 @@
+import { type Digest, digestOf, type SecretKind } from '../crypto/digest.ts'
+import { bits256, randomString } from '../crypto/random.ts'
+import { type RecordsContext, untilUnique } from './context.ts'
+
+/**
+ * Short-lived values under a random name that only its holder knows. The store sees a digest and a
+ * sealed value, so what is written there without the key is never believed.
+ */
+export class TransientValues<T> {
+  readonly #kind: SecretKind
+  readonly #context: RecordsContext
+
+  constructor(kind: SecretKind, context: RecordsContext) {
+    this.#kind = kind
+    this.#context = context
+  }
+
+  digest(name: string): Digest {
+    return digestOf(this.#kind, name)
+  }
+
+  /** Keeps the value and returns the name by which it is found again. */
+  put(value: T, expiresAt: number): Promise<string> {
+    const { transients, keys, clock, random } = this.#context
+    return untilUnique(async () => {
+      const name = randomString(bits256, random)
+      const key = this.#key(name)
+      const sealed = keys.seal('transient', JSON.stringify(value), [key])
+      return (await transients.put(key, sealed, expiresAt, clock())) ? name : undefined
+    })
+  }
+
+  async get(name: string): Promise<T | undefined> {
+    const key = this.#key(name)
+    return this.#opened(key, await this.#context.transients.get(key, this.#context.clock()))
+  }
+
+  /** Removes and returns the value; of concurrent callers, exactly one receives it. */
+  async take(name: string): Promise<T | undefined> {
+    const key = this.#key(name)
+    return this.#opened(key, await this.#context.transients.take(key, this.#context.clock()))
+  }
+
+  /** Counts failed attempts on the value; every caller gets another number. */
+  countFailure(name: string, expiresAt: number): Promise<number> {
+    const { transients, clock } = this.#context
+    return transients.increment(`${this.#key(name)}:failures`, expiresAt, clock())
+  }
+
+  delete(name: string): Promise<void> {
+    return this.#context.transients.delete(this.#key(name))
+  }
+
+  #key(name: string): string {
+    return `${this.#kind}:${this.digest(name)}`
+  }
+
+  #opened(key: string, sealed: string | undefined): T | undefined {
+    const text = sealed && this.#context.keys.open('transient', sealed, [key])
+    return text === undefined || text === '' ? undefined : (JSON.parse(text) as T)
+  }
+}

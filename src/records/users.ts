@@ -1,0 +1,95 @@
+import { validEmail, validPassword } from '../model/field-rules.ts'
+import { InvalidField } from '../model/invalid-field.ts'
+import { type User, type UserId, UserProxy, type UserSource } from '../model/user.ts'
+import type { UserWithPassword } from '../store/store.ts'
+import type { RecordsContext } from './context.ts'
+
+export interface UserInput {
+  readonly email: string
+  /** Null: this user cannot log in with a password. */
+  readonly password: string | null
+  readonly active?: boolean
+  readonly emailVerified?: boolean
+  readonly isAdmin?: boolean
+}
+
+/** The built-in users. */
+export class Users implements UserSource {
+  readonly #context: RecordsContext
+
+  constructor(context: RecordsContext) {
+    this.#context = context
+  }
+
+  async find(id: UserId): Promise<User | undefined> {
+    const found = await this.#context.store.users.find(id)
+    return found && withoutPassword(found)
+  }
+
+  async findByEmail(email: string): Promise<User | undefined> {
+    const found = await this.#context.store.users.findByEmail(
+      email.normalize('NFC').trim().toLowerCase(),
+    )
+    return found && withoutPassword(found)
+  }
+
+  /** The user proxy that `toJSON()` reduced to this id. */
+  fromId(id: UserId): Promise<UserProxy | undefined> {
+    return UserProxy.fromId(id, this)
+  }
+
+  /**
+   * @returns the new user's id
+   * @throws InvalidField, also for an e-mail address that is taken
+   */
+  async create(input: UserInput): Promise<User> {
+    const { store, passwords, clock } = this.#context
+    const email = validEmail(input.email)
+    const passwordHash =
+      input.password === null ? null : await passwords.hash(validPassword(input.password))
+    const user = {
+      email,
+      active: input.active ?? true,
+      emailVerified: input.emailVerified ?? true,
+      isAdmin: input.isAdmin ?? false,
+    }
+    const id = await store.users.insert({ ...user, passwordHash, createdAt: clock() })
+    if (id === undefined) throw new InvalidField('email', 'This e-mail address is taken.')
+    return { id, ...user }
+  }
+
+  /** The active user with this e-mail address and password; every failure takes the same time. */
+  async withPassword(email: string, password: string): Promise<User | undefined> {
+    const { store, passwords } = this.#context
+    const found = await store.users.findByEmail(email.normalize('NFC').trim().toLowerCase())
+    const matches = await passwords.check(password, found?.passwordHash)
+    return found?.active && matches ? withoutPassword(found) : undefined
+  }
+
+  async checkPassword(id: UserId, password: string): Promise<boolean> {
+    const { store, passwords } = this.#context
+    return passwords.check(password, (await store.users.find(id))?.passwordHash)
+  }
+
+  /** Sets the password and ends the user's sessions; personal tokens and authorizations stay. */
+  async setPassword(id: UserId, password: string): Promise<boolean> {
+    const { store, passwords } = this.#context
+    const passwordHash = await passwords.hash(validPassword(password))
+    return store.transaction(async (tx) => {
+      await tx.sessions.deleteOfUser(id)
+      return tx.users.setPassword(id, passwordHash)
+    })
+  }
+
+  /** An inactive user's tokens and clients are invalid from the next request on, until reactivated. */
+  setActive(id: UserId, active: boolean): Promise<boolean> {
+    return this.#context.store.users.setActive(id, active)
+  }
+
+  /** Deletes the user with all clients, tokens and sessions. */
+  delete(id: UserId): Promise<boolean> {
+    return this.#context.store.users.delete(id)
+  }
+}
+
+const withoutPassword = ({ passwordHash: _, ...user }: UserWithPassword): User => user

@@ -1,0 +1,58 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
+
+const kindOf = (address: string): 'ipv4' | 'ipv6' => (isIPv4(address) ? 'ipv4' : 'ipv6')
+
+const networks = (cidrs: readonly string[]): BlockList => {
+  const list = new BlockList()
+  for (const cidr of cidrs) {
+    const [address = '', prefix] = cidr.split('/')
+    const kind = kindOf(address)
+    list.addSubnet(
+      address,
+      prefix === undefined ? (kind === 'ipv4' ? 32 : 128) : Number(prefix),
+      kind,
+    )
+  }
+  return list
+}
+
+const loopback = networks(['127.0.0.0/8', '::1/128'])
+
+/** One writing for one machine: mapped IPv4 as IPv4, and the two loopback families as one. */
+const normalized = (address: string): string => {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').toLowerCase()
+  if (!isIPv4(plain) && !isIPv6(plain)) return ''
+  return loopback.check(plain, kindOf(plain)) ? '127.0.0.1' : plain
+}
+
+/** Finds the address of the client that stands behind trusted proxies. */
+export const clientAddress = (trustedProxies: readonly string[]) => {
+  const trusted = networks(trustedProxies)
+  return (peer: string | undefined, forwardedFor: string | null): string => {
+    let address = normalized(peer ?? '')
+    if (trustedProxies.length === 0 || forwardedFor === null) return address
+    // From the right: each proxy appends whom it saw, and what stands left of an untrusted one is anybody's claim.
+    for (const hop of forwardedFor.split(',').reverse()) {
+      if (address === '' || !trusted.check(address, kindOf(address))) break
+      const next = normalized(hop.trim())
+      if (next === '') break
+      address = next
+    }
+    return address
+  }
+}
+
+/** Whether two addresses share their leading bits: all of them, unless the application relaxed it. */
+export const isSameNetwork = (
+  a: string,
+  b: string,
+  prefixes: { readonly ipv4: number; readonly ipv6: number },
+): boolean => {
+  if (a === b) return true
+  if (a === '' || b === '') return false
+  const kind = kindOf(a)
+  const prefix = prefixes[kind]
+  if (prefix === 0 && prefixes[kindOf(b)] === 0) return true
+  if (kind !== kindOf(b)) return false
+  return networks([`${a}/${prefix}`]).check(b, kind)
+}

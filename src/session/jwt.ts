@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import {
+  JWTDecodeError,
+  JWTExpiredToken,
+  JWTInvalidHeaderError,
+  JWTInvalidIssuer,
+  JWTNoAuthorizationError,
+} from '../jwt-error.ts'
+import type { UserId } from '../model/user.ts'
+
+/** Sets the JWT of a session apart from every other JWT that the host may sign. RFC 8725 §3.11. */
+const type = 'session+jwt'
+const required = ['sub', 'iat', 'exp', 'jti', 'aud', 'sid']
+
+/** What the JWT of a session is made from and judged by. */
+export interface JwtContext {
+  readonly userId: UserId
+  /** Names the session; it is not the identifier in the cookie. */
+  readonly sessionId: string
+  readonly audience: string
+  /** The current key first; earlier ones verify, they do not sign. */
+  readonly keys: readonly Uint8Array[]
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  /** Seconds. */
+  readonly expiresIn: number
+  readonly header: string
+  readonly headerType: string | null
+}
+
+/** Verifies the JWT in the request headers: what `OAUTH2SERVER_JWT_VERYFICATION_FACTORY` names. */
+export type VerifyJwt = (headers: Headers, context: JwtContext) => JWTPayload | Promise<JWTPayload>
+
+/** The JWT that the pages of a session embed, against cross-site request forgery. */
+export const createJwt = ({
+  userId,
+  sessionId,
+  audience,
+  keys,
+  now,
+  expiresIn,
+}: JwtContext): Promise<string> => {
+  const [key] = keys
+  if (!key) throw new TypeError('There is no key to sign with.')
+  const seconds = Math.floor(now / 1000)
+  return new SignJWT({ sid: sessionId })
+    .setProtectedHeader({ alg: 'HS256', typ: type })
+    .setSubject(String(userId))
+    .setAudience(audience)
+    .setIssuedAt(seconds)
+    .setExpirationTime(seconds + expiresIn)
+    .setJti(randomUUID())
+    .sign(key)
+}
+
+/**
+ * The claims of the JWT in the configured header, if it was made for this user and this session.
+ * @throws JWTInvalidHeaderError, JWTDecodeError, JWTExpiredToken, JWTInvalidIssuer, JWTNoAuthorizationError
+ */
+export const jwtVerifyToken: VerifyJwt = async (headers, context) => {
+  const claims = await verified(tokenIn(headers, context), context)
+  if (claims.sub !== String(context.userId) || claims.sid !== context.sessionId)
+    throw new JWTInvalidIssuer()
+  return claims
+}
+
+const tokenIn = (headers: Headers, { header, headerType }: JwtContext): string => {
+  const value = headers.get(header)?.trim() ?? ''
+  if (headerType === null) {
+    if (value === '') throw new JWTInvalidHeaderError()
+    return value
+  }
+  const [word = '', ...rest] = value.split(/ +/)
+  if (word.toLowerCase() !== headerType.toLowerCase() || rest.length === 0)
+    throw new JWTInvalidHeaderError()
+  return rest.join(' ')
+}
+
+const verified = async (token: string, context: JwtContext): Promise<JWTPayload> => {
+  if (token.split('.').length !== 3) throw new JWTDecodeError()
+  for (const key of context.keys) {
+    try {
+      const { payload } = await jwtVerify(token, key, {
+        algorithms: ['HS256'],
+        typ: type,
+        audience: context.audience,
+        requiredClaims: required,
+        maxTokenAge: context.expiresIn,
+        currentDate: new Date(context.now),
+      })
+      return payload
+    } catch (error) {
+      if (error instanceof errors.JWSSignatureVerificationFailed) continue
+      throw translated(error)
+    }
+  }
+  throw new JWTDecodeError()
+}
+
+const translated = (error: unknown): Error => {
+  if (error instanceof errors.JWTExpired) return new JWTExpiredToken({ cause: error })
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return new JWTNoAuthorizationError({ cause: error })
+  return new JWTDecodeError({ cause: error })
+}

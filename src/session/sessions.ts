@@ -1,0 +1,206 @@
+import { serialize } from 'hono/utils/cookie'
+import type { JWTPayload } from 'jose'
+import { constantTimeEqual, digestOf } from '../crypto/digest.ts'
+import { bits256, randomString } from '../crypto/random.ts'
+import { JWTExtendedException } from '../jwt-error.ts'
+import { type UserId, UserProxy } from '../model/user.ts'
+import { sessionClaims } from '../records/claims.ts'
+import { type RecordsContext, untilUnique } from '../records/context.ts'
+import { Users } from '../records/users.ts'
+import type { PresentedCredentials, SessionCheck, SignedIn } from '../resource-server.ts'
+import type { StoredSession } from '../store/store.ts'
+import { isSameNetwork } from './client-address.ts'
+import { createJwt, type JwtContext, type VerifyJwt } from './jwt.ts'
+
+/** What of a request a session is found by and bound to. */
+export type BrowserCredentials = Pick<PresentedCredentials, 'cookie' | 'address' | 'userAgent'>
+
+/** The cookie that a form is bound to, with the token that the form must bring back. */
+export interface CsrfProtection {
+  readonly csrfToken: string
+  /** The `Set-Cookie` that a browser without the cookie needs. */
+  readonly setCookie?: string
+}
+
+const longestUserAgent = 512
+/** Milliseconds: how often at most a session's last use is written. */
+const touchInterval = 60_000
+
+/** Signed-in browsers: a random identifier in a cookie, its digest in the store, bound to machine and browser. */
+export class Sessions implements SessionCheck {
+  readonly #context: RecordsContext
+  readonly #verifyJwt: VerifyJwt
+  readonly #issuer: string
+  readonly #users: Users
+
+  constructor(context: RecordsContext, issuer: string, verifyJwt: VerifyJwt) {
+    this.#context = context
+    this.#issuer = issuer
+    this.#verifyJwt = verifyJwt
+    this.#users = new Users(context)
+  }
+
+  /** `__Host-` ties the cookie to this very host; browsers accept it on https alone. */
+  get cookieName(): string {
+    return this.#issuer.startsWith('https:')
+      ? '__Host-oauth2server_session'
+      : 'oauth2server_session'
+  }
+
+  /**
+   * Begins a new session; whatever the browser had before ends, and its identifier is never adopted.
+   * @returns the `Set-Cookie` value
+   */
+  async signIn(userId: UserId, browser: BrowserCredentials): Promise<string> {
+    const { store, settings, clock, random, keys } = this.#context
+    await this.signOut(browser)
+    return untilUnique(async () => {
+      const identifier = randomString(bits256, random)
+      const now = clock()
+      const fields = {
+        id: digestOf('session', identifier),
+        userId,
+        address: browser.address,
+        userAgent: browser.userAgent.slice(0, longestUserAgent),
+        createdAt: now,
+        expiresAt: now + settings.sessionExpiresIn * 1000,
+      }
+      const session = { ...fields, lastSeenAt: now, seal: keys.sealRow(sessionClaims(fields)) }
+      return (await store.sessions.insert(session)) ? this.#cookie(identifier) : undefined
+    })
+  }
+
+  /** Ends the session of this browser. @returns the `Set-Cookie` value that clears its cookie */
+  async signOut({ cookie }: Pick<BrowserCredentials, 'cookie'>): Promise<string> {
+    const identifier = this.#identifier(cookie)
+    if (identifier !== undefined)
+      await this.#context.store.sessions.delete(digestOf('session', identifier))
+    return serialize(this.cookieName, '', { ...this.#attributes, maxAge: 0 })
+  }
+
+  /** The signed-in user; undefined for a session that ended, was tampered with or comes from elsewhere. */
+  async signedIn(browser: BrowserCredentials): Promise<SignedIn | undefined> {
+    const { store, clock } = this.#context
+    const identifier = this.#identifier(browser.cookie)
+    if (identifier === undefined) return undefined
+    const found = await store.sessions.find(digestOf('session', identifier))
+    if (
+      !found?.user.active ||
+      !this.#isAlive(found.session) ||
+      !this.#isSameBrowser(found.session, browser)
+    ) {
+      return undefined
+    }
+    const { session, user } = found
+    const now = clock()
+    if (now - session.lastSeenAt > touchInterval) await store.sessions.touch(session.id, now)
+    return { user: new UserProxy(user, this.#users), sessionId: session.id }
+  }
+
+  /** Whether the session that granted something is still there. */
+  async isAlive(sessionId: string): Promise<boolean> {
+    const found = await this.#context.store.sessions.find(sessionId as StoredSession['id'])
+    return found !== undefined && this.#isAlive(found.session)
+  }
+
+  /** The JWT for the pages of this session. */
+  jwtToken(signedIn: SignedIn): Promise<string> {
+    return createJwt(this.#jwtContext(signedIn))
+  }
+
+  async jwtRefusal(
+    headers: Headers,
+    signedIn: SignedIn,
+  ): Promise<JWTExtendedException | undefined> {
+    try {
+      const claims: JWTPayload = await this.#verifyJwt(headers, this.#jwtContext(signedIn))
+      if (typeof claims !== 'object' || claims === null)
+        throw new TypeError('The verification factory returned no claims.')
+      return undefined
+    } catch (error) {
+      if (error instanceof JWTExtendedException) return error
+      throw error
+    }
+  }
+
+  /** The token for the forms of a page, bound to the browser's cookie; anonymous browsers get one. */
+  csrf(cookie: string | null): CsrfProtection {
+    const { keys, random } = this.#context
+    const known = this.#identifier(cookie)
+    const identifier = known ?? randomString(bits256, random)
+    const csrfToken = keys.csrfTokens(identifier)[0] ?? ''
+    return known === undefined ? { csrfToken, setCookie: this.#cookie(identifier) } : { csrfToken }
+  }
+
+  /** Whether a form's token belongs to the browser's cookie. */
+  isCsrfToken(cookie: string | null, token: string | undefined): boolean {
+    const identifier = this.#identifier(cookie)
+    if (identifier === undefined || token === undefined) return false
+    return this.#context.keys
+      .csrfTokens(identifier)
+      .some((valid) => constantTimeEqual(valid, token))
+  }
+
+  // Two cookies of one name: one of them was planted, and nobody can say which.
+  #identifier(cookie: string | null): string | undefined {
+    const prefix = `${this.cookieName}=`
+    const values = (cookie ?? '')
+      .split(';')
+      .map((pair) => pair.trim())
+      .filter((pair) => pair.startsWith(prefix))
+    const [value] = values
+    if (values.length !== 1 || value === undefined) return undefined
+    const identifier = value.slice(prefix.length)
+    return /^[A-Za-z0-9]{43}$/.test(identifier) ? identifier : undefined
+  }
+
+  #isAlive(session: StoredSession): boolean {
+    const { clock, keys, settings } = this.#context
+    const now = clock()
+    return (
+      session.expiresAt > now &&
+      session.lastSeenAt + settings.sessionIdleExpiresIn * 1000 > now &&
+      keys.isIntact(session.seal, sessionClaims(session))
+    )
+  }
+
+  #isSameBrowser(session: StoredSession, { address, userAgent }: BrowserCredentials): boolean {
+    const { sessionIpv4Prefix, sessionIpv6Prefix } = this.#context.settings
+    const sameMachine = isSameNetwork(session.address, address, {
+      ipv4: sessionIpv4Prefix,
+      ipv6: sessionIpv6Prefix,
+    })
+    if (sameMachine && session.userAgent === userAgent.slice(0, longestUserAgent)) return true
+    this.#context.log({
+      level: 'warn',
+      event: 'session.moved',
+      message:
+        'A session cookie came from another machine or browser; it was refused, the session lives.',
+      userId: session.userId,
+      address,
+    })
+    return false
+  }
+
+  #cookie(identifier: string): string {
+    return serialize(this.cookieName, identifier, this.#attributes)
+  }
+
+  get #attributes() {
+    return { path: '/', secure: true, httpOnly: true, sameSite: 'Lax' } as const
+  }
+
+  #jwtContext({ user, sessionId }: SignedIn): JwtContext {
+    const { keys, clock, settings } = this.#context
+    return {
+      userId: user.id,
+      sessionId,
+      audience: this.#issuer,
+      keys: keys.sessionKeys,
+      now: clock(),
+      expiresIn: settings.jwtExpiresIn,
+      header: settings.jwtAuthHeader,
+      headerType: settings.jwtAuthHeaderType,
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import type { KeyRing } from './crypto/sealed.ts'
+import { entryPointScopes } from './entry-points.ts'
+import { emailScope, type Scope, ScopeDoesNotExists, ScopeRegistry } from './model/scope.ts'
+import { InvalidSettings, parseSettings, type Settings, type SettingsInput } from './options.ts'
+import { type OpenStore, StoreUnusable } from './store/store.ts'
+
+/** The options that a start depends on. */
+export interface StartOptions extends SettingsInput {
+  readonly issuer: string
+  readonly secretKeys: readonly (string | undefined)[]
+  readonly scopes?: readonly Scope[]
+  readonly applicationRoot?: string
+  readonly views?: Readonly<Record<string, string>>
+}
+
+export interface CheckedOptions {
+  readonly settings: Settings
+  readonly issuer: string
+  readonly basePath: string
+  readonly secrets: readonly [string, ...string[]]
+  readonly scopes: ScopeRegistry
+  readonly errorView: string
+}
+
+const shortestKey = 32
+const errorsName = 'svc_oauth2server.errors'
+
+/**
+ * Checks every option before anything is opened.
+ * @throws InvalidSettings that lists all that is wrong
+ */
+export const checkedOptions = async (options: StartOptions): Promise<CheckedOptions> => {
+  const problems: string[] = []
+  const attempt = <T>(check: () => T): T | undefined => {
+    try {
+      return check()
+    } catch (error) {
+      if (error instanceof InvalidSettings) problems.push(...error.problems)
+      else problems.push(error instanceof Error ? error.message : String(error))
+      return undefined
+    }
+  }
+  const settings = attempt(() => parseSettings({ ...options }))
+  const issuer = attempt(() => checkedIssuer(options.issuer))
+  const secrets = attempt(() => checkedSecrets(options.secretKeys))
+  const declared =
+    options.applicationRoot === undefined ? [] : await entryPointScopes(options.applicationRoot)
+  const scopes = attempt(
+    () =>
+      new ScopeRegistry(withoutRepetition([emailScope, ...(options.scopes ?? []), ...declared])),
+  )
+  if (settings && scopes) attempt(() => checkDefaultScopes(settings, scopes))
+  if (settings?.cacheType === 'redis')
+    problems.push(
+      'cacheType (OAUTH2_CACHE_TYPE) redis is not available yet: use database or memory.',
+    )
+  if (problems.length > 0 || !settings || !issuer || !secrets || !scopes)
+    throw new InvalidSettings(problems)
+
+  const basePath = new URL(issuer).pathname.replace(/\/$/, '')
+  const view = attempt(() => errorView(settings, basePath, options.views))
+  if (view === undefined) throw new InvalidSettings(problems)
+  return { settings, issuer, basePath, secrets, scopes, errorView: view }
+}
+
+// One Scope object may be registered by code and by an entry point; two objects of one id are a mistake.
+const withoutRepetition = (scopes: readonly Scope[]): readonly Scope[] => [...new Set(scopes)]
+
+const loopbackHosts = ['localhost', '127.0.0.1', '[::1]']
+
+const checkedIssuer = (issuer: unknown): string => {
+  const refuse = (why: string) =>
+    new InvalidSettings([`issuer (BASE_URL) ${why}; given was ${JSON.stringify(issuer)}.`])
+  if (typeof issuer !== 'string' || !URL.canParse(issuer))
+    throw refuse('must be an address such as https://api.example.org')
+  const { protocol, hostname, search, hash, username, password, origin, pathname } = new URL(issuer)
+  if (search !== '' || hash !== '' || username !== '' || password !== '' || /[?#]/.test(issuer)) {
+    throw refuse('must not have a query, a fragment or a user')
+  }
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && loopbackHosts.includes(hostname))
+  if (!isSafe) throw refuse('must use https; http is for localhost, 127.0.0.1 and [::1] only')
+  if (!/^(?:\/[A-Za-z0-9\-._~]+)*\/?$/.test(pathname))
+    throw refuse('has a path with other characters than letters, digits and -._~')
+  return `${origin}${pathname.replace(/\/$/, '')}`
+}
+
+const checkedSecrets = (
+  secrets: readonly (string | undefined)[],
+): readonly [string, ...string[]] => {
+  const [current, ...previous] = secrets
+  if (current === undefined)
+    throw new InvalidSettings(['secretKeys (SECRET_KEY) is missing: at least 32 random bytes.'])
+  const all: [string, ...string[]] = [current, ...previous.filter((secret) => secret !== undefined)]
+  if (all.some((secret) => Buffer.byteLength(secret) < shortestKey)) {
+    throw new InvalidSettings([
+      `secretKeys (SECRET_KEY, SECRET_KEY_PREVIOUS): each must have at least ${shortestKey} bytes.`,
+    ])
+  }
+  return all
+}
+
+const checkDefaultScopes = ({ defaultScopes }: Settings, scopes: ScopeRegistry): void => {
+  try {
+    scopes.validated(defaultScopes)
+  } catch (error) {
+    if (!(error instanceof ScopeDoesNotExists)) throw error
+    throw new InvalidSettings([
+      `defaultScopes (OAUTH2SERVER_DEFAULT_SCOPES) accepts registered scopes; given was ${JSON.stringify(error.scope)}.`,
+    ])
+  }
+}
+
+const errorView = (
+  { errorEndpoint, oauthPrefix }: Settings,
+  basePath: string,
+  views: Readonly<Record<string, string>> = {},
+): string => {
+  if (errorEndpoint === errorsName) return `${basePath}${oauthPrefix}/errors`
+  if (errorEndpoint.startsWith('/')) return errorEndpoint
+  const path = Object.hasOwn(views, errorEndpoint) ? views[errorEndpoint] : undefined
+  if (path?.startsWith('/') && !/^\/[/\\]/.test(path)) return path
+  const known = [errorsName, ...Object.keys(views)].join(', ')
+  throw new InvalidSettings([
+    `errorEndpoint (OAUTH2_PROVIDER_ERROR_ENDPOINT) accepts ${known}, or a path that starts with one /; given was ${JSON.stringify(errorEndpoint)}.`,
+  ])
+}
+
+/**
+ * Makes sure that the key ring opens what the store holds, and notes the current key.
+ * @throws StoreUnusable for a store that was sealed under another key
+ */
+export const checkKeys = async (store: OpenStore, keys: KeyRing, now: number): Promise<void> => {
+  const used = await store.secretKeys.ids()
+  const unknown = used.filter((id) => !keys.ids.includes(id))
+  if (unknown.length > 0) {
+    throw new StoreUnusable(
+      'The secret key does not fit the stored tokens: they were sealed under another one. Start with the SECRET_KEY that made them, or name it in SECRET_KEY_PREVIOUS.',
+    )
+  }
+  const [current] = keys.ids
+  if (current !== undefined && !used.includes(current)) await store.secretKeys.add(current, now)
+}

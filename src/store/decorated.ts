@@ -1,0 +1,29 @@
+import type { AroundStore, Store } from './store.ts'
+
+/** The same store with `around` wrapped about every operation, inside transactions too. */
+export const decorated = <S extends Store>(store: S, around: AroundStore): S => {
+  const part = <P extends object>(name: string, operations: P): P =>
+    new Proxy(operations, {
+      get: (target, key) => {
+        const operation: unknown = Reflect.get(target, key)
+        if (typeof operation !== 'function') return operation
+        return (...args: unknown[]) =>
+          around({ name: `${name}.${String(key)}` }, () => Reflect.apply(operation, target, args))
+      },
+    })
+  const parts = [
+    'clients',
+    'tokens',
+    'authorizations',
+    'consents',
+    'users',
+    'sessions',
+    'transients',
+  ] as const
+  return {
+    ...store,
+    ...Object.fromEntries(parts.map((name) => [name, part(name, store[name])])),
+    transaction: <T>(work: (tx: Store) => Promise<T>) =>
+      around({ name: 'transaction' }, () => store.transaction((tx) => work(decorated(tx, around)))),
+  }
+}

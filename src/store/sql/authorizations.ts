@@ -1,0 +1,88 @@
+import type { Selectable } from 'kysely'
+import type { Authorization, CodeBinding } from '../../model/authorization.ts'
+import type { AuthorizationStore } from '../store.ts'
+import { type Handle, joined, split } from './handle.ts'
+import type { Tables } from './tables.ts'
+
+const fromRow = (row: Selectable<Tables['oauth2server_authorization']>): Authorization => ({
+  id: row.id,
+  clientId: row.client_id,
+  userId: row.user_id,
+  scopes: split(row.scopes),
+  code: row.code_binding === null ? null : (JSON.parse(row.code_binding) as CodeBinding),
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  revokedAt: row.revoked_at,
+})
+
+export const sqlAuthorizations = ({ read, write }: Handle): AuthorizationStore => ({
+  async insertOnce(authorization) {
+    const row = await write
+      .insertInto('oauth2server_authorization')
+      .values({
+        client_id: authorization.clientId,
+        user_id: authorization.userId,
+        scopes: joined(authorization.scopes),
+        code_digest: authorization.codeDigest,
+        code_binding: authorization.code && JSON.stringify(authorization.code),
+        created_at: authorization.createdAt,
+        expires_at: authorization.expiresAt,
+        revoked_at: null,
+      })
+      .onConflict((c) => c.column('code_digest').doNothing())
+      .returning('id')
+      .executeTakeFirst()
+    return row?.id
+  },
+
+  async find(id) {
+    const row = await read
+      .selectFrom('oauth2server_authorization')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return row && fromRow(row)
+  },
+
+  async findByCode(digest) {
+    const row = await read
+      .selectFrom('oauth2server_authorization')
+      .selectAll()
+      .where('code_digest', '=', digest)
+      .executeTakeFirst()
+    return row && fromRow(row)
+  },
+
+  async extend(id, expiresAt) {
+    await write
+      .updateTable('oauth2server_authorization')
+      .set({ expires_at: expiresAt })
+      .where('id', '=', id)
+      .execute()
+  },
+
+  async revoke(id, now) {
+    const { numUpdatedRows } = await write
+      .updateTable('oauth2server_authorization')
+      .set({ revoked_at: now })
+      .where('id', '=', id)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst()
+    // Nothing that could be restored stays: the row is the tombstone, its tokens are gone.
+    await write.deleteFrom('oauth2server_token').where('authorization_id', '=', id).execute()
+    return numUpdatedRows > 0n
+  },
+
+  async deleteExpired(now, limit) {
+    const expired = read
+      .selectFrom('oauth2server_authorization')
+      .select('id')
+      .where('expires_at', '<=', now)
+      .limit(limit)
+    const { numDeletedRows } = await write
+      .deleteFrom('oauth2server_authorization')
+      .where('id', 'in', expired)
+      .executeTakeFirst()
+    return Number(numDeletedRows)
+  },
+})

@@ -1,0 +1,138 @@
+import type { Insertable, Selectable } from 'kysely'
+import type { Digest } from '../../crypto/digest.ts'
+import type { Sealed } from '../../crypto/sealed.ts'
+import type { ClientFields, ClientOwner, TokenEndpointAuthMethod } from '../../model/client.ts'
+import type { ClientStore, SealedClient } from '../store.ts'
+import {
+  flag,
+  type Handle,
+  joined,
+  joinedOrNull,
+  placeholder,
+  prepared,
+  split,
+  splitOrNull,
+} from './handle.ts'
+import type { Tables } from './tables.ts'
+
+type Row = Selectable<Tables['oauth2server_client']>
+
+const toRow = ({ fields, seal }: SealedClient): Insertable<Tables['oauth2server_client']> => ({
+  client_id: fields.clientId,
+  client_secret: fields.clientSecret,
+  name: fields.name,
+  description: fields.description,
+  website: fields.website,
+  user_id: fields.userId,
+  is_confidential: flag(fields.isConfidential),
+  is_internal: flag(fields.isInternal),
+  is_personal: flag(fields.isPersonal),
+  redirect_uris: joined(fields.redirectUris, '\n'),
+  default_scopes: joined(fields.defaultScopes),
+  allowed_scopes: joinedOrNull(fields.allowedScopes),
+  grant_types: joinedOrNull(fields.grantTypes),
+  response_types: joinedOrNull(fields.responseTypes),
+  token_endpoint_auth_method: fields.tokenEndpointAuthMethod,
+  created_at: fields.createdAt,
+  seal,
+})
+
+const fromRow = (row: Row): ClientFields => ({
+  clientId: row.client_id,
+  clientSecret: row.client_secret as Digest,
+  name: row.name,
+  description: row.description,
+  website: row.website,
+  userId: row.user_id,
+  isConfidential: row.is_confidential === 1,
+  isInternal: row.is_internal === 1,
+  isPersonal: row.is_personal === 1,
+  redirectUris: split(row.redirect_uris, '\n'),
+  defaultScopes: split(row.default_scopes),
+  allowedScopes: splitOrNull(row.allowed_scopes),
+  grantTypes: splitOrNull(row.grant_types),
+  responseTypes: splitOrNull(row.response_types),
+  tokenEndpointAuthMethod: row.token_endpoint_auth_method as TokenEndpointAuthMethod | null,
+  createdAt: row.created_at,
+})
+
+export const sqlClients = ({ read, write }: Handle): ClientStore => {
+  const withOwner = prepared(
+    read
+      .selectFrom('oauth2server_client as c')
+      .leftJoin('oauth2server_user as o', 'o.id', 'c.user_id')
+      .selectAll('c')
+      .select(['o.id as owner_id', 'o.email as owner_email'])
+      .select(['o.email_verified as owner_verified', 'o.active as owner_active'])
+      .where('c.client_id', '=', placeholder)
+      .compile(),
+  )
+  return {
+    async find(clientId) {
+      const [row] = await withOwner(read, [clientId])
+      if (!row) return undefined
+      const owner: ClientOwner | null =
+        row.owner_id === null
+          ? null
+          : {
+              id: row.owner_id,
+              email: row.owner_email ?? '',
+              emailVerified: row.owner_verified === 1,
+              active: row.owner_active === 1,
+            }
+      return { fields: fromRow(row), seal: row.seal as Sealed, owner }
+    },
+
+    async insert(client) {
+      const row = await write
+        .insertInto('oauth2server_client')
+        .values(toRow(client))
+        .onConflict((c) => c.doNothing())
+        .returning('client_id')
+        .executeTakeFirst()
+      return row !== undefined
+    },
+
+    async update(clientId, client) {
+      const { fields } = client
+      // The secret and the id are unique; a collision is found before it is written.
+      const taken = await write
+        .selectFrom('oauth2server_client')
+        .select('client_id')
+        .where('client_id', '!=', clientId)
+        .where((c) =>
+          c.or([
+            c('client_id', '=', fields.clientId),
+            c('client_secret', '=', fields.clientSecret),
+          ]),
+        )
+        .executeTakeFirst()
+      if (taken) return false
+      await write
+        .updateTable('oauth2server_client')
+        .set(toRow(client))
+        .where('client_id', '=', clientId)
+        .execute()
+      return true
+    },
+
+    async delete(clientId) {
+      const { numDeletedRows } = await write
+        .deleteFrom('oauth2server_client')
+        .where('client_id', '=', clientId)
+        .executeTakeFirst()
+      return numDeletedRows > 0n
+    },
+
+    async countUsers(clientId) {
+      const { count } = await read
+        .selectFrom('oauth2server_token')
+        .select((c) => c.fn.countAll<number>().as('count'))
+        .where('client_id', '=', clientId)
+        .where('is_personal', '=', 0)
+        .where('is_internal', '=', 0)
+        .executeTakeFirstOrThrow()
+      return Number(count)
+    },
+  }
+}

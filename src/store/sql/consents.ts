@@ -1,0 +1,62 @@
+import type { Selectable } from 'kysely'
+import type { Sealed } from '../../crypto/sealed.ts'
+import type { ConsentStore, SealedConsent } from '../store.ts'
+import { type Handle, joined, split } from './handle.ts'
+import type { Tables } from './tables.ts'
+
+const fromRow = (row: Selectable<Tables['oauth2server_consent']>): SealedConsent => ({
+  consent: {
+    id: row.id,
+    userId: row.user_id,
+    clientId: row.client_id,
+    scopes: split(row.scopes),
+    grantedAt: row.granted_at,
+  },
+  seal: row.seal as Sealed,
+})
+
+export const sqlConsents = ({ read, write }: Handle): ConsentStore => ({
+  async find(userId, clientId) {
+    const row = await read
+      .selectFrom('oauth2server_consent')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .where('client_id', '=', clientId)
+      .executeTakeFirst()
+    return row && fromRow(row)
+  },
+
+  async put({ consent, seal }) {
+    const row = {
+      id: consent.id,
+      user_id: consent.userId,
+      client_id: consent.clientId,
+      scopes: joined(consent.scopes),
+      granted_at: consent.grantedAt,
+      seal,
+    }
+    await write
+      .insertInto('oauth2server_consent')
+      .values(row)
+      .onConflict((c) => c.columns(['user_id', 'client_id']).doUpdateSet(row))
+      .execute()
+  },
+
+  async delete(userId, clientId) {
+    const { numDeletedRows } = await write
+      .deleteFrom('oauth2server_consent')
+      .where('user_id', '=', userId)
+      .where('client_id', '=', clientId)
+      .executeTakeFirst()
+    return numDeletedRows > 0n
+  },
+
+  async ofClient(clientId) {
+    const rows = await read
+      .selectFrom('oauth2server_consent')
+      .selectAll()
+      .where('client_id', '=', clientId)
+      .execute()
+    return rows.map(fromRow)
+  },
+})

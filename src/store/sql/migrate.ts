@@ -1,0 +1,66 @@
+import type { Kysely } from 'kysely'
+import { type MigrationInfo, Migrator } from 'kysely/migration'
+import { type MigrationResult, StoreUnusable } from '../store.ts'
+import { migrations } from './migrations/all.ts'
+import type { Tables } from './tables.ts'
+
+const table = 'oauth2server_migration'
+
+/** Brings the schema to the newest migration, or to the one named. All of it happens, or nothing. */
+export const migrate = async (
+  db: Kysely<Tables>,
+  { to, dryRun = false }: { readonly to?: string; readonly dryRun?: boolean } = {},
+): Promise<readonly MigrationResult[]> => {
+  if (to !== undefined && !(to in migrations)) {
+    throw new StoreUnusable(
+      `There is no migration ${to}. Known: ${Object.keys(migrations).join(', ')}.`,
+    )
+  }
+  await refuseNewer(db)
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => ({ ...migrations }) },
+    migrationTableName: table,
+    migrationLockTableName: `${table}_lock`,
+  })
+  const known = await migrator.getMigrations()
+  if (dryRun) return planned(known, to)
+  if (to === undefined && known.every(({ executedAt }) => executedAt)) return []
+
+  const { error, results = [] } =
+    to === undefined ? await migrator.migrateToLatest() : await migrator.migrateTo(to)
+  if (error) throw error
+  return results
+    .filter(({ status }) => status === 'Success')
+    .map(({ migrationName, direction }) => ({
+      name: migrationName,
+      direction: direction === 'Up' ? 'up' : 'down',
+    }))
+}
+
+const planned = (
+  known: readonly MigrationInfo[],
+  to: string | undefined,
+): readonly MigrationResult[] => {
+  const last = to ?? known.at(-1)?.name ?? ''
+  return known.flatMap(({ name, executedAt }): MigrationResult[] => {
+    if (name <= last && !executedAt) return [{ name, direction: 'up' }]
+    if (name > last && executedAt) return [{ name, direction: 'down' }]
+    return []
+  })
+}
+
+const refuseNewer = async (db: Kysely<Tables>): Promise<void> => {
+  const tables = await db.introspection.getTables()
+  if (!tables.some(({ name }) => name === table)) return
+  const rows = await db
+    .withTables<{ [table]: { name: string } }>()
+    .selectFrom(table)
+    .select('name')
+    .execute()
+  const unknown = rows.filter(({ name }) => !(name in migrations))
+  if (unknown.length === 0) return
+  throw new StoreUnusable(
+    `The database was made by a newer version of svc-oauth2server (it has ${unknown.map(({ name }) => name).join(', ')}). Install that version, or restore a backup.`,
+  )
+}

@@ -1,0 +1,99 @@
+import type { Digest } from '../../crypto/digest.ts'
+import type { Sealed } from '../../crypto/sealed.ts'
+import type { SessionStore } from '../store.ts'
+import { type Handle, placeholder, prepared } from './handle.ts'
+
+export const sqlSessions = ({ read, write }: Handle): SessionStore => {
+  const withUser = prepared(
+    read
+      .selectFrom('oauth2server_session as s')
+      .innerJoin('oauth2server_user as u', 'u.id', 's.user_id')
+      .selectAll('s')
+      .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
+      .select(['u.active as u_active', 'u.is_admin as u_admin'])
+      .where('s.id', '=', placeholder)
+      .compile(),
+  )
+  return {
+    async find(id) {
+      const [row] = await withUser(read, [id])
+      return (
+        row && {
+          session: {
+            id: row.id as Digest,
+            userId: row.user_id,
+            address: row.address,
+            userAgent: row.user_agent,
+            createdAt: row.created_at,
+            expiresAt: row.expires_at,
+            lastSeenAt: row.last_seen_at,
+            seal: row.seal as Sealed,
+          },
+          user: {
+            id: row.u_id,
+            email: row.u_email,
+            emailVerified: row.u_verified === 1,
+            active: row.u_active === 1,
+            isAdmin: row.u_admin === 1,
+          },
+        }
+      )
+    },
+
+    async insert(session) {
+      const row = await write
+        .insertInto('oauth2server_session')
+        .values({
+          id: session.id,
+          user_id: session.userId,
+          address: session.address,
+          user_agent: session.userAgent,
+          created_at: session.createdAt,
+          expires_at: session.expiresAt,
+          last_seen_at: session.lastSeenAt,
+          seal: session.seal,
+        })
+        .onConflict((c) => c.doNothing())
+        .returning('id')
+        .executeTakeFirst()
+      return row !== undefined
+    },
+
+    async touch(id, lastSeenAt) {
+      await write
+        .updateTable('oauth2server_session')
+        .set({ last_seen_at: lastSeenAt })
+        .where('id', '=', id)
+        .execute()
+    },
+
+    async delete(id) {
+      const { numDeletedRows } = await write
+        .deleteFrom('oauth2server_session')
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return numDeletedRows > 0n
+    },
+
+    async deleteOfUser(userId) {
+      const { numDeletedRows } = await write
+        .deleteFrom('oauth2server_session')
+        .where('user_id', '=', userId)
+        .executeTakeFirst()
+      return Number(numDeletedRows)
+    },
+
+    async deleteExpired(now, idleSince, limit) {
+      const expired = read
+        .selectFrom('oauth2server_session')
+        .select('id')
+        .where((c) => c.or([c('expires_at', '<=', now), c('last_seen_at', '<=', idleSince)]))
+        .limit(limit)
+      const { numDeletedRows } = await write
+        .deleteFrom('oauth2server_session')
+        .where('id', 'in', expired)
+        .executeTakeFirst()
+      return Number(numDeletedRows)
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import { type Kysely, sql } from 'kysely'
+import type { OpenStore, Store } from '../store.ts'
+import { sqlAuthorizations } from './authorizations.ts'
+import { sqlClients } from './clients.ts'
+import { sqlConsents } from './consents.ts'
+import type { Handle } from './handle.ts'
+import { migrate } from './migrate.ts'
+import { sqlSecretKeys } from './secret-keys.ts'
+import { sqlSessions } from './sessions.ts'
+import type { Tables } from './tables.ts'
+import { sqlTokens } from './tokens.ts'
+import { sqlTransients } from './transients.ts'
+import { sqlUsers } from './users.ts'
+
+const parts = (handle: Handle): Omit<Store, 'transaction'> => ({
+  clients: sqlClients(handle),
+  tokens: sqlTokens(handle),
+  authorizations: sqlAuthorizations(handle),
+  consents: sqlConsents(handle),
+  users: sqlUsers(handle),
+  sessions: sqlSessions(handle),
+  transients: sqlTransients(handle),
+  secretKeys: sqlSecretKeys(handle),
+})
+
+const inTransaction = (tx: Kysely<Tables>, depth: number): Store => ({
+  ...parts({ read: tx, write: tx }),
+  async transaction(work) {
+    const savepoint = `oauth2server_${depth}`
+    await sql.raw(`savepoint ${savepoint}`).execute(tx)
+    try {
+      const result = await work(inTransaction(tx, depth + 1))
+      await sql.raw(`release savepoint ${savepoint}`).execute(tx)
+      return result
+    } catch (error) {
+      await sql.raw(`rollback to savepoint ${savepoint}`).execute(tx)
+      await sql.raw(`release savepoint ${savepoint}`).execute(tx)
+      throw error
+    }
+  },
+})
+
+/** The one implementation of the store contracts, for every database that Kysely speaks to. */
+export const sqlStore = (handle: Handle): OpenStore => ({
+  ...parts(handle),
+  transaction: (work) => handle.write.transaction().execute((tx) => work(inTransaction(tx, 1))),
+  migrate: (options) => migrate(handle.write, options),
+  async close() {
+    await handle.write.destroy()
+    if (handle.read !== handle.write) await handle.read.destroy()
+  },
+})

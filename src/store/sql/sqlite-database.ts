@@ -1,0 +1,117 @@
+import { randomInt } from 'node:crypto'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+import { StoreUnavailable, StoreUnusable, TakenValue } from '../store.ts'
+
+// node:sqlite blocks the event loop for the whole busy timeout, so it is short, and we wait outside.
+const busyTimeout = 10
+const longestWait = 2_000
+
+const extendedCode = (error: unknown): number =>
+  error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
+
+const BUSY = 5
+const LOCKED = 6
+const NOTADB = 26
+const CONSTRAINT_UNIQUE = 2067
+const CONSTRAINT_PRIMARYKEY = 1555
+/** READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL: the file, not the statement, is at fault. */
+const outages = new Set([8, 9, 10, 11, 13, 14, 15, NOTADB])
+
+export interface StatementResult {
+  readonly rows: Record<string, unknown>[]
+  readonly changes: bigint
+}
+
+/** One connection of `node:sqlite` with its prepared statements, whose waiting does not block the event loop. */
+export class SqliteDatabase {
+  readonly #database: DatabaseSync
+  readonly #statements = new Map<
+    string,
+    { readonly statement: StatementSync; readonly reads: boolean }
+  >()
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  /** @throws StoreUnavailable after two seconds of a locked database, or where the file is at fault */
+  async run(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
+    return patiently(() => this.#execute(sql, parameters as SQLInputValue[]))
+  }
+
+  close(): void {
+    this.#statements.clear()
+    if (this.#database.isOpen) this.#database.close()
+  }
+
+  #execute(sql: string, parameters: SQLInputValue[]): StatementResult {
+    const { statement, reads } = this.#prepared(sql)
+    if (reads) {
+      const rows = statement.all(...parameters) as Record<string, unknown>[]
+      return { rows, changes: BigInt(rows.length) }
+    }
+    const { changes } = statement.run(...parameters)
+    return { rows: [], changes: BigInt(changes) }
+  }
+
+  #prepared(sql: string) {
+    const known = this.#statements.get(sql)
+    if (known) return known
+    const statement = this.#database.prepare(sql)
+    const entry = { statement, reads: statement.columns().length > 0 }
+    // Statements are few and fixed; a batch size that varies must not fill the memory all the same.
+    if (this.#statements.size >= 500) this.#statements.clear()
+    this.#statements.set(sql, entry)
+    return entry
+  }
+}
+
+/** Tries again with jitter while another connection holds the lock. */
+const patiently = async <T>(attempt: () => T): Promise<T> => {
+  const started = performance.now()
+  for (;;) {
+    try {
+      return attempt()
+    } catch (error) {
+      const extended = extendedCode(error)
+      const code = extended & 0xff
+      if (extended === CONSTRAINT_UNIQUE || extended === CONSTRAINT_PRIMARYKEY)
+        throw new TakenValue()
+      if (outages.has(code)) throw unavailable(error)
+      if (code !== BUSY && code !== LOCKED) throw error
+      if (performance.now() - started > longestWait) throw unavailable(error)
+    }
+    await delay(randomInt(1, 16))
+  }
+}
+
+const unavailable = (cause: unknown): StoreUnavailable =>
+  new StoreUnavailable('The database cannot be used right now.', { cause })
+
+export const openDatabase = async (
+  path: string,
+  { synchronous }: { synchronous: 'NORMAL' | 'FULL' },
+): Promise<SqliteDatabase> => {
+  try {
+    return await patiently(() => {
+      const database = new DatabaseSync(path, {
+        timeout: busyTimeout,
+        enableForeignKeyConstraints: true,
+      })
+      try {
+        database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}`)
+      } catch (error) {
+        database.close()
+        throw error
+      }
+      return new SqliteDatabase(database)
+    })
+  } catch (error) {
+    const cause = error instanceof StoreUnavailable ? error.cause : error
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new StoreUnusable(`The database file ${path} cannot be opened (${reason}).`, {
+      cause: error,
+    })
+  }
+}

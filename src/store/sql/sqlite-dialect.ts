@@ -1,0 +1,89 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import type { SqliteDatabase } from './sqlite-database.ts'
+
+/** Kysely's SQLite over one connection of `node:sqlite`. */
+export class SqliteDialect implements Dialect {
+  readonly #database: SqliteDatabase
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database
+  }
+
+  createDriver(): Driver {
+    return new SqliteDriver(this.#database)
+  }
+
+  createQueryCompiler(): SqliteQueryCompiler {
+    return new SqliteQueryCompiler()
+  }
+
+  createAdapter(): SqliteAdapter {
+    return new TransactionalSqliteAdapter()
+  }
+
+  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new SqliteIntrospector(db)
+  }
+}
+
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  // SQLite's DDL is transactional, so a migration happens whole, and under the lock of `begin immediate`.
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
+class SqliteDriver implements Driver {
+  readonly #database: SqliteDatabase
+  readonly #connection: DatabaseConnection
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database
+    this.#connection = {
+      async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+        const { rows, changes } = await database.run(sql, parameters)
+        return { rows: rows as R[], numAffectedRows: changes }
+      },
+      // biome-ignore lint/correctness/useYield: nothing of ours streams
+      async *streamQuery(): AsyncGenerator<never> {
+        throw new Error('Streaming is not supported.')
+      },
+    }
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection
+  }
+
+  async beginTransaction(): Promise<void> {
+    // The write lock at once: a deferred transaction that reads first fails where it then writes.
+    await this.#database.run('begin immediate', [])
+  }
+
+  async commitTransaction(): Promise<void> {
+    await this.#database.run('commit', [])
+  }
+
+  async rollbackTransaction(): Promise<void> {
+    await this.#database.run('rollback', [])
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {
+    this.#database.close()
+  }
+}

@@ -1,0 +1,101 @@
+import type { Generated } from 'kysely'
+
+/** 0 or 1: the one boolean that every database has. */
+export type Flag = 0 | 1
+
+/** Times are milliseconds since the epoch, lists are JSON or the specified texts, keys of users are theirs. */
+export interface Tables {
+  oauth2server_user: {
+    id: Generated<number>
+    email: string
+    password_hash: string | null
+    active: Flag
+    email_verified: Flag
+    is_admin: Flag
+    created_at: number
+  }
+  oauth2server_client: {
+    client_id: string
+    client_secret: string
+    name: string
+    description: string
+    website: string
+    user_id: number | string | null
+    is_confidential: Flag
+    is_internal: Flag
+    is_personal: Flag
+    redirect_uris: string
+    default_scopes: string
+    allowed_scopes: string | null
+    grant_types: string | null
+    response_types: string | null
+    token_endpoint_auth_method: string | null
+    created_at: number
+    seal: string
+  }
+  oauth2server_authorization: {
+    id: Generated<number>
+    client_id: string
+    user_id: number | string | null
+    scopes: string
+    code_digest: string | null
+    code_binding: string | null
+    created_at: number
+    expires_at: number
+    revoked_at: number | null
+  }
+  oauth2server_token: {
+    id: Generated<number>
+    client_id: string
+    user_id: number | string | null
+    authorization_id: number | null
+    token_type: string
+    access_token: string
+    access_token_digest: string
+    refresh_token: string | null
+    refresh_token_digest: string | null
+    expires: number | null
+    refresh_expires: number | null
+    /** When neither of the two works any more; null: never. */
+    ends_at: number | null
+    scopes: string
+    is_personal: Flag
+    is_internal: Flag
+    created_at: number
+  }
+  oauth2server_rotated_refresh_token: {
+    digest: string
+    authorization_id: number
+    successor: string
+    parameters: string
+    rotated_at: number
+  }
+  oauth2server_consent: {
+    id: string
+    user_id: number | string
+    client_id: string
+    scopes: string
+    granted_at: number
+    seal: string
+  }
+  oauth2server_session: {
+    id: string
+    user_id: number | string
+    address: string
+    user_agent: string
+    created_at: number
+    expires_at: number
+    last_seen_at: number
+    seal: string
+  }
+  oauth2server_transient: {
+    key: string
+    value: string | null
+    count: number
+    expires_at: number
+  }
+  oauth2server_secret_key: {
+    id: string
+    created_at: number
+  }
+}

@@ -1,0 +1,226 @@
+import type { Insertable, Selectable } from 'kysely'
+import type { Digest } from '../../crypto/digest.ts'
+import type { Sealed } from '../../crypto/sealed.ts'
+import type { TokenFields } from '../../model/token.ts'
+import type { NewToken, StoredToken, TokenStore, TokenWithState } from '../store.ts'
+import { flag, type Handle, joined, placeholder, prepared, split } from './handle.ts'
+import type { Tables } from './tables.ts'
+
+type Row = Selectable<Tables['oauth2server_token']>
+
+const endsAt = ({ expires, refreshExpires }: Omit<TokenFields, 'id'>): number | null =>
+  expires === null ? null : Math.max(expires, refreshExpires ?? 0)
+
+const toRow = ({ fields, ...secrets }: NewToken): Insertable<Tables['oauth2server_token']> => ({
+  client_id: fields.clientId,
+  user_id: fields.userId,
+  authorization_id: fields.authorizationId,
+  token_type: fields.tokenType,
+  access_token: secrets.accessToken,
+  access_token_digest: secrets.accessDigest,
+  refresh_token: secrets.refreshToken,
+  refresh_token_digest: secrets.refreshDigest,
+  expires: fields.expires,
+  refresh_expires: fields.refreshExpires,
+  ends_at: endsAt(fields),
+  scopes: joined(fields.scopes),
+  is_personal: flag(fields.isPersonal),
+  is_internal: flag(fields.isInternal),
+  created_at: fields.createdAt,
+})
+
+const fromRow = (row: Row): StoredToken => ({
+  fields: {
+    id: row.id,
+    clientId: row.client_id,
+    userId: row.user_id,
+    authorizationId: row.authorization_id,
+    tokenType: row.token_type as 'bearer',
+    expires: row.expires,
+    refreshExpires: row.refresh_expires,
+    scopes: split(row.scopes),
+    isPersonal: row.is_personal === 1,
+    isInternal: row.is_internal === 1,
+    createdAt: row.created_at,
+  },
+  accessToken: row.access_token as Sealed,
+  accessDigest: row.access_token_digest as Digest,
+  refreshToken: row.refresh_token as Sealed | null,
+  refreshDigest: row.refresh_token_digest as Digest | null,
+})
+
+interface StateRow extends Row {
+  readonly client_name: string
+  readonly owner_id: number | string | null
+  readonly owner_active: number | null
+  readonly u_id: number | null
+  readonly u_email: string | null
+  readonly u_verified: number | null
+  readonly u_active: number | null
+  readonly u_admin: number | null
+}
+
+const stateFromRow = (row: StateRow): TokenWithState => ({
+  ...fromRow(row),
+  client: {
+    clientId: row.client_id,
+    name: row.client_name,
+    ownerActive: row.owner_id === null || row.owner_active === 1,
+  },
+  user:
+    row.u_id === null
+      ? null
+      : {
+          id: row.u_id,
+          email: row.u_email ?? '',
+          emailVerified: row.u_verified === 1,
+          active: row.u_active === 1,
+          isAdmin: row.u_admin === 1,
+        },
+})
+
+export const sqlTokens = ({ read, write }: Handle): TokenStore => {
+  // Token, client, owner and user in one query: this is the bearer check.
+  const withState = read
+    .selectFrom('oauth2server_token as t')
+    .innerJoin('oauth2server_client as c', 'c.client_id', 't.client_id')
+    .leftJoin('oauth2server_user as o', 'o.id', 'c.user_id')
+    .leftJoin('oauth2server_user as u', 'u.id', 't.user_id')
+    .selectAll('t')
+    .select(['c.name as client_name', 'c.user_id as owner_id', 'o.active as owner_active'])
+    .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
+    .select(['u.active as u_active', 'u.is_admin as u_admin'])
+  const byAccess = prepared(withState.where('t.access_token_digest', '=', placeholder).compile())
+  const byRefresh = prepared(
+    withState
+      .innerJoin('oauth2server_authorization as a', 'a.id', 't.authorization_id')
+      .select(['a.scopes as granted', 'a.created_at as granted_at'])
+      .where('t.refresh_token_digest', '=', placeholder)
+      .compile(),
+  )
+
+  return {
+    async findByAccess(digest) {
+      const [row] = await byAccess(read, [digest])
+      return row && stateFromRow(row)
+    },
+
+    async findByRefresh(digest) {
+      const [row] = await byRefresh(read, [digest])
+      if (!row) return undefined
+      return {
+        ...stateFromRow(row),
+        authorization: { scopes: split(row.granted), createdAt: row.granted_at },
+      }
+    },
+
+    async insert(token) {
+      const row = await write
+        .insertInto('oauth2server_token')
+        .values(toRow(token))
+        .onConflict((c) => c.doNothing())
+        .returning('id')
+        .executeTakeFirst()
+      return row?.id
+    },
+
+    async rotate(id, current, next) {
+      const { numUpdatedRows } = await write
+        .updateTable('oauth2server_token')
+        .set(toRow(next))
+        .where('id', '=', id)
+        .where('refresh_token_digest', '=', current)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
+    },
+
+    async addRotated(rotated) {
+      await write
+        .insertInto('oauth2server_rotated_refresh_token')
+        .values({
+          digest: rotated.digest,
+          authorization_id: rotated.authorizationId,
+          successor: rotated.successor,
+          parameters: rotated.parameters,
+          rotated_at: rotated.rotatedAt,
+        })
+        .execute()
+    },
+
+    async findRotated(digest) {
+      const row = await read
+        .selectFrom('oauth2server_rotated_refresh_token')
+        .selectAll()
+        .where('digest', '=', digest)
+        .executeTakeFirst()
+      return (
+        row && {
+          digest: row.digest as Digest,
+          authorizationId: row.authorization_id,
+          successor: row.successor as Digest,
+          parameters: row.parameters,
+          rotatedAt: row.rotated_at,
+        }
+      )
+    },
+
+    async ofAuthorization(authorizationId) {
+      const row = await read
+        .selectFrom('oauth2server_token')
+        .selectAll()
+        .where('authorization_id', '=', authorizationId)
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async ofClient(clientId) {
+      const rows = await read
+        .selectFrom('oauth2server_token')
+        .selectAll()
+        .where('client_id', '=', clientId)
+        .execute()
+      return rows.map(fromRow)
+    },
+
+    async personalNamed(userId, name) {
+      const rows = await read
+        .selectFrom('oauth2server_token as t')
+        .innerJoin('oauth2server_client as c', 'c.client_id', 't.client_id')
+        .select('t.id')
+        .where('t.user_id', '=', userId)
+        .where('t.is_personal', '=', 1)
+        .where('c.name', '=', name)
+        .execute()
+      return rows.map(({ id }) => id)
+    },
+
+    async reseal(id, { accessToken, refreshToken }) {
+      await write
+        .updateTable('oauth2server_token')
+        .set({ access_token: accessToken, refresh_token: refreshToken })
+        .where('id', '=', id)
+        .execute()
+    },
+
+    async delete(id) {
+      const { numDeletedRows } = await write
+        .deleteFrom('oauth2server_token')
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return numDeletedRows > 0n
+    },
+
+    async deleteExpired(now, limit) {
+      const expired = read
+        .selectFrom('oauth2server_token')
+        .select('id')
+        .where('ends_at', '<=', now)
+        .limit(limit)
+      const { numDeletedRows } = await write
+        .deleteFrom('oauth2server_token')
+        .where('id', 'in', expired)
+        .executeTakeFirst()
+      return Number(numDeletedRows)
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import type { Transients } from '../store.ts'
+import type { Handle } from './handle.ts'
+
+/** Short-lived values in the database: no second system to run, and they survive a restart. */
+export const sqlTransients = ({ read, write }: Handle): Transients => ({
+  async put(key, value, expiresAt, now) {
+    const row = await write
+      .insertInto('oauth2server_transient')
+      .values({ key, value, count: 0, expires_at: expiresAt })
+      // What has expired but is not swept yet is not there.
+      .onConflict((c) =>
+        c
+          .column('key')
+          .doUpdateSet({ value, count: 0, expires_at: expiresAt })
+          .where('oauth2server_transient.expires_at', '<=', now),
+      )
+      .returning('key')
+      .executeTakeFirst()
+    return row !== undefined
+  },
+
+  async get(key, now) {
+    const row = await read
+      .selectFrom('oauth2server_transient')
+      .select('value')
+      .where('key', '=', key)
+      .where('expires_at', '>', now)
+      .executeTakeFirst()
+    return row?.value ?? undefined
+  },
+
+  async take(key, now) {
+    const row = await write
+      .deleteFrom('oauth2server_transient')
+      .where('key', '=', key)
+      .where('expires_at', '>', now)
+      .returning('value')
+      .executeTakeFirst()
+    return row?.value ?? undefined
+  },
+
+  async increment(key, expiresAt, now) {
+    const row = await write
+      .insertInto('oauth2server_transient')
+      .values({ key, value: null, count: 1, expires_at: expiresAt })
+      .onConflict((c) =>
+        c.column('key').doUpdateSet((set) => ({
+          count: set
+            .case()
+            .when('oauth2server_transient.expires_at', '<=', now)
+            .then(1)
+            .else(set('oauth2server_transient.count', '+', 1))
+            .end(),
+          expires_at: expiresAt,
+        })),
+      )
+      .returning('count')
+      .executeTakeFirstOrThrow()
+    return row.count
+  },
+
+  async delete(key) {
+    await write.deleteFrom('oauth2server_transient').where('key', '=', key).execute()
+  },
+
+  async deleteExpired(now, limit) {
+    const expired = read
+      .selectFrom('oauth2server_transient')
+      .select('key')
+      .where('expires_at', '<=', now)
+      .limit(limit)
+    const { numDeletedRows } = await write
+      .deleteFrom('oauth2server_transient')
+      .where('key', 'in', expired)
+      .executeTakeFirst()
+    return Number(numDeletedRows)
+  },
+})

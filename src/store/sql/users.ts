@@ -1,0 +1,76 @@
+import type { Selectable, UpdateObject } from 'kysely'
+import type { UserId } from '../../model/user.ts'
+import type { UserStore, UserWithPassword } from '../store.ts'
+import { flag, type Handle } from './handle.ts'
+import type { Tables } from './tables.ts'
+
+const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithPassword => ({
+  id: row.id,
+  email: row.email,
+  emailVerified: row.email_verified === 1,
+  active: row.active === 1,
+  isAdmin: row.is_admin === 1,
+  passwordHash: row.password_hash,
+})
+
+/** The built-in user table: integer keys, e-mail addresses in lower case. */
+export const sqlUsers = ({ read, write }: Handle): UserStore => {
+  const update = async (
+    id: UserId,
+    set: UpdateObject<Tables, 'oauth2server_user'>,
+  ): Promise<boolean> => {
+    const { numUpdatedRows } = await write
+      .updateTable('oauth2server_user')
+      .set(set)
+      .where('id', '=', id as number)
+      .executeTakeFirst()
+    return numUpdatedRows > 0n
+  }
+  return {
+    async find(id) {
+      const row = await read
+        .selectFrom('oauth2server_user')
+        .selectAll()
+        .where('id', '=', id as number)
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async findByEmail(email) {
+      const row = await read
+        .selectFrom('oauth2server_user')
+        .selectAll()
+        .where('email', '=', email)
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async insert(user) {
+      const row = await write
+        .insertInto('oauth2server_user')
+        .values({
+          email: user.email,
+          password_hash: user.passwordHash,
+          active: flag(user.active),
+          email_verified: flag(user.emailVerified),
+          is_admin: flag(user.isAdmin),
+          created_at: user.createdAt,
+        })
+        .onConflict((c) => c.column('email').doNothing())
+        .returning('id')
+        .executeTakeFirst()
+      return row?.id
+    },
+
+    setActive: (id, active) => update(id, { active: flag(active) }),
+    setPassword: (id, passwordHash) => update(id, { password_hash: passwordHash }),
+
+    async delete(id) {
+      const { numDeletedRows } = await write
+        .deleteFrom('oauth2server_user')
+        .where('id', '=', id as number)
+        .executeTakeFirst()
+      return numDeletedRows > 0n
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import { mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { Kysely } from 'kysely'
+import { sqlStore } from './sql/sql-store.ts'
+import { openDatabase } from './sql/sqlite-database.ts'
+import { SqliteDialect } from './sql/sqlite-dialect.ts'
+import type { Tables } from './sql/tables.ts'
+import { type StoreOpener, StoreUnusable } from './store.ts'
+
+export interface SqliteOptions {
+  /**
+   * `NORMAL` (default) loses nothing when the process dies, but may lose the last answers when the
+   * power fails; `FULL` loses nothing then either, and costs a disk flush per write.
+   */
+  readonly synchronous?: 'NORMAL' | 'FULL'
+}
+
+/**
+ * An embedded SQLite database in the file at `path`, whose folder is made if it is missing.
+ * `:memory:` keeps everything in this process alone.
+ */
+export const sqlite = (
+  path: string,
+  { synchronous = 'NORMAL' }: SqliteOptions = {},
+): StoreOpener => ({
+  description: `sqlite:${path}`,
+  async open() {
+    const inMemory = path === ':memory:'
+    if (!inMemory) await prepareFile(path)
+    const connect = async () =>
+      new Kysely<Tables>({ dialect: new SqliteDialect(await openDatabase(path, { synchronous })) })
+    const write = await connect()
+    // A second connection, so that no read waits for a write; a database in memory has but one.
+    const read = inMemory ? write : await connect()
+    return sqlStore({ read, write })
+  },
+})
+
+const prepareFile = async (path: string): Promise<void> => {
+  try {
+    await mkdir(dirname(path), { recursive: true })
+    // Ours alone from the first byte; the journal files take over this mode.
+    const file = await open(path, 'a', 0o600)
+    await file.close()
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new StoreUnusable(
+      `The database file ${path} cannot be written (${reason}). Check the folder's owner and mode, or choose another with DATABASE_URL.`,
+    )
+  }
+}

@@ -1,0 +1,242 @@
+import type { Digest } from '../crypto/digest.ts'
+import type { Sealed } from '../crypto/sealed.ts'
+import type { Authorization, Consent } from '../model/authorization.ts'
+import type { ClientFields, ClientOwner } from '../model/client.ts'
+import type { TokenFields } from '../model/token.ts'
+import type { User, UserId } from '../model/user.ts'
+
+/**
+ * The store cannot be reached or cannot write. It answers 503 everywhere and is never mistaken for a
+ * verdict on a credential.
+ */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable'
+}
+
+/** A value that must be unique is taken. Random values are simply drawn again. */
+export class TakenValue extends Error {
+  override readonly name = 'TakenValue'
+}
+
+/** The store is there, but not one that this version can use. The message says what to do. */
+export class StoreUnusable extends Error {
+  override readonly name = 'StoreUnusable'
+}
+
+export interface SealedClient {
+  readonly fields: ClientFields
+  /** Proves that the row is as we wrote it. */
+  readonly seal: Sealed
+}
+
+export interface ClientWithOwner extends SealedClient {
+  readonly owner: ClientOwner | null
+}
+
+export interface ClientStore {
+  find(clientId: string): Promise<ClientWithOwner | undefined>
+  /** False where the id or the secret is taken: try again with other random values. */
+  insert(client: SealedClient): Promise<boolean>
+  /** Replaces every field of the client that has this id; the id may change too. False: taken. */
+  update(clientId: string, client: SealedClient): Promise<boolean>
+  /** Deletes the client and all that hangs from it. False where there was none. */
+  delete(clientId: string): Promise<boolean>
+  /** The number of its tokens that are neither personal nor internal. */
+  countUsers(clientId: string): Promise<number>
+}
+
+/** A token row: the record, and its secrets as digests to look up and sealed to read again. */
+export interface StoredToken {
+  readonly fields: TokenFields
+  readonly accessDigest: Digest
+  readonly accessToken: Sealed
+  readonly refreshDigest: Digest | null
+  readonly refreshToken: Sealed | null
+}
+
+export type NewToken = Omit<StoredToken, 'fields'> & { readonly fields: Omit<TokenFields, 'id'> }
+
+/** A token and all that decides whether it counts, read in one query. */
+export interface TokenWithState extends StoredToken {
+  readonly user: User | null
+  readonly client: {
+    readonly clientId: string
+    readonly name: string
+    readonly ownerActive: boolean
+  }
+}
+
+/** A refresh token's row with the authorization that it can restore. */
+export interface RefreshTokenWithState extends TokenWithState {
+  readonly authorization: { readonly scopes: readonly string[]; readonly createdAt: number }
+}
+
+/** A refresh token that was rotated: who presents it again is retrying, or has stolen it. */
+export interface RotatedRefreshToken {
+  readonly digest: Digest
+  readonly authorizationId: number
+  readonly successor: Digest
+  /** The digest of the parameters with which it was redeemed. */
+  readonly parameters: string
+  readonly rotatedAt: number
+}
+
+export interface TokenStore {
+  findByAccess(digest: Digest): Promise<TokenWithState | undefined>
+  findByRefresh(digest: Digest): Promise<RefreshTokenWithState | undefined>
+  /** Undefined where one of the random values is taken: try again with others. */
+  insert(token: NewToken): Promise<number | undefined>
+  /**
+   * Swaps the pair of row `id` if its refresh token is still this one. Of concurrent callers, exactly one wins.
+   * @throws TakenValue
+   */
+  rotate(id: number, current: Digest, next: NewToken): Promise<boolean>
+  addRotated(rotated: RotatedRefreshToken): Promise<void>
+  findRotated(digest: Digest): Promise<RotatedRefreshToken | undefined>
+  /** The current pair of an authorization. */
+  ofAuthorization(authorizationId: number): Promise<StoredToken | undefined>
+  ofClient(clientId: string): Promise<readonly StoredToken[]>
+  /** The ids of a user's personal tokens of that name. */
+  personalNamed(userId: UserId, name: string): Promise<readonly number[]>
+  /** Writes the same token sealed anew. */
+  reseal(id: number, sealed: Pick<StoredToken, 'accessToken' | 'refreshToken'>): Promise<void>
+  delete(id: number): Promise<boolean>
+  /** Deletes at most `limit` tokens that neither work nor can be refreshed. */
+  deleteExpired(now: number, limit: number): Promise<number>
+}
+
+export type NewAuthorization = Omit<Authorization, 'id' | 'revokedAt'> & {
+  /** Unique: whoever inserts it has redeemed the code. */
+  readonly codeDigest: Digest | null
+}
+
+export interface AuthorizationStore {
+  /** Undefined where the code was redeemed before. Of concurrent callers, exactly one gets the id. */
+  insertOnce(authorization: NewAuthorization): Promise<number | undefined>
+  find(id: number): Promise<Authorization | undefined>
+  findByCode(digest: Digest): Promise<Authorization | undefined>
+  extend(id: number, expiresAt: number): Promise<void>
+  /** Marks it and deletes its tokens. False where it was revoked before. */
+  revoke(id: number, now: number): Promise<boolean>
+  deleteExpired(now: number, limit: number): Promise<number>
+}
+
+export interface SealedConsent {
+  readonly consent: Consent
+  readonly seal: Sealed
+}
+
+export interface ConsentStore {
+  find(userId: UserId, clientId: string): Promise<SealedConsent | undefined>
+  /** Inserts or replaces the user's consent to the client. */
+  put(consent: SealedConsent): Promise<void>
+  delete(userId: UserId, clientId: string): Promise<boolean>
+  ofClient(clientId: string): Promise<readonly SealedConsent[]>
+}
+
+/** A user with the hash of the password, which never leaves the records. */
+export interface UserWithPassword extends User {
+  readonly passwordHash: string | null
+}
+
+export type NewUser = Omit<UserWithPassword, 'id'> & { readonly createdAt: number }
+
+export interface UserStore {
+  find(id: UserId): Promise<UserWithPassword | undefined>
+  findByEmail(email: string): Promise<UserWithPassword | undefined>
+  /** Undefined where the e-mail address is taken. */
+  insert(user: NewUser): Promise<UserId | undefined>
+  setActive(id: UserId, active: boolean): Promise<boolean>
+  setPassword(id: UserId, passwordHash: string): Promise<boolean>
+  delete(id: UserId): Promise<boolean>
+}
+
+/** A signed-in browser. The identifier in its cookie is kept as a digest. */
+export interface SessionFields {
+  readonly id: Digest
+  readonly userId: UserId
+  readonly address: string
+  readonly userAgent: string
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
+export interface StoredSession extends SessionFields {
+  readonly seal: Sealed
+  readonly lastSeenAt: number
+}
+
+export interface SessionStore {
+  find(id: Digest): Promise<{ readonly session: StoredSession; readonly user: User } | undefined>
+  /** False where the identifier is taken. */
+  insert(session: StoredSession): Promise<boolean>
+  touch(id: Digest, lastSeenAt: number): Promise<void>
+  delete(id: Digest): Promise<boolean>
+  deleteOfUser(userId: UserId): Promise<number>
+  deleteExpired(now: number, idleSince: number, limit: number): Promise<number>
+}
+
+/** Short-lived values: codes, pending requests. Keys carry their kind, values are sealed by the caller. */
+export interface Transients {
+  /** False where the key is taken. */
+  put(key: string, value: string, expiresAt: number, now: number): Promise<boolean>
+  get(key: string, now: number): Promise<string | undefined>
+  /** Removes and returns the value; of concurrent callers, exactly one receives it. */
+  take(key: string, now: number): Promise<string | undefined>
+  /** Counts up and returns the new count; every caller gets another number. */
+  increment(key: string, expiresAt: number, now: number): Promise<number>
+  delete(key: string): Promise<void>
+  deleteExpired(now: number, limit: number): Promise<number>
+}
+
+/** The secret keys that rows were sealed under, by their ids. */
+export interface SecretKeyStore {
+  ids(): Promise<readonly string[]>
+  add(id: string, now: number): Promise<void>
+}
+
+export interface MigrationResult {
+  readonly name: string
+  readonly direction: 'up' | 'down'
+}
+
+/** All that is kept. Every operation stands alone, or inside the `transaction` whose store it belongs to. */
+export interface Store {
+  readonly clients: ClientStore
+  readonly tokens: TokenStore
+  readonly authorizations: AuthorizationStore
+  readonly consents: ConsentStore
+  readonly users: UserStore
+  readonly sessions: SessionStore
+  readonly transients: Transients
+  readonly secretKeys: SecretKeyStore
+  /** All or nothing. Inside a transaction, a savepoint. */
+  transaction<T>(work: (tx: Store) => Promise<T>): Promise<T>
+}
+
+export interface OpenStore extends Store {
+  /**
+   * Brings the schema up to date, or to the migration of that name.
+   * @throws StoreUnusable for a database of a newer version
+   */
+  migrate(options?: {
+    readonly to?: string
+    readonly dryRun?: boolean
+  }): Promise<readonly MigrationResult[]>
+  close(): Promise<void>
+}
+
+/** How to open a store: what `sqlite(path)` returns. */
+export interface StoreOpener {
+  readonly description: string
+  /** @throws StoreUnusable where it cannot be opened */
+  open(): Promise<OpenStore>
+}
+
+export interface StoreOperation {
+  /** For instance `tokens.rotate`. */
+  readonly name: string
+}
+
+/** Runs around every store operation: the seam by which tests pause, fail or kill. */
+export type AroundStore = <T>(operation: StoreOperation, run: () => Promise<T>) => Promise<T>

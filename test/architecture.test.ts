@@ -1,0 +1,262 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parseSource, readSources, type SourceFile } from './support/source-file.ts'
+
+/*
+ * The rules. A path is below `src`; one that ends in `/` is a folder with all that is in it.
+ */
+
+/** `file` may import `may`, and `types` by `import type`. The first row that fits a file decides. */
+interface Layer {
+  readonly file: readonly string[]
+  readonly may: readonly string[]
+  readonly types?: readonly string[]
+}
+
+const ground = ['oauth-error.ts', 'jwt-error.ts', 'log.ts', 'http-request.ts', 'model/', 'crypto/']
+const core = [...ground, 'extension.ts', 'records/', 'store/store.ts']
+const services = [...core, 'grants/', 'client-authentication/', 'resource-server.ts', 'pages/']
+const protocol = [...services, 'refusal.ts', 'session/', 'endpoints/']
+const whole = [...protocol, 'extensions/', 'options.ts', 'store/decorated.ts']
+
+const layers: readonly Layer[] = [
+  { file: ['oauth-error.ts', 'jwt-error.ts', 'log.ts'], may: [] },
+  { file: ['crypto/'], may: ['crypto/'] },
+  { file: ['model/'], may: ['model/', 'oauth-error.ts'] },
+  { file: ['http-request.ts'], may: ['model/', 'oauth-error.ts'] },
+  { file: ['refusal.ts'], may: [...ground, 'store/store.ts'] },
+  {
+    file: ['extension.ts'],
+    may: [],
+    types: [...ground, 'records/', 'store/store.ts'],
+  },
+  { file: ['store/store.ts'], may: ['model/'], types: ['crypto/'] },
+  { file: ['store/decorated.ts'], may: ['store/store.ts'] },
+  {
+    file: ['store/sql/', 'store/sqlite.ts'],
+    may: ['store/store.ts', 'store/sql/', 'model/', 'crypto/'],
+  },
+  { file: ['records/'], may: core, types: ['options.ts'] },
+  // Grants never import each other, except for the list of them; nor do extensions.
+  { file: ['grants/built-in.ts'], may: [...core, 'grants/'] },
+  { file: ['grants/'], may: core },
+  { file: ['client-authentication/'], may: [...core, 'client-authentication/'] },
+  { file: ['resource-server.ts'], may: core },
+  { file: ['pages/'], may: ['model/', 'pages/'] },
+  { file: ['session/'], may: [...services, 'session/'], types: ['options.ts'] },
+  { file: ['endpoints/'], may: protocol, types: ['options.ts'] },
+  { file: ['extensions/built-in.ts'], may: [...protocol, 'extensions/'], types: ['options.ts'] },
+  { file: ['extensions/'], may: protocol, types: ['options.ts'] },
+  {
+    file: ['options.ts'],
+    may: ['model/', 'oauth-error.ts'],
+    types: [
+      'extension.ts',
+      'crypto/',
+      'store/store.ts',
+      'records/',
+      'pages/',
+      'session/',
+      'log.ts',
+    ],
+  },
+  { file: ['utils.ts'], may: ['session/', 'model/', 'oauth-error.ts'] },
+  { file: ['authorization-server.ts'], may: whole },
+  { file: ['index.ts'], may: [...whole, 'authorization-server.ts'] },
+  {
+    file: ['adapters/'],
+    may: ['adapters/node-http.ts'],
+    types: ['authorization-server.ts', 'resource-server.ts', 'oauth-error.ts'],
+  },
+  { file: ['cli/'], may: ['cli/', 'index.ts', 'store/', 'options.ts'] },
+]
+
+/** Where a package or a Node module may be imported; one that ends in `/` is a scope. The others may be anywhere. */
+const packages: Readonly<Record<string, readonly string[]>> = {
+  kysely: ['store/'],
+  'node:sqlite': ['store/'],
+  pg: ['store/'],
+  redis: ['store/'],
+  ioredis: ['store/'],
+  hono: [
+    'authorization-server.ts',
+    'endpoints/',
+    'pages/',
+    'session/',
+    'extensions/',
+    'adapters/hono.ts',
+  ],
+  '@hono/node-server': ['adapters/', 'cli/'],
+  express: ['adapters/express.ts'],
+  fastify: ['adapters/fastify.ts'],
+  '@fastify/': ['adapters/fastify.ts'],
+  '@nestjs/': ['adapters/nest.ts'],
+  commander: ['cli/'],
+}
+
+/** Where what is no argument may be used. */
+const ambient: Readonly<Record<SourceFile['uses'][number]['what'], readonly string[]>> = {
+  'process.env': ['cli/'],
+  // Date.now, new Date(), Date(); a Date made of a given time reads no clock
+  clock: ['authorization-server.ts', 'crypto/', 'cli/'],
+  // Math.random; randomBytes, randomUUID, randomInt, getRandomValues of a crypto module
+  randomness: [
+    'authorization-server.ts',
+    'crypto/',
+    'cli/',
+    'store/sql/sqlite-database.ts', // the jitter of a retry decides nothing
+  ],
+  'default export': [],
+}
+
+const sources = readSources()
+
+const matches = (path: string, patterns: readonly string[] = []): boolean =>
+  patterns.some((pattern) => (pattern.endsWith('/') ? path.startsWith(pattern) : path === pattern))
+
+const packageOf = (module: string): string =>
+  module.startsWith('node:')
+    ? module
+    : module
+        .split('/')
+        .slice(0, module.startsWith('@') ? 2 : 1)
+        .join('/')
+
+const manifest = JSON.parse(
+  readFileSync(resolve(import.meta.dirname, '../package.json'), 'utf8'),
+) as {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, string | { readonly default: string }>>
+}
+
+/** The import statements of a file that its layer does not allow, as lines to read. */
+const breaches = ({ path, imports }: SourceFile): string[] => {
+  const layer = layers.find(({ file }) => matches(path, file))
+  if (!layer) return [`src/${path} has no row in the table of layers`]
+  return imports
+    .filter(({ isOurs }) => isOurs)
+    .filter(({ module }) => !matches(module, layer.may))
+    .filter(({ module, typeOnly }) => !(typeOnly && matches(module, layer.types)))
+    .map(({ module, line }) => {
+      const why = matches(module, layer.types) ? ' (only by `import type`)' : ''
+      return `src/${path}:${line} → src/${module}${why}`
+    })
+}
+
+/** The imports that lead from a file back to itself when the program runs. */
+const cycles = (files: readonly SourceFile[]): string[] => {
+  const needs = new Map(
+    files.map(({ path, imports }) => [
+      path,
+      imports.filter(({ isOurs, typeOnly }) => isOurs && !typeOnly).map(({ module }) => module),
+    ]),
+  )
+  const done = new Set<string>()
+  const found: string[] = []
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path)
+    if (start >= 0) found.push([...trail.slice(start), path].join(' → '))
+    if (start >= 0 || done.has(path)) return
+    for (const next of needs.get(path) ?? []) visit(next, [...trail, path])
+    done.add(path)
+  }
+  for (const path of needs.keys()) visit(path, [])
+  return found
+}
+
+describe('architecture', () => {
+  test('a file imports only what its layer may', () => {
+    expect(sources.flatMap(breaches)).toEqual([])
+  })
+
+  test('no files import each other in a circle', () => {
+    expect(cycles(sources)).toEqual([])
+  })
+
+  test('a package is imported only where it belongs', () => {
+    const found = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ isOurs, module }) => {
+          if (isOurs) return false
+          const name = packageOf(module)
+          const rule = Object.entries(packages).find(([rule]) => matches(name, [rule]))
+          return rule && !matches(path, rule[1])
+        })
+        .map(({ module, line }) => `src/${path}:${line} → ${module}`),
+    )
+    expect(found).toEqual([])
+  })
+
+  test('a package that is imported is a dependency of those who install this one', () => {
+    const declared = { ...manifest.dependencies, ...manifest.peerDependencies }
+    const found = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ isOurs, module }) => !isOurs && !module.startsWith('node:'))
+        .filter(({ module }) => !(packageOf(module) in declared))
+        .map(({ module, line }) => `src/${path}:${line} → ${module}`),
+    )
+    expect(found).toEqual([])
+  })
+
+  test('the environment, the clock and randomness are arguments; exports have names', () => {
+    const found = sources.flatMap(({ path, uses }) =>
+      uses
+        .filter(({ what }) => !matches(path, ambient[what]))
+        .map(({ what, text, line }) => `src/${path}:${line} → ${what}: ${text}`),
+    )
+    expect(found).toEqual([])
+  })
+
+  test("the type check of tests reads the package's name as package.json does", () => {
+    const text = readFileSync(resolve(import.meta.dirname, '../tsconfig.test.json'), 'utf8')
+    const { compilerOptions } = JSON.parse(text.replaceAll(/^\s*\/\/.*$/gm, '')) as {
+      readonly compilerOptions: { readonly paths: Readonly<Record<string, readonly string[]>> }
+    }
+    const expected = Object.entries(manifest.exports).flatMap(([path, target]) => {
+      if (typeof target === 'string') return []
+      const source = target.default.replace(/^\.\/dist\/(.*)\.js$/, './src/$1.ts')
+      return [[path.replace(/^\./, 'svc-oauth2server'), [source]]]
+    })
+    expect(compilerOptions.paths).toEqual(Object.fromEntries(expected))
+  })
+})
+
+test('the reader of sources sees every form of import and use', () => {
+  const file = parseSource(
+    'endpoints/sample.ts',
+    `import type { A } from './a.ts'
+import { type B } from '../b.ts'
+export type { C } from './c.ts'
+export * from 'd/e'
+type F = import('./f.ts').F
+const g = await import('./g.ts')
+import { randomBytes as h } from 'node:crypto'
+export default process.env.X
+const { env } = process
+export { h as default } // Date.now() in a comment
+export const at = [new Date(0), new Date(), Date.now, Math.random(), globalThis.crypto.randomUUID(), 'Date.now()']
+`,
+  )
+  expect(file.imports.map(({ module, typeOnly, line }) => [line, module, typeOnly])).toEqual([
+    [1, 'endpoints/a.ts', true],
+    [2, 'b.ts', false],
+    [3, 'endpoints/c.ts', true],
+    [4, 'd/e', false],
+    [5, 'endpoints/f.ts', true],
+    [6, 'endpoints/g.ts', false],
+    [7, 'node:crypto', false],
+  ])
+  expect(file.uses.map(({ what, line }) => [line, what])).toEqual([
+    [7, 'randomness'],
+    [8, 'default export'],
+    [8, 'process.env'],
+    [9, 'process.env'],
+    [10, 'default export'],
+    [11, 'clock'],
+    [11, 'clock'],
+    [11, 'randomness'],
+    [11, 'randomness'],
+  ])
+})

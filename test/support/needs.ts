@@ -1,0 +1,59 @@
+import { accessSync, constants } from 'node:fs'
+import { connect } from 'node:net'
+
+/** What a suite may need that npm does not install. */
+export type Need = 'postgres' | 'redis' | 'chromium'
+
+const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port, timeout: 1000 })
+    const answer = (is: boolean) => () => {
+      socket.destroy()
+      resolve(is)
+    }
+    socket.once('connect', answer(true)).once('error', answer(false)).once('timeout', answer(false))
+  })
+
+/** Where the browser of the tests is, whether it is there or not. */
+export const chromiumPath: string = process.env.CHROMIUM_PATH || '/usr/bin/chromium'
+
+const needs = {
+  postgres: {
+    name: 'PostgreSQL on 127.0.0.1:5432',
+    how: 'apt-get install postgresql && pg_ctlcluster $(ls /etc/postgresql) main start',
+    isThere: () => listens(5432),
+  },
+  redis: {
+    name: 'Redis on 127.0.0.1:6379',
+    how: "apt-get install redis-server && redis-server --daemonize yes --save ''",
+    isThere: () => listens(6379),
+  },
+  chromium: {
+    name: `Chromium as ${chromiumPath}`,
+    how: 'apt-get install chromium, or set CHROMIUM_PATH',
+    isThere: async () => isExecutable(chromiumPath),
+  },
+} satisfies Record<Need, { name: string; how: string; isThere: () => Promise<boolean> }>
+
+/**
+ * Whether the suite must do without something; says so on the console. With `CI=true` it throws instead.
+ *
+ * @example describe.skipIf(await lacks('chromium'))('consent in a browser', () => { … })
+ */
+export const lacks = async (need: Need): Promise<boolean> => {
+  const { name, how, isThere } = needs[need]
+  if (await isThere()) return false
+  const message = `needs ${name}, which is not there. To get it: ${how}`
+  if (process.env.CI === 'true') throw new Error(`This suite ${message}`)
+  console.warn(`SKIPPED: this suite ${message}`)
+  return true
+}

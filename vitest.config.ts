@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { defineConfig } from 'vitest/config'
+
+const root = import.meta.dirname
+const { name, exports } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
+
+// Within tests the package's own name means the sources: one copy of each module, and no build.
+const alias = Object.entries<{ default?: string }>(exports).flatMap(([path, target]) =>
+  target.default
+    ? {
+        find: new RegExp(`^${name}${path.slice(1)}$`),
+        replacement: target.default.replace(/^\.\/dist\/(.*)\.js$/, `${root}/src/$1.ts`),
+      }
+    : [],
+)
+
+const files = 'test/**/*.test.ts'
+const full = 'test/full/**/*.test.ts'
+const seconds = 1000
+
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'quick',
+          include: [files],
+          exclude: [full],
+          testTimeout: 20 * seconds,
+          hookTimeout: 20 * seconds,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'full',
+          include: [full],
+          testTimeout: 120 * seconds,
+          hookTimeout: 120 * seconds,
+        },
+      },
+    ],
+  },
+})
