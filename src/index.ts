@@ -24,6 +24,7 @@ export {
 export type { LogEntry, LogSink } from './log.ts'
 export type { Client } from './model/client.ts'
 export { InvalidField } from './model/invalid-field.ts'
+export type { SaveToken, TokenData } from './model/save-token.ts'
 export { emailScope, Scope, ScopeDoesNotExists, ScopeRegistry } from './model/scope.ts'
 export type { FoundToken, IssuedToken, Token } from './model/token.ts'
 export { type User, type UserId, UserProxy } from './model/user.ts'
@@ -36,7 +37,6 @@ export {
   settingsFrom,
 } from './options.ts'
 export type { ClientInput, ClientWithSecret } from './records/clients.ts'
-export type { SaveToken, TokenData } from './records/token-row.ts'
 export type { PersonalToken, PersonalTokenOptions } from './records/tokens.ts'
 export type { Auth, SignedIn } from './resource-server.ts'
 export type { JwtContext, VerifyJwt } from './session/jwt.ts'

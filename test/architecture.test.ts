@@ -15,6 +15,7 @@ interface Layer {
 }
 
 const ground = ['oauth-error.ts', 'jwt-error.ts', 'log.ts', 'http-request.ts', 'model/', 'crypto/']
+const contracts = ['extension.ts', 'options.ts']
 const core = [...ground, 'extension.ts', 'records/', 'store/store.ts']
 const services = [...core, 'grants/', 'client-authentication/', 'resource-server.ts', 'pages/']
 const protocol = [...services, 'refusal.ts', 'session/', 'endpoints/']
@@ -23,15 +24,24 @@ const whole = [...protocol, 'extensions/', 'options.ts', 'store/decorated.ts']
 const layers: readonly Layer[] = [
   { file: ['oauth-error.ts', 'jwt-error.ts', 'log.ts'], may: [] },
   { file: ['crypto/'], may: ['crypto/'] },
-  { file: ['model/'], may: ['model/', 'oauth-error.ts'] },
+  { file: ['model/'], may: ['model/', 'oauth-error.ts', 'crypto/digest.ts'] },
   { file: ['http-request.ts'], may: ['model/', 'oauth-error.ts'] },
   { file: ['refusal.ts'], may: [...ground, 'store/store.ts'] },
   {
     file: ['extension.ts'],
     may: [],
-    types: [...ground, 'records/', 'store/store.ts'],
+    types: [
+      ...ground,
+      'records/',
+      'store/store.ts',
+      'options.ts',
+      'pages/layout.ts',
+      'resource-server.ts',
+      'session/sessions.ts',
+    ],
   },
   { file: ['store/store.ts'], may: ['model/'], types: ['crypto/'] },
+  { file: ['store/memory-transients.ts'], may: ['store/store.ts'] },
   { file: ['store/decorated.ts'], may: ['store/store.ts'] },
   {
     file: ['store/sql/', 'store/sqlite.ts'],
@@ -61,15 +71,50 @@ const layers: readonly Layer[] = [
       'log.ts',
     ],
   },
+  { file: ['sweeper.ts'], may: ['log.ts', 'store/store.ts'], types: ['options.ts'] },
+  { file: ['query-characters.ts'], may: ['oauth-error.ts'] },
+  { file: ['import-path.ts'], may: [] },
+  { file: ['entry-points.ts'], may: ['import-path.ts', 'model/'] },
+  {
+    file: ['start-up.ts'],
+    may: ['entry-points.ts', 'model/', 'options.ts', 'store/store.ts'],
+    types: ['crypto/'],
+  },
+  { file: ['router.ts'], may: [...protocol, ...contracts] },
+  { file: ['environment.ts'], may: ['options.ts', 'store/'] },
   { file: ['utils.ts'], may: ['session/', 'model/', 'oauth-error.ts'] },
-  { file: ['authorization-server.ts'], may: whole },
+  {
+    file: ['authorization-server.ts'],
+    may: [
+      ...whole,
+      'import-path.ts',
+      'query-characters.ts',
+      'router.ts',
+      'start-up.ts',
+      'store/memory-transients.ts',
+      'sweeper.ts',
+    ],
+  },
   { file: ['index.ts'], may: [...whole, 'authorization-server.ts'] },
   {
     file: ['adapters/'],
     may: ['adapters/node-http.ts'],
-    types: ['authorization-server.ts', 'resource-server.ts', 'oauth-error.ts'],
+    types: ['authorization-server.ts', 'resource-server.ts', 'oauth-error.ts', 'model/'],
   },
-  { file: ['cli/'], may: ['cli/', 'index.ts', 'store/', 'options.ts'] },
+  {
+    file: ['cli/'],
+    may: [
+      'cli/',
+      'index.ts',
+      'environment.ts',
+      'store/',
+      'options.ts',
+      'adapters/node-http.ts',
+      'model/',
+      'pages/',
+    ],
+    types: ['records/'],
+  },
 ]
 
 /** Where a package or a Node module may be imported; one that ends in `/` is a scope. The others may be anywhere. */
@@ -79,14 +124,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   pg: ['store/'],
   redis: ['store/'],
   ioredis: ['store/'],
-  hono: [
-    'authorization-server.ts',
-    'endpoints/',
-    'pages/',
-    'session/',
-    'extensions/',
-    'adapters/hono.ts',
-  ],
+  hono: ['router.ts', 'endpoints/', 'pages/', 'session/', 'extensions/', 'adapters/hono.ts'],
   '@hono/node-server': ['adapters/', 'cli/'],
   express: ['adapters/express.ts'],
   fastify: ['adapters/fastify.ts'],
@@ -105,6 +143,7 @@ const ambient: Readonly<Record<SourceFile['uses'][number]['what'], readonly stri
     'authorization-server.ts',
     'crypto/',
     'cli/',
+    'environment.ts', // the secret key that is generated at the first start
     'store/sql/sqlite-database.ts', // the jitter of a retry decides nothing
   ],
   'default export': [],

@@ -6,10 +6,11 @@ import type { Notes } from './notes.ts'
 
 /** The notes application: its own page at `/`, its REST API under `/api`, and the authorization server. */
 export const createApp = (server: AuthorizationServer, notes: Notes): Express => {
-  const app = express()
-  app.disable('x-powered-by')
+  const host = express()
+  host.disable('x-powered-by')
+  host.use(mount(server))
 
-  app.use(mount(server))
+  const app = express.Router()
   app.use('/api', rest(server), express.json({ limit: '16kb' }))
 
   app.get('/api/notes', requireApiAuth(), requireOauthScopes('notes:read'), (req, res) => {
@@ -48,8 +49,9 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
       .set('content-security-policy', contentSecurityPolicy)
       .send(homePage(req.signedInUser, res.locals as PageSession, server))
   })
-  app.use(badRequests)
-  return app
+  host.use(new URL(server.issuer).pathname, app)
+  host.use(failures)
+  return host
 }
 
 const contentSecurityPolicy =
@@ -57,9 +59,14 @@ const contentSecurityPolicy =
 
 const userId = ({ auth }: express.Request): string => String(auth.user?.id)
 
-// What the body parser refuses is the caller's mistake; everything else is ours.
-const badRequests: express.ErrorRequestHandler = (error, _req, res, next) => {
-  const status: unknown = error?.status
-  if (typeof status !== 'number' || status < 400 || status >= 500) return next(error)
-  res.status(status).json({ status, message: 'The request body cannot be read.' })
+// What the body parser refuses is the caller's mistake; everything else is ours, and its reason is for the log.
+const failures: express.ErrorRequestHandler = (error, _req, res, next) => {
+  if (res.headersSent) return next(error)
+  const given: unknown = error?.status
+  const isCallers = typeof given === 'number' && given >= 400 && given < 500
+  if (!isCallers) console.error(error)
+  const status = isCallers ? given : 500
+  res
+    .status(status)
+    .json({ status, message: isCallers ? 'The request cannot be read.' : 'Something went wrong.' })
 }

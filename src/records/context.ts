@@ -3,10 +3,10 @@ import type { RandomSource } from '../crypto/random.ts'
 import type { KeyRing } from '../crypto/sealed.ts'
 import type { LogSink } from '../log.ts'
 import type { ClientContext } from '../model/client.ts'
+import type { SaveToken } from '../model/save-token.ts'
 import type { ScopeRegistry } from '../model/scope.ts'
 import type { Settings } from '../options.ts'
 import { type Store, TakenValue, type Transients } from '../store/store.ts'
-import type { SaveToken } from './token-row.ts'
 
 /** What every record needs of its server: no more, so that records can stand inside a transaction. */
 export interface RecordsContext {

@@ -1,30 +1,12 @@
 import { digestOf } from '../crypto/digest.ts'
 import { bits256, randomString } from '../crypto/random.ts'
 import type { Redemption } from '../model/redemption.ts'
+import type { TokenData } from '../model/save-token.ts'
 import { isWithin } from '../model/scope.ts'
 import { type IssuedToken, Token, type TokenFields } from '../model/token.ts'
 import type { NewToken } from '../store/store.ts'
 import { accessClaims, refreshClaims } from './claims.ts'
 import type { RecordsContext } from './context.ts'
-
-/** What is about to be saved: the record with its secrets. */
-export interface TokenData {
-  readonly fields: Omit<TokenFields, 'id'>
-  readonly accessToken: string
-  readonly refreshToken: string | null
-  /** The scopes of the whole authorization, where they are more than this access token's. */
-  readonly granted?: readonly string[]
-}
-
-/**
- * Wraps the saving of an issued token: the specification's `save_token`. `next` persists, in one
- * transaction with all that must happen along; it may be given narrower scopes or an earlier expiry.
- */
-export type SaveToken = (
-  data: TokenData,
-  request: Redemption,
-  next: (data?: TokenData) => Promise<Token>,
-) => Promise<Token>
 
 /** Fresh secrets for a record; a refresh token where it has an expiry for one. */
 export const newSecrets = (

@@ -158,6 +158,8 @@ export class Tokens {
     const fields = this.#newFields(client.clientId, subject.id, scopes)
     const refreshExpires = refreshable ? endOfRefresh(this.#context, fields.createdAt) : null
     const codeDigest = code ? digestOf('authorization_code', code.value) : null
+    // The tombstone has to outlive the code, however short its tokens live.
+    const codeEnds = fields.createdAt + this.#context.settings.authorizationCodeExpiresIn * 1000
     try {
       return await untilUnique(() =>
         save(
@@ -173,7 +175,7 @@ export class Tokens {
                 codeDigest,
                 code: code?.binding ?? null,
                 createdAt: fields.createdAt,
-                expiresAt: Math.max(data.fields.expires ?? 0, refreshExpires ?? 0),
+                expiresAt: Math.max(data.fields.expires ?? 0, refreshExpires ?? 0, codeEnds),
               })
               if (authorizationId === undefined) throw new CodeWasRedeemed()
               const row = { ...data, fields: { ...data.fields, authorizationId } }

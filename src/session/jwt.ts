@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import {
   JWTDecodeError,
@@ -32,15 +31,11 @@ export interface JwtContext {
 /** Verifies the JWT in the request headers: what `OAUTH2SERVER_JWT_VERYFICATION_FACTORY` names. */
 export type VerifyJwt = (headers: Headers, context: JwtContext) => JWTPayload | Promise<JWTPayload>
 
-/** The JWT that the pages of a session embed, against cross-site request forgery. */
-export const createJwt = ({
-  userId,
-  sessionId,
-  audience,
-  keys,
-  now,
-  expiresIn,
-}: JwtContext): Promise<string> => {
+/** The JWT that the pages of a session embed, against cross-site request forgery. `jti` is random. */
+export const createJwt = (
+  { userId, sessionId, audience, keys, now, expiresIn }: JwtContext,
+  jti: string,
+): Promise<string> => {
   const [key] = keys
   if (!key) throw new TypeError('There is no key to sign with.')
   const seconds = Math.floor(now / 1000)
@@ -50,7 +45,7 @@ export const createJwt = ({
     .setAudience(audience)
     .setIssuedAt(seconds)
     .setExpirationTime(seconds + expiresIn)
-    .setJti(randomUUID())
+    .setJti(jti)
     .sign(key)
 }
 

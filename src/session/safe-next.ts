@@ -1,11 +1,9 @@
-import type { ServerContext } from '../extension.ts'
-
 const longestNext = 16_384
 
 /** Where to go after the login: a path of this very server, or its start page. */
 export const safeNext = (
   given: readonly string[],
-  { basePath, issuer }: Pick<ServerContext, 'basePath' | 'issuer'>,
+  { basePath, issuer }: { readonly basePath: string; readonly issuer: string },
 ): string => {
   const start = `${basePath}/`
   const [next] = given

@@ -105,7 +105,7 @@ export class Sessions implements SessionCheck {
 
   /** The JWT for the pages of this session. */
   jwtToken(signedIn: SignedIn): Promise<string> {
-    return createJwt(this.#jwtContext(signedIn))
+    return createJwt(this.#jwtContext(signedIn), randomString(22, this.#context.random))
   }
 
   async jwtRefusal(

@@ -1,5 +1,3 @@
-import { pageAnswer, redirectAnswer } from '../endpoints/answers.ts'
-import { proveRedirect } from '../endpoints/authorization-request.ts'
 import type { Endpoint, ServerContext } from '../extension.ts'
 import type { HttpRequest } from '../http-request.ts'
 import { longestPasswordBytes } from '../model/field-rules.ts'
@@ -8,8 +6,10 @@ import { formActionSource } from '../model/redirect-uri.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { loginPage } from '../pages/login.ts'
 import { messages } from '../pages/messages.ts'
-import { browserOf, isForeign } from './browser.ts'
-import { safeNext } from './safe-next.ts'
+import { browserOf, isForeign } from '../session/browser.ts'
+import { safeNext } from '../session/safe-next.ts'
+import { pageAnswer, redirectAnswer } from './answers.ts'
+import { proveRedirect } from './authorization-request.ts'
 
 /** The built-in login page. */
 export const loginEndpoint: Endpoint = {

@@ -1,8 +1,8 @@
-import { pageAnswer, redirectAnswer } from '../endpoints/answers.ts'
 import type { Endpoint } from '../extension.ts'
 import { messages } from '../pages/messages.ts'
 import { problemPage } from '../pages/problem.ts'
-import { browserOf, isForeign } from './browser.ts'
+import { browserOf, isForeign } from '../session/browser.ts'
+import { pageAnswer, redirectAnswer } from './answers.ts'
 
 /** Ends the session. A link cannot do it: POST with the page's CSRF token. */
 export const logoutEndpoint: Endpoint = {
