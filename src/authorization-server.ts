@@ -11,6 +11,7 @@ import type {
   ServerContext,
 } from './extension.ts'
 import { builtInExtensions } from './extensions/built-in.ts'
+import { resourceMetadataAddress } from './extensions/protected-resource-metadata.ts'
 import { builtInGrants } from './grants/built-in.ts'
 import type { Connection } from './http-request.ts'
 import { importPath } from './import-path.ts'
@@ -127,11 +128,13 @@ export const createAuthorizationServer = async (
     await opened.close()
     throw error
   }
-  const store = options.aroundStore ? decorated(opened, options.aroundStore) : opened
+  const kept =
+    settings.cacheType === 'memory' ? { ...opened, transients: memoryTransients() } : opened
+  const store = options.aroundStore ? decorated(kept, options.aroundStore) : kept
 
   const context: RecordsContext = {
     store,
-    transients: settings.cacheType === 'memory' ? memoryTransients() : store.transients,
+    transients: store.transients,
     settings,
     scopes,
     keys,
@@ -142,7 +145,6 @@ export const createAuthorizationServer = async (
       allowedResponseTypes: settings.allowedResponseTypes,
       knownGrantTypes: builtInGrants.map(({ type }) => type),
       defaultScopes: settings.defaultScopes,
-      countUsers: (clientId) => store.clients.countUsers(clientId),
     },
     saveToken: options.saveToken,
     clock,
@@ -161,6 +163,7 @@ export const createAuthorizationServer = async (
     clock,
     acceptQueryAccessToken: settings.acceptQueryAccessToken,
     realm: issuer,
+    resourceMetadata: resourceMetadataAddress(issuer),
   })
   const extensions = [...builtInExtensions, ...(options.extensions ?? [])]
   const server: ServerContext = {
@@ -240,7 +243,7 @@ const verifyJwt = async (
   const verify = await importPath(jwtVeryficationFactory, resolve(applicationRoot)).catch(
     (cause: unknown) => {
       throw new InvalidSettings([
-        `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} cannot be loaded: ${cause instanceof Error ? cause.message : cause}`,
+        `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} cannot be loaded: ${firstLine(cause)}`,
       ])
     },
   )
@@ -249,6 +252,10 @@ const verifyJwt = async (
     `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} is no function.`,
   ])
 }
+
+// Node lists behind it who required the module, which says nothing here.
+const firstLine = (error: unknown): string | undefined =>
+  (error instanceof Error ? error.message : String(error)).split('\n')[0]
 
 // Asked of whoever was resolved, so that a guard can answer without knowing the protocol.
 const challenge = (

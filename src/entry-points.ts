@@ -8,6 +8,7 @@ import { Scope } from './model/scope.ts'
 const group = 'svc_oauth2server.scopes'
 
 const manifest = z.object({
+  name: z.string().optional(),
   dependencies: z.record(z.string(), z.string()).default({}),
   entryPoints: z
     .object({ [group]: z.record(z.string(), z.string()).default({}) })
@@ -29,9 +30,10 @@ export const entryPointScopes = async (applicationRoot: string): Promise<readonl
   )
   const scopes: Scope[] = []
   for (const root of [applicationRoot, ...roots]) {
-    const declared =
-      (root === applicationRoot ? application : await manifestIn(root))?.entryPoints[group] ?? {}
-    for (const [name, path] of Object.entries(declared))
+    const declaring = root === applicationRoot ? application : await manifestIn(root)
+    // What this package declares is for its own checkout; applications have the built-in scopes anyway.
+    if (root !== applicationRoot && declaring?.name === 'svc-oauth2server') continue
+    for (const [name, path] of Object.entries(declaring?.entryPoints[group] ?? {}))
       scopes.push(await scopeAt(path, root, name))
   }
   return scopes
@@ -39,7 +41,10 @@ export const entryPointScopes = async (applicationRoot: string): Promise<readonl
 
 const scopeAt = async (path: string, root: string, name: string): Promise<Scope> => {
   const scope = await importPath(path, root).catch((cause: unknown) => {
-    throw new Error(`The entry point ${name} (${path}) of ${root} cannot be loaded.`, { cause })
+    const [why] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
+    throw new Error(`The entry point ${name} (${path}) of ${root} cannot be loaded: ${why}`, {
+      cause,
+    })
   })
   if (!(scope instanceof Scope))
     throw new TypeError(`The entry point ${name} (${path}) of ${root} is no Scope.`)
@@ -48,7 +53,12 @@ const scopeAt = async (path: string, root: string, name: string): Promise<Scope>
 
 const manifestIn = async (root: string): Promise<z.output<typeof manifest> | undefined> => {
   const text = await readFile(join(root, 'package.json'), 'utf8').catch(() => undefined)
-  return text === undefined ? undefined : manifest.parse(JSON.parse(text))
+  if (text === undefined) return undefined
+  try {
+    return manifest.parse(JSON.parse(text))
+  } catch (cause) {
+    throw new Error(`The entry points in ${join(root, 'package.json')} cannot be read.`, { cause })
+  }
 }
 
 // Not every package exports its package.json, so the folders are looked through as Node does.

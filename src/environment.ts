@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidSettings, type SettingsInput, settingsFrom } from './options.ts'
@@ -163,11 +163,18 @@ const grace = 10_000
 /** At SIGTERM or SIGINT: takes no new request, finishes those in flight, then runs `close`. */
 export const closeOnSignal = (server: Server, close: () => Promise<void>): void => {
   let closing = false
+  const unanswered = new Set<ServerResponse>()
+  server.prependListener('request', (_request, response: ServerResponse) => {
+    if (closing) endConnection(response)
+    unanswered.add(response)
+    response.once('close', () => unanswered.delete(response))
+  })
   const stop = async () => {
     if (closing) return
     closing = true
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     server.closeIdleConnections()
+    unanswered.forEach(endConnection)
     await Promise.race([closed, delay(grace, undefined, { ref: false })])
     server.closeAllConnections()
     await close()
@@ -175,6 +182,11 @@ export const closeOnSignal = (server: Server, close: () => Promise<void>): void 
   }
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
+}
+
+// A connection that is kept alive would hold up the end for seconds after its last answer.
+const endConnection = (response: ServerResponse): void => {
+  if (!response.headersSent) response.setHeader('connection', 'close')
 }
 
 /** The message of an error that keeps a program from starting; undefined for one that is a fault of ours. */

@@ -3,7 +3,8 @@ import { OAuthError } from './oauth-error.ts'
 
 /** Bytes that a request body may have. */
 const largestBody = 65_536
-const longestQuery = 8_192
+/** As Node takes them at most; a request may come back from the login encoded twice. */
+const longestQuery = 16_384
 
 /** What an adapter knows of the connection that a request came over. */
 export interface Connection {
@@ -77,12 +78,23 @@ export class HttpRequest {
     if (this.#request.body === null) return new Uint8Array()
     const chunks: Uint8Array[] = []
     let size = 0
-    for await (const chunk of this.#request.body as ReadableStream<Uint8Array>) {
+    for await (const chunk of whole(this.#request.body as ReadableStream<Uint8Array>)) {
       size += chunk.byteLength
       if (size > largestBody) throw tooLarge()
       chunks.push(chunk)
     }
     return Buffer.concat(chunks)
+  }
+}
+
+// A sender that goes away in the middle is its own mistake, and no fault of ours to be logged.
+const whole = async function* (body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
+  } catch (cause) {
+    // Somebody read it before us: a mistake of the host, not of the sender.
+    if (cause instanceof TypeError) throw cause
+    throw new OAuthError('invalid_request', 'The body ended too early.', { cause })
   }
 }
 

@@ -58,9 +58,10 @@ export class AuthenticationRequired extends Error {
   readonly status = 401
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(realm: string) {
+  /** @param challenge the value of `WWW-Authenticate` */
+  constructor(challenge: string) {
     super('Authentication is needed.')
-    this.headers = { 'www-authenticate': `Bearer realm="${realm}"` }
+    this.headers = { 'www-authenticate': challenge }
   }
 
   toWire(): { status: number; message: string } {

@@ -15,6 +15,7 @@ const always = {
   'cache-control': 'no-store',
   pragma: 'no-cache',
   'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
 }
 
 /** Seconds after which a caller may try again what could not be served. */

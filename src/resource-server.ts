@@ -70,6 +70,8 @@ export interface ResourceServerOptions {
   readonly clock: () => number
   readonly acceptQueryAccessToken: boolean
   readonly realm: string
+  /** Where the metadata of the protected resource stands, which leads a client to us. RFC 9728 §5.1. */
+  readonly resourceMetadata: string
 }
 
 const b64token = /^[A-Za-z0-9\-._~+/]+=*$/
@@ -94,7 +96,7 @@ export class ResourceServer {
 
   /** The challenge for whoever presented nothing. RFC 6750 §3.1. */
   unauthenticated(): AuthenticationRequired {
-    return new AuthenticationRequired(this.#options.realm)
+    return new AuthenticationRequired(this.#bearer({}))
   }
 
   /** The refusal of a token that lacks scopes which the resource needs. RFC 6750 §3.1. */
@@ -146,7 +148,12 @@ export class ResourceServer {
     const inAuthorization = jwtAuthHeader.toLowerCase() === 'authorization'
     const signedIn = await session.signedIn(credentials)
     if (!signedIn) {
-      if (authorization === null) return { auth: anonymous, refusal: this.unauthenticated() }
+      if (authorization === null) {
+        // In a header of its own there can be nothing but a JWT, and that presents a session.
+        if (!inAuthorization && credentials.headers().has(jwtAuthHeader))
+          throw this.unauthenticated()
+        return { auth: anonymous, refusal: this.unauthenticated() }
+      }
       // A dotted value is a JWT: without its session it says nothing about anybody, so no error is named.
       throw mayBeJwt(authorization, jwtAuthHeaderType)
         ? this.unauthenticated()
@@ -170,16 +177,19 @@ export class ResourceServer {
     description: string,
     more: Readonly<Record<string, string>> = {},
   ): OAuthError {
-    const parts = {
-      realm: this.#options.realm,
-      error: code,
-      error_description: description,
-      ...more,
-    }
-    const challenge = Object.entries(parts).map(([name, value]) => `${name}="${value}"`)
     return new OAuthError(code, description, {
-      headers: { 'www-authenticate': `Bearer ${challenge.join(', ')}` },
+      headers: {
+        'www-authenticate': this.#bearer({ error: code, error_description: description, ...more }),
+      },
     })
+  }
+
+  #bearer(error: Readonly<Record<string, string>>): string {
+    const { realm, resourceMetadata } = this.#options
+    const parts = { realm, ...error, resource_metadata: resourceMetadata }
+    return `Bearer ${Object.entries(parts)
+      .map(([name, value]) => `${name}="${value}"`)
+      .join(', ')}`
   }
 }
 
@@ -206,5 +216,6 @@ const isJwtAccessToken = (value: string): boolean => {
 }
 
 // Read from the raw query, so that a doubled parameter is seen and no framework's reading of it counts.
+// Most queries hold neither the name nor an encoding of it, and need not be taken apart.
 const queryTokens = (query: string): readonly string[] =>
-  query.includes('access_token') ? new URLSearchParams(query).getAll('access_token') : []
+  /access_token|%/.test(query) ? new URLSearchParams(query).getAll('access_token') : []

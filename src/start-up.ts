@@ -43,8 +43,10 @@ export const checkedOptions = async (options: StartOptions): Promise<CheckedOpti
   const settings = attempt(() => parseSettings({ ...options }))
   const issuer = attempt(() => checkedIssuer(options.issuer))
   const secrets = attempt(() => checkedSecrets(options.secretKeys))
-  const declared =
-    options.applicationRoot === undefined ? [] : await entryPointScopes(options.applicationRoot)
+  const declared = await entryPoints(options).catch((error: Error) => {
+    problems.push(error.message)
+    return []
+  })
   const scopes = attempt(
     () =>
       new ScopeRegistry(withoutRepetition([emailScope, ...(options.scopes ?? []), ...declared])),
@@ -62,6 +64,9 @@ export const checkedOptions = async (options: StartOptions): Promise<CheckedOpti
   if (view === undefined) throw new InvalidSettings(problems)
   return { settings, issuer, basePath, secrets, scopes, errorView: view }
 }
+
+const entryPoints = async ({ applicationRoot }: StartOptions): Promise<readonly Scope[]> =>
+  applicationRoot === undefined ? [] : entryPointScopes(applicationRoot)
 
 // One Scope object may be registered by code and by an entry point; two objects of one id are a mistake.
 const withoutRepetition = (scopes: readonly Scope[]): readonly Scope[] => [...new Set(scopes)]

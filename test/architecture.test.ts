@@ -110,6 +110,7 @@ const layers: readonly Layer[] = [
       'store/',
       'options.ts',
       'adapters/node-http.ts',
+      'endpoints/home.ts', // the start page that only a server of its own has
       'model/',
       'pages/',
     ],

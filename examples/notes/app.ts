@@ -54,8 +54,9 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
   return host
 }
 
+// `connect-src` for what the page embeds the JWT for: its own scripts may ask the REST API.
 const contentSecurityPolicy =
-  "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 const userId = ({ auth }: express.Request): string => String(auth.user?.id)
 

@@ -1,20 +1,16 @@
-import { createAuthorizationServer, emailScope, Scope } from 'svc-oauth2server'
+import { createAuthorizationServer, emailScope } from 'svc-oauth2server'
 import { closeOnSignal, fromEnvironment, listen, startProblem } from 'svc-oauth2server/environment'
 import { createApp } from './app.ts'
 import { greet } from './first-start.ts'
 import { openNotes } from './notes.ts'
+import { notesRead, notesWrite, testScope } from './scopes.ts'
 
 // What `npm start` runs: a small REST API with the authorization server embedded in it.
 try {
   const { options, port, host, dataFolder } = await fromEnvironment(process.env)
   const server = await createAuthorizationServer({
     ...options,
-    scopes: [
-      emailScope,
-      new Scope('notes:read', { helpText: 'Read your notes', group: 'Notes' }),
-      new Scope('notes:write', { helpText: 'Write and delete your notes', group: 'Notes' }),
-      new Scope('test:scope', { helpText: 'For tests', internal: true }),
-    ],
+    scopes: [emailScope, notesRead, notesWrite, testScope],
   })
   const notes = openNotes(dataFolder)
   const http = await listen(createApp(server, notes), { port, host })

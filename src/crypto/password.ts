@@ -43,11 +43,14 @@ export class PasswordHasher {
   async check(password: string, stored: string | null | undefined): Promise<boolean> {
     const match = phc.exec(stored ?? nobody)
     if (!match) return false
-    const [, memory, passes, parallelism, salt = '', expected = ''] = match
+    const [memory = 0, passes = 0, parallelism = 0] = match.slice(1, 4).map(Number)
+    const [salt = '', expected = ''] = match.slice(4)
+    // RFC 9106 §3.1: what no argon2id has made is nobody's password.
+    if (passes < 1 || parallelism < 1 || memory < 8 * parallelism) return false
     const tag = await this.#derive(password, Buffer.from(salt, 'base64'), {
-      memory: Number(memory),
-      passes: Number(passes),
-      parallelism: Number(parallelism),
+      memory,
+      passes,
+      parallelism,
     })
     const wanted = Buffer.from(expected, 'base64')
     return Boolean(stored) && wanted.length === tag.length && timingSafeEqual(wanted, tag)

@@ -1,10 +1,14 @@
 import type { HtmlEscapedString } from 'hono/utils/html'
 
-/** Nothing that carries a credential, or was made for one user, is kept by a cache. RFC 6749 §5.1. */
+/**
+ * Nothing that carries a credential, or was made for one user, is kept by a cache (RFC 6749 §5.1); nor is
+ * the address it came from sent on, in which a token may stand (RFC 6750 §5.3).
+ */
 const noStore = {
   'cache-control': 'no-store',
   pragma: 'no-cache',
   'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
 }
 
 export const jsonAnswer = (
@@ -34,7 +38,6 @@ export interface PageOptions {
 const pageHeaders = (formAction: string | undefined): Readonly<Record<string, string>> => ({
   ...noStore,
   'content-type': 'text/html; charset=utf-8',
-  'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
   'content-security-policy': [
     "default-src 'none'",
@@ -63,7 +66,7 @@ export const pageAnswer = async (
 export const redirectAnswer = (location: string, setCookie?: string): Response => {
   const answer = new Response(null, {
     status: 303,
-    headers: { ...noStore, location, 'referrer-policy': 'no-referrer' },
+    headers: { ...noStore, location },
   })
   if (setCookie !== undefined) answer.headers.append('set-cookie', setCookie)
   return answer

@@ -5,6 +5,7 @@ import type { Parameters } from '../model/parameters.ts'
 import { matchRedirectUri } from '../model/redirect-uri.ts'
 import { narrow } from '../model/scope.ts'
 import { OAuthError } from '../oauth-error.ts'
+import { supportedResponseTypes } from './supported.ts'
 
 const parameters = [
   'client_id',
@@ -109,11 +110,9 @@ const responseTypeOf = (
   client: Client,
   { settings }: ServerContext,
 ): ResponseType => {
-  const allowed = settings.allowedResponseTypes.find((type) => type === text)
-  const hasGrant = allowed !== 'code' || settings.allowedGrantTypes.includes('authorization_code')
-  if (!allowed || !hasGrant) {
+  const allowed = supportedResponseTypes(settings).find((type) => type === text)
+  if (!allowed)
     throw new OAuthError('unsupported_response_type', 'The response type is not supported.')
-  }
   const mayUseGrant = allowed !== 'code' || client.allowedGrantTypes.includes('authorization_code')
   if (!client.allowedResponseTypes.includes(allowed) || !mayUseGrant) {
     throw new OAuthError('unauthorized_client', 'The client may not use this response type.')
@@ -121,8 +120,11 @@ const responseTypeOf = (
   return allowed
 }
 
+/** The only `response_mode` of each response type: an access token never stands in a query. */
+export const responseModeOf = { code: 'query', token: 'fragment' } as const
+
 const checkResponseMode = (mode: string | undefined, responseType: ResponseType): void => {
-  const only = responseType === 'code' ? 'query' : 'fragment'
+  const only = responseModeOf[responseType]
   if (mode !== undefined && mode !== only) {
     throw new OAuthError('invalid_request', `response_mode must be ${only} for this response type.`)
   }

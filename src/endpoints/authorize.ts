@@ -49,12 +49,9 @@ const authorize = async (
   try {
     signedIn = await server.sessions.signedIn(browserOf(http))
     const request = validateRequest(proven, params, server)
-    if (!signedIn) {
-      if (request.prompt.includes('none'))
-        throw new OAuthError('login_required', 'The user is not logged in.')
-      return toLogin(text, server)
-    }
-    if (request.prompt.includes('login')) return toLogin(text, server, { again: true })
+    if (!signedIn && request.prompt.includes('none'))
+      throw new OAuthError('login_required', 'The user is not logged in.')
+    if (!signedIn || request.prompt.includes('login')) return toLogin(text, server, request.prompt)
     if (await isGranted(request, proven.client, signedIn, server))
       return await grant(request, proven.client, signedIn, server)
     if (request.prompt.includes('none'))
@@ -88,20 +85,28 @@ const toErrorView = (error: unknown, { errorView }: ServerContext): Response => 
   return redirectAnswer(withQuery(errorView, { ...known.toWire(), error: 'invalid_request' }))
 }
 
-/** The login page, which comes back to the very same request, but for the secret that some clients send along. */
+/**
+ * The login page, which comes back to the very same request, but for the secret that some clients send along,
+ * and for the prompt that it fulfils.
+ */
 const toLogin = (
   text: string,
   { settings, basePath }: ServerContext,
-  { again = false } = {},
+  prompt: AuthorizationRequest['prompt'] = [],
 ): Response => {
-  const query = text
+  const again = prompt.includes('login')
+  const kept = text
     .split('&')
     .filter((pair) => !isNamed(pair, 'client_secret') && !(again && isNamed(pair, 'prompt')))
-    .join('&')
+  const left = again && prompt.includes('consent') ? ['prompt=consent'] : []
+  const query = [...kept, ...left].join('&').replaceAll(unfitForUrl, encodeURIComponent)
   const next = `${basePath}${settings.oauthPrefix}/authorize?${query}`
   return redirectAnswer(
     withQuery(`${basePath}${settings.loginPath}`, { next, prompt: again ? 'login' : undefined }),
   )
 }
+
+// Sloppy clients leave it as it is, and so may the body of a POST, which comes back as a query.
+const unfitForUrl = /[^\x21\x22\x24-\x5B\x5D-\x7E]/gu
 
 const isNamed = (pair: string, name: string): boolean => new URLSearchParams(pair).has(name)

@@ -33,8 +33,12 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
   const params = await request.form()
   const next = safeNext(params.repeated('next'), server)
   const email = params.optional('email') ?? ''
-  const again = (problem: string) => form(request, server, { next, email, problem, status: 403 })
-  if (isForeign(request, server.issuer)) return again(messages.login.foreign)
+  const view = { next, email, status: 403 }
+  const again = (problem: string) => form(request, server, { ...view, problem })
+  if (isForeign(request, server.issuer)) {
+    // It came without the browser's cookie (Lax); a new one would take the place of a living session's.
+    return form(request, server, { ...view, problem: messages.login.foreign, keepCookie: true })
+  }
   if (!server.sessions.isCsrfToken(request.headers.get('cookie'), params.optional('csrf_token'))) {
     return again(messages.login.stale)
   }
@@ -54,6 +58,7 @@ const form = async (
     readonly email?: string
     readonly problem?: string
     readonly status?: number
+    readonly keepCookie?: boolean
   },
 ): Promise<Response> => {
   const { csrfToken, setCookie } = server.sessions.csrf(request.headers.get('cookie'))
@@ -67,7 +72,11 @@ const form = async (
     problem: view.problem,
   })
   const formAction = await redirectAfter(view.next, server)
-  return pageAnswer(page, { status: view.status ?? 200, setCookie, formAction })
+  return pageAnswer(page, {
+    status: view.status ?? 200,
+    setCookie: view.keepCookie ? undefined : setCookie,
+    formAction,
+  })
 }
 
 /** Where a pending authorization request may redirect straight after the login, when its consent is remembered. */

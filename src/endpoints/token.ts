@@ -1,11 +1,11 @@
 import { authenticateClient } from '../client-authentication/authenticate-client.ts'
 import type { Endpoint, Grant, ServerContext } from '../extension.ts'
 import type { Client } from '../model/client.ts'
-import type { Redemption, TokenSubject } from '../model/redemption.ts'
-import type { IssuedToken } from '../model/token.ts'
+import type { IssuedToken, TokenSubject } from '../model/token.ts'
 import type { UserId } from '../model/user.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { jsonAnswer } from './answers.ts'
+import { supportedGrantTypes } from './supported.ts'
 
 /** Exchanges a grant for tokens. RFC 6749 §3.2. */
 export const tokenEndpoint: Endpoint = {
@@ -19,8 +19,7 @@ export const tokenEndpoint: Endpoint = {
     const client = await authenticateClient(request.headers.get('authorization'), params, server)
     const grant = grantFor(params.required('grant_type'), client, server)
     const redemption = await grant.redeem({ client, params, now: server.clock() }, server)
-    const issued = await server.tokens.issue(redemption)
-    return jsonAnswer(toWire(issued, subjectOf(redemption)))
+    return jsonAnswer(toWire(await server.tokens.issue(redemption)))
   },
 }
 
@@ -32,17 +31,14 @@ const knownParameters = ({ grants, clientAuthentication }: ServerContext): reado
 
 const grantFor = (type: string, client: Client, { grants, settings }: ServerContext): Grant => {
   const grant = grants.find((candidate) => candidate.type === type)
-  const isAllowed = (settings.allowedGrantTypes as readonly string[]).includes(type)
-  if (!grant || !isAllowed)
+  const isSupported = (supportedGrantTypes(settings) as readonly string[]).includes(type)
+  if (!grant || !isSupported)
     throw new OAuthError('unsupported_grant_type', 'The grant type is not supported.')
   if (!client.allowedGrantTypes.includes(type)) {
     throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
   }
   return grant
 }
-
-const subjectOf = (redemption: Redemption): TokenSubject | null =>
-  redemption.type === 'refresh' ? (redemption.current?.found.user ?? null) : redemption.subject
 
 /** RFC 6749 §5.1, and the user as specified. */
 interface TokenAnswer {
@@ -54,10 +50,13 @@ interface TokenAnswer {
   user?: { id: UserId; email?: string; email_verified?: boolean }
 }
 
-const toWire = (
-  { token, accessToken, refreshToken, expiresIn }: IssuedToken,
-  subject: TokenSubject | null,
-): TokenAnswer => ({
+const toWire = ({
+  token,
+  subject,
+  accessToken,
+  refreshToken,
+  expiresIn,
+}: IssuedToken): TokenAnswer => ({
   access_token: accessToken,
   token_type: 'Bearer',
   ...(expiresIn === null ? {} : { expires_in: expiresIn }),

@@ -1,6 +1,8 @@
 // RFC 8414: OAuth 2.0 Authorization Server Metadata
 
 import { metadataAnswer } from '../endpoints/answers.ts'
+import { responseModeOf } from '../endpoints/authorization-request.ts'
+import { supportedGrantTypes, supportedResponseTypes } from '../endpoints/supported.ts'
 import type { Extension, ServerContext } from '../extension.ts'
 
 /** What the server can do, from the same records that route it: nothing that is off is listed. */
@@ -9,14 +11,15 @@ const metadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
   const addresses = endpoints.flatMap(({ advertisedAs, path }) =>
     advertisedAs === undefined ? [] : [[advertisedAs, `${issuer}${path(settings)}`]],
   )
-  const implicit = settings.allowedResponseTypes.includes('token') ? ['implicit'] : []
+  const responseTypes = supportedResponseTypes(settings)
+  const implicit = responseTypes.includes('token') ? ['implicit'] : []
   return {
     issuer,
     ...Object.fromEntries(addresses),
     scopes_supported: scopes.requestable(),
-    response_types_supported: settings.allowedResponseTypes,
-    response_modes_supported: ['query', 'fragment'],
-    grant_types_supported: [...settings.allowedGrantTypes, ...implicit],
+    response_types_supported: responseTypes,
+    response_modes_supported: responseTypes.map((type) => responseModeOf[type]),
+    grant_types_supported: [...supportedGrantTypes(settings), ...implicit],
     token_endpoint_auth_methods_supported: clientAuthentication.map(({ name }) => name),
     ...Object.assign({}, ...extensions.map((extension) => extension.metadata?.(server))),
   }

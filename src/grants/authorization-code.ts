@@ -18,7 +18,11 @@ export const authorizationCode: Grant = {
     if (!code) throw await unknownCode(value, request, server)
     checkBinding(code, request)
     await checkProof(value, code, request, server)
-    const subject = await grantingUser(code, request, server)
+    const subject = await grantingUser(code, request, server).catch(async (error: unknown) => {
+      // Who has proved everything for a used code is a replay, whatever else happened since.
+      if (error instanceof OAuthError) await server.tokens.revokeReusedCode(value)
+      throw error
+    })
     const { clientId, redirectUri, redirectUriGiven, extensions } = code
     const binding = { clientId, redirectUri, redirectUriGiven, extensions }
     return {

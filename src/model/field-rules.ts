@@ -6,11 +6,19 @@ const longestUrl = 2_000
 
 // Control, bidirectional control and invisible characters: a name must not pretend to be another text.
 const deceptive = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
-const onlyInvisible = /^[\p{Cf}\p{Z}\s\u115F\u1160\u3164\uFFA0]*$/u
+const onlyInvisible = /^[\p{DI}\p{Cf}\p{Z}\s\u2800]*$/u
+// More marks on one letter than any writing system has; to normalize them takes the square of their number.
+const tooManyMarks = /\p{M}{31}/u
+
+const normalized = (field: string, value: string): string => {
+  if (tooManyMarks.test(value))
+    throw new InvalidField(field, `The ${field} has too many marks on one letter.`)
+  return value.normalize('NFC')
+}
 
 /** A client's or a personal token's name, in NFC and trimmed: 1 to 40 characters that can be seen. */
 export const validName = (value: string): string => {
-  const name = value.normalize('NFC').trim()
+  const name = normalized('name', value).trim()
   if (onlyInvisible.test(name)) throw new InvalidField('name', 'A name is needed.')
   if ([...name].length > longestName) {
     throw new InvalidField('name', `The name must not be longer than ${longestName} characters.`)
@@ -21,7 +29,7 @@ export const validName = (value: string): string => {
 }
 
 export const validDescription = (value: string): string => {
-  const description = value.normalize('NFC').replaceAll('\r\n', '\n').trim()
+  const description = normalized('description', value).replaceAll('\r\n', '\n').trim()
   if ([...description].length > longestDescription) {
     throw new InvalidField(
       'description',
@@ -47,6 +55,7 @@ export const validWebsite = (value: string): string => {
   const refuse = () =>
     new InvalidField('website', 'The website must be an address that starts with https://.')
   if (website.length > longestUrl || !printableUrl.test(website)) throw refuse()
+  if (deceptive.test(website)) throw refuse()
   if (!URL.canParse(website)) throw refuse()
   const { protocol, hostname, username, password } = new URL(website)
   if (username !== '' || password !== '') throw refuse()
@@ -54,11 +63,19 @@ export const validWebsite = (value: string): string => {
   return website
 }
 
+const longestEmail = 254
+
+/** The one writing of an e-mail address, under which it is kept and found; undefined for what is none. */
+export const emailKey = (value: string): string | undefined => {
+  const trimmed = value.trim()
+  return trimmed.length > longestEmail ? undefined : trimmed.normalize('NFC').toLowerCase()
+}
+
 /** An e-mail address in lower case, as the built-in user table keeps it. */
 export const validEmail = (value: string): string => {
-  const email = value.normalize('NFC').trim().toLowerCase()
+  const email = emailKey(value)
   if (
-    email.length > 254 ||
+    email === undefined ||
     !/^[^\s@"<>(),:;[\]\\]+@[^\s@"<>(),:;[\]\\]+$/.test(email) ||
     deceptive.test(email)
   ) {

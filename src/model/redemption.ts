@@ -1,14 +1,6 @@
 import type { CodeBinding } from './authorization.ts'
 import type { Client } from './client.ts'
-import type { FoundToken } from './token.ts'
-import type { UserId } from './user.ts'
-
-/** Whom a token speaks for, as the token answer shows it. */
-export interface TokenSubject {
-  readonly id: UserId
-  readonly email: string
-  readonly emailVerified: boolean
-}
+import type { FoundToken, TokenSubject } from './token.ts'
 
 /** The client acts for its owner: a token and nothing else. RFC 6749 §4.4. */
 export interface ClientRedemption {

@@ -1,6 +1,6 @@
 /** Characters of RFC 3986, and `%` only before two hexadecimal digits. */
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/
-const https = /^https:\/\/[A-Za-z0-9\-._]+(?::\d{1,5})?(?:[/?].*)?$/i
+const https = /^https:\/\/(?:[A-Za-z0-9\-._]+|\[[0-9A-F:.]+\])(?::\d{1,5})?(?:[/?].*)?$/i
 const loopback = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/i
 /** A private-use scheme is a reversed domain name, so it has a dot (RFC 8252 §7.1). */
 const privateUse = /^[A-Za-z][A-Za-z0-9+-]*(?:\.[A-Za-z0-9+-]+)+:\/[^/].*$/

@@ -57,9 +57,18 @@ export interface FoundToken {
 export const isActive = ({ token, user, client }: FoundToken): boolean =>
   client.ownerActive && (token.userId === null || user?.active === true)
 
+/** Whom a token speaks for, as the token answer shows it. */
+export interface TokenSubject {
+  readonly id: UserId
+  readonly email: string
+  readonly emailVerified: boolean
+}
+
 /** A token as it was just issued: with its secrets, which are never readable again. */
 export interface IssuedToken {
   readonly token: Token
+  /** Null where the client acts for itself and has no owner. */
+  readonly subject: TokenSubject | null
   readonly accessToken: string
   readonly refreshToken: string | null
   /** Seconds; null: the token does not expire. */

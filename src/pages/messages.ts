@@ -9,6 +9,13 @@ export const messages = {
     stale: 'This page was open for too long, or cookies are blocked. Please try again.',
     foreign: 'This form was sent from another site. Please log in here.',
   },
+  home: {
+    title: 'Authorization server',
+    nobody: 'Nobody is logged in.',
+    user: 'You are logged in as',
+    login: 'Log in',
+    logout: 'Log out',
+  },
   consent: {
     title: (client: string) => `Allow ${client}?`,
     asks: 'wants to act for you. It asks for permission to:',

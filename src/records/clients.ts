@@ -1,6 +1,12 @@
 import { digestOf } from '../crypto/digest.ts'
 import { randomString } from '../crypto/random.ts'
-import { Client, type ClientFields, type TokenEndpointAuthMethod } from '../model/client.ts'
+import {
+  Client,
+  type ClientContext,
+  type ClientFields,
+  type ClientOwner,
+  type TokenEndpointAuthMethod,
+} from '../model/client.ts'
 import { validDescription, validName, validWebsite } from '../model/field-rules.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import {
@@ -40,6 +46,11 @@ export interface ClientWithSecret {
 type CheckedFields = Omit<ClientFields, 'clientId' | 'clientSecret' | 'createdAt'>
 
 const mostRedirectUris = 50
+const authMethods: readonly TokenEndpointAuthMethod[] = [
+  'client_secret_basic',
+  'client_secret_post',
+  'none',
+]
 
 const blank: CheckedFields = {
   name: '',
@@ -60,9 +71,15 @@ const blank: CheckedFields = {
 /** Registers client applications, finds them and changes them. */
 export class Clients {
   readonly #context: RecordsContext
+  readonly #clientContext: ClientContext
 
   constructor(context: RecordsContext) {
     this.#context = context
+    const { store, clientContext } = context
+    this.#clientContext = {
+      ...clientContext,
+      countUsers: (clientId) => store.clients.countUsers(clientId),
+    }
   }
 
   /** The client, or undefined where there is none or its row was tampered with. */
@@ -75,25 +92,26 @@ export class Clients {
    * Registers a client with a generated id and secret.
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
-  create(input: ClientInput): Promise<ClientWithSecret> {
+  async create(input: ClientInput): Promise<ClientWithSecret> {
     return this.insert(this.#checked(blank, input))
   }
 
   /** Inserts checked fields under generated credentials. Not for hosts: `create` checks. */
   async insert(fields: CheckedFields): Promise<ClientWithSecret> {
-    const { store, clock, clientContext } = this.#context
-    const owner = fields.userId === null ? null : await store.users.find(fields.userId)
-    if (owner === undefined) throw new InvalidField('user_id', 'There is no such user.')
+    const { store, clock } = this.#context
+    const owner = await this.#owner(fields.userId, store)
     return untilUnique(async () => {
       const clientSecret = this.#newSecret()
       const created: ClientFields = {
         ...fields,
+        // A key that came as text is kept, and sealed, as the key that the user has.
+        userId: owner?.id ?? null,
         clientId: this.#newId(),
         clientSecret: digestOf('client_secret', clientSecret),
         createdAt: clock(),
       }
       if (!(await store.clients.insert(this.#sealed(created)))) return undefined
-      return { client: new Client(created, owner, clientContext), clientSecret }
+      return { client: new Client(created, owner, this.#clientContext), clientSecret }
     })
   }
 
@@ -104,7 +122,9 @@ export class Clients {
   async update(clientId: string, changes: Partial<ClientInput>): Promise<Client> {
     return this.#context.store.transaction(async (tx) => {
       const before = await this.#existing(clientId, tx)
-      const after = { ...before, ...this.#checked(before, changes) }
+      const checked = this.#checked(before, changes)
+      const owner = await this.#owner(checked.userId, tx)
+      const after = { ...before, ...checked, userId: owner?.id ?? null }
       await tx.clients.update(clientId, this.#sealed(after))
       return this.#existing(clientId, tx)
     })
@@ -117,20 +137,21 @@ export class Clients {
 
   /** Gives the client another secret. The old one stops at once. */
   async resetClientSecret(clientId: string): Promise<ClientWithSecret> {
-    const clientSecret = this.#newSecret()
-    const client = await this.#reset(clientId, () => ({
-      clientSecret: digestOf('client_secret', clientSecret),
-    }))
+    let clientSecret = ''
+    const client = await this.#reset(clientId, () => {
+      clientSecret = this.#newSecret()
+      return { clientSecret: digestOf('client_secret', clientSecret) }
+    })
     return { client, clientSecret }
   }
 
   /** Gives the client another id and another secret at once. */
   async resetCredentials(clientId: string): Promise<ClientWithSecret> {
-    const clientSecret = this.#newSecret()
-    const client = await this.#reset(clientId, () => ({
-      clientId: this.#newId(),
-      clientSecret: digestOf('client_secret', clientSecret),
-    }))
+    let clientSecret = ''
+    const client = await this.#reset(clientId, () => {
+      clientSecret = this.#newSecret()
+      return { clientId: this.#newId(), clientSecret: digestOf('client_secret', clientSecret) }
+    })
     return { client, clientSecret }
   }
 
@@ -166,9 +187,18 @@ export class Clients {
     return client
   }
 
+  async #owner(userId: UserId | null, store: Store): Promise<ClientOwner | null> {
+    if (userId === null) return null
+    const owner = await store.users.find(userId)
+    if (!owner) throw new InvalidField('user_id', 'There is no such user.')
+    const { id, email, emailVerified, active } = owner
+    return { id, email, emailVerified, active }
+  }
+
   #fromStore({ fields, seal, owner }: ClientWithOwner): Client | undefined {
-    const { keys, log, clientContext } = this.#context
-    if (keys.isIntact(seal, clientClaims(fields))) return new Client(fields, owner, clientContext)
+    const { keys, log } = this.#context
+    if (keys.isIntact(seal, clientClaims(fields)))
+      return new Client(fields, owner, this.#clientContext)
     log({
       level: 'error',
       event: 'client.tampered',
@@ -193,12 +223,14 @@ export class Clients {
 
   #checked(before: CheckedFields, input: Partial<ClientInput>): CheckedFields {
     const { scopes, settings, clientContext } = this.#context
+    const { defaultScopes, allowedScopes } = input
     const merged = { ...before, ...definedOf(input) }
     const redirectUris = splitRedirectUris(merged.redirectUris)
     checkRedirectUris(redirectUris, {
       privateUse: settings.allowPrivateUseRedirectUris && !merged.isConfidential,
     })
     const method = merged.tokenEndpointAuthMethod
+    limit('token_endpoint_auth_method', method && [method], authMethods)
     if (method !== null && (method === 'none') === merged.isConfidential) {
       throw new InvalidField(
         'token_endpoint_auth_method',
@@ -214,8 +246,9 @@ export class Clients {
       isInternal: merged.isInternal,
       isPersonal: before.isPersonal,
       redirectUris,
-      defaultScopes: scopes.validated(merged.defaultScopes),
-      allowedScopes: merged.allowedScopes && scopes.validated(merged.allowedScopes),
+      // Only what is set is validated: a scope that was given up since is no mistake in another field.
+      defaultScopes: defaultScopes ? scopes.validated(defaultScopes) : before.defaultScopes,
+      allowedScopes: allowedScopes ? scopes.validated(allowedScopes) : merged.allowedScopes,
       grantTypes: limit('grant_types', merged.grantTypes, clientContext.knownGrantTypes),
       responseTypes: limit('response_types', merged.responseTypes, ['code', 'token']),
       tokenEndpointAuthMethod: method,

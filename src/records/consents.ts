@@ -12,12 +12,20 @@ export class Consents {
     this.#context = context
   }
 
+  /** The user's consent, or undefined where there is none or its row was tampered with. */
   async find(userId: UserId, clientId: string): Promise<Consent | undefined> {
-    const { store, keys } = this.#context
+    const { store, keys, log } = this.#context
     const found = await store.consents.find(userId, clientId)
-    return found && keys.isIntact(found.seal, consentClaims(found.consent))
-      ? found.consent
-      : undefined
+    if (!found || keys.isIntact(found.seal, consentClaims(found.consent))) return found?.consent
+    log({
+      level: 'error',
+      event: 'consent.tampered',
+      message:
+        'A consent row was not written by this server, or by another secret key; it is refused.',
+      userId,
+      clientId,
+    })
+    return undefined
   }
 
   /** Remembers that the user lets the client have these scopes, besides those it was given before. */

@@ -17,7 +17,7 @@ export interface RecordsContext {
   readonly scopes: ScopeRegistry
   readonly keys: KeyRing
   readonly passwords: PasswordHasher
-  readonly clientContext: ClientContext
+  readonly clientContext: Omit<ClientContext, 'countUsers'>
   /** The host's wrapper around the saving of tokens: the specification's `save_token`. */
   readonly saveToken: SaveToken | undefined
   readonly clock: () => number

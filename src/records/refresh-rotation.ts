@@ -1,8 +1,8 @@
 import { digestOf } from '../crypto/digest.ts'
 import type { RefreshRedemption } from '../model/redemption.ts'
-import { type IssuedToken, Token, type TokenFields } from '../model/token.ts'
+import { type IssuedToken, isActive, Token, type TokenFields } from '../model/token.ts'
 import { OAuthError } from '../oauth-error.ts'
-import type { RotatedRefreshToken, StoredToken } from '../store/store.ts'
+import type { RotatedRefreshToken, TokenWithState } from '../store/store.ts'
 import { accessClaims, refreshClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
@@ -93,14 +93,18 @@ const replay = async (
   const withinLeeway = clock() < rotated.rotatedAt + settings.refreshTokenLeeway * 1000
   if (!current || !isLatest || !withinLeeway) throw await reused(rotated, context)
   if (rotated.parameters !== redemption.parameters) throw refused()
-  return sameAnswer(current, authorization.scopes, context)
+  const found = await store.tokens.findByAccess(current.accessDigest)
+  if (!found) throw refused()
+  return sameAnswer(found, authorization.scopes, context)
 }
 
 const sameAnswer = (
-  { fields, ...row }: StoredToken,
+  { fields, user, client, ...row }: TokenWithState,
   granted: readonly string[],
   { keys, scopes, clock }: RecordsContext,
 ): IssuedToken => {
+  const token = new Token(fields, scopes)
+  if (!isActive({ token, user, client })) throw refused()
   const accessToken = keys.open('token', row.accessToken, accessClaims(row.accessDigest, fields))
   const refreshToken =
     row.refreshToken !== null && row.refreshDigest !== null
@@ -109,7 +113,7 @@ const sameAnswer = (
   if (accessToken === undefined || refreshToken === undefined) throw refused()
   const expiresIn =
     fields.expires === null ? null : Math.max(0, Math.ceil((fields.expires - clock()) / 1000))
-  return { token: new Token(fields, scopes), accessToken, refreshToken, expiresIn }
+  return { token, subject: user, accessToken, refreshToken, expiresIn }
 }
 
 const reused = async (

@@ -3,7 +3,7 @@ import { bits256, randomString } from '../crypto/random.ts'
 import type { Redemption } from '../model/redemption.ts'
 import type { TokenData } from '../model/save-token.ts'
 import { isWithin } from '../model/scope.ts'
-import { type IssuedToken, Token, type TokenFields } from '../model/token.ts'
+import { type IssuedToken, Token, type TokenFields, type TokenSubject } from '../model/token.ts'
 import type { NewToken } from '../store/store.ts'
 import { accessClaims, refreshClaims } from './claims.ts'
 import type { RecordsContext } from './context.ts'
@@ -33,8 +33,12 @@ export const save = async (
   const token = saveToken ? await saveToken(data, request, next) : await next()
   const expiresIn =
     token.expires === null ? null : Math.max(0, Math.ceil((token.expires - clock()) / 1000))
-  return { token, accessToken: data.accessToken, refreshToken: data.refreshToken, expiresIn }
+  const { accessToken, refreshToken } = data
+  return { token, subject: subjectOf(request), accessToken, refreshToken, expiresIn }
 }
+
+const subjectOf = (request: Redemption): TokenSubject | null =>
+  request.type === 'refresh' ? (request.current?.found.user ?? null) : request.subject
 
 // A host may give less than was granted, never more.
 const restricted = (data: TokenData, { fields }: TokenData): TokenData => {

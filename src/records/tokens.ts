@@ -83,7 +83,7 @@ export class Tokens {
       const now = clock()
       const fields: Omit<TokenFields, 'id'> = {
         clientId: client.clientId,
-        userId,
+        userId: client.userId,
         authorizationId: null,
         tokenType: 'bearer',
         expires: expiresIn === undefined ? null : now + expiresIn * 1000,
@@ -126,7 +126,13 @@ export class Tokens {
 
   /** The ids of a user's personal tokens of that name. */
   personalNamed(userId: UserId, name: string): Promise<readonly number[]> {
-    return this.#context.store.tokens.personalNamed(userId, name)
+    return this.#context.store.tokens.personalNamed(userId, name.normalize('NFC').trim())
+  }
+
+  /** The record of a token by its id, for those who manage tokens: it proves nothing. */
+  async get(id: number): Promise<Token | undefined> {
+    const row = await this.#context.store.tokens.find(id)
+    return row && new Token(row.fields, this.#context.scopes)
   }
 
   /** Ends a token: a personal one with the client behind it, any other with its whole authorization. */

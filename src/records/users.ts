@@ -1,4 +1,4 @@
-import { validEmail, validPassword } from '../model/field-rules.ts'
+import { emailKey, validEmail, validPassword } from '../model/field-rules.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import { type User, type UserId, UserProxy, type UserSource } from '../model/user.ts'
 import type { UserWithPassword } from '../store/store.ts'
@@ -27,9 +27,7 @@ export class Users implements UserSource {
   }
 
   async findByEmail(email: string): Promise<User | undefined> {
-    const found = await this.#context.store.users.findByEmail(
-      email.normalize('NFC').trim().toLowerCase(),
-    )
+    const found = await this.#byEmail(email)
     return found && withoutPassword(found)
   }
 
@@ -60,9 +58,8 @@ export class Users implements UserSource {
 
   /** The active user with this e-mail address and password; every failure takes the same time. */
   async withPassword(email: string, password: string): Promise<User | undefined> {
-    const { store, passwords } = this.#context
-    const found = await store.users.findByEmail(email.normalize('NFC').trim().toLowerCase())
-    const matches = await passwords.check(password, found?.passwordHash)
+    const found = await this.#byEmail(email)
+    const matches = await this.#context.passwords.check(password, found?.passwordHash)
     return found?.active && matches ? withoutPassword(found) : undefined
   }
 
@@ -89,6 +86,11 @@ export class Users implements UserSource {
   /** Deletes the user with all clients, tokens and sessions. */
   delete(id: UserId): Promise<boolean> {
     return this.#context.store.users.delete(id)
+  }
+
+  async #byEmail(email: string): Promise<UserWithPassword | undefined> {
+    const key = emailKey(email)
+    return key === undefined ? undefined : this.#context.store.users.findByEmail(key)
   }
 }
 

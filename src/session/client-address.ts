@@ -28,6 +28,8 @@ const normalized = (address: string): string => {
 /** Finds the address of the client that stands behind trusted proxies. */
 export const clientAddress = (trustedProxies: readonly string[]) => {
   const trusted = networks(trustedProxies)
+  // Loopback is written in one way here, so trust in either family has to be trust in that.
+  if (trusted.check('::1', 'ipv6')) trusted.addSubnet('127.0.0.0', 8, 'ipv4')
   return (peer: string | undefined, forwardedFor: string | null): string => {
     let address = normalized(peer ?? '')
     if (trustedProxies.length === 0 || forwardedFor === null) return address

@@ -23,8 +23,8 @@ export interface CsrfProtection {
 }
 
 const longestUserAgent = 512
-/** Milliseconds: how often at most a session's last use is written. */
-const touchInterval = 60_000
+/** How often at most a session's last use is written: every minute, or tenth of the idle time, in milliseconds. */
+const touchInterval = (idleSeconds: number): number => Math.min(60_000, idleSeconds * 100)
 
 /** Signed-in browsers: a random identifier in a cookie, its digest in the store, bound to machine and browser. */
 export class Sessions implements SessionCheck {
@@ -53,21 +53,25 @@ export class Sessions implements SessionCheck {
    */
   async signIn(userId: UserId, browser: BrowserCredentials): Promise<string> {
     const { store, settings, clock, random, keys } = this.#context
-    await this.signOut(browser)
-    return untilUnique(async () => {
-      const identifier = randomString(bits256, random)
-      const now = clock()
-      const fields = {
-        id: digestOf('session', identifier),
-        userId,
-        address: browser.address,
-        userAgent: browser.userAgent.slice(0, longestUserAgent),
-        createdAt: now,
-        expiresAt: now + settings.sessionExpiresIn * 1000,
-      }
-      const session = { ...fields, lastSeenAt: now, seal: keys.sealRow(sessionClaims(fields)) }
-      return (await store.sessions.insert(session)) ? this.#cookie(identifier) : undefined
-    })
+    const former = this.#identifier(browser.cookie)
+    return untilUnique(() =>
+      store.transaction(async (tx) => {
+        const identifier = randomString(bits256, random)
+        const now = clock()
+        const fields = {
+          id: digestOf('session', identifier),
+          userId,
+          address: browser.address,
+          userAgent: browser.userAgent.slice(0, longestUserAgent),
+          createdAt: now,
+          expiresAt: now + settings.sessionExpiresIn * 1000,
+        }
+        const session = { ...fields, lastSeenAt: now, seal: keys.sealRow(sessionClaims(fields)) }
+        if (!(await tx.sessions.insert(session))) return undefined
+        if (former !== undefined) await tx.sessions.delete(digestOf('session', former))
+        return this.#cookie(identifier)
+      }),
+    )
   }
 
   /** Ends the session of this browser. @returns the `Set-Cookie` value that clears its cookie */
@@ -80,7 +84,7 @@ export class Sessions implements SessionCheck {
 
   /** The signed-in user; undefined for a session that ended, was tampered with or comes from elsewhere. */
   async signedIn(browser: BrowserCredentials): Promise<SignedIn | undefined> {
-    const { store, clock } = this.#context
+    const { store, clock, settings } = this.#context
     const identifier = this.#identifier(browser.cookie)
     if (identifier === undefined) return undefined
     const found = await store.sessions.find(digestOf('session', identifier))
@@ -93,7 +97,8 @@ export class Sessions implements SessionCheck {
     }
     const { session, user } = found
     const now = clock()
-    if (now - session.lastSeenAt > touchInterval) await store.sessions.touch(session.id, now)
+    if (now - session.lastSeenAt > touchInterval(settings.sessionIdleExpiresIn))
+      await store.sessions.touch(session.id, now)
     return { user: new UserProxy(user, this.#users), sessionId: session.id }
   }
 
@@ -155,13 +160,26 @@ export class Sessions implements SessionCheck {
   }
 
   #isAlive(session: StoredSession): boolean {
-    const { clock, keys, settings } = this.#context
+    const { clock, settings } = this.#context
     const now = clock()
     return (
       session.expiresAt > now &&
       session.lastSeenAt + settings.sessionIdleExpiresIn * 1000 > now &&
-      keys.isIntact(session.seal, sessionClaims(session))
+      this.#isIntact(session)
     )
+  }
+
+  #isIntact(session: StoredSession): boolean {
+    const { keys, log } = this.#context
+    if (keys.isIntact(session.seal, sessionClaims(session))) return true
+    log({
+      level: 'error',
+      event: 'session.tampered',
+      message:
+        'A session row was not written by this server, or by another secret key; it is refused.',
+      userId: session.userId,
+    })
+    return false
   }
 
   #isSameBrowser(session: StoredSession, { address, userAgent }: BrowserCredentials): boolean {

@@ -28,9 +28,9 @@ export const memoryTransients = (): Transients => {
       return entry?.value
     },
     async increment(key, expiresAt, now) {
-      const count = (live(key, now)?.count ?? 0) + 1
-      entries.set(key, { value: undefined, count, expiresAt })
-      return count
+      const { value, count } = live(key, now) ?? { value: undefined, count: 0 }
+      entries.set(key, { value, count: count + 1, expiresAt })
+      return count + 1
     },
     async delete(key) {
       entries.delete(key)

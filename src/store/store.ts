@@ -84,6 +84,7 @@ export interface RotatedRefreshToken {
 export interface TokenStore {
   findByAccess(digest: Digest): Promise<TokenWithState | undefined>
   findByRefresh(digest: Digest): Promise<RefreshTokenWithState | undefined>
+  find(id: number): Promise<StoredToken | undefined>
   /** Undefined where one of the random values is taken: try again with others. */
   insert(token: NewToken): Promise<number | undefined>
   /**
@@ -101,7 +102,7 @@ export interface TokenStore {
   /** Writes the same token sealed anew. */
   reseal(id: number, sealed: Pick<StoredToken, 'accessToken' | 'refreshToken'>): Promise<void>
   delete(id: number): Promise<boolean>
-  /** Deletes at most `limit` tokens that neither work nor can be refreshed. */
+  /** Deletes at most `limit` tokens that neither work nor can be refreshed, personal ones with their client. */
   deleteExpired(now: number, limit: number): Promise<number>
 }
 
@@ -115,6 +116,7 @@ export interface AuthorizationStore {
   insertOnce(authorization: NewAuthorization): Promise<number | undefined>
   find(id: number): Promise<Authorization | undefined>
   findByCode(digest: Digest): Promise<Authorization | undefined>
+  /** Moves its end away; never nearer, where something older than its tokens still needs the tombstone. */
   extend(id: number, expiresAt: number): Promise<void>
   /** Marks it and deletes its tokens. False where it was revoked before. */
   revoke(id: number, now: number): Promise<boolean>

@@ -1,6 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -44,6 +44,8 @@ export interface TestServer {
 export type TestOptions = Partial<AuthorizationServerOptions> & {
   /** The issuer's path. */
   readonly basePath?: string
+  /** Makes it another node beside this one: on its database, with its clock and its user. */
+  readonly beside?: TestServer
 }
 
 export const testScopes = [
@@ -53,8 +55,12 @@ export const testScopes = [
   new Scope('test:scope', { helpText: 'For tests', internal: true }),
 ]
 
-export const startServer = async ({ basePath = '', ...options }: TestOptions = {}): Promise<TestServer> => {
-  const folder = await mkdtemp(join(tmpdir(), 'oauth2server-test-'))
+export const startServer = async ({
+  basePath = '',
+  beside,
+  ...options
+}: TestOptions = {}): Promise<TestServer> => {
+  const folder = beside?.folder ?? (await mkdtemp(join(tmpdir(), 'oauth2server-test-')))
   const database = join(folder, 'test.sqlite')
   const http = createServer()
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
@@ -66,7 +72,7 @@ export const startServer = async ({ basePath = '', ...options }: TestOptions = {
     secretKeys: [secretKey],
     store: sqlite(database),
     scopes: testScopes,
-    clock: () => now,
+    clock: beside?.now ?? (() => now),
     log: (entry) => log.push(entry),
     sweepInterval: 0,
     ...options,
@@ -74,12 +80,13 @@ export const startServer = async ({ basePath = '', ...options }: TestOptions = {
   const notes = openNotes(undefined)
   http.on('request', createApp(server, notes))
   const password = 'correct horse battery staple'
-  const user = await server.users.create({ email: 'user-a@example.org', password })
+  const user =
+    beside?.user ?? (await server.users.create({ email: 'user-a@example.org', password }))
   const close = async (): Promise<void> => {
     await stop(http)
     notes.close()
     await server.close()
-    await rm(folder, { recursive: true })
+    if (!beside) await rm(folder, { recursive: true })
   }
   return {
     issuer,
@@ -89,10 +96,12 @@ export const startServer = async ({ basePath = '', ...options }: TestOptions = {
     log,
     user,
     password,
-    advance: (seconds) => {
-      now += seconds * 1000
-    },
-    now: () => now,
+    advance:
+      beside?.advance ??
+      ((seconds) => {
+        now += seconds * 1000
+      }),
+    now: beside?.now ?? (() => now),
     async client(input = {}) {
       const { client, clientSecret } = await server.clients.create({
         name: 'Client',

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { ClientInput } from 'svc-oauth2server'
 import { CookieJar } from 'tough-cookie'
-import type { TestServer } from './server.ts'
+import { expect } from 'vitest'
+import { redirectUri, type TestServer } from './server.ts'
 
 /** A browser without a screen: keeps cookies, follows no redirect by itself, and submits forms as they stand. */
 export class UserAgent {
@@ -18,12 +20,16 @@ export class UserAgent {
       headers.set(name, value)
     })
     const response = await fetch(url, { redirect: 'manual', ...init, headers })
-    for (const value of response.headers.getSetCookie()) await this.jar.setCookie(value, String(url))
+    for (const value of response.headers.getSetCookie())
+      await this.jar.setCookie(value, String(url))
     return response
   }
 
   /** Follows redirects within the server's origin; answers what leads away, or the page where it ends. */
-  async browse(url: string | URL, init: RequestInit = {}): Promise<Response & { readonly address: string }> {
+  async browse(
+    url: string | URL,
+    init: RequestInit = {},
+  ): Promise<Response & { readonly address: string }> {
     let address = new URL(url).href
     let response = await this.fetch(address, init)
     for (let hops = 0; hops < 10; hops += 1) {
@@ -39,13 +45,20 @@ export class UserAgent {
   }
 
   /** Submits the form of a page with its hidden fields, the given ones added. */
-  async submit(page: Response & { readonly address?: string }, fields: Record<string, string>): Promise<Response> {
+  async submit(
+    page: Response & { readonly address?: string },
+    fields: Record<string, string>,
+  ): Promise<Response> {
     const { action, hidden } = formIn(await page.text())
     const url = new URL(action, page.address ?? page.url)
     return this.fetch(url, { method: 'POST', body: new URLSearchParams({ ...hidden, ...fields }) })
   }
 
-  async logIn({ issuer, user, password }: Pick<TestServer, 'issuer' | 'user' | 'password'>): Promise<Response> {
+  async logIn({
+    issuer,
+    user,
+    password,
+  }: Pick<TestServer, 'issuer' | 'user' | 'password'>): Promise<Response> {
     return this.submit(await this.browse(`${issuer}/login`), { email: user.email, password })
   }
 
@@ -105,8 +118,13 @@ export const newPkce = (): Pkce => {
 }
 
 /** The address of an authorization request; a parameter that is undefined is left out. */
-export const authorizeUrl = (issuer: string, parameters: Record<string, string | undefined>): string => {
-  const given = Object.entries({ response_type: 'code', ...parameters }).filter((pair) => pair[1] !== undefined)
+export const authorizeUrl = (
+  issuer: string,
+  parameters: Record<string, string | undefined>,
+): string => {
+  const given = Object.entries({ response_type: 'code', ...parameters }).filter(
+    (pair) => pair[1] !== undefined,
+  )
   return `${issuer}/oauth/authorize?${new URLSearchParams(given as [string, string][])}`
 }
 
@@ -114,14 +132,192 @@ export const authorizeUrl = (issuer: string, parameters: Record<string, string |
 export const tokenRequest = async (
   issuer: string,
   parameters: Record<string, string | undefined>,
-  { basic, headers = {} }: { basic?: { clientId: string; clientSecret: string }; headers?: Record<string, string> } = {},
+  {
+    basic,
+    headers = {},
+  }: { basic?: { clientId: string; clientSecret: string }; headers?: Record<string, string> } = {},
 ): Promise<{ status: number; headers: Headers; body: Record<string, unknown> }> => {
-  const given = Object.entries(parameters).filter((pair) => pair[1] !== undefined) as [string, string][]
-  const credentials = basic && btoa(`${encodeURIComponent(basic.clientId)}:${encodeURIComponent(basic.clientSecret)}`)
+  const given = Object.entries(parameters).filter((pair) => pair[1] !== undefined) as [
+    string,
+    string,
+  ][]
+  const credentials =
+    basic && btoa(`${encodeURIComponent(basic.clientId)}:${encodeURIComponent(basic.clientSecret)}`)
   const response = await fetch(`${issuer}/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams(given),
     headers: { ...headers, ...(credentials ? { authorization: `Basic ${credentials}` } : {}) },
   })
-  return { status: response.status, headers: response.headers, body: (await response.json()) as Record<string, unknown> }
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Record<string, unknown>,
+  }
+}
+
+/** The body of an answer of the token endpoint; which members are there is what tests check. */
+export interface TokenBody {
+  readonly access_token: string
+  readonly token_type: string
+  readonly expires_in: number
+  readonly scope: string
+  readonly refresh_token: string
+  readonly user?: {
+    readonly id: unknown
+    readonly email?: string
+    readonly email_verified?: boolean
+  }
+  readonly error?: string
+  readonly error_description?: string
+}
+
+export interface TokenAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: TokenBody
+}
+
+/** How a test client proves who it is. */
+export type Proof = 'basic' | 'post' | 'none'
+
+type Given = Record<string, string | undefined>
+
+/** A client application of a test with its user's browser: asks for authorizations, and redeems what it gets. */
+export class TestClient {
+  readonly app: TestServer
+  readonly agent: UserAgent
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly redirectUri: string
+  readonly pkce: Pkce = newPkce()
+  readonly #proof: Proof
+
+  constructor(
+    app: TestServer,
+    agent: UserAgent,
+    registered: { clientId: string; clientSecret: string; redirectUri: string },
+    proof: Proof,
+  ) {
+    this.app = app
+    this.agent = agent
+    this.clientId = registered.clientId
+    this.clientSecret = registered.clientSecret
+    this.redirectUri = registered.redirectUri
+    this.#proof = proof
+  }
+
+  /** Registers it; a public one proves itself by nothing, a confidential one by Basic unless told otherwise. */
+  static async register(
+    app: TestServer,
+    agent: UserAgent,
+    input: Partial<ClientInput> = {},
+    proof: Proof = input.isConfidential === false ? 'none' : 'basic',
+  ): Promise<TestClient> {
+    const [first = redirectUri] =
+      input.redirectUris === undefined ? [] : [input.redirectUris].flat()
+    const registered = await app.client(input)
+    return new TestClient(app, agent, { ...registered, redirectUri: first }, proof)
+  }
+
+  /** The address of an authorization request with state and challenge; undefined leaves a parameter out. */
+  url(given: Given = {}): string {
+    const isCode = !('response_type' in given) || given.response_type === 'code'
+    return authorizeUrl(this.app.issuer, {
+      client_id: this.clientId,
+      redirect_uri: this.redirectUri,
+      scope: 'notes:read',
+      state: 'xyz',
+      ...(isCode ? { code_challenge: this.pkce.challenge, code_challenge_method: 'S256' } : {}),
+      ...given,
+    })
+  }
+
+  /** Where the user is sent in the end. */
+  ask(given: Given = {}, confirm: 'yes' | 'no' = 'yes'): Promise<URL> {
+    return this.agent.authorize(this.app, this.url(given), confirm)
+  }
+
+  async code(given: Given = {}): Promise<string> {
+    const answer = await this.ask(given)
+    const code = answer.searchParams.get('code')
+    if (code === null) throw new Error(`There is no code in ${answer}.`)
+    return code
+  }
+
+  /** A token request with this client's credentials. */
+  async token(given: Given, proof: Proof = this.#proof): Promise<TokenAnswer> {
+    const { clientId, clientSecret } = this
+    const inBody = {
+      basic: {},
+      post: { client_id: clientId, client_secret: clientSecret },
+      none: { client_id: clientId },
+    }[proof]
+    const answer = await tokenRequest(
+      this.app.issuer,
+      { ...inBody, ...given },
+      proof === 'basic' ? { basic: this } : {},
+    )
+    return answer as unknown as TokenAnswer
+  }
+
+  redeem(code: string, given: Given = {}): Promise<TokenAnswer> {
+    return this.token({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: this.redirectUri,
+      code_verifier: this.pkce.verifier,
+      ...given,
+    })
+  }
+
+  refresh(refreshToken: string, given: Given = {}): Promise<TokenAnswer> {
+    return this.token({ grant_type: 'refresh_token', refresh_token: refreshToken, ...given })
+  }
+
+  /** Tokens of a new authorization. */
+  async tokens(given: Given = {}): Promise<TokenBody> {
+    const { status, body } = await this.redeem(await this.code(given))
+    if (status !== 200) throw new Error(`The code was answered with ${JSON.stringify(body)}.`)
+    return body
+  }
+}
+
+/** The status that a guarded address gives the holder of a token. */
+export const ping = async (
+  { issuer }: Pick<TestServer, 'issuer'>,
+  token: string,
+): Promise<number> => {
+  const response = await fetch(`${issuer}/oauth/ping`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  await response.body?.cancel()
+  return response.status
+}
+
+/** Status and code of a refused token request, once its form was checked against RFC 6749 §5.2. */
+export const refusal = ({ status, headers, body }: TokenAnswer): string => {
+  expect(Object.keys(body).sort()).toEqual(['error', 'error_description'])
+  expect(body.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
+  expect(headers.get('content-type')).toMatch(/^application\/json\b/)
+  expect(headers.get('cache-control')).toBe('no-store')
+  expect(headers.get('pragma')).toBe('no-cache')
+  return `${status} ${body.error}`
+}
+
+/**
+ * The parameters that a client is answered with: of the query, or with `token` of the fragment.
+ * Each stands there once.
+ */
+export const answerTo = (
+  { redirectUri: uri }: Pick<TestClient, 'redirectUri'>,
+  answer: URL,
+  place: 'query' | 'fragment' = 'query',
+): Record<string, string> => {
+  const parameters = (place === 'query' ? answer.search : answer.hash).slice(1)
+  expect(`${answer.origin === 'null' ? answer.protocol : answer.origin}${answer.pathname}`).toBe(
+    uri.replace(/\?.*/s, ''),
+  )
+  const pairs = [...new URLSearchParams(parameters)]
+  expect(new Set(pairs.map(([name]) => name)).size).toBe(pairs.length)
+  return Object.fromEntries(pairs)
 }

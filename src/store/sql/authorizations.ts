@@ -58,6 +58,7 @@ export const sqlAuthorizations = ({ read, write }: Handle): AuthorizationStore =
       .updateTable('oauth2server_authorization')
       .set({ expires_at: expiresAt })
       .where('id', '=', id)
+      .where('expires_at', '<', expiresAt)
       .execute()
   },
 

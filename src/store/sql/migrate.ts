@@ -11,7 +11,7 @@ export const migrate = async (
   db: Kysely<Tables>,
   { to, dryRun = false }: { readonly to?: string; readonly dryRun?: boolean } = {},
 ): Promise<readonly MigrationResult[]> => {
-  if (to !== undefined && !(to in migrations)) {
+  if (to !== undefined && !Object.hasOwn(migrations, to)) {
     throw new StoreUnusable(
       `There is no migration ${to}. Known: ${Object.keys(migrations).join(', ')}.`,
     )
@@ -58,7 +58,7 @@ const refuseNewer = async (db: Kysely<Tables>): Promise<void> => {
     .selectFrom(table)
     .select('name')
     .execute()
-  const unknown = rows.filter(({ name }) => !(name in migrations))
+  const unknown = rows.filter(({ name }) => !Object.hasOwn(migrations, name))
   if (unknown.length === 0) return
   throw new StoreUnusable(
     `The database was made by a newer version of svc-oauth2server (it has ${unknown.map(({ name }) => name).join(', ')}). Install that version, or restore a backup.`,

@@ -6,6 +6,8 @@ import { StoreUnavailable, StoreUnusable, TakenValue } from '../store.ts'
 // node:sqlite blocks the event loop for the whole busy timeout, so it is short, and we wait outside.
 const busyTimeout = 10
 const longestWait = 2_000
+/** Milliseconds between two attempts after which the second meets another lock. */
+const sameLock = 200
 
 const extendedCode = (error: unknown): number =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
@@ -26,6 +28,8 @@ export interface StatementResult {
 /** One connection of `node:sqlite` with its prepared statements, whose waiting does not block the event loop. */
 export class SqliteDatabase {
   readonly #database: DatabaseSync
+  readonly #lock = new ForeignLock()
+  #inTransaction = false
   readonly #statements = new Map<
     string,
     { readonly statement: StatementSync; readonly reads: boolean }
@@ -37,7 +41,24 @@ export class SqliteDatabase {
 
   /** @throws StoreUnavailable after two seconds of a locked database, or where the file is at fault */
   async run(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
-    return patiently(() => this.#execute(sql, parameters as SQLInputValue[]))
+    return patiently(() => this.#execute(sql, parameters as SQLInputValue[]), this.#lock)
+  }
+
+  async begin(): Promise<void> {
+    // The write lock at once: a deferred transaction that reads first fails where it then writes.
+    await this.run('begin immediate', [])
+    this.#inTransaction = true
+  }
+
+  async commit(): Promise<void> {
+    await this.run('commit', [])
+    this.#inTransaction = false
+  }
+
+  async rollback(): Promise<void> {
+    this.#inTransaction = false
+    // SQLite rolls back by itself where the disk is full or broken; the reason of that is on its way already.
+    if (this.#database.isTransaction) await this.run('rollback', [])
   }
 
   close(): void {
@@ -46,6 +67,8 @@ export class SqliteDatabase {
   }
 
   #execute(sql: string, parameters: SQLInputValue[]): StatementResult {
+    // What belongs to a transaction is never written without it.
+    if (this.#inTransaction && !this.#database.isTransaction) throw unavailable()
     const { statement, reads } = this.#prepared(sql)
     if (reads) {
       const rows = statement.all(...parameters) as Record<string, unknown>[]
@@ -67,12 +90,31 @@ export class SqliteDatabase {
   }
 }
 
+/** How long the lock of another connection has been met by all who wait for it, one behind the other. */
+class ForeignLock {
+  #since = 0
+  #last = Number.NEGATIVE_INFINITY
+
+  /** @returns for how many milliseconds it has been met without a break */
+  met(): number {
+    const now = performance.now()
+    if (now - this.#last > sameLock) this.#since = now
+    this.#last = now
+    return now - this.#since
+  }
+
+  free(): void {
+    this.#last = Number.NEGATIVE_INFINITY
+  }
+}
+
 /** Tries again with jitter while another connection holds the lock. */
-const patiently = async <T>(attempt: () => T): Promise<T> => {
-  const started = performance.now()
+const patiently = async <T>(attempt: () => T, lock = new ForeignLock()): Promise<T> => {
   for (;;) {
     try {
-      return attempt()
+      const result = attempt()
+      lock.free()
+      return result
     } catch (error) {
       const extended = extendedCode(error)
       const code = extended & 0xff
@@ -80,13 +122,13 @@ const patiently = async <T>(attempt: () => T): Promise<T> => {
         throw new TakenValue()
       if (outages.has(code)) throw unavailable(error)
       if (code !== BUSY && code !== LOCKED) throw error
-      if (performance.now() - started > longestWait) throw unavailable(error)
+      if (lock.met() > longestWait) throw unavailable(error)
     }
     await delay(randomInt(1, 16))
   }
 }
 
-const unavailable = (cause: unknown): StoreUnavailable =>
+const unavailable = (cause?: unknown): StoreUnavailable =>
   new StoreUnavailable('The database cannot be used right now.', { cause })
 
 export const openDatabase = async (

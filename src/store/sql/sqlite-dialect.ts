@@ -69,16 +69,15 @@ class SqliteDriver implements Driver {
   }
 
   async beginTransaction(): Promise<void> {
-    // The write lock at once: a deferred transaction that reads first fails where it then writes.
-    await this.#database.run('begin immediate', [])
+    await this.#database.begin()
   }
 
   async commitTransaction(): Promise<void> {
-    await this.#database.run('commit', [])
+    await this.#database.commit()
   }
 
   async rollbackTransaction(): Promise<void> {
-    await this.#database.run('rollback', [])
+    await this.#database.rollback()
   }
 
   async releaseConnection(): Promise<void> {}

@@ -2,7 +2,13 @@ import type { Insertable, Selectable } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { TokenFields } from '../../model/token.ts'
-import type { NewToken, StoredToken, TokenStore, TokenWithState } from '../store.ts'
+import {
+  type NewToken,
+  type StoredToken,
+  TakenValue,
+  type TokenStore,
+  type TokenWithState,
+} from '../store.ts'
 import { flag, type Handle, joined, placeholder, prepared, split } from './handle.ts'
 import type { Tables } from './tables.ts'
 
@@ -114,6 +120,15 @@ export const sqlTokens = ({ read, write }: Handle): TokenStore => {
       }
     },
 
+    async find(id) {
+      const row = await read
+        .selectFrom('oauth2server_token')
+        .selectAll()
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
     async insert(token) {
       const row = await write
         .insertInto('oauth2server_token')
@@ -125,13 +140,23 @@ export const sqlTokens = ({ read, write }: Handle): TokenStore => {
     },
 
     async rotate(id, current, next) {
+      // What the row itself holds is taken too, but no unique index says so.
+      if (next.refreshDigest === current) throw new TakenValue()
       const { numUpdatedRows } = await write
         .updateTable('oauth2server_token')
         .set(toRow(next))
         .where('id', '=', id)
         .where('refresh_token_digest', '=', current)
+        .where('access_token_digest', '!=', next.accessDigest)
         .executeTakeFirst()
-      return numUpdatedRows === 1n
+      if (numUpdatedRows === 1n) return true
+      const row = await write
+        .selectFrom('oauth2server_token')
+        .select('access_token_digest')
+        .where('id', '=', id)
+        .executeTakeFirst()
+      if (row?.access_token_digest === next.accessDigest) throw new TakenValue()
+      return false
     },
 
     async addRotated(rotated) {
@@ -211,16 +236,29 @@ export const sqlTokens = ({ read, write }: Handle): TokenStore => {
     },
 
     async deleteExpired(now, limit) {
-      const expired = read
-        .selectFrom('oauth2server_token')
-        .select('id')
-        .where('ends_at', '<=', now)
-        .limit(limit)
-      const { numDeletedRows } = await write
-        .deleteFrom('oauth2server_token')
-        .where('id', 'in', expired)
+      const expired = read.selectFrom('oauth2server_token').where('ends_at', '<=', now)
+      const personal = expired.where('is_personal', '=', 1).select('client_id').limit(limit)
+      // The client behind a personal token exists for that token alone: it goes first, and takes it along.
+      const { numDeletedRows: clients } = await write
+        .deleteFrom('oauth2server_client')
+        .where('is_personal', '=', 1)
+        .where('client_id', 'in', personal)
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('oauth2server_token as live')
+                .select('live.id')
+                .whereRef('live.client_id', '=', 'oauth2server_client.client_id')
+                .where((t) => t.or([t('live.ends_at', 'is', null), t('live.ends_at', '>', now)])),
+            ),
+          ),
+        )
         .executeTakeFirst()
-      return Number(numDeletedRows)
+      const { numDeletedRows: tokens } = await write
+        .deleteFrom('oauth2server_token')
+        .where('id', 'in', expired.select('id').limit(limit - Number(clients)))
+        .executeTakeFirst()
+      return Number(clients + tokens)
     },
   }
 }

@@ -1,0 +1,107 @@
+/**
+ * Writes docs/reference/settings.md from the declarations in src/options.ts.
+ *
+ *     npm run reference
+ */
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { describeSettings } from '../src/options.ts'
+
+const page = resolve(import.meta.dirname, '../docs/reference/settings.md')
+
+const head = `# Settings
+
+<!-- Written by \`npm run reference\` from src/options.ts and scripts/reference.js. Do not edit it by hand. -->
+
+A setting has one name in code, as an option of \`createAuthorizationServer\`, and one in the environment of
+\`npm start\` and of the command line. A wrong value and an unknown \`OAUTH2SERVER_…\` variable stop the start with one
+message that names every problem.
+
+In the environment a list is separated by commas, and every other text is taken as it is. In code a list is an array.
+Times are in seconds.
+
+`
+
+const programHead = `
+## Variables of the programs
+
+\`npm start\` and the command line read these variables besides. In code, what they stand for is an option of its own
+(\`issuer\`, \`store\`, \`secretKeys\`), and the package reads no environment variable.
+
+`
+
+const programFoot = `
+The data folder is the folder of the database file. PostgreSQL and Redis are not available yet: a \`DATABASE_URL\` that
+begins with \`postgres:\`, the variable \`OAUTH2_CACHE_REDIS_URL\` and \`OAUTH2_CACHE_TYPE=redis\` stop the start and say so.
+`
+
+/** The variables of src/environment.ts: name, what it accepts, default, meaning. */
+const programVariables = [
+  ['PORT', 'a number from 1 to 65535', '`3000`', 'Port to listen on.'],
+  ['HOST', 'an address of this machine', '`127.0.0.1`', 'Address to listen on.'],
+  [
+    'BASE_URL',
+    'an https address; http for localhost, 127.0.0.1 and [::1]',
+    '`http://localhost:` and the port',
+    'The public address of the application, and the issuer. Every address that the server writes begins with it.',
+  ],
+  [
+    'DATABASE_URL',
+    '`sqlite:PATH` or `sqlite::memory:`',
+    '`sqlite:./data/oauth2server.sqlite`',
+    'Where everything is kept.',
+  ],
+  [
+    'SECRET_KEY',
+    'a text of at least 32 bytes',
+    'generated once, into the file `secret-key` in the data folder; for a database in memory at each start',
+    'The application secret key.',
+  ],
+  [
+    'SECRET_KEY_PREVIOUS',
+    'earlier keys, separated by commas',
+    'none',
+    'Keys that still open what they sealed.',
+  ],
+]
+
+/** @param {string} text */
+const code = (text) => `\`${text}\``
+
+/** @param {unknown} value the default, as the environment would give it */
+const shown = (value) => {
+  const text = Array.isArray(value) ? value.join(',') : String(value ?? '')
+  return text === '' ? 'none' : code(text)
+}
+
+/**
+ * @param {readonly string[]} titles
+ * @param {readonly (readonly string[])[]} rows
+ */
+const table = (titles, rows) =>
+  [titles, titles.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)
+    .join('')
+
+/** The text of docs/reference/settings.md. */
+export const settingsReference = () => {
+  const settings = describeSettings().map(
+    ({ name, env, accepts, sentence, default: otherwise }) => [
+      code(name),
+      code(env),
+      accepts,
+      shown(otherwise),
+      sentence,
+    ],
+  )
+  const variables = programVariables.map(([name = '', ...cells]) => [code(name), ...cells])
+  return [
+    head,
+    table(['In code', 'In the environment', 'Accepts', 'Default', 'Meaning'], settings),
+    programHead,
+    table(['Variable', 'Accepts', 'Default', 'Meaning'], variables),
+    programFoot,
+  ].join('')
+}
+
+if (import.meta.main) await writeFile(page, settingsReference())

@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+// Imports nothing by itself: an older Node could not even read what the program needs.
+const [major] = process.versions.node.split('.')
+
+if (Number(major) < 24) {
+  process.stderr.write(
+    `error: svc-oauth2server needs Node 24 or newer; this is Node ${process.versions.node}.\n`,
+  )
+  process.exitCode = 1
+} else {
+  // Whoever reads the results, such as `head`, may stop when it has enough.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+  const { run } = await import('./program.ts')
+  process.exitCode = await run(process.argv.slice(2))
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { addClients } from './clients.ts'
+import { exitStatus, report } from './errors.ts'
+import { addMigrate } from './migrate.ts'
+import { addScopes } from './scopes.ts'
+import { addSecretKey } from './secret-key.ts'
+import { addServe } from './serve.ts'
+import { addTokens } from './tokens.ts'
+import { addUsers } from './users.ts'
+
+const environment = `
+Environment:
+  DATABASE_URL         where everything is kept: sqlite:PATH
+                       (default: sqlite:./data/oauth2server.sqlite)
+  SECRET_KEY           the application's secret key, at least 32 bytes
+                       (default: made once, beside the SQLite database)
+  SECRET_KEY_PREVIOUS  earlier secret keys, comma-separated
+  BASE_URL             the public address (default: http://localhost:PORT)
+  PORT, HOST           where serve listens (default: 3000, 127.0.0.1)
+  OAUTH2SERVER_…       every setting, as in the application
+
+Scopes are those that the package.json in the current directory, and those of its
+dependencies, declare as entry points.
+
+Results are written to stdout, everything else to stderr. Exit status: 0 done,
+1 refused or failed, 2 wrong usage.
+
+Examples:
+  $ svc-oauth2server users create --email me@example.org
+  $ svc-oauth2server tokens create --name Laptop --user me@example.org --scope user:email`
+
+const version = (): string => {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { readonly version: string }).version
+}
+
+const createProgram = (): Command => {
+  const program = new Command('svc-oauth2server')
+    .description(
+      'Runs an OAuth 2.0 authorization server, and manages its users, tokens and clients.',
+    )
+    .version(version(), '-V, --version', 'Show the version.')
+    .helpOption('-h, --help', 'Show the help of a command.')
+    .helpCommand('help [command]', 'Show the help of a command.')
+    .addHelpText('after', environment)
+    .exitOverride()
+    .configureOutput({ outputError: (text) => report(text.replace(/^error: /, '')) })
+  for (const add of [
+    addServe,
+    addUsers,
+    addTokens,
+    addClients,
+    addScopes,
+    addMigrate,
+    addSecretKey,
+  ])
+    add(program)
+  return program
+}
+
+/** Runs one command. @returns the exit status: 0 done, 1 an error, 2 wrong usage */
+export const run = async (args: readonly string[]): Promise<number> => {
+  try {
+    await createProgram().parseAsync(args, { from: 'user' })
+    return 0
+  } catch (error) {
+    // Commander has shown the help or said what is wrong.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    return exitStatus(error)
+  }
+}

@@ -1,0 +1,53 @@
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { CommandError } from './errors.ts'
+
+/** Where questions are asked: the terminal, unless a test brings its own. */
+export interface Terminal {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean }
+  readonly output: NodeJS.WritableStream
+}
+
+const standard: Terminal = { input: process.stdin, output: process.stderr }
+
+/** Whether somebody is there to answer. */
+export const isTerminal = ({ input }: Terminal = standard): boolean => input.isTTY === true
+
+/** A secret: typed without being shown, or else all of the input. */
+export const readSecret = async (question: string, terminal = standard): Promise<string> => {
+  if (!isTerminal(terminal)) return (await text(terminal.input)).trim()
+  const answer = await ask(question, terminal, { hidden: true })
+  return answer.trim()
+}
+
+/** Whether the answer is yes; anything else is no. */
+export const confirm = async (question: string, terminal = standard): Promise<boolean> =>
+  /^\s*y(?:es)?\s*$/i.test(await ask(`${question} [y/N] `, terminal, { hidden: false }))
+
+const nowhere = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() })
+
+const ask = (
+  question: string,
+  { input, output }: Terminal,
+  { hidden }: { readonly hidden: boolean },
+): Promise<string> =>
+  new Promise((resolve, reject) => {
+    if (hidden) output.write(question)
+    const lines = createInterface({ input, output: hidden ? nowhere() : output, terminal: true })
+    if (!hidden) {
+      lines.setPrompt(question)
+      lines.prompt()
+    }
+    let answer: string | undefined
+    lines.once('line', (line) => {
+      answer = line
+      lines.close()
+    })
+    lines.once('close', () => {
+      // What the terminal did not show includes the end of the line.
+      if (hidden || answer === undefined) output.write('\n')
+      if (answer !== undefined) resolve(answer)
+      else reject(new CommandError('There was no answer; nothing was done.'))
+    })
+  })

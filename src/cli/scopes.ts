@@ -1,0 +1,32 @@
+import type { Command } from 'commander'
+import { print } from './output.ts'
+import { withServer } from './server.ts'
+
+/** `scopes`: what a token can be allowed to do. */
+export const addScopes = (program: Command): void => {
+  program
+    .command('scopes')
+    .description('Show the registered scopes.')
+    .helpCommand(false)
+    .command('list')
+    .description(
+      'Prints every registered scope: the built-in one, and those that the package.json in the current directory and those of its dependencies declare in their entryPoints.',
+    )
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ svc-oauth2server scopes list
+  {"id":"user:email","help_text":"Read your e-mail address","group":"User","is_internal":false}
+
+An application declares its scopes in its package.json:
+  "entryPoints": { "svc_oauth2server.scopes": { "notes_read": "./scopes.js:notesRead" } }`,
+    )
+    .action(list)
+}
+
+const list = (): Promise<void> =>
+  withServer(async ({ scopes }) => {
+    for (const { id, helpText, group, isInternal } of scopes.all())
+      print({ id, help_text: helpText, group, is_internal: isInternal })
+  })

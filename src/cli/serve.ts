@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import { nodeListener } from '../adapters/node-http.ts'
+import { homeEndpoint } from '../endpoints/home.ts'
+import { closeOnSignal, listen } from '../environment.ts'
+import { createAuthorizationServer } from '../index.ts'
+import { say } from './output.ts'
+import { application, environment } from './server.ts'
+
+/** `serve`: the authorization server as a program of its own. */
+export const addServe = (program: Command): void => {
+  program
+    .command('serve')
+    .summary('Run the authorization server alone.')
+    .description(
+      'Runs the authorization server alone, until SIGINT or SIGTERM. An application that embeds it needs no such process.',
+    )
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ PORT=8080 BASE_URL=https://login.example.org svc-oauth2server serve`,
+    )
+    .action(serve)
+}
+
+const serve = async (): Promise<void> => {
+  const { options, host, port } = await environment()
+  const server = await createAuthorizationServer({
+    ...options,
+    ...application(),
+    extensions: [{ name: 'home', endpoints: [homeEndpoint] }],
+  })
+  try {
+    closeOnSignal(await listen(nodeListener(server), { port, host }), () => server.close())
+  } catch (error) {
+    await server.close()
+    throw error
+  }
+  say(`The authorization server of ${server.issuer} listens on ${host}, port ${port}.`)
+}

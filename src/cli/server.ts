@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs'
+import { type Environment, fromEnvironment } from '../environment.ts'
+import {
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
+  createAuthorizationServer,
+} from '../index.ts'
+import { say } from './output.ts'
+
+/** What this program reads from its environment: the same as the application does. */
+export const environment = (): Promise<Environment> => fromEnvironment(process.env)
+
+/** The options by which the scopes of the application in the current directory are known. */
+export const application = (): Pick<AuthorizationServerOptions, 'applicationRoot'> =>
+  existsSync('package.json') ? { applicationRoot: process.cwd() } : {}
+
+/** Runs a command's work with a server that has no timers, and closes it. */
+export const withServer = async (
+  work: (server: AuthorizationServer) => Promise<void>,
+): Promise<void> => {
+  const { options } = await environment()
+  const server = await createAuthorizationServer({
+    ...options,
+    ...application(),
+    sweepInterval: 0,
+    log: ({ level, message }) => say(`${level}: ${message}`),
+  })
+  try {
+    await work(server)
+  } finally {
+    await server.close()
+  }
+}

@@ -1,0 +1,147 @@
+import { type Command, Option } from 'commander'
+import type { AuthorizationServer, Token } from '../index.ts'
+import { CommandError, shown, UsageError } from './errors.ts'
+import { findUser } from './find-user.ts'
+import { repeated, required, single } from './options.ts'
+import { print } from './output.ts'
+import { confirm, isTerminal, readSecret } from './prompt.ts'
+import { withServer } from './server.ts'
+
+interface CreateOptions {
+  readonly name: string
+  readonly user: string
+  readonly scope?: readonly string[]
+  readonly internal?: true
+  readonly expiresIn?: string
+}
+
+interface DeleteOptions {
+  readonly name?: string
+  readonly user?: string
+  readonly token?: true
+  readonly force?: true
+}
+
+/** `tokens`: personal access tokens. */
+export const addTokens = (program: Command): void => {
+  const tokens = program
+    .command('tokens')
+    .description('Create and delete personal access tokens.')
+    .helpCommand(false)
+
+  tokens
+    .command('create')
+    .description('Creates a personal access token and prints it. It is shown this once.')
+    .addOption(required('--name <name>', 'What the token is for, at most 40 characters.'))
+    .addOption(required('--user <user>', 'Whose it is: id or e-mail address.'))
+    .addOption(
+      repeated(
+        '--scope <scope>',
+        'What the token may do; see `scopes list`. Internal scopes are allowed here. (default: authentication only)',
+      ),
+    )
+    .option('--internal', 'Made by a program: no page shows it.')
+    .addOption(single('--expires-in <seconds>', 'Life time. (default: it does not expire)'))
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ svc-oauth2server tokens create --name Backup --user me@example.org --scope user:email`,
+    )
+    .action(create)
+
+  tokens
+    .command('delete')
+    .description(
+      'Deletes a personal access token, found by its name or by its value. The value of a token that was issued to a client ends all that the client was granted with it.',
+    )
+    .addOption(single('--name <name>', 'The name of a personal access token, with --user.'))
+    .addOption(single('--user <user>', 'Whose it is: id or e-mail address.'))
+    .addOption(
+      new Option('--token', 'Ask for the token itself, or read it from stdin.').conflicts([
+        'name',
+        'user',
+      ]),
+    )
+    .option('--force', 'Do not ask. Needed where there is no terminal.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ svc-oauth2server tokens delete --name Backup --user me@example.org
+  $ svc-oauth2server tokens delete --token --force < leaked-token.txt`,
+    )
+    .action(remove)
+
+  tokens
+    .command('purge')
+    .description(
+      'Removes expired tokens, authorizations, sessions and codes, and prints how many rows. A running server does so by itself.',
+    )
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ svc-oauth2server tokens purge`,
+    )
+    .action(() => withServer(async (server) => print(await server.sweep())))
+}
+
+const create = (options: CreateOptions): Promise<void> =>
+  withServer(async (server) => {
+    const { id } = await findUser(server, options.user)
+    const { accessToken } = await server.tokens.createPersonal(options.name, id, {
+      scopes: options.scope ?? [],
+      isInternal: options.internal ?? false,
+      ...(options.expiresIn === undefined ? {} : { expiresIn: seconds(options.expiresIn) }),
+    })
+    print(accessToken)
+  })
+
+/** What is no number is refused where the life time is checked. */
+const seconds = (text: string): number => (/^\d+$/.test(text) ? Number(text) : Number.NaN)
+
+/** A token to delete, and what to ask before. */
+interface Found {
+  readonly token: Token
+  readonly question: string
+}
+
+const remove = async (options: DeleteOptions): Promise<void> => {
+  const { name, user, token: byValue = false, force = false } = options
+  if (!byValue && (name === undefined || user === undefined))
+    throw new UsageError('--name with --user is needed, or --token')
+  if (!force && !isTerminal()) throw new UsageError('without a terminal, --force is needed')
+  await withServer(async (server) => {
+    const { token, question } =
+      name !== undefined && user !== undefined
+        ? await byName(name, user, server)
+        : await byAccessToken(await readSecret('Token: '), server)
+    if (!force && !(await confirm(question))) throw new CommandError('Nothing was deleted.')
+    await server.tokens.revoke(token)
+  })
+}
+
+const byName = async (name: string, user: string, server: AuthorizationServer): Promise<Found> => {
+  const { id, email } = await findUser(server, user)
+  const [tokenId, ...others] = await server.tokens.personalNamed(id, name)
+  if (others.length > 0) {
+    throw new CommandError(
+      `${email} has ${others.length + 1} personal access tokens named ${shown(name)}: say which one with --token.`,
+    )
+  }
+  const token = tokenId === undefined ? undefined : await server.tokens.get(tokenId)
+  if (!token) throw new CommandError(`${email} has no personal access token named ${shown(name)}.`)
+  return { token, question: `Delete the personal access token ${shown(name)} of ${email}?` }
+}
+
+const byAccessToken = async (accessToken: string, server: AuthorizationServer): Promise<Found> => {
+  const found = await server.tokens.find({ accessToken })
+  if (!found) throw new CommandError('There is no such token.')
+  const { token, client, user } = found
+  const owner = user?.email ?? 'nobody'
+  const question = token.isPersonal
+    ? `Delete the personal access token ${shown(client.name)} of ${owner}?`
+    : `End what the client ${shown(client.name)} was granted by ${owner}?`
+  return { token, question }
+}

@@ -1,0 +1,134 @@
+import { randomInt } from 'node:crypto'
+import type { Command } from 'commander'
+import type { AuthorizationServer, User } from '../index.ts'
+import { findUser, noSuchUser } from './find-user.ts'
+import { required, single } from './options.ts'
+import { print, say } from './output.ts'
+import { withServer } from './server.ts'
+
+interface CreateOptions {
+  readonly email: string
+  readonly password?: string
+  readonly inactive?: true
+  readonly unverified?: true
+  readonly admin?: true
+}
+
+interface UserOption {
+  readonly user: string
+}
+
+const user = () => required('--user <user>', 'The user: id or e-mail address.')
+
+/** `users`: who can log in. */
+export const addUsers = (program: Command): void => {
+  const users = program
+    .command('users')
+    .description('Create, change and delete users.')
+    .helpCommand(false)
+
+  users
+    .command('create')
+    .description('Creates a user, and prints the id, and the password if it was generated.')
+    .addOption(required('--email <email>', 'E-mail address, by which the user logs in.'))
+    .addOption(
+      single(
+        '--password <password>',
+        'Password, at least 8 characters. Better left out: other users of this machine can see it. (default: generated)',
+      ),
+    )
+    .option('--inactive', 'The user cannot log in until activated.')
+    .option('--unverified', 'The e-mail address has not been verified.')
+    .option('--admin', 'The user is an administrator.')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ svc-oauth2server users create --email me@example.org
+  {"id":1,"email":"me@example.org","password":"…"}`,
+    )
+    .action(create)
+
+  users
+    .command('activate')
+    .description('Lets a user log in again; their tokens and clients work again.')
+    .addOption(user())
+    .addHelpText('after', example('activate --user me@example.org'))
+    .action(setActive(true))
+
+  users
+    .command('deactivate')
+    .description('Keeps a user out; their tokens and clients stop working at once.')
+    .addOption(user())
+    .addHelpText('after', example('deactivate --user me@example.org'))
+    .action(setActive(false))
+
+  users
+    .command('delete')
+    .description('Deletes a user with all clients, tokens and sessions.')
+    .addOption(user())
+    .addHelpText('after', example('delete --user 1'))
+    .action(
+      onUser(({ id }, server) => {
+        return server.users.delete(id)
+      }),
+    )
+
+  users
+    .command('set-password')
+    .description(
+      'Sets a password and ends the sessions of the user; personal access tokens go on working. A generated password is shown on stderr.',
+    )
+    .addOption(user())
+    .addOption(
+      single('--password <password>', 'Password, at least 8 characters. (default: generated)'),
+    )
+    .addHelpText('after', example('set-password --user me@example.org'))
+    .action(setPassword)
+}
+
+const example = (command: string): string => `
+Example:
+  $ svc-oauth2server users ${command}`
+
+const create = (options: CreateOptions): Promise<void> =>
+  withServer(async (server) => {
+    const password = options.password ?? newPassword()
+    const { id, email } = await server.users.create({
+      email: options.email,
+      password,
+      active: !options.inactive,
+      emailVerified: !options.unverified,
+      isAdmin: options.admin ?? false,
+    })
+    print({ id, email, ...(options.password === undefined ? { password } : {}) })
+  })
+
+const setPassword = (options: UserOption & { readonly password?: string }): Promise<void> => {
+  const password = options.password ?? newPassword()
+  return onUser(async ({ id, email }, server) => {
+    const isSet = await server.users.setPassword(id, password)
+    if (isSet && options.password === undefined)
+      say(`The new password of ${email}, shown once: ${password}`)
+    return isSet
+  })(options)
+}
+
+const setActive = (active: boolean) =>
+  onUser(({ id }, server) => server.users.setActive(id, active))
+
+/** Does something to one user; `work` answers false where the user is gone meanwhile. */
+const onUser =
+  (work: (user: User, server: AuthorizationServer) => Promise<boolean>) =>
+  (options: UserOption): Promise<void> =>
+    withServer(async (server) => {
+      const found = await findUser(server, options.user)
+      if (!(await work(found, server))) throw noSuchUser(options.user)
+    })
+
+// Letters and digits that cannot be mistaken for each other: 99 bits.
+const newPassword = (): string => {
+  const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
+  const word = () => Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('')
+  return [word(), word(), word(), word()].join('-')
+}

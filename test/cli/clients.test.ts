@@ -1,0 +1,140 @@
+import type { AuthorizationServer, ClientInput } from 'svc-oauth2server'
+import { describe, expect, test } from 'vitest'
+import { count } from '../support/database.ts'
+import { declareScopes, refused, silent, type Workplace, workplace } from './workplace.ts'
+
+const redirectUri = 'https://client.example/cb'
+
+interface ClientPlace extends Workplace {
+  readonly server: AuthorizationServer
+  client(input?: Partial<ClientInput>): ReturnType<AuthorizationServer['clients']['create']>
+}
+
+/** A workplace with a user, id 1. */
+const withUser = async (): Promise<ClientPlace> => {
+  const place = await workplace()
+  await declareScopes(place)
+  const server = await place.open()
+  await server.users.create({ email: 'me@example.org', password: null })
+  return {
+    ...place,
+    server,
+    client: (input) => server.clients.create({ name: 'N', userId: 1, ...input }),
+    async [Symbol.asyncDispose]() {
+      await server.close()
+      await place[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const minimal = ['--name', 'N', '--user', '1']
+
+describe('clients create', () => {
+  test('prints the id and the secret of a confidential client', async () => {
+    await using place = await withUser()
+    const { stdout, ...rest } = await place.run('clients', 'create', ...minimal)
+    expect(rest).toEqual({ code: 0, stderr: '' })
+    const printed = JSON.parse(stdout)
+    expect(stdout).toBe(`${JSON.stringify(printed)}\n`)
+    expect(Object.keys(printed)).toEqual(['client_id', 'client_secret'])
+    const client = await place.server.clients.find(printed.client_id)
+    expect(client?.checkSecret(printed.client_secret)).toBe(true)
+    expect(client).toMatchObject({
+      userId: 1,
+      isConfidential: true,
+      isInternal: false,
+      redirectUris: [],
+      defaultScopes: [],
+      allowedScopes: null,
+      grantTypes: null,
+      responseTypes: null,
+      tokenEndpointAuthMethod: null,
+    })
+  })
+
+  test('takes every option, and prints no secret of a public client', async () => {
+    await using place = await withUser()
+    const { stdout, ...rest } = await place.run(
+      ...['clients', 'create', '--name', 'Calendar', '--user', 'me@example.org'],
+      ...['--redirect-uri', redirectUri, '--redirect-uri', 'http://localhost/cb'],
+      ...['--scope', 'notes:read', '--public', '--internal'],
+      ...['--website', 'https://client.example', '--description', 'Shows notes'],
+      ...['--allowed-scope', 'notes:read', '--allowed-scope', 'user:email'],
+      ...['--grant-type', 'authorization_code', '--grant-type', 'refresh_token'],
+      ...['--response-type', 'code', '--auth-method', 'none'],
+    )
+    expect(rest).toEqual({ code: 0, stderr: '' })
+    const printed = JSON.parse(stdout)
+    expect(Object.keys(printed)).toEqual(['client_id'])
+    expect(await place.server.clients.find(printed.client_id)).toMatchObject({
+      name: 'Calendar',
+      description: 'Shows notes',
+      website: 'https://client.example',
+      isConfidential: false,
+      isInternal: true,
+      redirectUris: [redirectUri, 'http://localhost/cb'],
+      defaultScopes: ['notes:read'],
+      allowedScopes: ['notes:read', 'user:email'],
+      grantTypes: ['authorization_code', 'refresh_token'],
+      responseTypes: ['code'],
+      tokenEndpointAuthMethod: 'none',
+    })
+  })
+
+  test.each([
+    [
+      'a bad redirect URI',
+      ['--redirect-uri', redirectUri, '--redirect-uri', 'http://x.example/'],
+      /redirect_uris: Line 2: /,
+    ],
+    ['an empty redirect URI', ['--redirect-uri', ''], 'redirect_uris: A redirect URI is empty.'],
+    [
+      'an unknown method',
+      ['--auth-method', 'mtls'],
+      /token_endpoint_auth_method: "mtls" is none of /,
+    ],
+  ])('refuses %s, and writes nothing', async (_, options, message) => {
+    await using place = await withUser()
+    expect(await place.run('clients', 'create', ...minimal, ...options)).toEqual(refused(message))
+    expect(count(place.database, 'oauth2server_client')).toBe(0)
+  })
+})
+
+test('clients reset-secret prints the id and the new secret; a public client has none', async () => {
+  await using place = await withUser()
+  const { client, clientSecret } = await place.client()
+  const { stdout } = await place.run('clients', 'reset-secret', '--client-id', client.clientId)
+  const printed = JSON.parse(stdout)
+  expect(Object.keys(printed)).toEqual(['client_id', 'client_secret'])
+  const after = await place.server.clients.find(client.clientId)
+  expect(after?.checkSecret(printed.client_secret)).toBe(true)
+  expect(after?.checkSecret(clientSecret)).toBe(false)
+
+  const open = await place.client({ isConfidential: false })
+  expect(await place.run('clients', 'reset-secret', '--client-id', open.client.clientId)).toEqual(
+    refused('A public client has no secret.'),
+  )
+})
+
+test('clients reset-id prints the new id, and the secret stays', async () => {
+  await using place = await withUser()
+  const { client, clientSecret } = await place.client()
+  const { stdout } = await place.run('clients', 'reset-id', '--client-id', client.clientId)
+  const printed = JSON.parse(stdout)
+  expect(Object.keys(printed)).toEqual(['client_id'])
+  expect(await place.server.clients.find(client.clientId)).toBeUndefined()
+  expect((await place.server.clients.find(printed.client_id))?.checkSecret(clientSecret)).toBe(true)
+})
+
+test('clients delete says nothing, and knows neither other ids nor the client behind a personal token', async () => {
+  await using place = await withUser()
+  const { client } = await place.client()
+  expect(await place.run('clients', 'delete', '--client-id', client.clientId)).toEqual(silent)
+  expect(await place.server.clients.find(client.clientId)).toBeUndefined()
+  const token = await place.server.tokens.createPersonal('Token', 1)
+  for (const id of [client.clientId, token.clientId]) {
+    const outcome = await place.run('clients', 'delete', '--client-id', id)
+    expect(outcome).toEqual(refused('There is no such client.'))
+  }
+  expect(await place.server.tokens.find(token)).toBeDefined()
+})

@@ -1,0 +1,136 @@
+import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createAuthorizationServer } from 'svc-oauth2server'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { expect, test } from 'vitest'
+import { execute } from '../support/database.ts'
+import { root } from '../support/processes.ts'
+import { secretKey } from '../support/server.ts'
+import { declareScopes, refused, silent, workplace } from './workplace.ts'
+
+const emailLine =
+  '{"id":"user:email","help_text":"Read your e-mail address","group":"User","is_internal":false}\n'
+
+test('scopes list prints the built-in scope and those of the application, one object a line', async () => {
+  await using place = await workplace()
+  expect(await place.run('scopes', 'list')).toEqual({ ...silent, stdout: emailLine })
+
+  // What this package declares for its own checkout is nothing for applications that depend on it.
+  await declareScopes(place)
+  await mkdir(join(place.folder, 'node_modules'))
+  await symlink(root, join(place.folder, 'node_modules/svc-oauth2server'))
+  expect(await place.run('scopes', 'list')).toEqual({
+    ...silent,
+    stdout: `{"id":"notes:read","help_text":"Read your notes","group":"Notes","is_internal":false}
+{"id":"test:scope","help_text":"For tests","group":"","is_internal":true}
+${emailLine}`,
+  })
+})
+
+test('in the checkout, the scopes of the example are known', async () => {
+  const server = await createAuthorizationServer({
+    issuer: 'http://localhost:3000',
+    secretKeys: [secretKey],
+    store: sqlite(':memory:'),
+    applicationRoot: root,
+    sweepInterval: 0,
+  })
+  const known = server.scopes.all().map(({ id, isInternal }) => [id, isInternal])
+  await server.close()
+  expect(known).toEqual([
+    ['notes:read', false],
+    ['notes:write', false],
+    ['test:scope', true],
+    ['user:email', false],
+  ])
+})
+
+test('an entry point that cannot be used is named in one line', async () => {
+  await using place = await workplace()
+  await declareScopes(place, { gone: './scopes.mjs:gone', nowhere: './nowhere.mjs:scope' })
+  expect(await place.run('scopes', 'list')).toEqual(
+    refused(
+      /The entry point gone \(\.\/scopes\.mjs:gone\) of \S+ cannot be loaded: .* has no export gone\./,
+    ),
+  )
+})
+
+test('wrong settings are all named in one line', async () => {
+  await using place = await workplace()
+  const env = { PORT: '0x50', OAUTH2SERVER_REQUIRE_PKCE: 'sometimes', OAUTH2SERVER_NONSENSE: '1' }
+  const outcome = await place.runWith({ env }, 'scopes', 'list')
+  expect(outcome).toEqual(refused(/Some settings cannot be used: /))
+  expect(outcome.stderr).toContain('PORT accepts a number from 1 to 65535; given was "0x50".')
+  expect(outcome.stderr).toContain('OAUTH2SERVER_REQUIRE_PKCE accepts one of public, always, never')
+  expect(outcome.stderr).toContain('OAUTH2SERVER_NONSENSE is no setting.')
+})
+
+test('what the log has to say goes to stderr', async () => {
+  await using place = await workplace()
+  const env = { OAUTH2SERVER_REQUIRE_PKCE: 'never' }
+  const { code, stdout, stderr } = await place.runWith({ env }, 'tokens', 'purge')
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '0\n' })
+  expect(stderr).toMatch(/^warn: PKCE is required of nobody[^\n]*\n$/)
+})
+
+test('without variables, database and secret key are in ./data, for their owner alone', async () => {
+  await using place = await workplace()
+  const env = { DATABASE_URL: undefined, SECRET_KEY: undefined }
+  expect(await place.runWith({ env }, 'tokens', 'purge')).toEqual({ ...silent, stdout: '0\n' })
+  const data = join(place.folder, 'data')
+  expect((await readdir(data)).sort()).toEqual(['oauth2server.sqlite', 'secret-key'])
+  for (const name of await readdir(data))
+    expect((await stat(join(data, name))).mode & 0o777).toBe(0o600)
+})
+
+test('a data folder that cannot be made is named', async () => {
+  await using place = await workplace()
+  await writeFile(join(place.folder, 'file'), '')
+  const env = { DATABASE_URL: 'sqlite:file/test.sqlite', SECRET_KEY: undefined }
+  expect(await place.runWith({ env }, 'tokens', 'purge')).toEqual(
+    refused(/The secret key file file\/secret-key cannot be read or made /),
+  )
+})
+
+test('a database of a newer version is refused', async () => {
+  await using place = await workplace()
+  const server = await place.open()
+  await server.close()
+  execute(
+    place.database,
+    "insert into oauth2server_migration (name, timestamp) values ('9999-future', '2026-11-21')",
+  )
+  expect(await place.run('migrate')).toEqual(refused(/newer version .*9999-future/))
+})
+
+test('another secret key than that of the database is refused, except as a previous one', async () => {
+  await using place = await workplace()
+  const server = await place.open()
+  await server.close()
+  const env = { SECRET_KEY: 'another secret key, which is long enough' }
+  expect(await place.runWith({ env }, 'tokens', 'purge')).toEqual(
+    refused(/secret key does not fit/),
+  )
+  const previous = { ...env, SECRET_KEY_PREVIOUS: secretKey }
+  expect(await place.runWith({ env: previous }, 'tokens', 'purge')).toMatchObject({ code: 0 })
+})
+
+test('secret-key rotate is not available yet', async () => {
+  await using place = await workplace()
+  expect(await place.run('secret-key', 'rotate')).toEqual(refused(/not available yet/))
+})
+
+test('migrate prints the names of the migrations; a dry run changes nothing', async () => {
+  await using place = await workplace()
+  const applied = { code: 0, stdout: '0001-initial\n', stderr: 'These were applied:\n' }
+  expect(await place.run('migrate', '--dry-run')).toEqual({
+    ...applied,
+    stderr: 'These would be applied:\n',
+  })
+  expect(await place.run('migrate', '--to', '0001-initial')).toEqual(applied)
+  const nothing = { ...silent, stderr: 'There is nothing to migrate.\n' }
+  expect(await place.run('migrate')).toEqual(nothing)
+  expect(await place.run('migrate', '--to', 'toString')).toEqual(
+    refused(/There is no migration toString\. Known: 0001-initial/),
+  )
+})

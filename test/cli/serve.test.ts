@@ -1,0 +1,73 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { freePort, runNode } from '../support/processes.ts'
+import { formIn, UserAgent } from '../support/user-agent.ts'
+import { environmentOf, mainProgram, refused, workplace } from './workplace.ts'
+
+test('serve is the authorization server alone, with a start page that logs in and out', async () => {
+  await using place = await workplace()
+  const account = { user: { email: 'me@example.org' }, password: 'correct horse battery staple' }
+  const server = await place.open()
+  await server.users.create({ email: account.user.email, password: account.password })
+  await server.close()
+  const port = await freePort()
+  const issuer = `http://localhost:${port}/auth`
+  await using program = runNode([mainProgram, 'serve'], {
+    cwd: place.folder,
+    env: { ...environmentOf(place.database), PORT: String(port), BASE_URL: issuer },
+  })
+  await program.says(/listens/, { on: 'stderr' })
+  expect(program.stderr).toBe(
+    `The authorization server of ${issuer} listens on 127.0.0.1, port ${port}.\n`,
+  )
+
+  const agent = new UserAgent({ 'user-agent': 'A browser' })
+  const anonymous = await agent.fetch(`${issuer}/`)
+  expect(anonymous.status).toBe(200)
+  expect(anonymous.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(await anonymous.text()).toMatch(/Nobody is logged in[\s\S]*href="\/auth\/login"/)
+
+  const login = await agent.submit(await agent.browse(`${issuer}/login`), {
+    email: account.user.email,
+    password: account.password,
+  })
+  expect([login.status, login.headers.get('location')]).toEqual([303, '/auth/'])
+  const home = await agent.fetch(`${issuer}/`)
+  const html = await home.text()
+  expect(html).toContain('<strong><bdi>me@example.org</bdi></strong>')
+  const { action, hidden } = formIn(html)
+  expect(action).toBe('/auth/logout')
+  const logout = await agent.fetch(new URL(action, issuer), {
+    method: 'POST',
+    body: new URLSearchParams(hidden),
+  })
+  expect([logout.status, logout.headers.get('location')]).toEqual([303, '/auth/'])
+  expect(await (await agent.fetch(`${issuer}/`)).text()).toContain('Nobody is logged in')
+
+  const metadata = await fetch(
+    `http://localhost:${port}/.well-known/oauth-authorization-server/auth`,
+  )
+  expect(await metadata.json()).toMatchObject({ issuer })
+  expect((await fetch(`${issuer}/api/notes`)).status).toBe(404)
+
+  expect(await program.stop()).toEqual({ code: 0, signal: null })
+  expect(program.stdout).toBe('')
+})
+
+test('a port that is in use is named in one line', async () => {
+  await using place = await workplace()
+  const other = createServer()
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const { port } = other.address() as AddressInfo
+  try {
+    const env = { PORT: String(port) }
+    expect(await place.runWith({ env }, 'serve')).toEqual(
+      refused(
+        `Port ${port} on 127.0.0.1 is in use already. Choose another with PORT or HOST, for instance PORT=3001.`,
+      ),
+    )
+  } finally {
+    other.close()
+  }
+})

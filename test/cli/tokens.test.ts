@@ -1,0 +1,143 @@
+import type { AuthorizationServer } from 'svc-oauth2server'
+import { describe, expect, test } from 'vitest'
+import { count } from '../support/database.ts'
+import { declareScopes, misused, refused, silent, type Workplace, workplace } from './workplace.ts'
+
+const email = 'me@example.org'
+
+/** A workplace with a user, id 1. */
+const withUser = async (): Promise<Workplace & { readonly server: AuthorizationServer }> => {
+  const place = await workplace()
+  await declareScopes(place)
+  const server = await place.open()
+  await server.users.create({ email, password: null })
+  return {
+    ...place,
+    server,
+    async [Symbol.asyncDispose]() {
+      await server.close()
+      await place[Symbol.asyncDispose]()
+    },
+  }
+}
+
+describe('tokens create', () => {
+  test('prints the access token alone; it has no scope and does not expire', async () => {
+    await using place = await withUser()
+    const { code, stdout, stderr } = await place.run(
+      'tokens',
+      'create',
+      '--name',
+      'N',
+      '--user',
+      email,
+    )
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^[A-Za-z0-9]{60}\n$/)
+    const found = await place.server.tokens.find({ accessToken: stdout.trim() })
+    expect(found?.client.name).toBe('N')
+    expect(found?.token).toMatchObject({
+      scopes: [],
+      expires: null,
+      isPersonal: true,
+      isInternal: false,
+    })
+  })
+
+  test('takes every option, and internal scopes too', async () => {
+    await using place = await withUser()
+    const options = [
+      '--scope',
+      'notes:read',
+      '--scope',
+      'test:scope',
+      '--internal',
+      '--expires-in',
+      '60',
+    ]
+    const before = Date.now()
+    const { stdout } = await place.run('tokens', 'create', '--name', 'N', '--user', '1', ...options)
+    const found = await place.server.tokens.find({ accessToken: stdout.trim() })
+    expect(found?.token).toMatchObject({ scopes: ['notes:read', 'test:scope'], isInternal: true })
+    const life = (found?.token.expires ?? 0) - before
+    expect(life).toBeGreaterThanOrEqual(60_000)
+    expect(life).toBeLessThan(75_000)
+  })
+
+  test.each([
+    ['an unknown scope', { '--scope': 'notes:rea' }, 'The scope "notes:rea" does not exist.'],
+    ['an empty name', { '--name': ' ' }, 'name: A name is needed.'],
+    ['a name of 41 characters', { '--name': 'ä'.repeat(41) }, /name: .* 40 characters/],
+    ['a life time that is no number', { '--expires-in': '1h' }, /expires_in: .* seconds/],
+  ])('refuses %s, and writes nothing', async (_, wrong, message) => {
+    await using place = await withUser()
+    const options = Object.entries({ '--name': 'N', '--user': email, ...wrong }).flat()
+    expect(await place.run('tokens', 'create', ...options)).toEqual(refused(message))
+    expect(count(place.database, 'oauth2server_client')).toBe(0)
+  })
+})
+
+describe('tokens delete', () => {
+  test('by name deletes the one token of that name of that user', async () => {
+    await using place = await withUser()
+    const { server } = place
+    const you = await server.users.create({ email: 'you@example.org', password: null })
+    const mine = await server.tokens.createPersonal('Backup', 1)
+    const yours = await server.tokens.createPersonal('Backup', you.id)
+    const args = ['tokens', 'delete', '--name', ' Backup', '--user', email, '--force']
+    expect(await place.run(...args)).toEqual(silent)
+    expect(await server.tokens.find(mine)).toBeUndefined()
+    expect(await server.clients.find(mine.clientId)).toBeUndefined()
+    expect(await server.tokens.find(yours)).toBeDefined()
+    expect(await place.run(...args)).toEqual(
+      refused('me@example.org has no personal access token named " Backup".'),
+    )
+  })
+
+  test('by name refuses several matches; by its value, read from stdin, each can be deleted', async () => {
+    await using place = await withUser()
+    const { tokens } = place.server
+    const [first, second] = [
+      await tokens.createPersonal('N', 1),
+      await tokens.createPersonal('N', 1),
+    ]
+    expect(await place.run('tokens', 'delete', '--name', 'N', '--user', '1', '--force')).toEqual(
+      refused('me@example.org has 2 personal access tokens named "N": say which one with --token.'),
+    )
+    const stdin = `${second.accessToken}\n`
+    const args = ['tokens', 'delete', '--token', '--force']
+    expect(await place.runWith({ stdin }, ...args)).toEqual(silent)
+    expect(await tokens.find(second)).toBeUndefined()
+    expect(await tokens.find(first)).toBeDefined()
+    expect(await place.runWith({ stdin }, ...args)).toEqual(refused('There is no such token.'))
+  })
+
+  test.each([
+    [
+      'without a terminal and --force',
+      ['--name', 'N', '--user', '1'],
+      'without a terminal, --force is needed',
+    ],
+    ['without a user', ['--name', 'N', '--force'], '--name with --user is needed, or --token'],
+    [
+      'of a token both by name and by value',
+      ['--name', 'N', '--user', '1', '--token', '--force'],
+      "option '--token' cannot be used with option '--name <name>'",
+    ],
+  ])('%s is wrong usage', async (_, options, message) => {
+    await using place = await withUser()
+    await place.server.tokens.createPersonal('N', 1)
+    expect(await place.run('tokens', 'delete', ...options)).toEqual(misused(message))
+    expect(count(place.database, 'oauth2server_token')).toBe(1)
+  })
+})
+
+test('tokens purge prints how many expired rows it removed', async () => {
+  await using place = await withUser()
+  await place.server.tokens.createPersonal('kept', 1)
+  const past = await place.open(() => Date.now() - 3_600_000)
+  await past.tokens.createPersonal('expired', 1, { expiresIn: 60 })
+  await past.tokens.createPersonal('expired', 1, { expiresIn: 61 })
+  await past.close()
+  expect(await place.run('tokens', 'purge')).toEqual({ ...silent, stdout: '2\n' })
+})

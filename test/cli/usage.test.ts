@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { root } from '../support/processes.ts'
+import { misused, refused, silent, workplace } from './workplace.ts'
+
+test('--help teaches, on stdout', async () => {
+  await using place = await workplace()
+  const overview = await place.run('--help')
+  expect(overview).toMatchObject({ code: 0, stderr: '' })
+  for (const command of ['serve', 'users', 'tokens', 'clients', 'scopes', 'migrate', 'secret-key'])
+    expect(overview.stdout).toMatch(new RegExp(`^ {2}${command} `, 'm'))
+  expect(overview.stdout).toContain('DATABASE_URL')
+
+  const help = await place.run('clients', 'create', '--help')
+  expect(help).toMatchObject({ code: 0, stderr: '' })
+  expect(help.stdout).toContain('Registers a client and prints its id and secret.')
+  expect(help.stdout).toMatch(/--redirect-uri <uri>\s+Where users are sent back to/)
+  expect(help.stdout).toMatch(/Example:\n {2}\$ svc-oauth2server clients create --name /)
+})
+
+test('--version prints the version', async () => {
+  await using place = await workplace()
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  expect(await place.run('--version')).toEqual({ ...silent, stdout: `${version}\n` })
+})
+
+test.each([
+  ['an unknown command', ['user', 'create'], "unknown command 'user' (Did you mean users?)"],
+  ['an unknown option', ['scopes', 'list', '--all'], "unknown option '--all'"],
+  ['an argument too many', ['tokens', 'purge', 'now'], /too many arguments for 'purge'/],
+])('%s is wrong usage, in one line', async (_, args, message) => {
+  await using place = await workplace()
+  expect(await place.run(...args)).toEqual(misused(message))
+})
+
+test('a group without its command is wrong usage, and shows the help', async () => {
+  await using place = await workplace()
+  const { code, stdout, stderr } = await place.run('users')
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toMatch(/^Usage: svc-oauth2server users /)
+})
+
+test('an older Node is refused in one line, before anything is imported', async () => {
+  await using place = await workplace()
+  const older = 'Object.defineProperty(process, "versions", { value: { node: "22.9.1" } })'
+  const nodeOptions = ['--import', `data:text/javascript,${older}`]
+  expect(await place.runWith({ nodeOptions }, '--help')).toEqual(
+    refused('svc-oauth2server needs Node 24 or newer; this is Node 22.9.1.'),
+  )
+})

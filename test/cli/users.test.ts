@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import { findUser } from '../../src/cli/find-user.ts'
+import { count } from '../support/database.ts'
+import { misused, refused, silent, workplace } from './workplace.ts'
+
+describe('users create', () => {
+  test('prints the id, the e-mail address and the generated password, by which the user logs in', async () => {
+    await using place = await workplace()
+    const { code, stdout, stderr } = await place.run('users', 'create', '--email', 'Me@Example.org')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const created = JSON.parse(stdout)
+    expect(stdout).toBe(`${JSON.stringify(created)}\n`)
+    expect(created).toEqual({
+      id: 1,
+      email: 'me@example.org',
+      password: expect.stringMatching(/^[a-z2-9]{5}(?:-[a-z2-9]{5}){3}$/),
+    })
+    const server = await place.open()
+    expect(await server.getUser(created.email, created.password)).toEqual({
+      id: 1,
+      email: 'me@example.org',
+      active: true,
+      emailVerified: true,
+      isAdmin: false,
+    })
+    await server.close()
+  })
+
+  test('prints no password that was given, and takes every option', async () => {
+    await using place = await workplace()
+    const flags = ['--password', 'given password', '--inactive', '--unverified', '--admin']
+    expect(await place.run('users', 'create', '--email', 'me@example.org', ...flags)).toEqual({
+      ...silent,
+      stdout: '{"id":1,"email":"me@example.org"}\n',
+    })
+    const server = await place.open()
+    const user = await server.users.find(1)
+    expect(user).toMatchObject({ active: false, emailVerified: false, isAdmin: true })
+    expect(await server.users.checkPassword(1, 'given password')).toBe(true)
+    await server.close()
+  })
+
+  test.each([
+    [
+      'a taken e-mail address',
+      ['--email', 'taken@example.org'],
+      'email: This e-mail address is taken.',
+    ],
+    ['what is no e-mail address', ['--email', 'me\nand@you'], 'email: This is no e-mail address.'],
+    [
+      'a short password',
+      ['--email', 'a@b.example', '--password', '1234567'],
+      /password: .* 8 characters/,
+    ],
+  ])('refuses %s, and writes nothing', async (_, options, message) => {
+    await using place = await workplace()
+    const server = await place.open()
+    await server.users.create({ email: 'taken@example.org', password: null })
+    await server.close()
+    expect(await place.run('users', 'create', ...options)).toEqual(refused(message))
+    expect(count(place.database, 'oauth2server_user')).toBe(1)
+  })
+
+  test.each([
+    ['a missing option', [], "required option '--email <email>' not specified"],
+    ['an option without its value', ['--email'], "option '--email <email>' argument missing"],
+    [
+      'an option given twice, without repeating its value',
+      ['--email', 'a@b.example', '--password', 'secret one', '--password', 'secret two'],
+      "option '--password <password>' is given more than once",
+    ],
+  ])('%s is wrong usage', async (_, options, message) => {
+    await using place = await workplace()
+    expect(await place.run('users', 'create', ...options)).toEqual(misused(message))
+  })
+})
+
+test('users are changed and deleted by their id or e-mail address, without a word', async () => {
+  await using place = await workplace()
+  const server = await place.open()
+  await server.users.create({ email: 'me@example.org', password: 'first password' })
+  const users = (...args: string[]) => place.run('users', ...args)
+
+  expect(await users('deactivate', '--user', 'ME@example.org')).toEqual(silent)
+  expect((await server.users.find(1))?.active).toBe(false)
+  expect(await users('activate', '--user', '1')).toEqual(silent)
+  expect((await server.users.find(1))?.active).toBe(true)
+
+  expect(await users('set-password', '--user', '1', '--password', 'second password')).toEqual(
+    silent,
+  )
+  expect(await server.users.checkPassword(1, 'second password')).toBe(true)
+
+  const generated = await users('set-password', '--user', '1')
+  expect(generated).toMatchObject({ code: 0, stdout: '' })
+  const [, password = ''] =
+    /^The new password of me@example.org, shown once: (\S+)\n$/.exec(generated.stderr) ?? []
+  expect(await server.users.checkPassword(1, password)).toBe(true)
+
+  expect(await users('delete', '--user', '1')).toEqual(silent)
+  expect(await server.users.find(1)).toBeUndefined()
+  await server.close()
+})
+
+test('an unknown user is refused', async () => {
+  await using place = await workplace()
+  const server = await place.open()
+  await server.users.create({ email: 'me@example.org', password: null })
+  expect(await place.run('users', 'delete', '--user', 'you@example.org')).toEqual(
+    refused('There is no user "you@example.org".'),
+  )
+  for (const user of ['2', '', '01e0', '-1', '1.0', ' 1', '9'.repeat(400)])
+    await expect(findUser(server, user)).rejects.toThrow(/^There is no user ".{0,81}"\.$/)
+  await server.close()
+  expect(count(place.database, 'oauth2server_user')).toBe(1)
+})

@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type AuthorizationServer, createAuthorizationServer } from 'svc-oauth2server'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { expect } from 'vitest'
+import { plainEnvironment, root, temporaryFolder } from '../support/processes.ts'
+import { secretKey, testScopes } from '../support/server.ts'
+
+/** How a command ended. */
+export interface Outcome {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface CommandOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** What the command reads; without it, nothing. It is never a terminal. */
+  readonly stdin?: string
+  /** For Node, before the program. */
+  readonly nodeOptions?: readonly string[]
+}
+
+/** A folder of its own in which commands run, with a database. */
+export interface Workplace extends AsyncDisposable {
+  readonly folder: string
+  readonly database: string
+  /** Runs the program as a process. */
+  run(...args: readonly string[]): Promise<Outcome>
+  runWith(options: CommandOptions, ...args: readonly string[]): Promise<Outcome>
+  /** A server in this very process, on the same database. */
+  open(clock?: () => number): Promise<AuthorizationServer>
+}
+
+export const mainProgram = join(root, 'src/cli/main.ts')
+
+/** The variables that lead a command to its database. */
+export const environmentOf = (database: string): Record<string, string> => ({
+  DATABASE_URL: `sqlite:${database}`,
+  SECRET_KEY: secretKey,
+  // Many processes of one program: what the first has compiled, the others need not.
+  NODE_COMPILE_CACHE: join(tmpdir(), 'oauth2server-compile-cache'),
+})
+
+const command = (
+  folder: string,
+  database: string,
+  args: readonly string[],
+  { env = {}, stdin = '', nodeOptions = [] }: CommandOptions,
+): Promise<Outcome> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [...nodeOptions, mainProgram, ...args], {
+      cwd: folder,
+      env: { ...plainEnvironment(), ...environmentOf(database), ...env },
+      timeout: 15_000,
+    })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code, stdout, stderr }))
+    // A command that reads nothing may end before this is written.
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(stdin)
+  })
+
+export const workplace = async (): Promise<Workplace> => {
+  const folder = await temporaryFolder()
+  const database = join(folder.path, 'test.sqlite')
+  return {
+    folder: folder.path,
+    database,
+    run: (...args) => command(folder.path, database, args, {}),
+    runWith: (options, ...args) => command(folder.path, database, args, options),
+    open: (clock = Date.now) =>
+      createAuthorizationServer({
+        issuer: 'http://localhost:3000',
+        secretKeys: [secretKey],
+        store: sqlite(database),
+        scopes: testScopes,
+        clock,
+        sweepInterval: 0,
+      }),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  }
+}
+
+/** Makes the workplace the folder of an application that declares scopes. */
+export const declareScopes = async (
+  { folder }: Workplace,
+  entryPoints: Readonly<Record<string, string>> = {
+    notes_read: './scopes.mjs:notesRead',
+    test_scope: './scopes.mjs:testScope',
+  },
+): Promise<void> => {
+  const scope = pathToFileURL(join(root, 'src/model/scope.ts')).href
+  const manifest = {
+    name: 'application',
+    dependencies: { 'svc-oauth2server': '*' },
+    entryPoints: { 'svc_oauth2server.scopes': entryPoints },
+  }
+  await writeFile(join(folder, 'package.json'), JSON.stringify(manifest))
+  await writeFile(
+    join(folder, 'scopes.mjs'),
+    `import { Scope } from ${JSON.stringify(scope)}
+export const notesRead = new Scope('notes:read', { helpText: 'Read your notes', group: 'Notes' })
+export const testScope = new Scope('test:scope', { helpText: 'For tests', internal: true })
+`,
+  )
+}
+
+/** What a refused command leaves: nothing on stdout, one line on stderr, and the exit status. */
+export const refused = (line: string | RegExp, code: 1 | 2 = 1): Outcome => ({
+  code,
+  stdout: '',
+  stderr:
+    typeof line === 'string'
+      ? `error: ${line}\n`
+      : expect.stringMatching(new RegExp(`^error: [^\\n]*${line.source}[^\\n]*\\n$`)),
+})
+
+/** The same for a command line that makes no sense. */
+export const misused = (line: string | RegExp): Outcome => refused(line, 2)
+
+/** What a command without a result leaves. */
+export const silent: Outcome = { code: 0, stdout: '', stderr: '' }

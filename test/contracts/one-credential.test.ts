@@ -1,0 +1,485 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rawHttp } from '../support/raw-http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { browser, claimsOf, forgedJwt, type LoggedIn, logIn } from '../support/session.ts'
+
+/** What a request presents. A header stands for itself; cookies and the query are written out. */
+interface Presented {
+  readonly authorization?: string | readonly string[]
+  readonly cookie?: string | readonly string[]
+  readonly query?: string
+}
+
+interface Answer {
+  readonly status: number
+  /** The `WWW-Authenticate` header as its parameters; `bare` where it names no error. */
+  readonly challenge: 'none' | 'bare' | Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+interface World {
+  readonly app: TestServer
+  /** The browser of the user. */
+  readonly session: LoggedIn
+  /** The same user in a second browser, and another user. */
+  readonly second: LoggedIn
+  readonly other: LoggedIn
+  readonly token: string
+  readonly expired: string
+  readonly revoked: string
+  readonly ofInactive: string
+  /** Claims of the session's JWT, some of them changed; undefined removes one. */
+  readonly claims: (changed?: Record<string, unknown>) => Record<string, unknown>
+}
+
+const prepare = async (): Promise<World> => {
+  const app = await startServer({ sessionIdleExpiresIn: 1_000_000 })
+  const { server, user, password, issuer } = app
+  const personal = (userId = user.id, expiresIn?: number) =>
+    server.tokens.createPersonal('Test', userId, {
+      scopes: ['notes:read'],
+      ...(expiresIn === undefined ? {} : { expiresIn }),
+    })
+  const other = await server.users.create({ email: 'user-b@example.org', password })
+  const inactive = await server.users.create({ email: 'user-c@example.org', password: null })
+  const [valid, expired, revoked, ofInactive] = await Promise.all([
+    personal(),
+    personal(user.id, 60),
+    personal(),
+    personal(inactive.id),
+  ])
+  app.advance(60)
+  await server.tokens.revoke(revoked)
+  await server.users.setActive(inactive.id, false)
+  const session = await logIn(app)
+  return {
+    app,
+    session,
+    second: await logIn(app),
+    other: await logIn({ issuer, password, user: other }),
+    token: valid.accessToken,
+    expired: expired.accessToken,
+    revoked: revoked.accessToken,
+    ofInactive: ofInactive.accessToken,
+    claims: (changed = {}) => ({ ...claimsOf(session.jwt), ...changed }),
+  }
+}
+
+let world: World
+beforeAll(async () => {
+  world = await prepare()
+})
+afterAll(() => world.app.close())
+
+/** The two routes of the notes application: one that `requireApiAuth()` guards, one that lets anonymous callers in. */
+const routes = { guarded: '/api/me', anonymous: '/api/public' } as const
+
+const ask = async (
+  route: keyof typeof routes,
+  { authorization = [], cookie = [], query = '' }: Presented,
+): Promise<Answer> => {
+  const { status, headers, text } = await rawHttp(world.app, {
+    target: `${routes[route]}${query}`,
+    headers: [
+      `User-Agent: ${browser}`,
+      ...[authorization].flat().map((value) => `Authorization: ${value}`),
+      ...[cookie].flat().map((value) => `Cookie: ${value}`),
+    ],
+  })
+  const challenge = headers.get('www-authenticate')
+  return {
+    status,
+    challenge: challenge === null ? 'none' : parameters(challenge),
+    body: JSON.parse(text),
+  }
+}
+
+const parameters = (challenge: string): 'bare' | Readonly<Record<string, string>> => {
+  expect(challenge).toMatch(/^Bearer [a-z_]+="[^"\\]*"(?:, [a-z_]+="[^"\\]*")*$/)
+  const all = Object.fromEntries(
+    [...challenge.matchAll(/([a-z_]+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+  )
+  expect(all.realm).toBe(world.app.issuer)
+  expect(all.resource_metadata).toBe(`${world.app.issuer}/.well-known/oauth-protected-resource`)
+  return 'error' in all ? all : 'bare'
+}
+
+const refused = (status: number, error: string): Answer => ({
+  status,
+  challenge: expect.objectContaining({ error, error_description: expect.any(String) }),
+  body: { error, error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/) },
+})
+const jwtError = (status: number, message: string): Answer => ({
+  status,
+  challenge: 'none',
+  body: { status, message },
+})
+const known = (body: object): Answer => ({ status: 200, challenge: 'none', body })
+
+const twoCredentials = refused(400, 'invalid_request')
+const invalidToken = refused(401, 'invalid_token')
+const bare: Answer = {
+  status: 401,
+  challenge: 'bare',
+  body: { status: 401, message: expect.any(String) },
+}
+const decodeError = jwtError(400, 'The JWT token has invalid format.')
+const expiredToken = jwtError(403, 'The JWT token is expired.')
+const invalidIssuer = jwtError(403, 'The JWT token is not valid.')
+const noAuthorization = jwtError(400, 'The JWT token is not valid.')
+const missingHeader = jwtError(400, 'Missing required header argument.')
+const anonymous = known({ kind: 'anonymous', user: null })
+
+type Present = (world: World) => Presented
+/** What the two routes answer; `both` where they answer alike. */
+type Expected = { readonly both: Answer } | Record<keyof typeof routes, Answer>
+
+const check = async (present: Present, expected: Expected): Promise<void> => {
+  const presented = present(world)
+  const { guarded, anonymous } =
+    'both' in expected ? { guarded: expected.both, anonymous: expected.both } : expected
+  expect(await ask('guarded', presented)).toEqual(guarded)
+  expect(await ask('anonymous', presented)).toEqual(anonymous)
+}
+
+const jwt = (payload: unknown, forgery = {}) => `Bearer ${forgedJwt(payload, forgery)}`
+const seconds = () => Math.floor(world.app.now() / 1000)
+
+describe('contract §3 two credentials', () => {
+  test.each<[string, Present]>([
+    [
+      'the same header twice',
+      ({ token }) => ({ authorization: [`Bearer ${token}`, `Bearer ${token}`] }),
+    ],
+    [
+      'two headers, junk first',
+      ({ token }) => ({ authorization: ['Bearer junk', `Bearer ${token}`] }),
+    ],
+    [
+      'two headers, junk last',
+      ({ token }) => ({ authorization: [`Bearer ${token}`, 'Bearer junk'] }),
+    ],
+    ['two headers, one of them empty', ({ token }) => ({ authorization: [`Bearer ${token}`, ''] })],
+    [
+      'a JWT and a token, two headers',
+      ({ token, session }) => ({
+        authorization: [`Bearer ${session.jwt}`, `Bearer ${token}`],
+        cookie: session.cookie,
+      }),
+    ],
+    [
+      'two credentials in one header',
+      ({ token }) => ({ authorization: `Bearer ${token},Bearer ${token}` }),
+    ],
+    [
+      'header and query, the same',
+      ({ token }) => ({ authorization: `Bearer ${token}`, query: `?access_token=${token}` }),
+    ],
+    [
+      'header and query, junk in the query',
+      ({ token }) => ({ authorization: `Bearer ${token}`, query: '?access_token=junk' }),
+    ],
+    [
+      'header and an empty query token',
+      ({ token }) => ({ authorization: `Bearer ${token}`, query: '?access_token=' }),
+    ],
+    [
+      'a JWT in the header and a token in the query',
+      ({ session, token }) => ({
+        authorization: `Bearer ${session.jwt}`,
+        cookie: session.cookie,
+        query: `?access_token=${token}`,
+      }),
+    ],
+    [
+      'Basic and a token in the query',
+      ({ token }) => ({ authorization: 'Basic YTpi', query: `?access_token=${token}` }),
+    ],
+    [
+      'two tokens in the query',
+      ({ token }) => ({ query: `?access_token=${token}&access_token=${token}` }),
+    ],
+    [
+      'two tokens in the query, one name encoded',
+      ({ token }) => ({ query: `?access_token=${token}&%61ccess_token=${token}` }),
+    ],
+  ])('%s: 400 invalid_request', (_, present) => check(present, { both: twoCredentials }))
+})
+
+describe('contract §3 an opaque token', () => {
+  const holder = () => ({
+    guarded: known({ id: world.app.user.id, kind: 'personal_token' }),
+    anonymous: known({ kind: 'personal_token', user: { id: world.app.user.id } }),
+  })
+
+  test.each<[string, Present]>([
+    ['in the header', ({ token }) => ({ authorization: `Bearer ${token}` })],
+    ['in the query', ({ token }) => ({ query: `?access_token=${token}` })],
+    [
+      'beside a live session, whose cookie does not count',
+      ({ token, other }) => ({ authorization: `Bearer ${token}`, cookie: other.cookie }),
+    ],
+    [
+      'in the query beside a live session',
+      ({ token, other }) => ({ query: `?access_token=${token}`, cookie: other.cookie }),
+    ],
+  ])('valid, %s: its user', (_, present) => check(present, holder()))
+
+  test.each<[string, (world: World) => string]>([
+    ['unknown', () => 'A'.repeat(60)],
+    ['short', () => 'bad'],
+    ['expired', ({ expired }) => expired],
+    ['revoked', ({ revoked }) => revoked],
+    ["an inactive user's", ({ ofInactive }) => ofInactive],
+    [
+      'with its case flipped',
+      ({ token }) =>
+        token.replace(/[a-z]/i, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())),
+    ],
+    ['the first half of a valid one', ({ token }) => token.slice(0, 30)],
+    ['a valid one and more', ({ token }) => `${token}=`],
+    ['a JWT of typ at+jwt', ({ claims }) => forgedJwt(claims(), { header: { typ: 'at+jwt' } })],
+    [
+      'a JWT of typ application/AT+JWT',
+      ({ claims }) => forgedJwt(claims(), { header: { typ: 'application/AT+JWT' } }),
+    ],
+  ])(
+    '%s: 401 invalid_token, also where anonymous is allowed, and never the cookie instead',
+    async (_, value) => {
+      const token = value(world)
+      const { cookie } = world.session
+      const inHeader = { authorization: `Bearer ${token}` }
+      await check(() => inHeader, { both: invalidToken })
+      await check(() => ({ ...inHeader, cookie }), { both: invalidToken })
+      const inQuery = { query: `?access_token=${encodeURIComponent(token)}` }
+      await check(() => inQuery, { both: invalidToken })
+      await check(() => ({ ...inQuery, cookie }), { both: invalidToken })
+    },
+  )
+
+  test('without a scope that the resource needs: 403 insufficient_scope with the scope', async () => {
+    const { app, token } = world
+    const answer = await rawHttp(app, {
+      method: 'DELETE',
+      target: '/api/notes/1',
+      headers: [`Authorization: Bearer ${token}`],
+    })
+    expect(answer.status).toBe(403)
+    expect(answer.headers.get('www-authenticate')).toMatch(
+      /^Bearer realm="[^"]+", error="insufficient_scope", .*\bscope="notes:write"/,
+    )
+    expect(JSON.parse(answer.text)).toMatchObject({ error: 'insufficient_scope' })
+  })
+})
+
+describe('contract §3 a value with dots', () => {
+  const noSession: readonly [string, (world: World) => Presented['cookie']][] = [
+    ['no cookie', () => []],
+    ['a dead cookie', () => `oauth2server_session=${'A'.repeat(43)}`],
+    ['a cookie that is none of ours', () => 'oauth2server_session=x; __proto__=x'],
+    [
+      'two session cookies in one header',
+      ({ session, other }) => `${session.cookie}; ${other.cookie}`,
+    ],
+    ['two session cookies in two headers', ({ session }) => [session.cookie, session.cookie]],
+  ]
+  test.each(noSession)('and %s: 401, bare', async (_, cookie) => {
+    for (const value of [world.session.jwt, 'a.b.c', 'a.b', '.', jwt({}).slice(7)]) {
+      const presented = { authorization: `Bearer ${value}`, cookie: cookie(world) ?? [] }
+      await check(() => presented, { both: bare })
+    }
+  })
+
+  const ofSession = (authorization: string): Presented => ({
+    authorization,
+    cookie: world.session.cookie,
+  })
+  const key = Buffer.from('another key of more than 32 bytes in length')
+
+  test.each<[string, (world: World) => string]>([
+    ['two parts', () => 'Bearer a.b'],
+    ['five parts', () => 'Bearer a.b.c.d.e'],
+    ['only dots', () => 'Bearer ..'],
+    ['more words', ({ session }) => `Bearer ${session.jwt} extra`],
+    ['bad base64', ({ session }) => `Bearer ${session.jwt.replace('.', '.~')}`],
+    ['a header that is no JSON', ({ claims }) => jwt(claims(), {}).replace(/ [^.]+/, ' e30x')],
+    ['a payload that is no JSON', () => jwt('{')],
+    ['a payload that is no object', () => jwt([1])],
+    ['a payload that is a text', () => jwt('"x"')],
+    ['a byte order mark before it', ({ session }) => `Bearer \xEF\xBB\xBF${session.jwt}`],
+    ['an 8-bit character in it', ({ session }) => `Bearer ${session.jwt}\xE9`],
+    ['an empty signature', ({ session }) => `Bearer ${session.jwt.replace(/[^.]+$/, '')}`],
+    [
+      'the signature of another JWT',
+      ({ session, other }) =>
+        `Bearer ${session.jwt.replace(/[^.]+$/, '')}${other.jwt.split('.')[2]}`,
+    ],
+    [
+      "another payload under the session's signature",
+      ({ session, other }) =>
+        `Bearer ${session.jwt.replace(/\.[^.]+\./, `.${other.jwt.split('.')[1]}.`)}`,
+    ],
+    ['a foreign key', ({ claims }) => jwt(claims(), { key })],
+    ['an empty key', ({ claims }) => jwt(claims(), { key: '' })],
+    ['the key "secret"', ({ claims }) => jwt(claims(), { key: 'secret' })],
+    [
+      'the secret key itself instead of the one derived for sessions',
+      ({ claims }) => jwt(claims(), { key: 'a test secret key of more than 32 bytes' }),
+    ],
+    ...['none', 'None', 'nOnE', undefined, null, [], { a: 1 }, 'RS256', 'HS256 '].map(
+      (alg): [string, (world: World) => string] => [
+        `alg ${JSON.stringify(alg)}`,
+        ({ claims }) => jwt(claims(), { header: { alg } }),
+      ],
+    ),
+    [
+      'alg none without a signature',
+      ({ claims }) => jwt(claims(), { header: { alg: 'none' } }).replace(/[^.]+$/, ''),
+    ],
+    [
+      'HS384 under the right key',
+      ({ claims }) => jwt(claims(), { header: { alg: 'HS384' }, hash: 'sha384' }),
+    ],
+    [
+      'HS512 under the right key',
+      ({ claims }) => jwt(claims(), { header: { alg: 'HS512' }, hash: 'sha512' }),
+    ],
+    [
+      'kid that names a file, and its content as key',
+      ({ claims }) => jwt(claims(), { header: { kid: '../../../dev/null' }, key: '' }),
+    ],
+    ['kid that is SQL', ({ claims }) => jwt(claims(), { header: { kid: "' or 1=1 --" }, key })],
+    [
+      'a key of its own in jwk',
+      ({ claims }) =>
+        jwt(claims(), { header: { jwk: { kty: 'oct', k: key.toString('base64url') } }, key }),
+    ],
+    ['crit', ({ claims }) => jwt(claims(), { header: { crit: ['x'], x: true } })],
+    ['b64 false', ({ claims }) => jwt(claims(), { header: { crit: ['b64'], b64: false } })],
+    [
+      'an encrypted JWT',
+      () => `Bearer ${Buffer.from('{"alg":"dir","enc":"A256GCM"}').toString('base64url')}..a.b.c`,
+    ],
+    [
+      'JSON serialization',
+      ({ session }) => {
+        const [h, p, s] = session.jwt.split('.')
+        return `Bearer {"protected":"${h}"."payload":"${p}"."signature":"${s}"}`
+      },
+    ],
+  ])('beside a session, %s: 400 JWTDecodeError', (_, value) =>
+    check((world) => ofSession(value(world)), { both: decodeError }),
+  )
+
+  test.each<[string, () => Record<string, unknown>]>([
+    ['exp now', () => ({ exp: seconds() })],
+    ['exp long past', () => ({ exp: 1 })],
+    ['negative exp', () => ({ exp: -1 })],
+    [
+      'iat longer ago than a JWT lives, whatever exp says',
+      () => ({ iat: seconds() - 86_401, exp: seconds() + 9_999 }),
+    ],
+  ])('beside a session, expired (%s): 403 JWTExpiredToken', (_, changed) =>
+    check(({ claims }) => ofSession(jwt(claims(changed()))), { both: expiredToken }),
+  )
+
+  test.each<[string, (world: World) => string]>([
+    ["another user's", ({ other }) => `Bearer ${other.jwt}`],
+    ["another session's of the same user", ({ second }) => `Bearer ${second.jwt}`],
+    [
+      'this session, another user',
+      ({ claims, other }) => jwt(claims({ sub: claimsOf(other.jwt).sub })),
+    ],
+    [
+      'this user, another session',
+      ({ claims, second }) => jwt(claims({ sid: claimsOf(second.jwt).sid })),
+    ],
+    ['a user that is longer', ({ claims }) => jwt(claims({ sub: `${claims().sub}0` }))],
+    [
+      'the identifier in the cookie instead of the name of the session',
+      ({ claims, session }) => jwt(claims({ sid: session.identifier })),
+    ],
+  ])('beside a session, %s: 403 JWTInvalidIssuer', (_, value) =>
+    check((world) => ofSession(value(world)), { both: invalidIssuer }),
+  )
+
+  test.each<[string, (world: World) => string]>([
+    ['no typ', ({ claims }) => jwt(claims(), { header: { typ: undefined } })],
+    ['typ JWT', ({ claims }) => jwt(claims(), { header: { typ: 'JWT' } })],
+    ['typ of a logout token', ({ claims }) => jwt(claims(), { header: { typ: 'logout+jwt' } })],
+    ['another aud', ({ claims }) => jwt(claims({ aud: 'https://other.example' }))],
+    ['aud of a path below', ({ claims }) => jwt(claims({ aud: `${world.app.issuer}/x` }))],
+    ...['sub', 'iat', 'exp', 'jti', 'aud', 'sid'].map(
+      (name): [string, (world: World) => string] => [
+        `no ${name}`,
+        ({ claims }) => jwt(claims({ [name]: undefined })),
+      ],
+    ),
+    ['exp as a text', ({ claims }) => jwt(claims({ exp: '9999999999' }))],
+    ['iat as a text', ({ claims }) => jwt(claims({ iat: '1' }))],
+    [
+      'iat tomorrow',
+      ({ claims }) => jwt(claims({ iat: seconds() + 86_400, exp: seconds() + 90_000 })),
+    ],
+    ['nbf tomorrow', ({ claims }) => jwt(claims({ nbf: seconds() + 86_400 }))],
+  ])('beside a session, %s: 400 JWTNoAuthorizationError', (_, value) =>
+    check((world) => ofSession(value(world)), { both: noAuthorization }),
+  )
+})
+
+describe('contract §3 a session', () => {
+  test.each<[string, string]>([
+    ['Bearer', 'Bearer'],
+    ['the scheme in lower case', 'bearer'],
+    ['two spaces', 'Bearer '],
+  ])('with the JWT of its page (%s): its user', (_, word) =>
+    check(({ session }) => ({ authorization: `${word} ${session.jwt}`, cookie: session.cookie }), {
+      guarded: known({ id: world.app.user.id, email: world.app.user.email, kind: 'session' }),
+      anonymous: known({ kind: 'session', user: { id: world.app.user.id } }),
+    }),
+  )
+
+  test('with no JWT header: 400 JWTInvalidHeaderError; anonymous where that is allowed', () =>
+    check(({ session }) => ({ cookie: session.cookie }), { guarded: missingHeader, anonymous }))
+
+  test.each(['Basic YTpi', 'Token abc', 'Bearer', 'JWT a.b.c', 'Bearera.b.c', ''])(
+    'with the header "%s", of another type: 400 JWTInvalidHeaderError, and never anonymous',
+    (authorization) =>
+      check(({ session }) => ({ authorization, cookie: session.cookie }), { both: missingHeader }),
+  )
+
+  test('a query parameter that is no credential changes nothing', () =>
+    check(({ session }) => ({ cookie: session.cookie, query: '?access_token=' }), {
+      guarded: missingHeader,
+      anonymous,
+    }))
+})
+
+describe('contract §3 no session', () => {
+  test.each(['Basic YTpi', 'Basic a.b', 'Token abc', 'Bearer', 'DPoP abc', 'Negotiate a.b.c', ''])(
+    'and the header "%s", another scheme: 401 invalid_token',
+    (authorization) => check(() => ({ authorization }), { both: invalidToken }),
+  )
+
+  test.each<[string, Present]>([
+    ['nothing', () => ({})],
+    ['a dead cookie', () => ({ cookie: `oauth2server_session=${'A'.repeat(43)}` })],
+    [
+      'two session cookies',
+      ({ session, other }) => ({ cookie: `${session.cookie}; ${other.cookie}` }),
+    ],
+    [
+      'the same session cookie twice',
+      ({ session }) => ({ cookie: [session.cookie, session.cookie] }),
+    ],
+    ['a cookie whose name only ends alike', ({ session }) => ({ cookie: `x${session.cookie}` })],
+    [
+      'the name of the session instead of its identifier',
+      ({ claims }) => ({ cookie: `oauth2server_session=${claims().sid}` }),
+    ],
+    ['cookies named as members of every object', () => ({ cookie: '__proto__=x; constructor=y' })],
+    ['an array-shaped parameter', ({ token }) => ({ query: `?access_token%5B%5D=${token}` })],
+  ])('and %s: 401, bare; anonymous where that is allowed', (_, present) =>
+    check(present, { guarded: bare, anonymous }),
+  )
+})

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { PasswordHasher, PasswordHashingBusy } from '../../src/crypto/password.ts'
+
+describe('passwords', () => {
+  const hasher = new PasswordHasher()
+
+  test('RFC 9106 a PHC string of argon2id with its own salt', async () => {
+    const [one, other] = await Promise.all([
+      hasher.hash('correct horse'),
+      hasher.hash('correct horse'),
+    ])
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+    expect(one).not.toBe(other)
+    expect(await hasher.check('correct horse', one)).toBe(true)
+    expect(await hasher.check('correct horsE', one)).toBe(false)
+    expect(await hasher.check('', one)).toBe(false)
+  })
+
+  test('a hash that another argon2id made with other costs is checked by its own', async () => {
+    // argon2 reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1
+    const foreign =
+      '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
+    expect(await hasher.check('password', foreign)).toBe(true)
+    expect(await hasher.check('Password', foreign)).toBe(false)
+  })
+
+  test('one password typed on two keyboards is one: NFC', async () => {
+    expect(await hasher.check('e\u0301', await hasher.hash('é'))).toBe(true)
+  })
+
+  test.each([
+    null,
+    undefined,
+    '',
+    'x',
+    '$argon2i$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA',
+    '$argon2id$v=19$m=1,t=1,p=9$AAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA',
+    '$argon2id$v=19$m=8,t=0,p=0$AAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA',
+    `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`,
+  ])('%j is nobody’s hash', async (stored) => {
+    expect(await hasher.check('', stored)).toBe(false)
+    expect(await hasher.check('password', stored)).toBe(false)
+  })
+
+  test('DS: a bounded number waits, the others are told to come again', async () => {
+    const busy = new PasswordHasher()
+    const cheap = `$argon2id$v=19$m=8,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
+    const all = await Promise.allSettled(
+      Array.from({ length: 205 }, async () => busy.check('x', cheap)),
+    )
+    const refused = all.filter((result) => result.status === 'rejected')
+    expect(refused).toHaveLength(3)
+    for (const { reason } of refused) expect(reason).toBeInstanceOf(PasswordHashingBusy)
+    expect(await busy.check('x', cheap)).toBe(false)
+  })
+})

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest'
+import { type Claims, KeyRing, type SealPurpose } from '../../src/crypto/sealed.ts'
+
+const first = 'the first secret key, longer than 32 bytes'
+const second = 'the second secret key, longer than 32 bytes'
+const claims: Claims = ['access_token', 'digest', 7, null, true]
+
+describe('KeyRing', () => {
+  const keys = new KeyRing([first])
+
+  test('what was sealed opens beside the very same claims', () => {
+    for (const text of ['secret', '', 'Größe 😀', 'x'.repeat(10_000)])
+      expect(keys.open('token', keys.seal('token', text, claims), claims)).toBe(text)
+  })
+
+  test.each<[string, Claims]>([
+    ['another text', ['access_token', 'other', 7, null, true]],
+    ['a number as text', ['access_token', 'digest', '7', null, true]],
+    ['another number', ['access_token', 'digest', 8, null, true]],
+    ['null as text', ['access_token', 'digest', 7, 'null', true]],
+    ['another flag', ['access_token', 'digest', 7, null, false]],
+    ['a flag as number', ['access_token', 'digest', 7, null, 1]],
+    ['fewer claims', ['access_token', 'digest', 7, null]],
+    ['more claims', ['access_token', 'digest', 7, null, true, null]],
+    ['another order', ['digest', 'access_token', 7, null, true]],
+    ['claims that run together', ['access_tokendigest', '', 7, null, true]],
+    ['none', []],
+  ])('P-23 it does not open beside %s', (_, other) => {
+    expect(keys.open('token', keys.seal('token', 'secret', claims), other)).toBeUndefined()
+  })
+
+  test('each purpose has a key of its own', () => {
+    const purposes: readonly SealPurpose[] = ['token', 'row', 'transient']
+    for (const purpose of purposes) {
+      const sealed = keys.seal(purpose, 'secret', claims)
+      for (const other of purposes)
+        expect(keys.open(other, sealed, claims)).toBe(other === purpose ? 'secret' : undefined)
+    }
+    const derived = [
+      ...keys.sessionKeys.map((key) => Buffer.from(key).toString('base64url')),
+      ...keys.csrfTokens('cookie'),
+    ]
+    expect(new Set(derived).size).toBe(2)
+  })
+
+  test('the same text is never sealed alike: every nonce is fresh', () => {
+    const sealed = Array.from({ length: 200 }, () => keys.seal('token', 'secret', claims))
+    const nonces = sealed.map((text) =>
+      Buffer.from(text.split('.')[1] ?? '', 'base64url')
+        .subarray(0, 12)
+        .toString('hex'),
+    )
+    expect(new Set(nonces).size).toBe(200)
+  })
+
+  test('any flipped bit, a cut and a foreign text do not open, and do not throw', () => {
+    const sealed = keys.seal('token', 'secret', claims)
+    const [id = '', body = ''] = sealed.split('.')
+    const bytes = Buffer.from(body, 'base64url')
+    for (let index = 0; index < bytes.length; index += 1) {
+      const changed = Buffer.from(bytes)
+      changed[index] = (changed[index] ?? 0) ^ 1
+      expect(keys.open('token', `${id}.${changed.toString('base64url')}`, claims)).toBeUndefined()
+    }
+    for (const other of [
+      '',
+      '.',
+      id,
+      `${id}.`,
+      `.${body}`,
+      body,
+      `${id}.AAAA`,
+      `${id}.${bytes.subarray(0, 27).toString('base64url')}`,
+      `${id}.${bytes.subarray(0, -1).toString('base64url')}`,
+    ])
+      expect(keys.open('token', other, claims), other).toBeUndefined()
+  })
+
+  test('a row is intact while it claims what it claimed', () => {
+    const seal = keys.sealRow(claims)
+    expect(keys.isIntact(seal, claims)).toBe(true)
+    expect(keys.isIntact(seal, ['access_token', 'digest', 7, null, false])).toBe(false)
+    // A seal that holds something is no row seal, whatever its claims.
+    expect(keys.isIntact(keys.seal('row', 'x', claims), claims)).toBe(false)
+    expect(keys.isIntact(keys.seal('token', '', claims), claims)).toBe(false)
+  })
+
+  test('nothing of a secret key is in its id', () => {
+    expect(keys.ids).toEqual([expect.stringMatching(/^[0-9a-f]{8}$/)])
+    expect(new KeyRing([second]).ids).not.toEqual(keys.ids)
+    expect(new KeyRing([first]).ids).toEqual(keys.ids)
+  })
+})
+
+describe('rotation', () => {
+  const old = new KeyRing([first])
+  const both = new KeyRing([second, first])
+
+  test('the current key seals, every key opens', () => {
+    const before = old.seal('token', 'secret', claims)
+    const after = both.seal('token', 'secret', claims)
+    expect(both.open('token', before, claims)).toBe('secret')
+    expect(both.open('token', after, claims)).toBe('secret')
+    expect(new KeyRing([second]).open('token', after, claims)).toBe('secret')
+    expect(both.ids).toEqual([...new KeyRing([second]).ids, ...old.ids])
+  })
+
+  test('a key that is not in the ring opens nothing, nor does another under its id', () => {
+    const sealed = old.seal('token', 'secret', claims)
+    const other = new KeyRing([second])
+    expect(other.open('token', sealed, claims)).toBeUndefined()
+    const renamed = sealed.replace(/^[^.]+/, other.ids[0] ?? '')
+    expect(other.open('token', renamed, claims)).toBeUndefined()
+  })
+
+  test('session keys and form tokens of earlier keys verify; the current comes first', () => {
+    expect(both.sessionKeys).toHaveLength(2)
+    expect(both.sessionKeys[1]).toEqual(old.sessionKeys[0])
+    expect(both.csrfTokens('cookie')[1]).toBe(old.csrfTokens('cookie')[0])
+    expect(both.csrfTokens('cookie')).not.toEqual(both.csrfTokens('other'))
+  })
+
+  test('UTF-8 keys are taken by their bytes', () => {
+    const text = 'ä'.repeat(32)
+    expect(new KeyRing([text]).ids).toEqual(new KeyRing([text]).ids)
+    expect(new KeyRing([text]).ids).not.toEqual(new KeyRing(['a'.repeat(32)]).ids)
+  })
+})

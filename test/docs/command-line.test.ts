@@ -1,0 +1,62 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { run } from '../../src/cli/program.ts'
+import { readPage } from './markdown.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+const help = async (...command: readonly string[]): Promise<string> => {
+  let text = ''
+  // Each run listens for the end of its reader; here all of them share one stdout.
+  vi.spyOn(process.stdout, 'on').mockReturnThis()
+  vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    text += chunk
+    return true
+  })
+  expect(await run([...command, '--help'])).toBe(0)
+  return text
+}
+
+/** The commands that a help lists, but for `help` itself. */
+const commandsIn = (text: string): readonly string[] =>
+  [...(text.split('\nCommands:\n')[1]?.split('\n\n')[0] ?? '').matchAll(/^ {2}([a-z-]+)/gm)]
+    .map(([, name = '']) => name)
+    .filter((name) => name !== 'help')
+
+const optionsIn = (text: string): readonly string[] =>
+  [...new Set([...text.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => name))].sort()
+
+const everyCommand = async (): Promise<readonly (readonly string[])[]> => {
+  const found: (readonly string[])[] = []
+  for (const name of commandsIn(await help())) {
+    const members = commandsIn(await help(name))
+    if (members.length === 0) found.push([name])
+    else found.push(...members.map((member) => [name, member]))
+  }
+  return found
+}
+
+/** Each command of the page with its options, those of several rows together. */
+const documented = (): ReadonlyMap<string, readonly string[]> => {
+  const rows = [...readPage('docs/reference/command-line.md').matchAll(/^\| `([^`]+)`/gm)]
+  const usages = rows.map(([, usage = '']) => usage)
+  const commandOf = (usage: string) => /^[a-z-]+(?: (?!-)[a-z-]+)*/.exec(usage)?.[0] ?? ''
+  return new Map(
+    usages.map((usage) => {
+      const same = usages.filter((other) => commandOf(other) === commandOf(usage))
+      return [commandOf(usage), optionsIn(same.join(' '))]
+    }),
+  )
+}
+
+test('the page names every command with every option, and no other', async () => {
+  const actual = new Map<string, readonly string[]>()
+  for (const command of await everyCommand()) {
+    const [, options = ''] = /\nOptions:\n([\s\S]*?)(?:\n\n|$)/.exec(await help(...command)) ?? []
+    const flags = [...options.matchAll(/^ {2}(?:-\w, )?--([a-z-]+)/gm)].map(
+      ([, flag]) => flag ?? '',
+    )
+    actual.set(command.join(' '), flags.filter((flag) => flag !== 'help').sort())
+  }
+  expect(actual.size).toBeGreaterThan(10)
+  expect(Object.fromEntries(documented())).toEqual(Object.fromEntries(actual))
+})

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+export const root: string = resolve(import.meta.dirname, '../..')
+
+export const readPage = (path: string): string => readFileSync(resolve(root, path), 'utf8')
+
+/** A fenced block of a page. */
+export interface Block {
+  readonly language: string
+  readonly text: string
+  /** The line of the fence, to be named in messages. */
+  readonly line: number
+}
+
+export const blocksOf = (page: string): readonly Block[] =>
+  [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(
+    ({ 1: language = '', 2: text = '', index }) => ({
+      language,
+      text,
+      line: page.slice(0, index).split('\n').length,
+    }),
+  )
+
+/** What the page says that a command prints, as a pattern: `…` stands for anything within a line. */
+export const asPattern = (expected: string): RegExp =>
+  new RegExp(`^${expected.trim().split('…').map(RegExp.escape).join('[^\\n]+')}$`)

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { settingsReference } from '../../scripts/reference.js'
+import { readPage, root } from './markdown.ts'
+
+test('the reference of settings is up to date; if not: npm run reference', () => {
+  expect(readPage('docs/reference/settings.md')).toBe(settingsReference())
+})
+
+test('the reference names every variable that the programs read', () => {
+  const source = readFileSync(resolve(root, 'src/environment.ts'), 'utf8')
+  const read = [...source.matchAll(/\benv\.([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name ?? '')
+  expect(read.length).toBeGreaterThan(0)
+  const page = readPage('docs/reference/settings.md')
+  expect(read.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+})

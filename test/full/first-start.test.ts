@@ -1,0 +1,391 @@
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import {
+  freePort,
+  type NotesOptions,
+  notesEnvironment,
+  notesProgram,
+  Program,
+  runNode,
+  startNotes,
+  temporaryFolder,
+} from '../support/processes.ts'
+import { UserAgent } from '../support/user-agent.ts'
+
+interface Greeting {
+  readonly email: string
+  readonly password: string
+  readonly token: string
+  readonly curl: string
+}
+
+/** What the first start tells its user. */
+const greetingIn = (stdout: string): Greeting => {
+  const after = (words: string) => new RegExp(`^ *${words} +(\\S+)$`, 'm').exec(stdout)?.[1] ?? ''
+  const curl = stdout.split('\n').filter((line) => line.includes('curl'))
+  expect(curl).toHaveLength(1)
+  return {
+    email: after('e-mail'),
+    password: after('password'),
+    token: after('personal access token'),
+    curl: curl[0] ?? '',
+  }
+}
+
+const me = async (url: string, token: string): Promise<number> => {
+  const answer = await fetch(`${url}/api/me`, { headers: { authorization: `Bearer ${token}` } })
+  await answer.body?.cancel()
+  return answer.status
+}
+
+describe('the first start', () => {
+  test('prints a demo user, a token and one curl line that works as printed', async () => {
+    await using folder = await temporaryFolder()
+    await using app = await startNotes({ data: folder.path })
+    const { email, password, token, curl } = greetingIn(app.program.stdout)
+    expect(email).toBe('demo@example.org')
+    expect(password).toMatch(/^[a-z0-9-]{20,}$/)
+    expect(token).toMatch(/^[A-Za-z0-9]{60}$/)
+
+    await using asPrinted = new Program('sh', ['-c', curl], { limit: 10_000 })
+    expect(await asPrinted.exited).toEqual({ code: 0, signal: null })
+    expect(JSON.parse(asPrinted.stdout)).toEqual([])
+    const status = `${curl.trim()} -s -o /dev/null -w '%{http_code}'`
+    await using withStatus = new Program('sh', ['-c', status], { limit: 10_000 })
+    await withStatus.exited
+    expect(withStatus.stdout).toBe('200')
+
+    const answer = await new UserAgent().logIn({
+      issuer: app.url,
+      user: { email } as never,
+      password,
+    })
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/'])
+  })
+
+  test('logs go to stderr alone', async () => {
+    await using folder = await temporaryFolder()
+    await using app = await startNotes({
+      data: folder.path,
+      env: { OAUTH2SERVER_REQUIRE_PKCE: 'never' },
+    })
+    const lines = app.program.stderr.trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line).event)).toEqual(['settings.loosened'])
+    expect(app.program.stdout).not.toContain('settings.loosened')
+    const { password, token } = greetingIn(app.program.stdout)
+    expect(app.program.stderr).not.toContain(password)
+    expect(app.program.stderr).not.toContain(token)
+  })
+
+  test('§1 makes a secret key and a database that are nobody else’s', async () => {
+    await using folder = await temporaryFolder()
+    const data = join(folder.path, 'not', 'there', 'yet')
+    await using app = await startNotes({ data })
+    const modes = await Promise.all(
+      (await readdir(data)).sort().map(async (name) => {
+        const { mode } = await stat(join(data, name))
+        return [name, (mode & 0o777).toString(8)]
+      }),
+    )
+    const ours = Object.fromEntries(modes.filter(([name]) => !name?.startsWith('notes')))
+    expect(ours).toEqual({
+      'oauth2server.sqlite': '600',
+      'oauth2server.sqlite-shm': '600',
+      'oauth2server.sqlite-wal': '600',
+      'secret-key': '600',
+    })
+    expect(app.program.exit).toBeUndefined()
+  })
+})
+
+describe('a later start', () => {
+  test('keeps the user, the token and the notes, and prints no secret', async () => {
+    await using folder = await temporaryFolder()
+    const headers = { 'content-type': 'application/json' }
+    const first = await startNotes({ data: folder.path })
+    const { email, password, token } = greetingIn(first.program.stdout)
+    const authorization = `Bearer ${token}`
+    const added = await fetch(`${first.url}/api/notes`, {
+      method: 'POST',
+      body: JSON.stringify({ text: 'kept' }),
+      headers: { ...headers, authorization },
+    })
+    expect(added.status).toBe(201)
+    expect(await first.program.stop()).toEqual({ code: 0, signal: null })
+
+    await using second = await startNotes({ data: folder.path })
+    for (const secret of [password, token, 'curl']) {
+      expect(second.program.stdout).not.toContain(secret)
+      expect(second.program.stderr).not.toContain(secret)
+    }
+    // Nor another user's, another token or another password.
+    expect(second.program.stdout).not.toMatch(/[A-Za-z0-9]{40}|^ *password/m)
+    const notes = await fetch(`${second.url}/api/notes`, { headers: { authorization } })
+    expect(await notes.json()).toEqual([expect.objectContaining({ text: 'kept' })])
+    const login = { issuer: second.url, user: { email } as never, password }
+    expect((await new UserAgent().logIn(login)).status).toBe(303)
+  })
+})
+
+describe('two first starts at once', () => {
+  test.each([1, 2, 3])('make one demo user, and both serve (round %i)', async () => {
+    await using folder = await temporaryFolder()
+    const [left, right] = await Promise.all([
+      startNotes({ data: folder.path }),
+      startNotes({ data: folder.path }),
+    ])
+    await using _left = left
+    await using _right = right
+    const told = [left, right].filter(({ program }) => program.stdout.includes('password   '))
+    expect(told).toHaveLength(1)
+    const { token } = greetingIn(told[0]?.program.stdout ?? '')
+    expect(await me(left.url, token)).toBe(200)
+    expect(await me(right.url, token)).toBe(200)
+    expect([left.program.stderr, right.program.stderr]).toEqual(['', ''])
+
+    using database = new DatabaseSync(join(folder.path, 'oauth2server.sqlite'))
+    const count = (table: string) => database.prepare(`select count(*) as n from ${table}`).get()
+    expect(count('oauth2server_user')).toEqual({ n: 1 })
+    expect(count('oauth2server_token')).toEqual({ n: 1 })
+    expect(count('oauth2server_secret_key')).toEqual({ n: 1 })
+  })
+})
+
+/** Starts what cannot start, and says how it ended. */
+const refusedStart = async ({ data, port, env }: NotesOptions) => {
+  const variables = { ...notesEnvironment(port ?? (await freePort()), data), ...env }
+  await using program = runNode([notesProgram], { env: variables, limit: 20_000 })
+  const exit = await program.exited
+  return { exit, stdout: program.stdout, stderr: program.stderr }
+}
+
+/** Exit 1, and on stderr nothing but one message of so many lines. */
+const expectProblem = (
+  { exit, stdout, stderr }: Awaited<ReturnType<typeof refusedStart>>,
+  message: RegExp,
+  { lines = 1 } = {},
+) => {
+  expect(stderr).toMatch(message)
+  expect(stderr.trimEnd().split('\n')).toHaveLength(lines)
+  expect(stderr).not.toMatch(/^\s+at |node:internal|Error:|\[object/m)
+  expect(stdout).toBe('')
+  expect(exit).toEqual({ code: 1, signal: null })
+}
+
+describe('a start that cannot be: exit 1, one clear message, no stack', () => {
+  test('the port is in use', async () => {
+    await using folder = await temporaryFolder()
+    const port = await freePort()
+    const other = createServer().listen(port, '127.0.0.1')
+    try {
+      const refused = await refusedStart({ data: folder.path, port })
+      expectProblem(refused, new RegExp(`^Port ${port} on 127.0.0.1 is in use already.*PORT`))
+      // The demo user is not made yet, so that the next start can still tell its password.
+      await using app = await startNotes({ data: folder.path })
+      greetingIn(app.program.stdout)
+    } finally {
+      other.close()
+    }
+  })
+
+  test('the data folder cannot be written', async () => {
+    await using folder = await temporaryFolder()
+    const file = join(folder.path, 'file')
+    await writeFile(file, '')
+    const data = join(file, 'data')
+    expectProblem(await refusedStart({ data }), /^The secret key file \S+ cannot be .*SECRET_KEY/)
+    const env = { SECRET_KEY: 'a secret key of more than 32 bytes' }
+    expectProblem(
+      await refusedStart({ data, env }),
+      /^The database file \S+ cannot be written .*DATABASE_URL/,
+    )
+  })
+
+  test('the database file is none', async () => {
+    await using folder = await temporaryFolder()
+    await writeFile(join(folder.path, 'oauth2server.sqlite'), 'not a database. '.repeat(500))
+    expectProblem(await refusedStart({ data: folder.path }), /^The database file .*not a database/)
+    await using another = await temporaryFolder()
+    await mkdir(join(another.path, 'oauth2server.sqlite'))
+    expectProblem(await refusedStart({ data: another.path }), /^The database file .*directory/)
+  })
+
+  test('the database was made by a newer version', async () => {
+    await using folder = await temporaryFolder()
+    const app = await startNotes({ data: folder.path })
+    const { token } = greetingIn(app.program.stdout)
+    await app.program.stop()
+    const path = join(folder.path, 'oauth2server.sqlite')
+    using database = new DatabaseSync(path)
+    const future = "('9999-from-the-future', '2100-01-01T00:00:00.000Z')"
+    database.exec(`insert into oauth2server_migration (name, timestamp) values ${future}`)
+    expectProblem(
+      await refusedStart({ data: folder.path }),
+      /^The database was made by a newer version .*9999-from-the-future/,
+    )
+    database.exec("delete from oauth2server_migration where name like '9999%'")
+    await using again = await startNotes({ data: folder.path })
+    expect(await me(again.url, token)).toBe(200)
+  })
+
+  test('the secret key is another one, or too short', async () => {
+    await using folder = await temporaryFolder()
+    const key = (text: string) => ({ SECRET_KEY: `the ${text} secret key of more than 32 bytes` })
+    const app = await startNotes({ data: folder.path, env: key('right') })
+    const { token } = greetingIn(app.program.stdout)
+    await app.program.stop()
+    const wrong = await refusedStart({ data: folder.path, env: key('wrong') })
+    expectProblem(wrong, /^The secret key does not fit .*SECRET_KEY_PREVIOUS/)
+    expect(wrong.stderr).not.toContain('the wrong secret')
+    const short = await refusedStart({ data: folder.path, env: { SECRET_KEY: 'too short' } })
+    expectProblem(short, /SECRET_KEY.* 32 bytes/, { lines: 2 })
+    expect(short.stderr).not.toContain('too short')
+    // Nothing was harmed.
+    await using again = await startNotes({ data: folder.path, env: key('right') })
+    expect(await me(again.url, token)).toBe(200)
+  })
+
+  test('§1 wrong settings: one message that names each and what it accepts', async () => {
+    await using folder = await temporaryFolder()
+    const data = join(folder.path, 'data')
+    const refused = await refusedStart({
+      data,
+      env: {
+        OAUTH2SERVER_REQUIRE_PKCE: 'sometimes',
+        OAUTH2SERVER_CLIENT_ID_SALT_LEN: '12',
+        OAUTH2SERVER_REQIRE_PKCE: 'always',
+        OAUTH2_CACHE_TYPE: 'disk',
+        TRUSTED_PROXIES: 'everybody',
+        PORT: '99999',
+      },
+    })
+    expectProblem(refused, /^Some settings cannot be used:/, { lines: 7 })
+    const { stderr } = refused
+    expect(stderr).toMatch(
+      /OAUTH2SERVER_REQUIRE_PKCE accepts one of public, always, never.*sometimes/,
+    )
+    expect(stderr).toMatch(/OAUTH2SERVER_CLIENT_ID_SALT_LEN accepts an integer from 22 to 255.*12/)
+    expect(stderr).toMatch(/OAUTH2SERVER_REQIRE_PKCE is no setting/)
+    expect(stderr).toMatch(/OAUTH2_CACHE_TYPE accepts one of database, redis, memory.*disk/)
+    expect(stderr).toMatch(/TRUSTED_PROXIES accepts .*everybody/)
+    expect(stderr).toMatch(/PORT accepts a number from 1 to 65535.*99999/)
+    // It was refused before anything was made.
+    await expect(stat(data)).rejects.toThrow('ENOENT')
+  })
+
+  test.each([
+    ['BASE_URL', 'http://api.example.org', /BASE_URL.* https/],
+    ['BASE_URL', 'somewhere', /BASE_URL.*https:/],
+    ['DATABASE_URL', 'mysql://localhost/x', /DATABASE_URL accepts sqlite:PATH/],
+    ['OAUTH2SERVER_DEFAULT_SCOPES', 'no:such', /OAUTH2SERVER_DEFAULT_SCOPES.*no:such/],
+    ['OAUTH2SERVER_JWT_VERYFICATION_FACTORY', './none.js:verify', /JWT_VERYFICATION_FACTORY/],
+  ])('§1 %s=%s', async (name, value, message) => {
+    await using folder = await temporaryFolder()
+    const refused = await refusedStart({ data: folder.path, env: { [name]: value } })
+    expectProblem(refused, message, { lines: 2 })
+  })
+})
+
+/** Sends the head of a token request and half of its body. */
+const halfARequest = async (port: number, body: string): Promise<Socket> => {
+  const socket = connect(port, '127.0.0.1')
+  socket.setEncoding('utf8').on('error', () => undefined)
+  const head = `POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n`
+  await new Promise<void>((sent) => socket.write(head + body.slice(0, 5), () => sent()))
+  // Until the server has read the head and waits for the rest.
+  await delay(200)
+  return socket
+}
+
+const everything = async (socket: Socket): Promise<string> => {
+  let text = ''
+  for await (const chunk of socket) text += chunk
+  return text
+}
+
+describe('FT-09 SIGTERM', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s finishes the request in flight, takes no new one, and exits 0',
+    async (signal) => {
+      await using folder = await temporaryFolder()
+      await using app = await startNotes({ data: folder.path })
+      const body = 'grant_type=client_credentials'
+      const socket = await halfARequest(app.port, body)
+      app.program.kill(signal)
+      await delay(300)
+      expect(app.program.exit).toBeUndefined()
+      await expect(fetch(`${app.url}/api/public`)).rejects.toThrow()
+
+      const answer = everything(socket)
+      const finished = performance.now()
+      socket.write(body.slice(5))
+      expect(await answer).toMatch(/^HTTP\/1\.1 401 [\s\S]*invalid_client/)
+      expect(await app.program.exited).toEqual({ code: 0, signal: null })
+      expect(performance.now() - finished).toBeLessThan(2_000)
+      expect(app.program.stderr).toBe('')
+    },
+  )
+
+  test('under load every request is answered whole or not taken, and the exit is 0', async () => {
+    await using folder = await temporaryFolder()
+    await using app = await startNotes({ data: folder.path })
+    const { token } = greetingIn(app.program.stdout)
+    const answers: number[] = []
+    const torn: unknown[] = []
+    const client = async () => {
+      for (;;) {
+        let answer: Response
+        try {
+          answer = await fetch(`${app.url}/oauth/ping`, {
+            headers: { authorization: `Bearer ${token}` },
+          })
+        } catch {
+          return
+        }
+        answers.push(answer.status)
+        await answer.json().catch((error) => torn.push(error))
+      }
+    }
+    const clients = Array.from({ length: 20 }, client)
+    await delay(500)
+    app.program.kill('SIGTERM')
+    await Promise.all(clients)
+    expect(await app.program.exited).toEqual({ code: 0, signal: null })
+    expect(new Set(answers)).toEqual(new Set([200]))
+    expect(torn).toEqual([])
+    expect(app.program.stderr).toBe('')
+  })
+
+  test('who never finishes a request does not keep the server from ending', async () => {
+    await using folder = await temporaryFolder()
+    await using app = await startNotes({ data: folder.path })
+    const socket = await halfARequest(app.port, 'grant_type=client_credentials')
+    const started = performance.now()
+    expect(await app.program.stop()).toEqual({ code: 0, signal: null })
+    expect(performance.now() - started).toBeLessThan(15_000)
+    socket.destroy()
+  })
+
+  test('a client that goes away in the middle of its request harms nobody', async () => {
+    await using folder = await temporaryFolder()
+    await using app = await startNotes({ data: folder.path })
+    for (let round = 0; round < 20; round += 1) {
+      const socket = connect(app.port, '127.0.0.1')
+      socket.on('error', () => undefined)
+      const body = 'grant_type=client_credentials'
+      socket.write(
+        `POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${round % 2 ? body : 'gr'}`,
+      )
+      await delay(round)
+      socket.destroy()
+    }
+    const { token } = greetingIn(app.program.stdout)
+    expect(await me(app.url, token)).toBe(200)
+    expect(app.program.stderr).toBe('')
+    expect(await app.program.stop()).toEqual({ code: 0, signal: null })
+  })
+})

@@ -1,0 +1,115 @@
+import { cp, mkdir, readdir, readFile, stat, utimes } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  freePort,
+  Program,
+  root,
+  type TemporaryFolder,
+  temporaryFolder,
+} from '../support/processes.ts'
+
+/** The folders of somebody's PATH who has Node and npm from their system, whatever version that is. */
+const systemPath = (process.env.PATH ?? '')
+  .split(':')
+  .filter((folder) => folder !== '' && !folder.includes('node_modules'))
+  .join(':')
+
+/** Copies what a clone would have: every file that Git knows or would add. */
+const copyOfCheckout = async (): Promise<TemporaryFolder> => {
+  const folder = await temporaryFolder()
+  const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z']
+  await using git = new Program('git', args, { limit: 20_000 })
+  expect(await git.exited).toEqual({ code: 0, signal: null })
+  for (const file of git.stdout.split('\0').filter((name) => name !== '')) {
+    const target = join(folder.path, file)
+    await mkdir(dirname(target), { recursive: true })
+    // A file that was removed since is still listed.
+    await cp(join(root, file), target).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+  }
+  return folder
+}
+
+describe('in a fresh clone, with the system’s own Node first in the PATH', () => {
+  let clone: TemporaryFolder
+  const programs: Program[] = []
+
+  const run = (
+    command: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Program => {
+    const options = { cwd: clone.path, env: { PATH: systemPath, ...env } }
+    const program = new Program(command, args, options)
+    programs.push(program)
+    return program
+  }
+
+  /** `npm start`, until it serves. */
+  const npmStart = async (env: Readonly<Record<string, string>> = {}) => {
+    const port = await freePort()
+    const program = run('npm', ['start'], { PORT: String(port), ...env })
+    await program.says(/Stop with Ctrl-C/, { within: 60_000 })
+    return program
+  }
+
+  beforeAll(async () => {
+    clone = await copyOfCheckout()
+    await expect(stat(join(clone.path, 'dist'))).rejects.toThrow('ENOENT')
+    const install = run('npm', ['ci', '--prefer-offline'])
+    const { code } = await install.exited
+    expect(`${install.stdout}${install.stderr}`).not.toMatch(/npm (?:error|ERR!)/)
+    expect(code).toBe(0)
+  })
+  afterAll(async () => {
+    await Promise.all(programs.map((program) => program.crash()))
+    await clone?.[Symbol.asyncDispose]()
+  })
+
+  test('§1 npm ci builds, npm start starts, and the printed curl line works', async () => {
+    await stat(join(clone.path, 'dist/index.js'))
+    const app = await npmStart()
+    // `npm ci` has built it already.
+    expect(app.stderr).not.toContain('building')
+    const [line = ''] = app.stdout.split('\n').filter((text) => text.includes('curl'))
+    const curl = run('sh', ['-c', `${line} -i -s`])
+    expect(await curl.exited).toEqual({ code: 0, signal: null })
+    expect(curl.stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n\[\]$/)
+    // The data lies where it is said to lie, and Git does not see it.
+    const data = await readdir(join(clone.path, 'data'))
+    expect(data).toEqual(expect.arrayContaining(['oauth2server.sqlite', 'secret-key']))
+    expect(await readFile(join(clone.path, '.gitignore'), 'utf8')).toMatch(/^data\/$/m)
+
+    await app.stop()
+    const again = await npmStart()
+    expect(again.stdout).not.toMatch(/curl|^ *password/m)
+    await again.stop()
+  })
+
+  test('§1 two starts at once, after a source has changed, build once and do not disturb each other', async () => {
+    const now = new Date()
+    await utimes(join(clone.path, 'src/index.ts'), now, now)
+    const before = await stat(join(clone.path, 'dist/.built'))
+    const apps = await Promise.all([npmStart(), npmStart(), npmStart()])
+    const after = await stat(join(clone.path, 'dist/.built'))
+    expect(after.mtimeMs).toBeGreaterThan(before.mtimeMs)
+    const builds = apps.filter(({ stderr }) => stderr.includes('building'))
+    expect(builds).toHaveLength(1)
+    for (const { stdout } of apps) {
+      const [, url] = /^Open (\S+)\/ and log in/m.exec(stdout) ?? []
+      expect((await fetch(`${url}/login`)).status).toBe(200)
+      expect((await fetch(`${url}/oauth/style.css`)).status).toBe(200)
+    }
+    const left = (await readdir(clone.path)).filter((name) => name.startsWith('.dist'))
+    expect(left).toEqual([])
+    await Promise.all(apps.map((app) => app.stop()))
+  })
+
+  test('npx svc-oauth2server runs in the checkout', async () => {
+    const program = run('npx', ['svc-oauth2server', '--help'])
+    expect(await program.exited).toEqual({ code: 0, signal: null })
+    expect(program.stdout).toMatch(/^ {2}serve\b/m)
+  })
+})

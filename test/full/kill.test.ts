@@ -1,0 +1,276 @@
+import { randomInt } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { digestOf } from '../../src/crypto/digest.ts'
+import {
+  type Answer,
+  type Cluster,
+  type Fault,
+  type Form,
+  furnish,
+  type Node,
+  type NodeClient,
+  openRecords,
+  ping,
+  prepare,
+  query,
+  send,
+  startNode,
+} from '../support/nodes.ts'
+import { temporaryFolder } from '../support/processes.ts'
+import { UserAgent } from '../support/user-agent.ts'
+
+const issuer = 'http://localhost:8080'
+
+/** A folder with a user and a client in its database, which nobody has open. */
+const furnished = async () => {
+  const folder = await temporaryFolder()
+  const shared: Cluster = { data: folder.path, issuer }
+  const records = await openRecords(shared)
+  const { client } = await furnish(records, { allowedScopes: ['notes:read'] })
+  await records.close()
+  return {
+    ...shared,
+    client,
+    agent: new UserAgent(),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  }
+}
+
+const expectIntact = (data: string) => {
+  expect(query(data, 'pragma integrity_check')).toEqual([{ integrity_check: 'ok' }])
+  expect(query(data, 'pragma foreign_key_check')).toEqual([])
+}
+
+/** The answer, or undefined where it was lost. */
+const received = (sent: Promise<Answer>): Promise<Answer | undefined> => sent.catch(() => undefined)
+
+describe('kill -9 in the middle of 300 token requests', () => {
+  test.each([20, 150, 280])(
+    'every answered token works after the restart (killed after %i answers)',
+    async (enough) => {
+      await using it = await furnished()
+      await using node = await startNode(it)
+      const answered: unknown[] = []
+      let left = 300
+      const worker = async () => {
+        while (left > 0) {
+          left -= 1
+          const form = it.client.form(node, { grant_type: 'client_credentials' })
+          const answer = await received(send(form))
+          if (!answer) return
+          expect(answer.status).toBe(200)
+          answered.push(answer.body.access_token)
+          if (answered.length === enough) node.program.kill('SIGKILL')
+        }
+      }
+      await Promise.all(Array.from({ length: 12 }, worker))
+      expect((await node.program.exited).signal).toBe('SIGKILL')
+      expect(answered.length).toBeGreaterThanOrEqual(enough)
+      expect(answered.length).toBeLessThan(300)
+
+      await using again = await startNode(it)
+      const statuses = new Set<number>()
+      for (const token of answered) statuses.add(await ping(again, token))
+      expect(statuses).toEqual(new Set([200]))
+      expectIntact(it.data)
+    },
+  )
+})
+
+/** What the database says of a code: how many authorizations, and how many tokens hang from them. */
+const familyOf = (data: string, code: string) => {
+  const [family] = query(
+    data,
+    `select count(distinct a.id) as families, count(t.id) as tokens, count(a.revoked_at) as revoked
+     from oauth2server_authorization a left join oauth2server_token t on t.authorization_id = a.id
+     where a.code_digest = ?`,
+    digestOf('authorization_code', code),
+  )
+  return family
+}
+
+const redeemed = { families: 1, tokens: 1, revoked: 0 }
+const untouched = { families: 0, tokens: 0, revoked: 0 }
+const revoked = { families: 1, tokens: 0, revoked: 1 }
+
+/** After a crash around the redemption of a code: I1 and I2, and what a client finds that tries again. */
+const expectSoundCode = async (
+  { data, client }: { readonly data: string; readonly client: NodeClient },
+  node: Node,
+  code: string,
+  answer: Answer | undefined,
+): Promise<'answered' | 'redeemed' | 'untouched'> => {
+  expectIntact(data)
+  const family = familyOf(data, code)
+  if (answer) {
+    expect(answer.status).toBe(200)
+    expect(family).toEqual(redeemed)
+    expect(await ping(node, answer.body.access_token)).toBe(200)
+    return 'answered'
+  }
+  // Either nothing at all happened, or everything.
+  expect([redeemed, untouched]).toContainEqual(family)
+  const retry = await send(client.redemption(node, code))
+  if (family?.families === 1) {
+    // The answer was lost; who proves everything again looks like a thief, and ends the family.
+    expect([retry.status, retry.body.error]).toEqual([400, 'invalid_grant'])
+    expect(familyOf(data, code)).toEqual(revoked)
+    return 'redeemed'
+  }
+  expect(retry.status).toBe(200)
+  expect(familyOf(data, code)).toEqual(redeemed)
+  expect(await ping(node, retry.body.access_token)).toBe(200)
+  return 'untouched'
+}
+
+/** Sends a form and kills the node so many milliseconds after its last byte. */
+const killedAfter = async (
+  node: Node,
+  form: Form,
+  milliseconds: number,
+): Promise<Answer | undefined> => {
+  const prepared = await prepare(form)
+  const answer = received(prepared.finish())
+  if (milliseconds > 0) await delay(milliseconds)
+  await node.program.crash()
+  return answer
+}
+
+/** Sends a form to a node that kills itself at a store operation. */
+const killedAt = async (node: Node, form: Form, fault: Fault): Promise<void> => {
+  await node.order(fault)
+  expect(await received(send(form))).toBeUndefined()
+  expect((await node.program.exited).signal).toBe('SIGKILL')
+}
+
+/** Every moment before and after a store operation that the request reaches, each with its number. */
+const momentsOf = async (node: Node, form: Form): Promise<readonly Fault[]> => {
+  await node.order()
+  expect((await send(form)).status).toBe(200)
+  const seen = await node.order()
+  return seen.map((at, index) => ({
+    at,
+    does: 'kill',
+    time: seen.slice(0, index + 1).filter((other) => other === at).length,
+  }))
+}
+
+describe('FT-01 kill -9 around the redemption of a code', () => {
+  test('I2 at 30 random moments', async () => {
+    await using it = await furnished()
+    const ends: Record<string, number> = {}
+    let node = await startNode(it)
+    try {
+      for (let round = 0; round < 30; round += 1) {
+        const code = await it.client.code(node, it.agent)
+        const answer = await killedAfter(node, it.client.redemption(node, code), randomInt(0, 24))
+        node = await startNode(it)
+        const end = await expectSoundCode(it, node, code, answer)
+        ends[end] = (ends[end] ?? 0) + 1
+      }
+    } finally {
+      await node.program.crash()
+    }
+    console.log('killed at random around a code:', ends)
+    // Each code has one family, whatever happened.
+    expect(query(it.data, 'select count(*) as n from oauth2server_authorization')).toEqual([
+      { n: 30 },
+    ])
+  })
+
+  test('I2 before and after every store operation of the exchange', async () => {
+    await using it = await furnished()
+    let node = await startNode(it)
+    try {
+      const first = await it.client.code(node, it.agent)
+      const moments = await momentsOf(node, it.client.redemption(node, first))
+      // The one commit is among them, with the two writes inside.
+      expect(moments.map(({ at }) => at)).toEqual(
+        expect.arrayContaining([
+          'before transaction',
+          'before authorizations.insertOnce',
+          'after authorizations.insertOnce',
+          'before tokens.insert',
+          'after tokens.insert',
+          'after transaction',
+        ]),
+      )
+      const ends: string[] = []
+      for (const moment of moments) {
+        const code = await it.client.code(node, it.agent)
+        await killedAt(node, it.client.redemption(node, code), moment)
+        node = await startNode(it)
+        ends.push(await expectSoundCode(it, node, code, undefined))
+      }
+      const committed = moments.findIndex(({ at }) => at === 'after transaction')
+      expect(ends).toEqual(
+        moments.map((_, index) => (index < committed ? 'untouched' : 'redeemed')),
+      )
+    } finally {
+      await node.program.crash()
+    }
+  })
+})
+
+describe('FT-01 kill -9 around a refresh', () => {
+  const rotationsOf = (data: string, refreshToken: unknown) =>
+    query(
+      data,
+      `select t.refresh_token_digest = r.successor as followed
+       from oauth2server_rotated_refresh_token r
+       join oauth2server_token t on t.authorization_id = r.authorization_id where r.digest = ?`,
+      digestOf('refresh_token', String(refreshToken)),
+    )
+
+  /** A lost answer is given again: whether the rotation had happened or not, the client goes on. */
+  const expectSoundRefresh = async (
+    { data, client }: { readonly data: string; readonly client: NodeClient },
+    node: Node,
+    before: Answer['body'],
+    answer: Answer | undefined,
+  ): Promise<Answer['body']> => {
+    expectIntact(data)
+    const rotations = rotationsOf(data, before.refresh_token)
+    // The old one is used up exactly where its successor is there.
+    expect([[], [{ followed: 1 }]]).toContainEqual(rotations)
+    expect(await ping(node, before.access_token)).toBe(rotations.length === 0 ? 200 : 401)
+    if (answer) expect(rotations).toHaveLength(1)
+    const retry = await send(client.refreshing(node, before.refresh_token))
+    expect(retry.status).toBe(200)
+    if (answer) expect(retry.body.access_token).toBe(answer.body.access_token)
+    expect(rotationsOf(data, before.refresh_token)).toEqual([{ followed: 1 }])
+    expect(await ping(node, before.access_token)).toBe(401)
+    expect(await ping(node, retry.body.access_token)).toBe(200)
+    return retry.body
+  }
+
+  test('I2 at 10 random moments, and before and after every store operation', async () => {
+    await using it = await furnished()
+    let node = await startNode(it)
+    try {
+      const first = await it.client.tokens(node, it.agent)
+      const refresh = it.client.refreshing(node, first.refresh_token)
+      const moments = await momentsOf(node, refresh)
+      expect(moments.map(({ at }) => at)).toEqual(
+        expect.arrayContaining(['after tokens.rotate', 'before tokens.addRotated']),
+      )
+      let current = (await send(refresh)).body
+      for (const moment of moments) {
+        await killedAt(node, it.client.refreshing(node, current.refresh_token), moment)
+        node = await startNode(it)
+        current = await expectSoundRefresh(it, node, current, undefined)
+      }
+      for (let round = 0; round < 10; round += 1) {
+        const form = it.client.refreshing(node, current.refresh_token)
+        const answer = await killedAfter(node, form, randomInt(0, 24))
+        node = await startNode(it)
+        current = await expectSoundRefresh(it, node, current, answer)
+      }
+      // One authorization, one pair of tokens, after all of it.
+      expect(query(it.data, 'select count(*) as n from oauth2server_token')).toEqual([{ n: 1 }])
+    } finally {
+      await node.program.crash()
+    }
+  })
+})

@@ -1,0 +1,228 @@
+import { copyFile, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  freePort,
+  Program,
+  type ProgramOptions,
+  root,
+  runNode,
+  type TemporaryFolder,
+  temporaryFolder,
+} from '../support/processes.ts'
+
+const bin = (name: string) => join(root, 'node_modules/.bin', name)
+
+/** Runs a program to its end; it must succeed. */
+const run = async (
+  command: string,
+  args: readonly string[],
+  options: ProgramOptions = {},
+): Promise<{ stdout: string; stderr: string }> => {
+  // Whoever installs the package has the Node that it needs.
+  const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
+  await using program = new Program(command, args, { ...options, env: { PATH, ...options.env } })
+  const { code } = await program.exited
+  if (code !== 0) {
+    const said = `${program.stdout}\n${program.stderr}`
+    throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${said}`)
+  }
+  return program
+}
+
+const json = async (path: string): Promise<Record<string, unknown>> =>
+  JSON.parse(await readFile(path, 'utf8'))
+
+let packed: TemporaryFolder
+let tarball: string
+beforeAll(async () => {
+  packed = await temporaryFolder()
+  await run(process.execPath, ['scripts/build.js', '--if-stale'])
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', packed.path]
+  const { stdout } = await run('npm', args)
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
+  tarball = join(packed.path, filename)
+})
+afterAll(() => packed[Symbol.asyncDispose]())
+
+/** A folder of somebody who installs the package with what else they need. */
+const installed = async (...others: readonly string[]): Promise<TemporaryFolder> => {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder.path, 'package.json'), JSON.stringify({ private: true }))
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+  await run('npm', ['install', ...quiet, tarball, ...others], { cwd: folder.path })
+  return folder
+}
+
+const versionOf = async (name: string): Promise<string> => {
+  const { devDependencies } = await json(join(root, 'package.json'))
+  return `${name}@${(devDependencies as Record<string, string>)[name]}`
+}
+
+describe('the packed package', () => {
+  test('holds what it needs, and nothing else', async () => {
+    const { stdout } = await run('tar', ['-tzf', tarball])
+    const files = stdout.trim().split('\n')
+    const outside = files.filter((file) => !file.startsWith('package/dist/')).sort()
+    expect(outside).toEqual(['package/LICENSE', 'package/README.md', 'package/package.json'])
+    expect(files).toContain('package/dist/pages/pages.css')
+    const dist = files.filter((file) => file.startsWith('package/dist/'))
+    const ordinary = /\.(?:js|js\.map|d\.ts|css)$/
+    expect(dist.filter((file) => !ordinary.test(file) || file.includes('.test.'))).toEqual([])
+    // What is exported or run is there.
+    const { exports, bin } = await json(join(root, 'package.json'))
+    const targets = [exports, bin].flatMap((map) =>
+      JSON.stringify(map).match(/(?<="\.\/)dist\/[^"]+/g),
+    )
+    expect(targets.filter((target) => !files.includes(`package/${target}`))).toEqual([])
+  })
+
+  test('publint and attw find nothing wrong', async () => {
+    const publint = await run(bin('publint'), ['run', tarball, '--strict'])
+    expect(publint.stdout).toContain('All good!')
+    await run(bin('attw'), ['--profile', 'esm-only', '--no-color', tarball])
+  })
+})
+
+describe('installed in an empty folder', () => {
+  let folder: TemporaryFolder
+  const inFolder = (...names: string[]) => join(folder.path, ...names)
+  const runThere = (command: string, args: readonly string[], options: ProgramOptions = {}) =>
+    run(command, args, { cwd: folder.path, ...options })
+
+  beforeAll(async () => {
+    const names = ['express', 'typescript', '@types/express', '@types/node']
+    folder = await installed(...(await Promise.all(names.map(versionOf))))
+  })
+  afterAll(() => folder?.[Symbol.asyncDispose]())
+
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2024',
+    types: ['node'],
+    outDir: 'out',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noPropertyAccessFromIndexSignature: true,
+    noImplicitOverride: true,
+    verbatimModuleSyntax: true,
+    isolatedModules: true,
+    // Our declarations are checked as well.
+    skipLibCheck: false,
+  }
+
+  /** Compiles the application of somebody else, and runs it. */
+  const compileAndRun = async (at: string): Promise<Record<string, unknown>> => {
+    const there = { cwd: at }
+    await copyFile(join(import.meta.dirname, 'fixtures/host.ts'), join(at, 'host.mts'))
+    const config = { compilerOptions, files: ['host.mts'] }
+    await writeFile(join(at, 'tsconfig.json'), JSON.stringify(config))
+    await run(join(at, 'node_modules/.bin/tsc'), ['-p', '.'], there)
+    const { stdout, stderr } = await run(process.execPath, ['out/host.mjs'], there)
+    expect(stderr).toBe('')
+    return JSON.parse(stdout)
+  }
+
+  const expected = {
+    things: {
+      status: 200,
+      body: { kind: 'personal_token', user: 1, scopes: ['things:read'] },
+    },
+    nobody: 401,
+    issued: {
+      status: 200,
+      members: ['access_token', 'token_type', 'expires_in', 'scope', 'user'],
+    },
+    page: { status: 200, body: { user: null } },
+    style: 200,
+    login: 200,
+    health: { status: 200, body: { issuer: 'http://localhost:8080' } },
+    metadata: expect.objectContaining({ example: 'http://localhost:8080' }),
+    problems: ['InvalidField', 'ScopeDoesNotExists', 'InvalidSettings', 'StoreUnusable'],
+    pkce: 'always',
+    described: true,
+    operations: true,
+    saved: true,
+    errors: [400, 401, 'StoreUnavailable', 'JWTExtendedException'],
+    registry: ['things:read'],
+    proxy: true,
+  }
+
+  test('a strict TypeScript program on the public API compiles and runs', async () => {
+    expect(await compileAndRun(folder.path)).toEqual(expected)
+  })
+
+  test('it compiles and runs with Express 4 as well', async () => {
+    const names = await Promise.all(['typescript', '@types/node'].map(versionOf))
+    await using other = await installed('express@4', '@types/express@4', ...names)
+    expect(await compileAndRun(other.path)).toEqual(expected)
+  })
+
+  test('require() loads every part of it', async () => {
+    const { exports } = await json(inFolder('node_modules/svc-oauth2server/package.json'))
+    const parts = Object.keys(exports as object).map((path) => `svc-oauth2server${path.slice(1)}`)
+    const program = `
+      const sizes = ${JSON.stringify(parts)}.map((part) => Object.keys(require(part)).length)
+      const { createAuthorizationServer } = require('svc-oauth2server')
+      console.log(JSON.stringify([sizes.every((size) => size > 0), typeof createAuthorizationServer]))`
+    await writeFile(inFolder('program.cjs'), program)
+    const { stdout, stderr } = await runThere(process.execPath, ['program.cjs'])
+    expect(stderr).toBe('')
+    expect(JSON.parse(stdout)).toEqual([true, 'function'])
+  })
+
+  test('it needs no Express where none is used', async () => {
+    await using without = await installed()
+    await expect(stat(join(without.path, 'node_modules/express'))).rejects.toThrow('ENOENT')
+    const program = `import { createAuthorizationServer } from 'svc-oauth2server'
+      import { sqlite } from 'svc-oauth2server/sqlite'
+      import 'svc-oauth2server/environment'
+      const server = await createAuthorizationServer({
+        issuer: 'https://a.example', secretKeys: ['a secret key of more than thirty-two bytes'], store: sqlite(':memory:'),
+      })
+      console.log((await server.fetch(new Request('https://a.example/oauth/token', { method: 'POST' }))).status)
+      await server.close()`
+    const args = ['--input-type=module', '--eval', program]
+    const { stdout, stderr } = await run(process.execPath, args, { cwd: without.path })
+    expect([stdout, stderr]).toEqual(['400\n', ''])
+  })
+
+  test('npx svc-oauth2server --help', async () => {
+    const { stdout } = await runThere('npx', ['svc-oauth2server', '--help'])
+    for (const command of 'serve users tokens clients scopes migrate secret-key'.split(' ')) {
+      expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
+    }
+    // The scopes of the example in our checkout are not those of who installs the package.
+    const scopes = await runThere('npx', ['svc-oauth2server', 'scopes', 'list'], {
+      env: { DATABASE_URL: 'sqlite::memory:' },
+    })
+    expect(JSON.parse(scopes.stdout)).toMatchObject({ id: 'user:email' })
+  })
+
+  test('the command-line program makes a user and a token that the server it serves accepts', async () => {
+    await using data = await temporaryFolder()
+    const port = await freePort()
+    const env = {
+      PORT: String(port),
+      DATABASE_URL: `sqlite:${join(data.path, 'data', 'oauth2server.sqlite')}`,
+    }
+    const cli = (...args: string[]) => runThere('npx', ['svc-oauth2server', ...args], { env })
+    const user = JSON.parse((await cli('users', 'create', '--email', 'me@example.org')).stdout)
+    expect(user).toEqual({ id: 1, email: 'me@example.org', password: expect.any(String) })
+    const made = await cli('tokens', 'create', '--name', 'Laptop', '--user', 'me@example.org')
+    expect(made.stdout).toMatch(/^[A-Za-z0-9]{60}\n$/)
+
+    const main = inFolder('node_modules/svc-oauth2server/dist/cli/main.js')
+    await using serving = runNode([main, 'serve'], { cwd: folder.path, env })
+    await serving.says(/listens on 127\.0\.0\.1/, { on: 'stderr' })
+    const url = `http://localhost:${port}`
+    const authorization = `Bearer ${made.stdout.trim()}`
+    const ping = await fetch(`${url}/oauth/ping`, { headers: { authorization } })
+    expect([ping.status, await ping.json()]).toEqual([200, { ping: 'pong' }])
+    for (const path of ['/login', '/oauth/style.css']) {
+      expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200])
+    }
+    expect(await serving.stop()).toEqual({ code: 0, signal: null })
+  })
+})

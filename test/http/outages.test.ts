@@ -1,0 +1,231 @@
+import { StoreUnavailable } from 'svc-oauth2server'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { startServer, type TestServer } from '../support/server.ts'
+import { browser, type LoggedIn, logIn } from '../support/session.ts'
+import { authorizeUrl, formIn } from '../support/user-agent.ts'
+
+let failing: { readonly operation: string; readonly error: Error } | undefined
+let app: TestServer
+let session: LoggedIn
+let token: string
+let clientId: string
+beforeAll(async () => {
+  app = await startServer({
+    aroundStore: ({ name }, operation) => {
+      if (failing?.operation === name) throw failing.error
+      return operation()
+    },
+  })
+  session = await logIn(app)
+  token = await app.personalToken(['notes:read'])
+  clientId = (await app.client()).clientId
+})
+afterAll(() => app.close())
+afterEach(() => {
+  failing = undefined
+})
+
+interface Case {
+  readonly operation: string
+  readonly path: () => string
+  readonly init?: () => RequestInit
+  /** A page says it to people, JSON to programs. */
+  readonly says: 'html' | 'json'
+}
+
+const asSession = (): Record<string, string> => ({ cookie: session.cookie, 'user-agent': browser })
+const withJwt = () => ({ headers: { ...asSession(), authorization: `Bearer ${session.jwt}` } })
+const withToken = () => ({ headers: { authorization: `Bearer ${token}` } })
+const form = (fields: Record<string, string>): RequestInit => ({
+  method: 'POST',
+  body: new URLSearchParams(fields),
+  headers: asSession(),
+})
+
+const cases: readonly (readonly [string, Case])[] = [
+  [
+    'a token at a guarded resource',
+    { operation: 'tokens.findByAccess', path: () => '/api/me', init: withToken, says: 'json' },
+  ],
+  [
+    'a token where anonymous callers are let in',
+    { operation: 'tokens.findByAccess', path: () => '/api/public', init: withToken, says: 'json' },
+  ],
+  [
+    'a token in the query',
+    { operation: 'tokens.findByAccess', path: () => `/api/me?access_token=${token}`, says: 'json' },
+  ],
+  [
+    'a token at an endpoint of the server',
+    { operation: 'tokens.findByAccess', path: () => '/oauth/ping', init: withToken, says: 'json' },
+  ],
+  [
+    'a session at a guarded resource',
+    { operation: 'sessions.find', path: () => '/api/me', init: withJwt, says: 'json' },
+  ],
+  [
+    'a session where anonymous callers are let in',
+    { operation: 'sessions.find', path: () => '/api/public', init: withJwt, says: 'json' },
+  ],
+  [
+    'a cookie alone where anonymous callers are let in',
+    {
+      operation: 'sessions.find',
+      path: () => '/api/public',
+      init: () => ({ headers: asSession() }),
+      says: 'json',
+    },
+  ],
+  [
+    "a session at the application's page",
+    {
+      operation: 'sessions.find',
+      path: () => '/',
+      init: () => ({ headers: asSession() }),
+      says: 'json',
+    },
+  ],
+  [
+    'a session at the login',
+    {
+      operation: 'sessions.find',
+      path: () => '/login',
+      init: () => ({ headers: asSession() }),
+      says: 'html',
+    },
+  ],
+  [
+    'a login with the right password',
+    {
+      operation: 'users.findByEmail',
+      path: () => '/login',
+      init: () =>
+        form({ csrf_token: session.csrfToken, email: app.user.email, password: app.password }),
+      says: 'html',
+    },
+  ],
+  [
+    'a login whose session cannot be written',
+    {
+      operation: 'sessions.insert',
+      path: () => '/login',
+      init: () =>
+        form({ csrf_token: session.csrfToken, email: app.user.email, password: app.password }),
+      says: 'html',
+    },
+  ],
+  [
+    'a logout',
+    {
+      operation: 'sessions.delete',
+      path: () => '/logout',
+      init: () => form({ csrf_token: session.csrfToken }),
+      says: 'html',
+    },
+  ],
+  [
+    'an authorization request whose client cannot be looked up',
+    {
+      operation: 'clients.find',
+      path: () => authorizeUrl('', { client_id: clientId }),
+      says: 'html',
+    },
+  ],
+  [
+    'a token request whose client cannot be looked up',
+    {
+      operation: 'clients.find',
+      path: () => '/oauth/token',
+      init: () => form({ grant_type: 'client_credentials', client_id: 'x', client_secret: 'y' }),
+      says: 'json',
+    },
+  ],
+]
+
+const ask = async (operation: string, error: Error, { path, init }: Case) => {
+  failing = { operation, error }
+  const answer = await fetch(`${app.issuer}${path()}`, { redirect: 'manual', ...init?.() })
+  failing = undefined
+  return { answer, text: await answer.text() }
+}
+
+describe('contract §6.4 a store that is down is no verdict on anybody', () => {
+  test.each(cases)('%s: 503 with Retry-After', async (_, given) => {
+    const error = new StoreUnavailable('the disk at /var/lib is gone')
+    const { answer, text } = await ask(given.operation, error, given)
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(answer.headers.get('www-authenticate')).toBeNull()
+    expect(answer.headers.getSetCookie()).toEqual([])
+    expect(answer.headers.get('location')).toBeNull()
+    expect(answer.headers.get('cache-control')).toMatch(/\bno-store\b/)
+    expect(text).not.toMatch(/disk|\/var\/lib/)
+    if (given.says === 'json')
+      expect(JSON.parse(text)).toMatchObject({ error: 'temporarily_unavailable' })
+    else expect(text).toContain('The service is not available right now.')
+  })
+
+  test('once the redirect URI is proven, the client is told', async () => {
+    const url = authorizeUrl(app.issuer, { client_id: clientId, scope: '' })
+    const init = { headers: asSession() }
+    const { answer } = await ask('sessions.find', new StoreUnavailable('gone'), {
+      operation: '',
+      path: () => url.slice(app.issuer.length),
+      init: () => init,
+      says: 'html',
+    })
+    expect(answer.status).toBe(303)
+    expect(new URL(answer.headers.get('location') ?? '').searchParams.get('error')).toBe(
+      'temporarily_unavailable',
+    )
+  })
+
+  test('and everything works again afterwards: nothing was consumed, nobody was logged out', async () => {
+    expect((await fetch(`${app.issuer}/api/me`, withToken())).status).toBe(200)
+    expect((await fetch(`${app.issuer}/api/me`, withJwt())).status).toBe(200)
+  })
+})
+
+describe('HT-07 an error of our own', () => {
+  test.each(cases)('%s: 500 that tells nothing', async (_, given) => {
+    const silenced = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const before = app.log.length
+    const { answer, text } = await ask(
+      given.operation,
+      new Error('SQLITE_CORRUPT in /var/lib'),
+      given,
+    )
+    expect(answer.status).toBe(500)
+    expect(answer.headers.get('www-authenticate')).toBeNull()
+    expect(answer.headers.getSetCookie()).toEqual([])
+    expect(text).not.toMatch(/SQLITE|\/var\/lib|\bat .*:\d+|node_modules/)
+    const logged = app.log.slice(before).map(({ event }) => event)
+    // The application's own handler logs what its guards pass on.
+    expect(logged.length + silenced.mock.calls.length).toBe(1)
+    silenced.mockRestore()
+  })
+
+  test('the pages and the JSON of the server have their headers then too', async () => {
+    const error = new Error('x')
+    const page = await ask('sessions.find', error, {
+      operation: '',
+      path: () => '/login',
+      init: () => ({ headers: asSession() }),
+      says: 'html',
+    })
+    expect(page.answer.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(page.answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(page.text).toContain('Something went wrong on our side.')
+    const json = await ask('tokens.findByAccess', error, {
+      operation: '',
+      path: () => '/oauth/ping',
+      init: withToken,
+      says: 'json',
+    })
+    expect(JSON.parse(json.text)).toEqual({
+      error: 'server_error',
+      error_description: expect.any(String),
+    })
+    expect(formIn(page.text).action).toBe('')
+  })
+})

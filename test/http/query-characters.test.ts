@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rawHttp } from '../support/raw-http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const unreserved = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~'
+/** As the specification writes it. */
+const specified = '=&;:%+~,*@!()/?'
+
+const bytes = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code))
+
+let app: TestServer
+beforeAll(async () => {
+  app = await startServer()
+})
+afterAll(() => app.close())
+
+/** Sends a raw query to a resource that anybody may read; at once, because there are many. */
+const ask = async (server: TestServer, query: string, path = '/api/public') => {
+  const { status, text } = await rawHttp(server, { target: `${path}?${query}` })
+  return { status, text }
+}
+
+/** The characters that are accepted within a query, besides `%` before two hexadecimal digits. */
+const accepted = async (server: TestServer): Promise<string> => {
+  const statuses = await Promise.all(bytes.map((character) => ask(server, `x=${character}1`)))
+  return bytes.filter((_, code) => statuses[code]?.status === 200).join('')
+}
+
+const sorted = (text: string): string => [...new Set(text)].sort().join('')
+
+describe('contract §6.2 characters of a query string', () => {
+  test('unreserved ones and the specified ones are accepted, and of all other bytes none', async () => {
+    expect(sorted(await accepted(app))).toBe(sorted(`${unreserved}${specified.replace('%', '')}`))
+  })
+
+  test.each([
+    '',
+    'a',
+    '=',
+    '&&',
+    '?',
+    '%41',
+    '%ff',
+    '%FF',
+    '%00',
+    '%0D%0A',
+    '%25',
+    '%%34'.slice(1),
+    'a=%C3%A9&b=%F0%9F%98%80',
+    '%22%3C%3E%5B%5D',
+    'x=a/b?c:d@e!f(g)h*i,j;k+l~m',
+  ])('"%s" is accepted', async (query) => {
+    expect((await ask(app, query)).status).toBe(200)
+  })
+
+  test.each([
+    '%',
+    '%4',
+    'a=%',
+    'a=%4',
+    '%zz',
+    '%4g',
+    '%g4',
+    '%%41',
+    '%u0041',
+    '%-1',
+    '%+1',
+    'a%=b',
+    '%4%31',
+    '[',
+    'a[]=1',
+    '{}',
+    'a|b',
+    "it's",
+    '$a',
+    '"',
+    '<script>',
+    'a\\b',
+    '`',
+    '^',
+    '#',
+    'a#b',
+  ])('"%s" is refused: 400 invalid_request', async (query) => {
+    const { status, text } = await ask(app, query)
+    expect(status).toBe(400)
+    expect(JSON.parse(text)).toEqual({
+      error: 'invalid_request',
+      error_description: 'The query string contains a character that is not allowed there.',
+    })
+  })
+
+  test.each(['\xC3\xA9', 'a=b&c=\xFF', '\u0000', '\u007F'])(
+    '%j does not even get that far: 400',
+    async (query) => {
+      expect((await ask(app, query)).status).toBe(400)
+    },
+  )
+
+  test('before any credential is looked at, for every method, and where nothing is at the address', async () => {
+    const token = await app.personalToken()
+    for (const method of ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'])
+      for (const path of ['/api/me', '/api/public', '/api/absent']) {
+        for (const headers of [
+          [],
+          ['Authorization: Bearer bad'],
+          [`Authorization: Bearer ${token}`],
+        ]) {
+          const answer = await rawHttp(app, { method, target: `${path}?a=[`, headers })
+          expect(answer.status).toBe(400)
+          expect(answer.headers.get('www-authenticate')).toBeNull()
+        }
+      }
+  })
+
+  test('in an absolute target too; its host and path are no query', async () => {
+    const target = 'http://example.org/api/public'
+    expect((await rawHttp(app, { target: `${target}?a=[` })).status).toBe(400)
+    expect((await rawHttp(app, { target: `${target}?a=b` })).status).toBe(200)
+    expect((await rawHttp(app, { target })).status).toBe(200)
+  })
+
+  test('the path is not looked at', async () => {
+    expect((await rawHttp(app, { target: '/api/[x]|{y}?a=b' })).status).toBe(404)
+  })
+
+  test.each(['/', '/login', '/.well-known/oauth-authorization-server', '/oauth/style.css'])(
+    'where rest() is not mounted, as at %s, nothing is refused',
+    async (path) => {
+      expect((await ask(app, 'a[]=1&b=|{}', path)).status).toBe(200)
+    },
+  )
+})
+
+describe('OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS', () => {
+  test.each([
+    ['nothing', ''],
+    ['other characters', '=&[]{}'],
+    ['what is special within a class of a regular expression', '^-]\\['],
+    ['what looks like a range', '!-/'],
+    ['what is special in a regular expression', '.*+?$|()'],
+    ['all of ASCII', bytes.slice(0x21, 0x7f).join('')],
+  ])('%s: exactly these are accepted', async (_, allowedUrlencodeCharacters) => {
+    await using own = await startServer({ allowedUrlencodeCharacters })
+    // The tests' own `x=` would be refused without the equals sign.
+    const statuses = await Promise.all(bytes.map((character) => ask(own, `x${character}1`)))
+    const found = bytes.filter((_, code) => statuses[code]?.status === 200).join('')
+    expect(sorted(found)).toBe(
+      sorted(`${unreserved}${allowedUrlencodeCharacters.replace('%', '')}`),
+    )
+    expect((await ask(own, 'x%41')).status).toBe(
+      allowedUrlencodeCharacters.includes('%') ? 200 : 400,
+    )
+    expect((await ask(own, 'x%4')).status).toBe(400)
+  })
+
+  test.each([' ', 'a b', '\u0000', '\n', 'é', '\u007F'])(
+    '"%s" is no such character: the start is refused',
+    async (characters) => {
+      await expect(startServer({ allowedUrlencodeCharacters: characters })).rejects.toThrow(
+        'OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS',
+      )
+    },
+  )
+})

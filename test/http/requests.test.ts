@@ -1,0 +1,577 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RawRequest, type RawResponse, rawHttp } from '../support/raw-http.ts'
+import { redirectUri, startServer, type TestServer } from '../support/server.ts'
+import { browser, type LoggedIn, logIn } from '../support/session.ts'
+import { authorizeUrl, newPkce, tokenRequest } from '../support/user-agent.ts'
+
+let app: TestServer
+let session: LoggedIn
+let client: { clientId: string; clientSecret: string }
+beforeAll(async () => {
+  app = await startServer()
+  session = await logIn(app)
+  client = await app.client({ defaultScopes: ['notes:read'] })
+})
+afterAll(() => app.close())
+
+/** The headers of the browser that is logged in. */
+const asSession = (): readonly string[] => [`Cookie: ${session.cookie}`, `User-Agent: ${browser}`]
+
+const send = (request: RawRequest): Promise<RawResponse> => rawHttp(app, request)
+const urlencoded = 'Content-Type: application/x-www-form-urlencoded'
+
+/** Every address of the server in this release, with the methods it takes. */
+const endpoints = [
+  ['/oauth/authorize', 'GET, HEAD, POST'],
+  ['/oauth/token', 'POST'],
+  ['/oauth/errors', 'GET, HEAD'],
+  ['/oauth/ping', 'GET, HEAD, POST'],
+  ['/oauth/info', 'GET, HEAD'],
+  ['/oauth/style.css', 'GET, HEAD'],
+  ['/login', 'GET, HEAD, POST'],
+  ['/logout', 'POST'],
+  ['/.well-known/oauth-authorization-server', 'GET, HEAD'],
+  ['/.well-known/oauth-protected-resource', 'GET, HEAD'],
+] as const
+
+describe('contract §2 methods', () => {
+  test.each(endpoints)('%s takes %s; every other is 405 with Allow', async (target, allow) => {
+    for (const method of [
+      'GET',
+      'POST',
+      'PUT',
+      'PATCH',
+      'DELETE',
+      'OPTIONS',
+      'TRACE',
+      'PROPFIND',
+    ]) {
+      const answer = await send({ method, target, headers: [urlencoded] })
+      if (allow.split(', ').includes(method)) {
+        expect(answer.status, method).not.toBe(405)
+        continue
+      }
+      expect(answer.status, method).toBe(405)
+      expect(answer.headers.get('allow')).toBe(allow)
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull()
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect(JSON.parse(answer.text)).toMatchObject({ error: 'invalid_request' })
+    }
+  })
+
+  test.each([
+    '/login',
+    '/oauth/errors?error=x',
+    '/oauth/style.css',
+    '/.well-known/oauth-authorization-server',
+    '/oauth/authorize?client_id=x',
+  ])('HEAD %s has the headers of a GET where that is safe, and no body', async (target) => {
+    const head = await send({ method: 'HEAD', target })
+    expect(head.text).toBe('')
+    if (target.startsWith('/oauth/authorize')) return
+    const get = await send({ target })
+    expect(head.status).toBe(get.status)
+    expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
+    expect(head.headers.get('content-security-policy')).toBe(
+      get.headers.get('content-security-policy'),
+    )
+  })
+
+  const overrides = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']
+  test.each(overrides)('SS-02 %s is ignored', async (header) => {
+    const get = await send({
+      target: `/logout?_method=POST&csrf_token=${session.csrfToken}`,
+      headers: [...asSession(), `${header}: POST`],
+    })
+    expect(get.status).toBe(405)
+    const body = `grant_type=client_credentials&client_id=${client.clientId}&client_secret=${client.clientSecret}&_method=DELETE`
+    const post = await send({
+      method: 'POST',
+      target: '/oauth/token?_method=PUT',
+      headers: [urlencoded, `${header}: GET`],
+      body,
+    })
+    expect(post.status).toBe(200)
+    const removal = await send({
+      target: '/api/notes/1?_method=DELETE',
+      headers: [`${header}: DELETE`],
+    })
+    expect(removal.status).toBe(404)
+  })
+
+  test('SS-02 confirm in the query of a GET decides nothing; HEAD and other methods issue nothing', async () => {
+    const { challenge } = newPkce()
+    const url = authorizeUrl(app.issuer, {
+      client_id: client.clientId,
+      redirect_uri: redirectUri,
+      scope: 'notes:read',
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+    })
+    const page = await session.agent.fetch(`${url}&confirm=yes&csrf_token=${session.csrfToken}`)
+    expect(page.status).toBe(200)
+    expect(await page.text()).toContain('name="confirm" value="yes"')
+    // With the consent remembered, a GET would issue a code without asking.
+    const granted = await session.agent.authorize(app, url)
+    expect(granted.searchParams.has('code')).toBe(true)
+    expect((await session.agent.fetch(url)).headers.get('location')).toContain('code=')
+    for (const method of ['HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const answer = await session.agent.fetch(url, { method })
+      expect(answer.status).toBe(method === 'HEAD' ? 200 : 405)
+      expect(answer.headers.get('location')).toBeNull()
+      expect(await answer.text()).not.toContain('code=')
+    }
+  })
+})
+
+describe('contract §2 addresses of later releases', () => {
+  test.each([
+    '/oauth/revoke',
+    '/oauth/introspect',
+    '/oauth/register',
+    '/oauth/register/x',
+    '/oauth/par',
+    '/oauth/device_authorization',
+    '/oauth/device',
+    '/oauth/jwks',
+    '/oauth/leaked',
+    '/account/settings/applications/',
+    '/account/settings/applications/clients/new/',
+    '/account/settings/applications/clients/x/',
+    '/account/settings/applications/clients/x/reset/',
+    '/account/settings/applications/tokens/new/',
+    '/account/settings/applications/tokens/1/',
+    '/account/settings/applications/tokens/1/rotate/',
+    '/account/settings/applications/tokens/1/view/',
+    '/account/settings/applications/tokens/1/revoke/',
+    '/account/settings/applications/authorized/x/revoke/',
+    '/account/settings/sessions/',
+    '/account/settings/activity/',
+    '/admin/applications/',
+    '/health/live',
+    '/health/ready',
+    '/metrics',
+    '/openapi.json',
+  ])('%s: 404, for strangers, for the session and for a client', async (target) => {
+    const who = [
+      [],
+      asSession(),
+      [`Authorization: Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}`],
+    ]
+    for (const headers of who) {
+      expect((await send({ target, headers })).status).toBe(404)
+      const body = `token=x&csrf_token=${session.csrfToken}`
+      expect(
+        (await send({ method: 'POST', target, headers: [...headers, urlencoded], body })).status,
+      ).toBe(404)
+    }
+  })
+
+  test('and the metadata does not name them', async () => {
+    const answer = await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
+    const metadata = (await answer.json()) as Record<string, unknown>
+    const addresses = Object.keys(metadata).filter((name) => /_endpoint$|_uri$/.test(name))
+    expect(addresses.sort()).toEqual(['authorization_endpoint', 'token_endpoint'])
+    expect(JSON.stringify(metadata)).not.toMatch(/revo|introspect|regist|pushed|device|jwks/)
+  })
+})
+
+describe('HT-07 spellings of an address', () => {
+  test.each([
+    '/oauth/token/',
+    '//oauth/token',
+    '/OAuth/Token',
+    '/oauth//token',
+    '/oauth/%74oken',
+    '/oauth/token;x',
+    '/oauth/token%00',
+    '/oauth/token%2F',
+    '/oauth%2Ftoken',
+    '/oauth/x/../token',
+    '/oauth/../oauth/token',
+    '/x/../oauth/token',
+    '/oauth/./token',
+    '\\oauth\\token',
+    '/oauth\\token',
+    '/oauth/token#x',
+    'http://evil.example/oauth/token',
+    'http://evil.example:1/oauth/token?x',
+    '/oauth/token?',
+    '/oauth/token??',
+  ])('%s is the token endpoint or nothing, and never an unguarded one', async (target) => {
+    const body = (secret: string) =>
+      `grant_type=client_credentials&client_id=${client.clientId}&client_secret=${secret}`
+    const wrong = await send({ method: 'POST', target, headers: [urlencoded], body: body('wrong') })
+    expect([400, 401, 404, 405]).toContain(wrong.status)
+    const right = await send({
+      method: 'POST',
+      target,
+      headers: [urlencoded],
+      body: body(client.clientSecret),
+    })
+    expect(right.status === 200).toBe(wrong.status === 401)
+    expect([200, 400, 404, 405]).toContain(right.status)
+  })
+
+  test.each([
+    '*',
+    'evil.example:443',
+    '',
+    '?',
+    '#',
+    '/%',
+    '/%zz',
+    '/oauth/%',
+    '/oauth/%zz',
+    '/oauth/%FF',
+    '/oauth/%c3%28',
+    '/%2e%2e/%2e%2e/etc/passwd',
+    '/oauth/style.css/../../../package.json',
+    `/${'a'.repeat(9_000)}`,
+    `/oauth/${'%61'.repeat(3_000)}`,
+    '/oauth/__proto__',
+    '/oauth/constructor',
+    '/toString',
+  ])('the target "%s" is answered with 4xx', async (target) => {
+    for (const method of ['GET', 'POST', 'OPTIONS']) {
+      const { status, text } = await send({ method, target }).catch(() => ({
+        status: 400,
+        text: '',
+      }))
+      expect(status).toBeGreaterThanOrEqual(400)
+      expect(status).toBeLessThan(500)
+      expect(text).not.toMatch(/\bat .*:\d+:\d+|node_modules/)
+    }
+  })
+})
+
+describe('P-1 the Host header decides nothing', () => {
+  const hosts = [
+    'evil.example',
+    'evil.example:99999',
+    'evil.example/path',
+    '@evil.example',
+    'evil.example@localhost',
+    'localhost#evil.example',
+    'localhost?evil.example',
+    'evil example',
+    'evil.example\\',
+    '[::evil',
+    'évil.example',
+    'evil.example, localhost',
+    '',
+  ]
+  test.each(hosts)('%j', async (host) => {
+    const targets = [
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/oauth-protected-resource',
+      `/oauth/authorize?client_id=${client.clientId}&response_type=code`,
+      '/oauth/authorize?client_id=x',
+      '/oauth/ping',
+      '/api/me',
+      '/login',
+      '/',
+    ]
+    for (const target of targets) {
+      const answer = await send({ target, headers: [`Host: ${host}`] })
+      expect(answer.status).toBeLessThan(500)
+      expect(`${answer.text}${JSON.stringify([...answer.headers])}`).not.toContain('evil')
+      if (target.startsWith('/.well-known') && answer.status === 200)
+        expect(answer.text).toContain(`"${app.issuer}`)
+    }
+  })
+
+  test('two of them, and none, are answered with 4xx or as usual', async () => {
+    const { host } = new URL(app.issuer)
+    const two = await send({ target: '/login', headers: [`Host: ${host}`, 'Host: evil.example'] })
+    expect(two.status).toBeLessThan(500)
+    expect(two.text).not.toContain('evil')
+    expect((await send({ target: '/login', version: '1.0' })).status).toBe(200)
+    expect((await send({ target: '/api/me', version: '1.0' })).status).toBe(401)
+  })
+})
+
+describe('contract §6.4 bodies', () => {
+  const posts = ['/login', '/logout', '/oauth/token', '/oauth/authorize']
+  const kib64 = 65_536
+
+  test.each(posts)('%s: 64 KiB are read, one byte more is 413', async (target) => {
+    const headers = [urlencoded]
+    const fits = await send({ method: 'POST', target, headers, body: `a=${'x'.repeat(kib64 - 2)}` })
+    expect([303, 400, 401, 403]).toContain(fits.status)
+    const body = `a=${'x'.repeat(kib64 - 1)}`
+    expect((await send({ method: 'POST', target, headers, body })).status).toBe(413)
+    const chunked = [...headers, 'Transfer-Encoding: chunked']
+    const size = body.length.toString(16)
+    const inChunks = await send({
+      method: 'POST',
+      target,
+      headers: chunked,
+      body: `${size}\r\n${body}\r\n0\r\n\r\n`,
+    })
+    expect(inChunks.status).toBe(413)
+    // Announced, and never sent: nobody waits for it.
+    const announced = [...headers, 'Content-Length: 100000000']
+    expect((await send({ method: 'POST', target, headers: announced, body: 'a=b' })).status).toBe(
+      413,
+    )
+  })
+
+  test('a body in small chunks without an end in sight is refused when it is too large', async () => {
+    const body = '400\r\n'.concat('a'.repeat(1024), '\r\n').repeat(70)
+    const headers = [urlencoded, 'Transfer-Encoding: chunked']
+    expect((await send({ method: 'POST', target: '/oauth/token', headers, body })).status).toBe(413)
+  })
+
+  test.each(posts)('%s: more than 100 parameters are refused', async (target) => {
+    const body = (count: number) =>
+      Array.from({ length: count }, (_, index) => `p${index}=`).join('&')
+    const answer = await send({ method: 'POST', target, headers: [urlencoded], body: body(101) })
+    const isErrorView =
+      answer.status === 303 && answer.headers.get('location')?.startsWith('/oauth/errors?')
+    expect(answer.status === 400 || isErrorView).toBe(true)
+    expect(`${answer.text}${answer.headers.get('location')}`).toMatch(
+      /More(?: |%20)than(?: |%20)100(?: |%20)parameters/,
+    )
+    const allowed = await send({ method: 'POST', target, headers: [urlencoded], body: body(100) })
+    expect(`${allowed.text}${allowed.headers.get('location')}`).not.toContain('100')
+  })
+
+  test.each(['gzip', 'deflate', 'br', 'identity'])(
+    'Content-Encoding %s is refused: no bomb is unpacked',
+    async (encoding) => {
+      for (const target of posts) {
+        const headers = [urlencoded, `Content-Encoding: ${encoding}`]
+        expect((await send({ method: 'POST', target, headers, body: 'a=b' })).status).toBe(400)
+      }
+    },
+  )
+
+  test('DS-01 oversize headers and addresses: 431, and the next request is served', async () => {
+    const long = 'a'.repeat(17_000)
+    for (const request of [
+      { target: `/login?next=/${long}` },
+      { target: '/login', headers: [`Cookie: a=${long}`] },
+      { target: '/api/me', headers: [`X-Forwarded-For: ${'1,'.repeat(50_000)}`] },
+    ])
+      expect((await send(request)).status).toBe(431)
+    expect((await send({ target: '/login' })).status).toBe(200)
+  })
+
+  test('invalid UTF-8, NUL and lone surrogates in a form: 4xx', async () => {
+    for (const body of [
+      'email=%ff%fe&password=%ff',
+      'email=a%00b&password=x',
+      'email=\xFF\xFE',
+      'email=%ED%A0%80',
+      '=',
+      '&&&',
+      '%',
+      'a=%zz',
+    ])
+      for (const target of posts) {
+        const answer = await send({ method: 'POST', target, headers: [urlencoded], body })
+        expect(answer.status).toBeLessThan(500)
+      }
+  })
+})
+
+describe('DS-02 no input takes long to judge', () => {
+  const many = 'a'.repeat(60_000)
+  const bait = [
+    `${many}!`,
+    `${'a@'.repeat(30_000)}`,
+    `${'/'.repeat(60_000)}x`,
+    ' '.repeat(60_000),
+    `${'%41'.repeat(20_000)}%`,
+    '\u00A0'.repeat(20_000),
+  ]
+  const within = async (work: () => Promise<unknown>): Promise<void> => {
+    const before = performance.now()
+    await work()
+    // A linear look takes a few milliseconds; the square of these lengths would take many seconds.
+    expect(performance.now() - before).toBeLessThan(2_000)
+  }
+
+  test('in forms', async () => {
+    for (const value of bait) {
+      for (const name of [
+        'email',
+        'next',
+        'csrf_token',
+        'scope',
+        'redirect_uri',
+        'client_id',
+        'state',
+        'grant_type',
+        'code_verifier',
+      ]) {
+        const body = `${name}=${value.includes('%') ? value : encodeURIComponent(value)}`.slice(
+          0,
+          65_000,
+        )
+        await within(() =>
+          send({ method: 'POST', target: '/oauth/token', headers: [urlencoded], body }),
+        )
+        await within(() => send({ method: 'POST', target: '/login', headers: [urlencoded], body }))
+      }
+    }
+  })
+
+  test('in headers and queries', async () => {
+    const value = 'a'.repeat(12_000)
+    const spaces = ' '.repeat(12_000)
+    for (const line of [
+      `Cookie: ${value};`,
+      `Cookie: ${'oauth2server_session=;'.repeat(500)}`,
+      `Cookie: ${'; '.repeat(6_000)}`,
+      `Authorization: Bearer ${value}!`,
+      `Authorization: Bearer${spaces}x y`,
+      `Authorization: Bearer ${'a.'.repeat(6_000)}`,
+      `Authorization: Basic ${value}=!`,
+      `X-Forwarded-For: ${'::1,'.repeat(3_000)}`,
+      `User-Agent: ${value}`,
+      `Content-Type: application/x-www-form-urlencoded${spaces};x`,
+    ])
+      for (const target of ['/api/me', '/oauth/token', '/login'])
+        await within(() =>
+          send({ method: target === '/oauth/token' ? 'POST' : 'GET', target, headers: [line] }),
+        )
+    for (const query of [
+      `${'a&'.repeat(5_000)}`,
+      `access_token=${value}`,
+      `${'%41'.repeat(4_000)}%`,
+      `a=${value}<`,
+    ])
+      await within(() => send({ target: `/api/me?${query}` }))
+  })
+})
+
+describe('HT-06 CORS', () => {
+  const origins = ['https://evil.example', 'null', 'http://localhost:1']
+  test('pages and the REST API allow no other origin, and no preflight', async () => {
+    const targets = [
+      '/login',
+      '/logout',
+      '/',
+      '/oauth/authorize?client_id=x',
+      '/oauth/errors',
+      '/oauth/ping',
+      '/oauth/info',
+      '/api/me',
+      '/api/notes',
+      '/api/public',
+      '/oauth/absent',
+    ]
+    for (const origin of [...origins, app.issuer])
+      for (const target of targets)
+        for (const method of ['GET', 'OPTIONS']) {
+          const headers = [
+            `Origin: ${origin}`,
+            'Access-Control-Request-Method: POST',
+            'Access-Control-Request-Headers: authorization',
+            ...asSession(),
+          ]
+          const answer = await send({ method, target, headers })
+          const names = [...answer.headers.keys()].filter((name) =>
+            name.startsWith('access-control-'),
+          )
+          expect(names, `${method} ${target}`).toEqual([])
+        }
+  })
+
+  test('metadata is for everybody, without credentials', async () => {
+    for (const name of ['oauth-authorization-server', 'oauth-protected-resource']) {
+      const { headers } = await send({
+        target: `/.well-known/${name}`,
+        headers: ['Origin: https://app.example'],
+      })
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+      expect(headers.get('access-control-allow-credentials')).toBeNull()
+      expect(headers.get('set-cookie')).toBeNull()
+    }
+  })
+})
+
+describe('DS-06 names of members of every object', () => {
+  const names = [
+    '__proto__',
+    'constructor',
+    'prototype',
+    'toString',
+    'hasOwnProperty',
+    '__defineGetter__',
+  ]
+  const nasty = [
+    '__proto__[scope]=notes:write',
+    '__proto__.isAdmin=true',
+    'constructor.prototype.x=1',
+    'constructor[prototype][x]=1',
+    '__proto__=x',
+    '__proto__=y',
+    ...names.map((name) => `${name}=polluted`),
+  ].join('&')
+
+  test('as parameters they are unknown ones', async () => {
+    for (const target of ['/login', '/oauth/errors', '/oauth/authorize', '/oauth/ping', '/'])
+      await send({ target: `${target}?${nasty}` })
+    for (const target of ['/login', '/logout', '/oauth/authorize', '/oauth/token']) {
+      const { status } = await send({ method: 'POST', target, headers: [urlencoded], body: nasty })
+      expect(status).toBeLessThan(500)
+    }
+    const { status } = await tokenRequest(
+      app.issuer,
+      { grant_type: 'client_credentials', '__proto__[scope]': 'x', constructor: 'y' },
+      { basic: client },
+    )
+    expect(status).toBe(200)
+    const bare: Record<string, unknown> = {}
+    for (const name of ['scope', 'x', 'isAdmin', 'polluted']) expect(bare[name]).toBeUndefined()
+    expect(Object.prototype.toString).toBeTypeOf('function')
+  })
+
+  test('in JSON for the REST application they change nothing', async () => {
+    const token = await app.personalToken(['notes:write', 'notes:read'])
+    const answer = await fetch(`${app.issuer}/api/notes`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{"__proto__":{"text":"x","isAdmin":true},"constructor":{"prototype":{"x":1}}}',
+    })
+    expect(answer.status).toBe(400)
+    expect(({} as Record<string, unknown>).isAdmin).toBeUndefined()
+  })
+
+  test.each(names)('%s as a value is nothing that we know', async (name) => {
+    const { location, ...page } = await (async () => {
+      const answer = await session.agent.fetch(
+        authorizeUrl(app.issuer, {
+          client_id: client.clientId,
+          redirect_uri: redirectUri,
+          scope: name,
+        }),
+      )
+      return { status: answer.status, location: answer.headers.get('location') ?? '' }
+    })()
+    expect(page.status).toBe(303)
+    expect(new URL(location).searchParams.get('error')).toBe('invalid_scope')
+    const type = await session.agent.fetch(
+      authorizeUrl(app.issuer, {
+        client_id: client.clientId,
+        redirect_uri: redirectUri,
+        response_type: name,
+      }),
+    )
+    expect(new URL(type.headers.get('location') ?? '').searchParams.get('error')).toBe(
+      'unsupported_response_type',
+    )
+    const unknown = await session.agent.fetch(authorizeUrl(app.issuer, { client_id: name }))
+    expect(unknown.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
+    const grant = await tokenRequest(app.issuer, { grant_type: name }, { basic: client })
+    expect([grant.status, grant.body.error]).toEqual([400, 'unsupported_grant_type'])
+    const cookie = await send({
+      target: '/',
+      headers: [`Cookie: ${name}=x; oauth2server_session=${name}`],
+    })
+    expect(cookie.text).toContain('Nobody is logged in.')
+  })
+})

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest'
+import {
+  formActionSource,
+  matchRedirectUri,
+  redirectUriProblem,
+  splitRedirectUris,
+  withFragment,
+  withQuery,
+} from '../../src/model/redirect-uri.ts'
+import { dangerousRedirectUris } from '../support/redirect-uris.ts'
+
+const strict = { privateUse: false }
+const native = { privateUse: true }
+
+describe('which redirect URIs may be registered', () => {
+  test.each(dangerousRedirectUris)('AZ-09 %j is refused', (uri) => {
+    expect(redirectUriProblem(uri, strict)).toMatch(/\.$/)
+  })
+
+  test.each([
+    'https://client.example/cb',
+    'https://client.example',
+    'https://client.example?x=1',
+    'https://client.example/cb?x=1&y=%20',
+    'https://client.example:8443/cb',
+    'https://CLIENT.example/cb',
+    'https://xn--bcher-kva.example/cb',
+    'https://localhost/cb',
+    'https://192.0.2.1/cb',
+    'https://[2001:db8::1]/cb',
+    'https://[2001:db8::1]:8443/cb',
+    'http://localhost/cb',
+    'http://localhost:3000/cb',
+    'http://localhost',
+    'http://127.0.0.1:1/cb?x',
+    'http://[::1]/cb',
+    'http://[::1]:65535/cb',
+  ])('%s is a valid URL that uses https, or http on a loopback host', (uri) => {
+    expect(redirectUriProblem(uri, strict)).toBeUndefined()
+  })
+
+  test('RFC 8252 §7.1 a private-use scheme needs the option, and a dot', () => {
+    expect(redirectUriProblem('com.example.app:/cb', native)).toBeUndefined()
+    for (const uri of [
+      'myapp:/cb',
+      'javascript:/x',
+      'com.example.app:cb',
+      'com.example.app://evil',
+    ]) {
+      expect(redirectUriProblem(uri, native), uri).toBeDefined()
+    }
+    for (const uri of dangerousRedirectUris.filter((uri) => uri !== 'com.example.app:/cb')) {
+      expect(redirectUriProblem(uri, native), uri).toBeDefined()
+    }
+  })
+})
+
+test('a text is split on newlines, each entry is trimmed, empty lines are left out', () => {
+  expect(splitRedirectUris(' https://a/cb \r\n\n\thttps://b/cb\t\n')).toEqual([
+    'https://a/cb',
+    'https://b/cb',
+  ])
+  expect(splitRedirectUris([' https://a/cb ', ''])).toEqual(['https://a/cb'])
+  expect(splitRedirectUris('')).toEqual([])
+})
+
+describe('matching', () => {
+  const registered = ['https://client.example/cb', 'http://127.0.0.1/cb', 'http://[::1]/cb']
+  const match = (uri: string, anyLoopbackPort = false) =>
+    matchRedirectUri(registered, uri, { anyLoopbackPort })
+
+  test('AZ-04 RFC 9700 §2.1 is comparison of the strings as given', () => {
+    for (const uri of registered) expect(match(uri)).toBe(uri)
+    for (const uri of [
+      'https://client.example/cb/',
+      'https://client.example/CB',
+      'https://client.example/cb?x=1',
+      'https://client.example/cb?',
+      'https://client.example/cb#',
+      'http://client.example/cb',
+      'https://client.example:443/cb',
+      'https://CLIENT.example/cb',
+      'https://client.example/cb/../x',
+      'https://client.example/cb/%2e%2e/x',
+      'https://client.example/cb..;/x',
+      'https://client.example/cb%20',
+      ' https://client.example/cb',
+      'http://127.0.0.1:80/cb',
+    ]) {
+      expect(match(uri), uri).toBeUndefined()
+      if (!uri.includes(':80')) expect(match(uri, true), uri).toBeUndefined()
+    }
+  })
+
+  test('AZ-07 RFC 8252 §7.3 a public client may use any port of a loopback address, and nothing else', () => {
+    expect(match('http://127.0.0.1:1/cb', true)).toBe('http://127.0.0.1/cb')
+    expect(match('http://127.0.0.1:65535/cb', true)).toBe('http://127.0.0.1/cb')
+    expect(match('http://[::1]:9/cb', true)).toBe('http://[::1]/cb')
+    for (const uri of [
+      'http://127.0.0.1:0/cb',
+      'http://127.0.0.1:65536/cb',
+      'http://127.0.0.1:9/other',
+      'http://127.0.0.1:9/cb?x=1',
+      'https://127.0.0.1:9/cb',
+      'http://localhost:9/cb',
+      'http://127.0.0.1:9',
+      'http://127.0.0.1:9@evil.example/cb',
+      'https://client.example:9/cb',
+    ]) {
+      expect(match(uri, true), uri).toBeUndefined()
+    }
+  })
+})
+
+describe('what is appended', () => {
+  test('RFC 6749 §4.1.2 the registered URI stays as it is, parameters follow', () => {
+    const more = { code: 'a b&c', state: undefined }
+    expect(withQuery('https://h/cb', more)).toBe('https://h/cb?code=a%20b%26c')
+    expect(withQuery('https://h/cb?', more)).toBe('https://h/cb?code=a%20b%26c')
+    expect(withQuery('https://h/cb?x=%7e', more)).toBe('https://h/cb?x=%7e&code=a%20b%26c')
+    expect(withQuery('https://h/cb?x=1&', more)).toBe('https://h/cb?x=1&code=a%20b%26c')
+    expect(withQuery('https://h/cb', { state: undefined })).toBe('https://h/cb')
+    expect(withFragment('https://h/cb?x=1', more)).toBe('https://h/cb?x=1#code=a%20b%26c')
+  })
+
+  test('AZ-15 no line break, and no lone surrogate, gets into a header', () => {
+    const address = withQuery('https://h/cb', { state: 'a\r\nSet-Cookie: x\ud800' })
+    expect(address).toBe('https://h/cb?state=a%0D%0ASet-Cookie%3A%20x%EF%BF%BD')
+  })
+
+  test('the source for form-action is the origin, or a scheme where there is none to be named', () => {
+    expect(formActionSource('https://h:8443/cb?x')).toBe('https://h:8443')
+    expect(formActionSource('http://[::1]:9/cb')).toBe('http:')
+    expect(formActionSource('com.example.app:/cb')).toBe('com.example.app:')
+  })
+})

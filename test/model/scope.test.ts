@@ -1,0 +1,137 @@
+import { emailScope, OAuthError, Scope, ScopeDoesNotExists, ScopeRegistry } from 'svc-oauth2server'
+import { describe, expect, test } from 'vitest'
+import { isWithin, narrow, parseScope } from '../../src/model/scope.ts'
+
+describe('Scope', () => {
+  test('fields: id is required; help_text and group are empty, is_internal is false by default', () => {
+    expect({ ...new Scope('homepage:read') }).toEqual({
+      id: 'homepage:read',
+      helpText: '',
+      group: '',
+      isInternal: false,
+    })
+  })
+
+  test('the constructor argument `internal` becomes the field isInternal', () => {
+    const scope = new Scope('a', { helpText: 'Help', group: 'G', internal: true })
+    expect({ ...scope }).toEqual({ id: 'a', helpText: 'Help', group: 'G', isInternal: true })
+  })
+
+  test('email_scope is provided by the service', () => {
+    expect(emailScope).toBeInstanceOf(Scope)
+    expect(emailScope.id).toBe('user:email')
+    expect(emailScope.isInternal).toBe(false)
+  })
+
+  test.each(['', 'a b', 'a\tb', 'a\nb', 'a"b', 'a\\b', 'é', 'a\u0000', 'x'.repeat(256)])(
+    'RFC 6749 §3.3 %j is no scope id',
+    (id) => {
+      expect(() => new Scope(id)).toThrow(TypeError)
+    },
+  )
+
+  test('RFC 6749 §3.3 every other printable ASCII character may be in an id', () => {
+    const id = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index))
+      .filter((character) => character !== '"' && character !== '\\')
+      .join('')
+    expect(new Scope(id).id).toBe(id)
+    expect(new Scope('x'.repeat(255)).id).toHaveLength(255)
+  })
+})
+
+describe('ScopeRegistry', () => {
+  const registry = new ScopeRegistry([
+    new Scope('b:x'),
+    new Scope('a:x'),
+    new Scope('c:x', { internal: true }),
+  ])
+
+  test('anything but a Scope is refused with a TypeError', () => {
+    const lookalike = { id: 'a', helpText: '', group: '', isInternal: false }
+    for (const value of [lookalike, 'a', null, undefined]) {
+      expect(() => new ScopeRegistry([value as Scope])).toThrow(TypeError)
+    }
+  })
+
+  test('an id is registered once; the first stays', () => {
+    const first = new Scope('a')
+    const once = new ScopeRegistry([first])
+    expect(() => once.register(new Scope('a', { internal: true }))).toThrow(/a is registered/)
+    expect(once.get('a')).toBe(first)
+  })
+
+  test('choices are sorted by id and leave internal scopes out; all() has them', () => {
+    expect(registry.choices().map(({ id }) => id)).toEqual(['a:x', 'b:x'])
+    expect(registry.all().map(({ id }) => id)).toEqual(['a:x', 'b:x', 'c:x'])
+    expect(registry.requestable()).toEqual(['a:x', 'b:x'])
+  })
+
+  test('validated() removes duplicates and takes internal scopes', () => {
+    expect(registry.validated(['b:x', 'a:x', 'b:x', 'c:x'])).toEqual(['b:x', 'a:x', 'c:x'])
+    expect(registry.validated([])).toEqual([])
+  })
+
+  test('an unregistered scope raises ScopeDoesNotExists that names it; ids are case-sensitive', () => {
+    for (const id of ['nope', 'A:X', '', 'a:x ']) {
+      const refused = expect(() => registry.validated(['a:x', id]))
+      refused.toThrow(ScopeDoesNotExists)
+      refused.toThrow(expect.objectContaining({ name: 'ScopeDoesNotExists', scope: id }))
+    }
+  })
+
+  test('DS-06 names of Object.prototype are ordinary unknown names', () => {
+    for (const id of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+      expect(() => registry.validated([id])).toThrow(ScopeDoesNotExists)
+      expect(registry.get(id)).toBeUndefined()
+      expect(registry.visible([id])).toEqual([])
+    }
+    expect(new ScopeRegistry([new Scope('__proto__')]).validated(['__proto__'])).toEqual([
+      '__proto__',
+    ])
+  })
+
+  test('visible() keeps what is registered and not internal', () => {
+    expect(registry.visible(['c:x', 'b:x', 'gone'])).toEqual(['b:x'])
+    expect(registry.registered(['c:x', 'b:x', 'gone'])).toEqual(['c:x', 'b:x'])
+  })
+})
+
+describe('the scope parameter', () => {
+  test('SC-05 RFC 6749 §3.3 is a list of scope tokens between spaces; duplicates collapse', () => {
+    expect(parseScope('a b')).toEqual(['a', 'b'])
+    expect(parseScope('a a b a')).toEqual(['a', 'b'])
+  })
+
+  test.each(['a\tb', 'a\nb', 'a"x', 'a\\', 'ä', `a ${'x'.repeat(256)}`, '\u0000'])(
+    'SC-05 %j is invalid_scope',
+    (text) => {
+      expect(() => parseScope(text)).toThrow(expect.objectContaining({ code: 'invalid_scope' }))
+    },
+  )
+
+  test('narrow() gives what was asked for within the ceiling, or the default where nothing was', () => {
+    const rules = { within: ['a', 'b'], otherwise: ['a'] }
+    expect(narrow('b', rules)).toEqual(['b'])
+    expect(narrow(undefined, rules)).toEqual(['a'])
+    expect(() => narrow('a c', rules)).toThrow(OAuthError)
+    expect(() => narrow('c', rules)).toThrow(expect.objectContaining({ code: 'invalid_scope' }))
+    // A default beyond the ceiling is no way around it.
+    expect(() => narrow(undefined, { within: [], otherwise: ['a'] })).toThrow(OAuthError)
+  })
+
+  test('isWithin() is exact set membership', () => {
+    expect(isWithin([], [])).toBe(true)
+    expect(isWithin(['a'], ['a', 'b'])).toBe(true)
+    expect(isWithin(['a', 'c'], ['a', 'b'])).toBe(false)
+    expect(isWithin(['a'], ['a:x', 'A'])).toBe(false)
+  })
+
+  test('DS-02 a hundred thousand scopes are judged in less than a moment', () => {
+    const many = Array.from({ length: 100_000 }, (_, index) => `s${index}`)
+    const registry = new ScopeRegistry(many.map((id) => new Scope(id)))
+    const started = performance.now()
+    expect(registry.validated(many)).toHaveLength(100_000)
+    expect(isWithin(many, many)).toBe(true)
+    expect(performance.now() - started).toBeLessThan(500)
+  })
+})

@@ -1,0 +1,205 @@
+import { type ClientInput, Scope } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { shownText } from '../support/html.ts'
+import { redirectUri, startServer, type TestServer, testScopes } from '../support/server.ts'
+import { type LoggedIn, logIn } from '../support/session.ts'
+import { authorizeUrl, formIn, newPkce } from '../support/user-agent.ts'
+
+const many = Array.from({ length: 60 }, (_, index) => `many:${index}`)
+
+let app: TestServer
+let session: LoggedIn
+beforeAll(async () => {
+  app = await startServer({
+    allowPrivateUseRedirectUris: true,
+    scopes: [
+      ...testScopes,
+      new Scope('plain'),
+      new Scope('helped', { helpText: 'Do something' }),
+      ...many.map((id) => new Scope(id, { helpText: `Help of ${id}`, group: 'Many' })),
+    ],
+  })
+  session = await logIn(app)
+})
+afterAll(() => app.close())
+
+const open = async (
+  input: Partial<ClientInput> = {},
+  parameters: Record<string, string | undefined> = {},
+) => {
+  const client = await app.client(input)
+  const [uri = redirectUri] = [input.redirectUris ?? []].flat()
+  const page = await session.agent.fetch(
+    authorizeUrl(app.issuer, {
+      client_id: client.clientId,
+      redirect_uri: uri,
+      code_challenge: newPkce().challenge,
+      code_challenge_method: 'S256',
+      ...parameters,
+    }),
+  )
+  expect(page.status).toBe(200)
+  return { client, html: await page.text() }
+}
+
+/** Each group with what is listed under it. */
+const groups = (html: string): Record<string, readonly string[]> =>
+  Object.fromEntries(
+    [...html.matchAll(/<section>([\s\S]*?)<\/section>/g)].map(([, section = '']) => [
+      /<h2>([^<]*)<\/h2>/.exec(section)?.[1] ?? '',
+      [...section.matchAll(/<li>([\s\S]*?)<\/li>/g)].map(([, item = '']) =>
+        item.replaceAll(/<\/?code>/g, '`'),
+      ),
+    ]),
+  )
+
+/** What stands beside a term of the list below the scopes. */
+const beside = (html: string, term: string): string | undefined =>
+  new RegExp(`<dt>${term}</dt><dd>([\\s\\S]*?)</dd>`).exec(html)?.[1]
+
+describe('XS-06 the consent page lists what is asked for', () => {
+  test('scopes with their help texts, under their groups', async () => {
+    const { html } = await open({}, { scope: 'notes:write user:email plain notes:read helped' })
+    expect(groups(html)).toEqual({
+      Notes: ['Write and delete your notes `notes:write`', 'Read your notes `notes:read`'],
+      User: ['Read your e-mail address `user:email`'],
+      Other: ['`plain`', 'Do something `helped`'],
+    })
+    expect(shownText(html).join(' ')).toContain(
+      'Client wants to act for you. It asks for permission to:',
+    )
+  })
+
+  test('no other scope than these', async () => {
+    const { html } = await open({}, { scope: 'notes:read notes:read' })
+    expect(groups(html)).toEqual({ Notes: ['Read your notes `notes:read`'] })
+    expect(html).not.toMatch(/notes:write|user:email|test:scope/)
+  })
+
+  test('all of them, however many', async () => {
+    const { html } = await open({}, { scope: many.join(' ') })
+    expect(groups(html).Many).toEqual(many.map((id) => `Help of ${id} \`${id}\``))
+  })
+
+  test('contract §4.5 the default scopes of the client where none is asked for', async () => {
+    const { html } = await open({ defaultScopes: ['notes:read', 'user:email'] })
+    expect(Object.keys(groups(html)).sort()).toEqual(['Notes', 'User'])
+    expect(html).toContain('<code>notes:read</code>')
+    expect(html).toContain('<code>user:email</code>')
+  })
+
+  test('that it is authentication only, where there are none', async () => {
+    const { html } = await open()
+    expect(groups(html)).toEqual({})
+    expect(shownText(html)).toContain(
+      'wants to know that you are you. It gets no further permission.',
+    )
+  })
+})
+
+describe('XS-06 it says who asks, who is asked, and where the answer goes', () => {
+  test('name, description, website, owner and user', async () => {
+    const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
+    const { html } = await open({
+      name: 'Note Reader',
+      description: 'Reads your notes to you.',
+      website: 'https://reader.example/about?a=b&c=d',
+      userId: owner.id,
+    })
+    expect(html).toContain('<h1>Allow Note Reader?</h1>')
+    expect(html).toContain('<title>Allow Note Reader?</title>')
+    expect(shownText(html)).toContain('Reads your notes to you.')
+    expect(beside(html, 'Website')).toBe(
+      '<a href="https://reader.example/about?a=b&amp;c=d" rel="noopener noreferrer nofollow">https://reader.example/about?a=b&amp;c=d</a>',
+    )
+    expect(beside(html, 'Registered by')).toBe('<bdi>owner@example.org</bdi>')
+    expect(beside(html, 'You are logged in as')).toBe(`<bdi>${app.user.email}</bdi>`)
+  })
+
+  test('what the client has not given is left out', async () => {
+    const { html } = await open({ userId: null })
+    for (const term of ['Website', 'Registered by']) expect(beside(html, term)).toBeUndefined()
+    expect(html).not.toContain('class="description"')
+  })
+
+  test.each<[string, string, boolean?]>([
+    ['https://client.example/cb?a=b', '<code>client.example</code>'],
+    ['https://client.example:8443/cb', '<code>client.example:8443</code>'],
+    ['HTTPS://Client.Example/cb', '<code>client.example</code>'],
+    ['https://xn--pple-43d.com/cb', '<code>xn--pple-43d.com</code>'],
+    ['http://localhost:9/cb', '<code>localhost:9</code>, a program on this very computer'],
+    ['http://127.0.0.1:9/cb', '<code>127.0.0.1:9</code>, a program on this very computer', false],
+    ['http://[::1]:9/cb', '<code>[::1]:9</code>, a program on this very computer', false],
+    ['com.example.app:/cb', '<code>com.example.app:</code>', false],
+  ])('%s: the user is told that %s comes next', async (uri, shown, isConfidential = true) => {
+    const { html } = await open({ redirectUris: [uri], isConfidential })
+    expect(beside(html, 'You will be sent to')).toBe(shown)
+  })
+
+  test.each([
+    'https://аpple.com/cb',
+    'https://müller.example/cb',
+    'https://client.example\u200B/cb',
+  ])('%s, with a letter that could be mistaken, cannot be registered', async (uri) => {
+    await expect(app.client({ redirectUris: [uri] })).rejects.toThrow('character')
+  })
+})
+
+describe('contract §4.4 the form', () => {
+  test('carries nothing of the request but its one-time id', async () => {
+    const given = { scope: 'notes:read', state: 'the-state-of-the-client', nonce: 'the-nonce' }
+    const { client, html } = await open(
+      {},
+      { ...given, client_secret: 'the-secret-in-the-request' },
+    )
+    const { action, hidden } = formIn(html)
+    expect(action).toBe('/oauth/authorize')
+    expect(hidden).toEqual({
+      csrf_token: expect.stringMatching(/^[\w-]{43}$/),
+      authorization_request: expect.stringMatching(/^[A-Za-z0-9]{43}$/),
+    })
+    const names = [...html.matchAll(/<(?:input|button|select|textarea)[^>]* name="([^"]*)"/g)].map(
+      ([, name]) => name,
+    )
+    expect(names).toEqual(['csrf_token', 'authorization_request', 'confirm', 'confirm'])
+    for (const text of [
+      given.state,
+      given.nonce,
+      'the-secret',
+      client.clientSecret,
+      session.identifier,
+      session.jwt,
+      redirectUri,
+    ])
+      expect(html).not.toContain(text)
+  })
+
+  test('asks for a decision by two buttons, and each page has an id of its own', async () => {
+    const [one, two] = [await open(), await open()]
+    expect(one.html).toMatch(/<button type="submit" name="confirm" value="yes">Allow<\/button>/)
+    expect(one.html).toMatch(
+      /<button type="submit" name="confirm" value="no" class="refuse">Refuse<\/button>/,
+    )
+    expect(formIn(one.html).hidden.authorization_request).not.toBe(
+      formIn(two.html).hidden.authorization_request,
+    )
+  })
+
+  test('with a stale CSRF token it is shown again, and then works', async () => {
+    const { html } = await open({}, { scope: 'notes:read' })
+    const { hidden } = formIn(html)
+    const post = (fields: Record<string, string>) =>
+      session.agent.fetch(`${app.issuer}/oauth/authorize`, {
+        method: 'POST',
+        body: new URLSearchParams(fields),
+      })
+    const stale = await post({ ...hidden, csrf_token: 'x', confirm: 'yes' })
+    expect(stale.status).toBe(403)
+    const again = await stale.text()
+    expect(again).toContain('This page was open for too long. Please decide again.')
+    expect(groups(again)).toEqual(groups(html))
+    const answer = await post({ ...formIn(again).hidden, confirm: 'yes' })
+    expect(answer.status).toBe(303)
+    expect(new URL(answer.headers.get('location') ?? '').searchParams.has('code')).toBe(true)
+  })
+})

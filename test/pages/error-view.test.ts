@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { shownText } from '../support/html.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+let app: TestServer
+beforeAll(async () => {
+  app = await startServer()
+})
+afterAll(() => app.close())
+
+const view = async (query: string | Record<string, string>) => {
+  const answer = await fetch(`${app.issuer}/oauth/errors?${new URLSearchParams(query)}`, {
+    redirect: 'manual',
+  })
+  const html = await answer.text()
+  expect(answer.status).toBe(400)
+  expect(answer.headers.get('location')).toBeNull()
+  expect(answer.headers.get('refresh')).toBeNull()
+  expect(html).not.toMatch(/http-equiv/i)
+  return { html, shown: shownText(html) }
+}
+
+const generic =
+  'The application and this server could not agree. This is most likely a mistake of the application, not yours.'
+
+describe('contract §2 the error view', () => {
+  test.each([
+    ['invalid_request', 'The application sent a request that cannot be used.'],
+    ['access_denied', 'The permission was refused.'],
+    ['server_error', 'Something went wrong on our side.'],
+    ['temporarily_unavailable', 'The service is not available right now.'],
+  ])('explains %s', async (error, explanation) => {
+    const { shown } = await view({ error, error_description: 'redirect_uri is missing.' })
+    expect(shown.join(' ')).toContain(explanation)
+    expect(shown).not.toContain(generic)
+    expect(shown).toEqual(expect.arrayContaining([error, 'redirect_uri is missing.']))
+  })
+
+  test.each([
+    'unknown_error',
+    'INVALID_REQUEST',
+    'invalid_request ',
+    'constructor',
+    '__proto__',
+    'toString',
+    'hasOwnProperty',
+    'valueOf',
+    '0',
+    '😀',
+  ])('says something general about "%s", and shows it as text', async (error) => {
+    const { shown } = await view({ error })
+    expect(shown).toContain(generic)
+    expect(shown).toContain(error.trim())
+  })
+
+  test('shows nothing where nothing is given', async () => {
+    for (const query of [
+      '',
+      'error=',
+      'error_description=',
+      'other=x',
+      'error',
+      '&&&',
+      '=x',
+      '%',
+      'error[]=x',
+    ]) {
+      const { html, shown } = await view(query)
+      expect(shown).toContain(generic)
+      expect(html).not.toMatch(/<dt>|<dd>/)
+    }
+  })
+
+  test('takes the first of two, and never fails for the second', async () => {
+    const { shown } = await view(
+      'error=first&error=second&error_description=one&error_description=two',
+    )
+    expect(shown).toEqual(expect.arrayContaining(['first', 'one']))
+    expect(shown.join(' ')).not.toMatch(/second|two/)
+  })
+
+  test('cuts what is long, and takes any characters', async () => {
+    const { html } = await view({ error: 'e'.repeat(3_000), error_description: 'd'.repeat(3_000) })
+    expect(html.length).toBeLessThan(3_000)
+    for (const error of ['\u0000', '\u202E\u2066', '\r\n', '😀'.repeat(60), '\uFFFD', '%ff']) {
+      const { html: page } = await view({ error, error_description: error })
+      expect(page).toContain('</html>')
+    }
+    expect((await view('error=%ff%fe%00&error_description=%ED%A0%80')).html).toContain('</html>')
+  })
+
+  test('leads to the start page alone, whatever it is told', async () => {
+    const query = {
+      error: 'x',
+      error_uri: 'https://evil.example',
+      redirect_uri: 'https://evil.example',
+      next: '//evil.example',
+      state: 'evil',
+    }
+    const { html } = await view(query)
+    expect([...html.matchAll(/<a href="([^"]*)"/g)].map(([, address]) => address)).toEqual(['/'])
+    expect(html).not.toContain('evil')
+  })
+})
+
+describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
+  const whereErrorsGo = async ({ issuer }: Pick<TestServer, 'issuer'>) => {
+    const answer = await fetch(`${issuer}/oauth/authorize?client_id=unknown`, {
+      redirect: 'manual',
+    })
+    expect(answer.status).toBe(303)
+    return answer.headers.get('location')
+  }
+  const query = 'error=invalid_request&error_description=The%20client%20is%20unknown.'
+
+  test.each<[string, object, string]>([
+    [
+      'the built-in view by its specified name',
+      { errorEndpoint: 'svc_oauth2server.errors' },
+      `/oauth/errors?${query}`,
+    ],
+    [
+      'that view under another prefix',
+      { oauthPrefix: '/o', errorEndpoint: 'svc_oauth2server.errors' },
+      `/o/errors?${query}`,
+    ],
+    ['a path', { errorEndpoint: '/help/errors' }, `/help/errors?${query}`],
+    ['a path with a query', { errorEndpoint: '/help?topic=errors' }, `/help?topic=errors&${query}`],
+    [
+      'a name in options.views',
+      { errorEndpoint: 'my.errors', views: { 'my.errors': '/mine' } },
+      `/mine?${query}`,
+    ],
+  ])('%s', async (_, options, expected) => {
+    await using own = await startServer(options)
+    const { oauthPrefix } = own.server.settings
+    const answer = await fetch(`${own.issuer}${oauthPrefix}/authorize?client_id=unknown`, {
+      redirect: 'manual',
+    })
+    expect(answer.status).toBe(303)
+    expect(answer.headers.get('location')).toBe(expected)
+  })
+
+  test('by default the built-in one, whose page says it', async () => {
+    const location = await whereErrorsGo(app)
+    expect(location).toBe(`/oauth/errors?${query}`)
+    const page = await fetch(`${app.issuer}${location}`)
+    expect(shownText(await page.text())).toContain('The client is unknown.')
+  })
+
+  test.each([
+    'https://evil.example',
+    '//evil.example',
+    '/\\evil.example',
+    'unknown.view',
+    'constructor',
+    '__proto__',
+    '',
+    ' /x',
+    '/x y',
+    'javascript:alert(1)',
+  ])('"%s" is none: the start is refused', async (errorEndpoint) => {
+    await expect(startServer({ errorEndpoint })).rejects.toThrow('OAUTH2_PROVIDER_ERROR_ENDPOINT')
+  })
+
+  test.each(['https://evil.example', '//evil.example', '/\\evil.example', 'x'])(
+    'a view at "%s" is none either',
+    async (path) => {
+      const start = startServer({ errorEndpoint: 'mine', views: { mine: path } })
+      await expect(start).rejects.toThrow('OAUTH2_PROVIDER_ERROR_ENDPOINT')
+    },
+  )
+})

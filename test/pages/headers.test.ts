@@ -1,0 +1,276 @@
+import { StoreUnavailable } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { redirectUri, startServer, type TestServer } from '../support/server.ts'
+import { type LoggedIn, logIn } from '../support/session.ts'
+import { authorizeUrl, formIn, newPkce, UserAgent } from '../support/user-agent.ts'
+
+let failure: Error | undefined
+let app: TestServer
+let session: LoggedIn
+let clientId: string
+beforeAll(async () => {
+  app = await startServer({
+    allowPrivateUseRedirectUris: true,
+    aroundStore: ({ name }, operation) => {
+      if (failure && name === 'sessions.find') throw failure
+      return operation()
+    },
+  })
+  session = await logIn(app)
+  clientId = (await app.client()).clientId
+})
+afterAll(() => app.close())
+
+const policy = (formAction = "'self'"): string =>
+  `default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action ${formAction}`
+
+const post = (path: string, fields: Record<string, string>, agent = session.agent) =>
+  agent.fetch(`${app.issuer}${path}`, { method: 'POST', body: new URLSearchParams(fields) })
+
+const get = (path: string, agent = session.agent) => agent.fetch(`${app.issuer}${path}`)
+
+const failingWith = async (error: Error): Promise<Response> => {
+  failure = error
+  try {
+    return await get('/login')
+  } finally {
+    failure = undefined
+  }
+}
+
+const authorization = () =>
+  authorizeUrl('', { client_id: clientId, redirect_uri: redirectUri, scope: 'notes:read' })
+
+const consentForm = async () => formIn(await (await get(authorization())).text()).hidden
+
+const credentials = () => ({ email: app.user.email, password: app.password })
+
+const pages: [string, number, () => Promise<Response>, string?][] = [
+  ['login', 200, () => get('/login', new UserAgent())],
+  [
+    'login that failed',
+    403,
+    async () => {
+      const { hidden } = formIn(await (await get('/login?prompt=login')).text())
+      return post('/login', { ...hidden, email: 'x', password: 'y' })
+    },
+  ],
+  ['login without a CSRF token', 403, () => post('/login', credentials())],
+  [
+    'login with a body that is no form',
+    400,
+    () => session.agent.fetch(`${app.issuer}/login`, { method: 'POST', body: 'x' }),
+  ],
+  ['login with a body that is too large', 413, () => post('/login', { email: 'x'.repeat(70_000) })],
+  ['logout without a CSRF token', 403, () => post('/logout', {})],
+  [
+    'logout with a body that is no form',
+    400,
+    () => session.agent.fetch(`${app.issuer}/logout`, { method: 'POST', body: 'x' }),
+  ],
+  [
+    'login with a request that waits',
+    200,
+    () => get(`/login?next=${encodeURIComponent(authorization())}`, new UserAgent()),
+    'https://client.example',
+  ],
+  [
+    'login that failed with a request that waits',
+    403,
+    () => post('/login', { next: authorization(), ...credentials() }, new UserAgent()),
+    'https://client.example',
+  ],
+  ['consent', 200, () => get(authorization()), 'https://client.example'],
+  [
+    'consent with a stale CSRF token',
+    403,
+    async () =>
+      post('/oauth/authorize', { ...(await consentForm()), csrf_token: 'x', confirm: 'yes' }),
+    'https://client.example',
+  ],
+  [
+    'consent without a decision',
+    400,
+    async () => post('/oauth/authorize', { ...(await consentForm()), confirm: 'maybe' }),
+  ],
+  [
+    'consent on a request that is not there',
+    400,
+    () =>
+      post('/oauth/authorize', {
+        authorization_request: 'x',
+        confirm: 'yes',
+        csrf_token: session.csrfToken,
+      }),
+  ],
+  ['consent of nobody', 403, () => post('/oauth/authorize', { confirm: 'yes' }, new UserAgent())],
+  [
+    'authorization request that is no form',
+    400,
+    () => session.agent.fetch(`${app.issuer}/oauth/authorize`, { method: 'POST', body: 'x' }),
+  ],
+  ['error view', 400, () => get('/oauth/errors?error=x&error_description=y')],
+  ['error view of nothing', 400, () => get('/oauth/errors')],
+  ['nothing at this address', 404, () => get('/oauth/absent')],
+  ['nothing at this address, posted', 404, () => post('/oauth/revoke', {})],
+  ['store that is down', 503, () => failingWith(new StoreUnavailable('gone'))],
+  ['error of our own', 500, () => failingWith(new Error('gone'))],
+]
+
+describe('contract §6.3 headers of every page', () => {
+  test.each(pages)('%s (%i)', async (_, status, open, formAction) => {
+    const answer = await open()
+    expect(answer.status).toBe(status)
+    const { headers } = answer
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(headers.get('content-security-policy')).toBe(
+      policy(formAction === undefined ? "'self'" : `'self' ${formAction}`),
+    )
+    expect(headers.get('x-frame-options')).toBe('DENY')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(headers.get('cache-control')).toBe('no-store')
+    for (const name of [
+      'etag',
+      'last-modified',
+      'x-powered-by',
+      'server',
+      'location',
+      'access-control-allow-origin',
+    ])
+      expect(headers.get(name), name).toBeNull()
+    const html = await answer.text()
+    expect(html).toMatch(/^<!doctype html>\n<html lang="en" dir="ltr">/)
+    expect(html).not.toMatch(/<script|<style|<iframe|\sstyle=|\son[a-z]+=|javascript:|<base/i)
+    // Nothing is loaded from elsewhere.
+    for (const [, address] of html.matchAll(/(?:src|href|action)="([^"]*)"/g))
+      expect(address).toMatch(/^\/(?!\/)/)
+  })
+
+  test('redirects and JSON have theirs too', async () => {
+    const redirects = [
+      await get('/login?next=/x'),
+      await get('/oauth/authorize?client_id=x'),
+      await get(
+        authorizeUrl('', { client_id: clientId, redirect_uri: redirectUri, scope: 'bogus' }),
+      ),
+      await get(authorization(), new UserAgent()),
+    ]
+    const json = [
+      await get('/logout'),
+      await post('/oauth/token', {}),
+      await get('/oauth/ping', new UserAgent()),
+      await get('/oauth/token'),
+    ]
+    for (const { status, headers } of [...redirects, ...json]) {
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('referrer-policy')).toBe('no-referrer')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('x-powered-by')).toBeNull()
+      expect(headers.get('etag')).toBeNull()
+      if (status === 303) expect(headers.get('location')).not.toBeNull()
+      else expect(headers.get('content-type')).toBe('application/json')
+    }
+    for (const { status } of redirects) expect(status).toBe(303)
+    expect(json.map(({ status }) => status)).toEqual([405, 401, 401, 405])
+  })
+
+  test('the stylesheet is ours, is cached, and loads nothing', async () => {
+    const answer = await get('/oauth/style.css')
+    expect(answer.headers.get('content-type')).toBe('text/css; charset=utf-8')
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=3600')
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(answer.headers.get('set-cookie')).toBeNull()
+    const css = await answer.text()
+    expect(css).not.toMatch(/@import|https?:\/\/(?!www\.w3\.org)/)
+    expect(css).toContain('.decision')
+  })
+})
+
+describe('SS-11 form-action names where the redirect after the form leads', () => {
+  type Registered = readonly [uri: string, source: string, asked?: string]
+  const confidential: readonly Registered[] = [
+    ['https://client.example/cb', 'https://client.example'],
+    ['https://client.example:8443/cb', 'https://client.example:8443'],
+    ['https://client.example:443/cb', 'https://client.example'],
+    ['HTTPS://CLIENT.EXAMPLE/cb', 'https://client.example'],
+    ["https://client.example/cb;script-src,'unsafe-inline'", 'https://client.example'],
+    ['https://client.example/cb?a=;%20script-src%20*', 'https://client.example'],
+    ['https://xn--pple-43d.com/cb', 'https://xn--pple-43d.com'],
+    ['http://localhost:9/cb', 'http://localhost:9'],
+  ]
+  const native: readonly Registered[] = [
+    ['http://127.0.0.1/cb', 'http://127.0.0.1:65535', 'http://127.0.0.1:65535/cb'],
+    ['http://[::1]:9/cb', 'http:'],
+    ['http://[::1]/cb', 'http:', 'http://[::1]:9/cb'],
+    ['com.example.app:/cb', 'com.example.app:'],
+    ['com.example.app:/cb;script-src', 'com.example.app:'],
+  ]
+  test.each<[boolean, ...Registered]>([
+    ...confidential.map((row): [boolean, ...Registered] => [true, ...row]),
+    ...native.map((row): [boolean, ...Registered] => [false, ...row]),
+  ])('confidential %s, %s: %s', async (isConfidential, registered, source, asked = registered) => {
+    const client = await app.client({ isConfidential, redirectUris: [registered] })
+    const target = authorizeUrl('', {
+      client_id: client.clientId,
+      redirect_uri: asked,
+      code_challenge: newPkce().challenge,
+      code_challenge_method: 'S256',
+    })
+    const expected = policy(`'self' ${source}`)
+    expect((await get(target)).headers.get('content-security-policy')).toBe(expected)
+    const waiting = await get(`/login?next=${encodeURIComponent(target)}`, new UserAgent())
+    expect(waiting.headers.get('content-security-policy')).toBe(expected)
+  })
+
+  test.each<[string, () => string]>([
+    ['of no client', () => '/oauth/authorize?redirect_uri=https://evil.example'],
+    [
+      'of an unknown client',
+      () => authorizeUrl('', { client_id: 'x', redirect_uri: 'https://evil.example' }),
+    ],
+    [
+      'with another redirect URI',
+      () => authorizeUrl('', { client_id: clientId, redirect_uri: 'https://evil.example/cb' }),
+    ],
+    [
+      'with two redirect URIs',
+      () => `${authorization()}&redirect_uri=${encodeURIComponent(redirectUri)}`,
+    ],
+    ['with something else before it', () => `/x${authorization()}`],
+    ['at the error view', () => '/oauth/errors?redirect_uri=https://client.example/cb'],
+    ['with more than 100 parameters', () => `${authorization()}${'&a='.repeat(100)}`],
+  ])('the login names nobody for a request %s', async (_, next) => {
+    const page = await get(`/login?next=${encodeURIComponent(next())}`, new UserAgent())
+    expect(page.status).toBe(200)
+    expect(page.headers.get('content-security-policy')).toBe(policy())
+  })
+})
+
+describe('pages for everybody', () => {
+  test.each<[string, () => Promise<Response>]>([
+    ['login', () => get('/login', new UserAgent())],
+    ['consent', () => get(authorization())],
+    ['error view', () => get('/oauth/errors?error=x')],
+    ['nothing at this address', () => get('/oauth/absent')],
+  ])('%s: one heading, a title, labels, and buttons that say what they do', async (_, open) => {
+    const html = await (await open()).text()
+    expect(html.match(/<h1>/g)).toHaveLength(1)
+    expect(html).toMatch(/<title>[^<]+<\/title>/)
+    expect(html).toMatch(/<meta charset="utf-8">/)
+    expect(html).toMatch(/<meta name="viewport"/)
+    expect(html).toMatch(/<main>[\s\S]*<\/main>/)
+    for (const [input] of html.matchAll(/<input (?!type="hidden")[^>]*>/g)) {
+      const id = / id="([^"]+)"/.exec(input)?.[1]
+      expect(html).toContain(`<label for="${id}">`)
+      expect(input).toMatch(/ autocomplete="(?:username|current-password)"/)
+    }
+    for (const [, text] of html.matchAll(/<button type="submit"[^>]*>([^<]*)<\/button>/g))
+      expect(text?.trim()).not.toBe('')
+  })
+
+  test('what went wrong with a form is announced', async () => {
+    const html = await (await post('/login', credentials(), new UserAgent())).text()
+    expect(html).toMatch(/<p class="notice" role="alert">[^<]+<\/p>/)
+  })
+})

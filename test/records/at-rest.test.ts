@@ -1,0 +1,491 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { digestOf } from '../../src/crypto/digest.ts'
+import { execute, query } from '../support/database.ts'
+import { redirectUri, startServer, type TestServer } from '../support/server.ts'
+import { authorizationOf, statusOf } from '../support/tokens.ts'
+import { authorizeUrl, formIn, newPkce, tokenRequest, UserAgent } from '../support/user-agent.ts'
+
+type Value = string | number | null
+
+/** Somebody can write to the database, but has not got the secret key. Contract §6.1, P-23. */
+describe('a row that was altered, moved or written without the key authenticates nobody', () => {
+  let app: TestServer
+  let basic: { clientId: string; clientSecret: string }
+  let otherUser: number
+  let otherClient: string
+  beforeAll(async () => {
+    app = await startServer()
+    basic = await app.client()
+    otherUser = Number(
+      (await app.server.users.create({ email: 'user-b@example.org', password: null })).id,
+    )
+    otherClient = (await app.client({ userId: otherUser })).clientId
+  })
+  afterAll(() => app.close())
+  beforeEach(() => {
+    ;(app.log as unknown[]).length = 0
+  })
+
+  const logged = () => app.log.filter(({ level }) => level === 'error').map(({ event }) => event)
+
+  /** Sets columns of one row, runs the work, and puts the row back. */
+  const altered = async (
+    table: string,
+    key: Value,
+    columns: Record<string, Value>,
+    work: () => Promise<void>,
+    keyColumn = 'id',
+  ) => {
+    const names = Object.keys(columns)
+    const from = `from oauth2server_${table} where ${keyColumn} = ?`
+    const [before] = query<Record<string, Value>>(
+      app.database,
+      `select ${names.join(', ')} ${from}`,
+      key,
+    )
+    const set = (values: Record<string, Value> = {}, at: Value = key) =>
+      execute(
+        app.database,
+        `update oauth2server_${table} set ${names.map((name) => `${name} = ?`).join(', ')} where ${keyColumn} = ?`,
+        ...names.map((name) => values[name] ?? null),
+        at,
+      )
+    expect(before, 'the row to be altered').toBeDefined()
+    expect(columns).not.toEqual(before)
+    expect(set(columns)).toBe(1)
+    try {
+      await work()
+    } finally {
+      set(before, columns[keyColumn] ?? key)
+    }
+  }
+
+  describe('token row', () => {
+    const alterations = (): [string, Record<string, Value>][] => [
+      ['scopes, widened', { scopes: 'notes:read notes:write' }],
+      ['scopes, narrowed', { scopes: '' }],
+      ['user_id', { user_id: otherUser }],
+      ['no user_id', { user_id: null }],
+      ['expires, later', { expires: app.now() + 10_000_000_000 }],
+      ['expires, never', { expires: null }],
+      ['client_id', { client_id: otherClient }],
+      ['is_personal', { is_personal: 1 }],
+      ['is_internal', { is_internal: 1 }],
+      ['authorization_id', { authorization_id: null }],
+    ]
+
+    test('every column that says what a token may do is bound to its value', async () => {
+      const { accessToken, token } = await authorizationOf(app, basic.clientId)
+      for (const [what, columns] of alterations()) {
+        ;(app.log as unknown[]).length = 0
+        await altered('token', token.id, columns, async () => {
+          expect(await statusOf(app, accessToken), what).toBe(401)
+          expect(logged(), what).toEqual(['token.tampered'])
+        })
+        expect(await statusOf(app, accessToken), `${what}, put back`).toBe(200)
+      }
+    })
+
+    test('a personal token is bound in the same way', async () => {
+      const { accessToken, id } = await app.server.tokens.createPersonal('Test', app.user.id, {
+        scopes: ['notes:read'],
+      })
+      for (const columns of [
+        { scopes: 'notes:write' },
+        { user_id: otherUser },
+        { is_personal: 0 },
+        { is_internal: 1 },
+        { client_id: otherClient },
+      ] as Record<string, Value>[]) {
+        await altered('token', id, columns, async () =>
+          expect(await statusOf(app, accessToken), JSON.stringify(columns)).toBe(401),
+        )
+        expect(await statusOf(app, accessToken)).toBe(200)
+      }
+    })
+
+    test('the digest of a value of my own makes it no token', async () => {
+      const { token } = await authorizationOf(app, basic.clientId)
+      const mine = 'aValueThatIChoseMyself'
+      await altered(
+        'token',
+        token.id,
+        { access_token_digest: digestOf('access_token', mine) },
+        async () => {
+          expect(await statusOf(app, mine)).toBe(401)
+          expect(logged()).toEqual(['token.tampered'])
+        },
+      )
+    })
+
+    test('a sealed value and its digest, moved to the row of another user, open nothing', async () => {
+      const mine = await authorizationOf(app, basic.clientId)
+      const theirs = await app.server.tokens.createPersonal('Theirs', otherUser, {
+        scopes: ['notes:write'],
+      })
+      const [row] = query<Record<string, Value>>(
+        app.database,
+        'select access_token, access_token_digest from oauth2server_token where id = ?',
+        mine.token.id,
+      )
+      execute(
+        app.database,
+        "update oauth2server_token set access_token_digest = 'gone' where id = ?",
+        mine.token.id,
+      )
+      await altered('token', theirs.id, row ?? {}, async () => {
+        expect(await statusOf(app, mine.accessToken)).toBe(401)
+        expect(await statusOf(app, theirs.accessToken)).toBe(401)
+      })
+      expect(await statusOf(app, theirs.accessToken)).toBe(200)
+    })
+
+    test('a sealed access token is no refresh token, whatever digest stands beside it', async () => {
+      const { accessToken, token } = await authorizationOf(app, basic.clientId)
+      const [row] = query<{ access_token: string }>(
+        app.database,
+        'select access_token from oauth2server_token where id = ?',
+        token.id,
+      )
+      const columns = {
+        refresh_token: row?.access_token ?? '',
+        refresh_token_digest: digestOf('refresh_token', accessToken),
+      }
+      await altered('token', token.id, columns, async () => {
+        const { status, body } = await refresh(accessToken)
+        expect([status, body.error]).toEqual([400, 'invalid_grant'])
+        expect(logged()).toEqual(['token.tampered'])
+      })
+    })
+
+    test('a row under the key of somebody else is refused', async () => {
+      const { accessToken, token } = await authorizationOf(app, basic.clientId)
+      for (const sealed of ['', 'x', '00000000.AAAA', `${'A'.repeat(200)}`])
+        await altered('token', token.id, { access_token: sealed }, async () =>
+          expect(await statusOf(app, accessToken)).toBe(401),
+        )
+    })
+  })
+
+  const refresh = (refreshToken: string) =>
+    tokenRequest(
+      app.issuer,
+      { grant_type: 'refresh_token', refresh_token: refreshToken },
+      { basic },
+    )
+
+  test('refresh token: its user, client, end and the scopes of the authorization are bound to it', async () => {
+    const { refreshToken, token } = await authorizationOf(app, basic.clientId)
+    const alterations: [string, 'token' | 'authorization', Record<string, Value>][] = [
+      ['the scopes that can be restored', 'authorization', { scopes: 'notes:read notes:write' }],
+      ['user_id', 'token', { user_id: otherUser }],
+      ['refresh_expires', 'token', { refresh_expires: app.now() + 10_000_000_000 }],
+      [
+        'refresh_token_digest',
+        'token',
+        { refresh_token_digest: digestOf('refresh_token', 'mine') },
+      ],
+    ]
+    for (const [what, table, columns] of alterations) {
+      ;(app.log as unknown[]).length = 0
+      await altered(
+        table,
+        table === 'token' ? token.id : token.authorizationId,
+        columns,
+        async () => {
+          const { status, body } = await refresh(
+            'refresh_token_digest' in columns ? 'mine' : refreshToken,
+          )
+          expect([status, body.error], what).toEqual([400, 'invalid_grant'])
+          expect(logged(), what).toEqual(['token.tampered'])
+        },
+      )
+    }
+    const moved = await tokenRequest(
+      app.issuer,
+      { grant_type: 'refresh_token', refresh_token: refreshToken },
+      { basic },
+    )
+    expect(moved.status, 'nothing was consumed meanwhile').toBe(200)
+  })
+
+  test('I3 a revocation cannot be undone in the database', async () => {
+    const { accessToken, refreshToken, token } = await authorizationOf(app, basic.clientId)
+    await app.server.tokens.revoke(token)
+    execute(
+      app.database,
+      'update oauth2server_authorization set revoked_at = null where id = ?',
+      Number(token.authorizationId),
+    )
+    expect(await statusOf(app, accessToken)).toBe(401)
+    expect((await refresh(refreshToken)).body.error).toBe('invalid_grant')
+  })
+
+  test('client row: what it may do and by which secret it proves itself is sealed', async () => {
+    const { clientId, clientSecret } = await app.client({
+      redirectUris: ['https://a.example/cb'],
+      defaultScopes: ['notes:read'],
+      allowedScopes: ['notes:read'],
+    })
+    const url = authorizeUrl(app.issuer, {
+      client_id: clientId,
+      redirect_uri: 'https://a.example/cb',
+    })
+    const alterations: Record<string, Value>[] = [
+      { redirect_uris: 'https://evil.example/cb' },
+      { redirect_uris: 'https://a.example/cb\nhttps://evil.example/cb' },
+      { client_secret: digestOf('client_secret', 'mine') },
+      { user_id: otherUser },
+      { user_id: null },
+      { is_confidential: 0 },
+      { is_internal: 1 },
+      { is_personal: 1 },
+      { default_scopes: 'notes:write' },
+      { allowed_scopes: null },
+      { allowed_scopes: 'notes:read notes:write' },
+      { grant_types: 'password' },
+      { response_types: 'token' },
+      { token_endpoint_auth_method: 'client_secret_post' },
+    ]
+    const requestToken = (secret: string) =>
+      tokenRequest(
+        app.issuer,
+        { grant_type: 'client_credentials' },
+        { basic: { clientId, clientSecret: secret } },
+      )
+    for (const columns of alterations) {
+      const what = JSON.stringify(columns)
+      ;(app.log as unknown[]).length = 0
+      await altered(
+        'client',
+        clientId,
+        columns,
+        async () => {
+          expect(await app.server.clients.find(clientId), what).toBeUndefined()
+          expect(logged(), what).toEqual(['client.tampered'])
+          for (const secret of [clientSecret, 'mine'])
+            expect(await requestToken(secret), what).toMatchObject({
+              status: 401,
+              body: { error: 'invalid_client' },
+            })
+          const answer = await fetch(
+            url.replace('a.example', 'redirect_uris' in columns ? 'evil.example' : 'a.example'),
+            { redirect: 'manual' },
+          )
+          expect(answer.headers.get('location'), what).toMatch(
+            /^\/oauth\/errors\?error=invalid_request/,
+          )
+        },
+        'client_id',
+      )
+      expect((await requestToken(clientSecret)).status, `${what}, put back`).toBe(200)
+    }
+  })
+
+  test('a client row under another id, or written by hand, is none', async () => {
+    const { clientId, clientSecret } = await app.client()
+    execute(
+      app.database,
+      "insert into oauth2server_client select 'copied', 'x' || client_secret, name, description, website, user_id, is_confidential, is_internal, is_personal, redirect_uris, default_scopes, allowed_scopes, grant_types, response_types, token_endpoint_auth_method, created_at, seal from oauth2server_client where client_id = ?",
+      clientId,
+    )
+    expect(await app.server.clients.find('copied')).toBeUndefined()
+    expect(logged()).toEqual(['client.tampered'])
+    expect(
+      (
+        await tokenRequest(
+          app.issuer,
+          { grant_type: 'client_credentials' },
+          { basic: { clientId: 'copied', clientSecret } },
+        )
+      ).status,
+    ).toBe(401)
+  })
+
+  test('consent row: a consent that nobody gave is none, and the page is shown', async () => {
+    const client = await app.client()
+    const url = authorizeUrl(app.issuer, {
+      client_id: client.clientId,
+      redirect_uri: redirectUri,
+      scope: 'notes:read notes:write',
+    })
+    const agent = new UserAgent()
+    await agent.authorize(app, url.replace('+notes%3Awrite', ''))
+    const consent = await app.server.consents.find(app.user.id, client.clientId)
+    expect(consent?.scopes).toEqual(['notes:read'])
+    const shows = async () => (await agent.browse(url)).status === 200
+    expect(await shows()).toBe(true)
+    for (const columns of [
+      { scopes: 'notes:read notes:write' },
+      { id: 'other' },
+      { user_id: otherUser },
+    ] as Record<string, Value>[]) {
+      ;(app.log as unknown[]).length = 0
+      await altered(
+        'consent',
+        client.clientId,
+        columns,
+        async () => {
+          expect(
+            await app.server.consents.find(Number(columns.user_id ?? app.user.id), client.clientId),
+          ).toBeUndefined()
+          expect(logged(), JSON.stringify(columns)).toEqual(['consent.tampered'])
+          expect(await shows()).toBe(true)
+        },
+        'client_id',
+      )
+      expect(await app.server.consents.find(app.user.id, client.clientId)).toEqual(consent)
+    }
+  })
+
+  test('session row: another user, a longer life, another machine or browser end it', async () => {
+    const browser = { cookie: null, address: '192.0.2.1', userAgent: 'a browser' }
+    const cookie = (await app.server.sessions.signIn(app.user.id, browser)).split(';')[0] ?? ''
+    const id = digestOf('session', cookie.replace(/^.*=/, ''))
+    const alterations: Record<string, Value>[] = [
+      { user_id: otherUser },
+      { expires_at: app.now() + 10_000_000_000 },
+      { created_at: app.now() - 1 },
+      { address: '192.0.2.2' },
+      { user_agent: 'another browser' },
+      { seal: '' },
+    ]
+    for (const columns of alterations) {
+      ;(app.log as unknown[]).length = 0
+      await altered('session', id, columns, async () => {
+        const from = {
+          ...browser,
+          cookie,
+          address: String(columns.address ?? browser.address),
+          userAgent: String(columns.user_agent ?? browser.userAgent),
+        }
+        expect(await app.server.sessions.signedIn(from), JSON.stringify(columns)).toBeUndefined()
+        expect(await app.server.sessions.isAlive(id)).toBe(false)
+        expect(logged(), JSON.stringify(columns)).toEqual(['session.tampered', 'session.tampered'])
+      })
+      expect((await app.server.sessions.signedIn({ ...browser, cookie }))?.user.id).toBe(
+        app.user.id,
+      )
+    }
+    const mine = 'M'.repeat(43)
+    await altered('session', id, { id: digestOf('session', mine) }, async () => {
+      expect(
+        await app.server.sessions.signedIn({
+          ...browser,
+          cookie: cookie.replace(/=.*/, `=${mine}`),
+        }),
+      ).toBeUndefined()
+    })
+  })
+
+  test('transients: a code whose row was swapped for another is worth nothing', async () => {
+    const { verifier, challenge } = newPkce()
+    const agent = new UserAgent()
+    const codeFor = async (scope: string) => {
+      const url = authorizeUrl(app.issuer, {
+        client_id: basic.clientId,
+        redirect_uri: redirectUri,
+        scope,
+        code_challenge: challenge,
+        code_challenge_method: 'S256',
+      })
+      return (await agent.authorize(app, url)).searchParams.get('code') ?? ''
+    }
+    const [narrow, wide] = [await codeFor('notes:read'), await codeFor('notes:read notes:write')]
+    const keyOf = (code: string) => `authorization_code:${digestOf('authorization_code', code)}`
+    const [row] = query<Record<string, Value>>(
+      app.database,
+      'select value from oauth2server_transient where key = ?',
+      keyOf(wide),
+    )
+    const redeem = () =>
+      tokenRequest(
+        app.issuer,
+        {
+          grant_type: 'authorization_code',
+          code: narrow,
+          redirect_uri: redirectUri,
+          code_verifier: verifier,
+        },
+        { basic },
+      )
+    await altered(
+      'transient',
+      keyOf(narrow),
+      row ?? {},
+      async () => expect((await redeem()).body.error).toBe('invalid_grant'),
+      'key',
+    )
+    expect((await redeem()).body.scope).toBe('notes:read')
+  })
+})
+
+test('ST-01 no usable credential is at rest: database, write-ahead log and log hold none in the clear', async () => {
+  await using app = await startServer({
+    allowedGrantTypes: ['authorization_code', 'refresh_token', 'client_credentials', 'password'],
+  })
+  const basic = await app.client()
+  const secrets: Record<string, string> = {
+    'client secret': basic.clientSecret,
+    password: app.password,
+  }
+  secrets['personal token'] = await app.personalToken(['notes:read'])
+  const agent = new UserAgent()
+  const { verifier, challenge } = newPkce()
+  secrets['code verifier'] = verifier
+  const url = authorizeUrl(app.issuer, {
+    client_id: basic.clientId,
+    redirect_uri: redirectUri,
+    scope: 'notes:read',
+    client_secret: basic.clientSecret,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+  })
+  await agent.logIn(app)
+  secrets['session identifier'] = (await agent.jar.getCookieString(app.issuer)).replace(/^.*=/, '')
+  const page = await (await agent.browse(url)).text()
+  secrets['stored request'] = formIn(page).hidden.authorization_request ?? ''
+  secrets['form token'] = formIn(page).hidden.csrf_token ?? ''
+  const code = (await agent.authorize(app, url)).searchParams.get('code') ?? ''
+  secrets.code = code
+  const grants = [
+    { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier },
+    { grant_type: 'client_credentials' },
+    { grant_type: 'password', username: app.user.email, password: app.password },
+  ]
+  for (const fields of grants) {
+    const { status, body } = await tokenRequest(app.issuer, fields, { basic })
+    expect(status, fields.grant_type).toBe(200)
+    secrets[`access token of ${fields.grant_type}`] = String(body.access_token)
+    if (typeof body.refresh_token !== 'string') continue
+    secrets[`refresh token of ${fields.grant_type}`] = body.refresh_token
+    const { body: next } = await tokenRequest(
+      app.issuer,
+      { grant_type: 'refresh_token', refresh_token: body.refresh_token },
+      { basic },
+    )
+    secrets[`refreshed access token of ${fields.grant_type}`] = String(next.access_token)
+    secrets[`refreshed refresh token of ${fields.grant_type}`] = String(next.refresh_token)
+  }
+  // Failures are logged too.
+  await tokenRequest(
+    app.issuer,
+    { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier },
+    { basic },
+  )
+
+  expect(Object.keys(secrets)).toHaveLength(17)
+  const files = [app.database, `${app.database}-wal`].filter((file) => existsSync(file))
+  expect(files).toHaveLength(2)
+  const kept = [...files.map((file) => readFileSync(file, 'latin1')), JSON.stringify(app.log)]
+  expect(kept.join('')).toContain('oauth2server_token')
+  expect(JSON.stringify(app.log)).toContain('authorization_code.reused')
+  for (const [what, secret] of Object.entries(secrets)) {
+    expect(secret.length, what).toBeGreaterThan(20)
+    for (const text of kept) {
+      expect(text.includes(secret), what).toBe(false)
+      expect(text.includes(Buffer.from(secret).toString('base64').slice(0, -2)), what).toBe(false)
+    }
+  }
+})

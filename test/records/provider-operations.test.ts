@@ -1,0 +1,323 @@
+import { type AuthorizationServerOptions, OAuthError, type TokenData } from 'svc-oauth2server'
+import { describe, expect, test } from 'vitest'
+import { count } from '../support/database.ts'
+import { redirectUri, startServer } from '../support/server.ts'
+import { statusOf } from '../support/tokens.ts'
+import { authorizeUrl, tokenRequest, UserAgent } from '../support/user-agent.ts'
+
+const allGrants = ['authorization_code', 'refresh_token', 'client_credentials', 'password'] as const
+
+/** A server whose host replaced operations, with a client and a remembered consent. */
+const start = async (options: Partial<AuthorizationServerOptions>) => {
+  const app = await startServer({ allowedGrantTypes: allGrants, ...options })
+  const basic = await app.client({ defaultScopes: ['notes:read', 'notes:write'] })
+  const agent = new UserAgent()
+  const newCode = async (scope = 'notes:read notes:write') => {
+    const url = authorizeUrl(app.issuer, {
+      client_id: basic.clientId,
+      redirect_uri: redirectUri,
+      scope,
+    })
+    return (await agent.authorize(app, url)).searchParams.get('code') ?? ''
+  }
+  const request = (fields: Record<string, string>) => tokenRequest(app.issuer, fields, { basic })
+  return {
+    app,
+    basic,
+    newCode,
+    request,
+    redeem: (code: string) =>
+      request({ grant_type: 'authorization_code', code, redirect_uri: redirectUri }),
+    refresh: (token: unknown) =>
+      request({ grant_type: 'refresh_token', refresh_token: String(token) }),
+    tokens: () => count(app.database, 'oauth2server_token'),
+    [Symbol.asyncDispose]: () => app.close(),
+  }
+}
+
+describe('get_client', () => {
+  test('is asked at both endpoints, may look elsewhere, and may refuse', async () => {
+    const asked: string[] = []
+    let refuses = false
+    await using host = await start({
+      getClient: async (clientId, next) => {
+        asked.push(clientId)
+        return refuses ? undefined : next(clientId.replace(/^alias$/, known))
+      },
+    })
+    let known = ''
+    known = host.basic.clientId
+    expect((await host.request({ grant_type: 'client_credentials' })).status).toBe(200)
+    expect(await host.newCode()).toMatch(/^[A-Za-z0-9]{43}$/)
+    expect(asked.every((clientId) => clientId === host.basic.clientId)).toBe(true)
+    expect(asked.length).toBeGreaterThanOrEqual(2)
+    const alias = await tokenRequest(
+      host.app.issuer,
+      { grant_type: 'client_credentials' },
+      { basic: { ...host.basic, clientId: 'alias' } },
+    )
+    expect(alias.status).toBe(200)
+    refuses = true
+    expect((await host.request({ grant_type: 'client_credentials' })).body.error).toBe(
+      'invalid_client',
+    )
+    const answer = await fetch(
+      authorizeUrl(host.app.issuer, { client_id: host.basic.clientId, redirect_uri: redirectUri }),
+      { redirect: 'manual' },
+    )
+    expect(answer.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
+  })
+
+  test('P-24 the built-in one finds no client behind a personal token; it supports the inactivation of the owner', async () => {
+    await using host = await start({})
+    const { clientId } = await host.app.server.tokens.createPersonal('Test', host.app.user.id)
+    expect(await host.app.server.getClient(clientId)).toBeUndefined()
+    expect(await host.app.server.getClient('nope')).toBeUndefined()
+    expect((await host.app.server.getClient(host.basic.clientId))?.isActive).toBe(true)
+    await host.app.server.users.setActive(host.app.user.id, false)
+    expect((await host.app.server.getClient(host.basic.clientId))?.isActive).toBe(false)
+    expect((await host.request({ grant_type: 'client_credentials' })).body.error).toBe(
+      'invalid_client',
+    )
+  })
+})
+
+describe('get_token', () => {
+  test('is asked by the bearer check and by the refresh grant, and may refuse', async () => {
+    const asked: object[] = []
+    let refuses = false
+    await using host = await start({
+      getToken: async (by, next) => {
+        asked.push(by)
+        return refuses ? undefined : next(by)
+      },
+    })
+    const { body } = await host.redeem(await host.newCode())
+    expect(await statusOf(host.app, String(body.access_token))).toBe(200)
+    refuses = true
+    expect(await statusOf(host.app, String(body.access_token))).toBe(401)
+    expect((await host.refresh(body.refresh_token)).body.error).toBe('invalid_grant')
+    refuses = false
+    expect((await host.refresh(body.refresh_token)).status).toBe(200)
+    expect(asked).toEqual([
+      { accessToken: body.access_token },
+      { accessToken: body.access_token },
+      { refreshToken: body.refresh_token },
+      { refreshToken: body.refresh_token },
+    ])
+  })
+
+  test('a host may find tokens of its own', async () => {
+    await using host = await start({
+      getToken: async ({ accessToken, ...by }, next) =>
+        next(
+          accessToken === 'legacy'
+            ? { accessToken: known }
+            : { ...by, ...(accessToken ? { accessToken } : {}) },
+        ),
+    })
+    let known = ''
+    known = await host.app.personalToken()
+    expect(await statusOf(host.app, 'legacy')).toBe(200)
+    expect(await statusOf(host.app, 'nope')).toBe(401)
+  })
+})
+
+describe('get_user', () => {
+  test('serves the password grant, may use a directory of its own, and may refuse', async () => {
+    const asked: string[][] = []
+    await using host = await start({
+      getUser: async (email, password, next) => {
+        asked.push([email, password])
+        return password === 'directory'
+          ? host.app.server.users.find(host.app.user.id)
+          : next(email, password)
+      },
+    })
+    const logIn = (username: string, password: string) =>
+      host.request({ grant_type: 'password', username, password })
+    expect((await logIn('anybody', 'directory')).body).toMatchObject({
+      user: { id: host.app.user.id },
+    })
+    expect((await logIn(host.app.user.email, host.app.password)).status).toBe(200)
+    expect((await logIn(host.app.user.email, 'wrong')).body.error).toBe('invalid_grant')
+    expect(asked).toHaveLength(3)
+    await host.app.server.users.setActive(host.app.user.id, false)
+    expect((await logIn('anybody', 'directory')).status).not.toBe(200)
+  })
+
+  test('rule 6: without the password grant it is not asked', async () => {
+    let asked = 0
+    await using host = await start({
+      allowedGrantTypes: ['authorization_code', 'client_credentials', 'refresh_token'],
+      getUser: async (email, password, next) => {
+        asked += 1
+        return next(email, password)
+      },
+    })
+    const { body } = await host.request({
+      grant_type: 'password',
+      username: host.app.user.email,
+      password: host.app.password,
+    })
+    expect(body.error).toBe('unsupported_grant_type')
+    expect(asked).toBe(0)
+  })
+})
+
+describe('save_token', () => {
+  const narrower = (data: TokenData, fields: Partial<TokenData['fields']>): TokenData => ({
+    ...data,
+    fields: { ...data.fields, ...fields },
+  })
+
+  test('is given the token data and the request, and persists by next()', async () => {
+    const seen: [string, string][] = []
+    await using host = await start({
+      saveToken: async (data, request, next) => {
+        const token = await next()
+        seen.push([request.type, data.accessToken])
+        expect(token).toMatchObject({
+          clientId: request.client.clientId,
+          scopes: data.fields.scopes,
+        })
+        return token
+      },
+    })
+    const code = await host.redeem(await host.newCode())
+    const refreshed = await host.refresh(code.body.refresh_token)
+    const machine = await host.request({ grant_type: 'client_credentials' })
+    expect(seen).toEqual([
+      ['user', code.body.access_token],
+      ['refresh', refreshed.body.access_token],
+      ['client', machine.body.access_token],
+    ])
+  })
+
+  test('may narrow the scopes and the life, and the answer says so', async () => {
+    await using host = await start({
+      saveToken: (data, _, next) =>
+        next(
+          narrower(data, {
+            scopes: ['notes:read'],
+            expires: Math.min(data.fields.expires ?? 0, host.app.now() + 60_000),
+          }),
+        ),
+    })
+    const { body } = await host.redeem(await host.newCode())
+    expect(body).toMatchObject({ scope: 'notes:read', expires_in: 60 })
+    expect(
+      (await host.app.server.tokens.find({ accessToken: String(body.access_token) }))?.token,
+    ).toMatchObject({ scopes: ['notes:read'], expires: host.app.now() + 60_000 })
+    // What it took away does not come back by a refresh.
+    expect((await host.refresh(body.refresh_token)).body.scope).toBe('notes:read')
+    expect((await host.request({ grant_type: 'client_credentials' })).body).toMatchObject({
+      scope: 'notes:read',
+      expires_in: 60,
+    })
+  })
+
+  test('may not widen: not the scopes, not the life, not whose it is', async () => {
+    await using host = await start({
+      saveToken: (data, _, next) => next(changed(data)),
+    })
+    const honest = (data: TokenData) => data
+    let changed: (data: TokenData) => TokenData = honest
+    const before = host.tokens()
+    const code = await host.newCode('notes:read')
+    changed = (data) => narrower(data, { scopes: ['notes:read', 'notes:write'] })
+    expect((await host.redeem(code)).status).toBe(500)
+    expect(host.tokens()).toBe(before)
+
+    changed = (data) => ({
+      ...narrower(data, {
+        expires: null,
+        userId: null,
+        clientId: 'x',
+        isPersonal: true,
+        isInternal: true,
+        refreshExpires: null,
+      }),
+      accessToken: 'chosen',
+      refreshToken: 'chosen',
+    })
+    const { body, status } = await host.redeem(code)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ scope: 'notes:read', expires_in: 3600 })
+    expect(await statusOf(host.app, 'chosen')).toBe(401)
+    expect(
+      (await host.app.server.tokens.find({ accessToken: String(body.access_token) }))?.token,
+    ).toMatchObject({
+      userId: host.app.user.id,
+      clientId: host.basic.clientId,
+      isPersonal: false,
+      isInternal: false,
+      expires: host.app.now() + 3_600_000,
+    })
+
+    changed = (data) => narrower(data, { scopes: ['notes:write'] })
+    expect((await host.refresh(body.refresh_token)).status).toBe(500)
+    changed = (data) => narrower(data, { expires: Number.POSITIVE_INFINITY })
+    expect((await host.refresh(body.refresh_token)).body).toMatchObject({
+      scope: 'notes:read',
+      expires_in: 3600,
+    })
+  })
+
+  test('may refuse, in the words of the protocol; nothing is consumed, and it can be tried again', async () => {
+    let refuses = true
+    await using host = await start({
+      saveToken: (_, __, next) => {
+        if (refuses) throw new OAuthError('access_denied', 'Not today.')
+        return next()
+      },
+    })
+    const code = await host.newCode()
+    const before = host.tokens()
+    expect(await host.redeem(code)).toMatchObject({
+      status: 403,
+      body: { error: 'access_denied', error_description: 'Not today.' },
+    })
+    expect(host.tokens()).toBe(before)
+    refuses = false
+    const { body } = await host.redeem(code)
+    refuses = true
+    expect((await host.refresh(body.refresh_token)).status).toBe(403)
+    expect(await statusOf(host.app, String(body.access_token))).toBe(200)
+    refuses = false
+    expect((await host.refresh(body.refresh_token)).status).toBe(200)
+  })
+
+  test('a fault of its own is ours to answer with 500, and consumes nothing', async () => {
+    let fails = true
+    await using host = await start({
+      saveToken: async (_, __, next) => {
+        if (fails) throw new Error('the directory of the host is down: secret detail')
+        return next()
+      },
+    })
+    const code = await host.newCode()
+    const { status, body } = await host.redeem(code)
+    expect([status, body.error]).toEqual([500, 'server_error'])
+    expect(JSON.stringify(body)).not.toContain('secret detail')
+    fails = false
+    expect((await host.redeem(code)).status).toBe(200)
+  })
+
+  test('atomicity stays ours: of concurrent redemptions one is saved, however slow the host is', async () => {
+    let saved = 0
+    await using host = await start({
+      saveToken: async (_, __, next) => {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        const token = await next()
+        saved += 1
+        return token
+      },
+    })
+    const code = await host.newCode()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => host.redeem(code)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(answers.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(7)
+    expect(saved).toBe(1)
+  })
+})

@@ -1,0 +1,216 @@
+import express from 'express'
+import { describeSettings, settingsFrom, UserProxy } from 'svc-oauth2server'
+import { mount, page, requireApiAuth, rest } from 'svc-oauth2server/express'
+import * as scopesModule from 'svc-oauth2server/scopes'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { count, query } from '../support/database.ts'
+import { serve } from '../support/rest-app.ts'
+import { secretKey, startServer, type TestServer } from '../support/server.ts'
+import { logIn } from '../support/session.ts'
+import { authorizationOf } from '../support/tokens.ts'
+import { TestClient, tokenRequest, UserAgent } from '../support/user-agent.ts'
+
+// Statements of the specification that no other suite shows. Titles begin with their ids in docs/spec-coverage.md.
+
+let app: TestServer
+beforeAll(async () => {
+  app = await startServer()
+})
+afterAll(() => app.close())
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+/** Asks the REST API of the notes application. */
+const api = (path: string, token: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${app.issuer}/api${path}`, {
+    ...init,
+    headers: { 'content-type': 'application/json', ...bearer(token) },
+  })
+
+const write = (token: string, text: string): Promise<Response> =>
+  api('/notes', token, { method: 'POST', body: JSON.stringify({ text }) })
+
+test('token-rule-1 scopes are stored as a space-separated text and read as a list, an empty one where there are none', async () => {
+  const stored = (id: number) =>
+    query(app.database, 'select scopes from oauth2server_token where id = ?', id)
+  const { accessToken, ...token } = await authorizationOf(app, (await app.client()).clientId, {
+    scopes: ['notes:write', 'notes:read'],
+  })
+  expect(stored(token.token.id)).toEqual([{ scopes: 'notes:write notes:read' }])
+  const found = await app.server.getToken({ accessToken })
+  expect(found?.token.scopes).toEqual(['notes:write', 'notes:read'])
+
+  const { id } = await app.server.tokens.createPersonal('Without', app.user.id)
+  expect(stored(id)).toEqual([{ scopes: '' }])
+  expect((await app.server.tokens.get(id))?.scopes).toEqual([])
+})
+
+test('scope-rule-2 email_scope is exported by the scopes module, and registered without a word', async () => {
+  const { emailScope } = scopesModule
+  expect(emailScope.id).toBe('user:email')
+  await using bare = await startServer({ scopes: [] })
+  expect(bare.server.scopes.all()).toEqual([emailScope])
+})
+
+test('user-proxy-5 the current user is a user proxy: of a resource and of a page', async () => {
+  const seen: unknown[] = []
+  const host = express()
+  host.get('/api/me', rest(app.server), requireApiAuth(), (req, res) => {
+    seen.push(req.auth.user)
+    res.end()
+  })
+  host.get('/', page(app.server), (req, res) => {
+    seen.push(req.signedInUser)
+    res.end()
+  })
+  await using other = await serve(host)
+  const { agent, cookie } = await logIn(app)
+  await fetch(`${other.issuer}/api/me`, { headers: bearer(await app.personalToken()) })
+  await agent.fetch(`${other.issuer}/`, { headers: { cookie } })
+  await fetch(`${other.issuer}/`)
+  const [ofResource, ofPage, ofNobody] = seen
+  for (const user of [ofResource, ofPage]) {
+    if (!(user instanceof UserProxy)) throw new TypeError(`${user} is no user proxy.`)
+    expect([user.id, user.email]).toEqual([app.user.id, app.user.email])
+    expect(await user.checkPassword(app.password)).toBe(true)
+    expect(await user.checkPassword('another')).toBe(false)
+  }
+  expect(ofNobody).toBeNull()
+})
+
+test.each([
+  ['database', 1],
+  ['memory', 0],
+] as const)(
+  'records-1 OAUTH2_CACHE_TYPE=%s: an authorization code is kept there, and redeemed from there',
+  async (cacheType, rows) => {
+    await using own = await startServer({ cacheType })
+    const client = await TestClient.register(own, new UserAgent())
+    // The request behind the consent page is taken when the user decides; what stays is the code.
+    const code = await client.code()
+    expect(count(own.database, 'oauth2server_transient')).toBe(rows)
+    expect((await client.redeem(code)).status).toBe(200)
+  },
+)
+
+test('records-1 OAUTH2_CACHE_TYPE=redis stops the start, until there is one', async () => {
+  await expect(startServer({ cacheType: 'redis' })).rejects.toThrow('OAUTH2_CACHE_TYPE')
+})
+
+test('endpoints-5 the hook of the REST extension sets the current user; where only the general one is, nobody is looked at', async () => {
+  const host = express()
+  host.use(mount(app.server))
+  host.use('/api', rest(app.server))
+  host.get(['/api/who', '/who'], (req, res) => {
+    res.json({ kind: req.auth?.kind ?? 'not looked at', id: req.auth?.user?.id ?? null })
+  })
+  await using other = await serve(host)
+  const ask = async (path: string, headers = {}) =>
+    (await fetch(`${other.issuer}${path}`, { headers })).json()
+  const token = bearer(await app.personalToken())
+  expect(await ask('/api/who', token)).toEqual({ kind: 'personal_token', id: app.user.id })
+  expect(await ask('/api/who')).toEqual({ kind: 'anonymous', id: null })
+  expect(await ask('/who', token)).toEqual({ kind: 'not looked at', id: null })
+  expect((await fetch(`${other.issuer}/login`)).status).toBe(200)
+})
+
+test('authentication-rule-4 a personal token acts as its user, limited to the scopes chosen at creation', async () => {
+  const all = await app.personalToken(['notes:read', 'notes:write'])
+  const reading = await app.personalToken(['notes:read'])
+  expect((await write(all, 'mine')).status).toBe(201)
+  expect(await (await api('/notes', reading)).json()).toEqual([
+    expect.objectContaining({ text: 'mine' }),
+  ])
+  expect((await write(reading, 'more')).status).toBe(403)
+  expect((await api('/notes', await app.personalToken())).status).toBe(403)
+})
+
+test('authentication-rule-5 scopes are no access control: with the same scopes everybody reaches only what is theirs', async () => {
+  const scopes = ['notes:read', 'notes:write']
+  const { id } = await app.server.users.create({ email: 'user-b@example.org', password: null })
+  const other = await app.server.tokens.createPersonal('Other', id, { scopes })
+  const own = await app.personalToken(scopes)
+  const note = (await (await write(own, 'private')).json()) as { id: number }
+  expect(await (await api('/notes', other.accessToken)).json()).toEqual([])
+  const removal = `/notes/${note.id}`
+  expect((await api(removal, other.accessToken, { method: 'DELETE' })).status).toBe(404)
+  expect((await api(removal, own, { method: 'DELETE' })).status).toBe(204)
+})
+
+test('authentication-rule-6, authentication-rule-7 by default: three grant types without password, two response types', async () => {
+  const { allowedGrantTypes, allowedResponseTypes } = app.server.settings
+  expect(allowedGrantTypes).toEqual(['client_credentials', 'refresh_token', 'authorization_code'])
+  expect(allowedResponseTypes).toEqual(['token', 'code'])
+
+  const basic = await app.client()
+  const byPassword = {
+    grant_type: 'password',
+    username: app.user.email,
+    password: app.password,
+  }
+  const refused = await tokenRequest(app.issuer, byPassword, { basic })
+  expect(refused.body.error).toBe('unsupported_grant_type')
+  await using withPassword = await startServer({
+    allowedGrantTypes: [...allowedGrantTypes, 'password'],
+  })
+  const granted = await tokenRequest(withPassword.issuer, byPassword, {
+    basic: await withPassword.client(),
+  })
+  expect(granted.status).toBe(200)
+})
+
+describe('the configuration variables', () => {
+  test.each([
+    [
+      'OAUTH2SERVER_ALLOWED_GRANT_TYPES',
+      ['client_credentials', 'refresh_token', 'authorization_code'],
+    ],
+    ['OAUTH2SERVER_ALLOWED_RESPONSE_TYPES', ['token', 'code']],
+    ['OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS', '=&;:%+~,*@!()/?'],
+    ['OAUTH2SERVER_CLIENT_ID_SALT_LEN', 40],
+    ['OAUTH2SERVER_CLIENT_SECRET_SALT_LEN', 60],
+    ['OAUTH2SERVER_JWT_AUTH_HEADER', 'Authorization'],
+    ['OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', 'Bearer'],
+    ['OAUTH2SERVER_JWT_VERYFICATION_FACTORY', 'svc_oauth2server.utils:jwt_verify_token'],
+    ['OAUTH2SERVER_TOKEN_PERSONAL_SALT_LEN', 60],
+    ['OAUTH2_CACHE_TYPE', 'database'],
+    ['OAUTH2_PROVIDER_ERROR_ENDPOINT', 'svc_oauth2server.errors'],
+    ['OAUTH2_PROVIDER_TOKEN_EXPIRES_IN', 3600],
+  ])('config %s has its name and its default', (name, specified) => {
+    const settings = describeSettings().filter(({ env }) => env === name)
+    expect(settings.map((setting) => setting.default)).toEqual([specified])
+  })
+
+  test('config OAUTH2SERVER_ALLOWED_GRANT_TYPES takes the four specified values, and no other', () => {
+    const all = ['authorization_code', 'password', 'client_credentials', 'refresh_token']
+    const given = (text: string) => settingsFrom({ OAUTH2SERVER_ALLOWED_GRANT_TYPES: text })
+    expect(given(all.join(',')).allowedGrantTypes).toEqual(all)
+    for (const other of ['implicit', 'Password', 'urn:ietf:params:oauth:grant-type:jwt-bearer'])
+      expect(() => given(`${all[0]},${other}`)).toThrow('OAUTH2SERVER_ALLOWED_GRANT_TYPES')
+  })
+
+  test('config OAUTH2SERVER_ALLOWED_RESPONSE_TYPES takes the two specified values, and no other', () => {
+    const given = (text: string) => settingsFrom({ OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: text })
+    expect(given('code,token').allowedResponseTypes).toEqual(['code', 'token'])
+    for (const other of ['id_token', 'code token'])
+      expect(() => given(other)).toThrow('OAUTH2SERVER_ALLOWED_RESPONSE_TYPES')
+  })
+})
+
+test('limit Rate-limits: by default there is none', async () => {
+  const token = await app.personalToken()
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, () => fetch(`${app.issuer}/api/me`, { headers: bearer(token) })),
+  )
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  await Promise.all(answers.map((answer) => answer.body?.cancel()))
+})
+
+test('authentication-rule-8 access tokens are encrypted with the secret key: only a server that has it knows them', async () => {
+  const token = await app.personalToken()
+  const newer = 'another secret key of more than 32 bytes'
+  await expect(startServer({ beside: app, secretKeys: [newer] })).rejects.toThrow('secret key')
+  await using rotated = await startServer({ beside: app, secretKeys: [newer, secretKey] })
+  const answer = await fetch(`${rotated.issuer}/api/me`, { headers: bearer(token) })
+  expect(answer.status).toBe(200)
+})

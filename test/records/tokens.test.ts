@@ -1,0 +1,336 @@
+import { inspect } from 'node:util'
+import { InvalidField, ScopeDoesNotExists } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { count, execute, query } from '../support/database.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { authorizationOf, clientOf, statusOf } from '../support/tokens.ts'
+
+describe('token', () => {
+  let app: TestServer
+  beforeAll(async () => {
+    app = await startServer()
+  })
+  afterAll(() => app.close())
+
+  const create = (name = 'Test', options = {}) =>
+    app.server.tokens.createPersonal(name, app.user.id, options)
+  const row = (id: number) =>
+    query(app.database, 'select * from oauth2server_token where id = ?', id)[0]
+  const counts = () => [
+    count(app.database, 'oauth2server_client'),
+    count(app.database, 'oauth2server_token'),
+  ]
+
+  describe('create_personal', () => {
+    test('rule 3: creates a public, internal client of that name and user, with the scopes as its default', async () => {
+      const token = await create('My laptop', { scopes: ['notes:read', 'user:email'] })
+      const client = await clientOf(app, token.clientId)
+      expect(client).toMatchObject({
+        clientId: expect.stringMatching(/^[A-Za-z0-9]{40}$/),
+        name: 'My laptop',
+        userId: app.user.id,
+        isInternal: true,
+        isConfidential: false,
+        isPersonal: true,
+        defaultScopes: ['notes:read', 'user:email'],
+        redirectUris: [],
+      })
+    })
+
+    test('rule 3: creates a token that is personal, of the given scopes, and does not expire', async () => {
+      const token = await create('My laptop', { scopes: ['notes:read', 'notes:read'] })
+      expect(token.accessToken).toMatch(/^[A-Za-z0-9]{60}$/)
+      expect({ ...token }).toEqual({
+        id: expect.any(Number),
+        clientId: token.clientId,
+        userId: app.user.id,
+        authorizationId: null,
+        tokenType: 'bearer',
+        expires: null,
+        refreshExpires: null,
+        scopes: ['notes:read'],
+        isPersonal: true,
+        isInternal: false,
+        createdAt: app.now(),
+      })
+      const found = await app.server.tokens.find({ accessToken: token.accessToken })
+      expect({ ...found?.token }).toEqual({ ...token })
+      expect(found?.user?.id).toBe(app.user.id)
+    })
+
+    test('scopes default to none, is_internal to false; is_internal is the given value', async () => {
+      expect(await create()).toMatchObject({ scopes: [], isInternal: false })
+      const token = await create('Internal', { isInternal: true })
+      expect(token.isInternal).toBe(true)
+      expect((await app.server.tokens.find(token))?.token.isInternal).toBe(true)
+    })
+
+    test('contract §4.5 code may put internal scopes on it', async () => {
+      const token = await create('Internal', { scopes: ['test:scope', 'notes:read'] })
+      expect(token.scopes).toEqual(['test:scope', 'notes:read'])
+      expect(token.getVisibleScopes()).toEqual(['notes:read'])
+    })
+
+    test('rule 4: it behaves like an API key, and never expires', async () => {
+      const { accessToken } = await create()
+      await using app2 = await startServer({
+        beside: app,
+        clock: () => app.now() + 100 * 365 * 86_400_000,
+      })
+      expect(await statusOf(app2, accessToken)).toBe(200)
+      expect(await statusOf(app, accessToken)).toBe(200)
+    })
+
+    test('an own life time is optional: 1 second to 10 years', async () => {
+      const token = await create('Short', { expiresIn: 60 })
+      expect(token.expires).toBe(app.now() + 60_000)
+      for (const expiresIn of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 315_360_001, '60'])
+        await expect(create('Short', { expiresIn })).rejects.toThrow(
+          expect.objectContaining({ field: 'expires_in' }),
+        )
+    })
+
+    test('the value is shown once: it is in no enumeration, log or JSON, and in no later look-up', async () => {
+      const token = await create()
+      const { accessToken } = token
+      expect(Object.keys(token)).not.toContain('accessToken')
+      for (const text of [
+        JSON.stringify(token),
+        inspect(token, { depth: 9 }),
+        JSON.stringify({ ...token }),
+        JSON.stringify(await app.server.tokens.find({ accessToken })),
+      ])
+        expect(text).not.toContain(accessToken)
+      expect(JSON.stringify(row(token.id))).not.toContain(accessToken)
+    })
+
+    test.each([
+      [
+        'an unregistered scope',
+        () => create('Test', { scopes: ['notes:read', 'nope'] }),
+        ScopeDoesNotExists,
+      ],
+      ['a name without a value', () => create(' '), InvalidField],
+      ['a name of 41 characters', () => create('x'.repeat(41)), InvalidField],
+      ['a deceptive name', () => create('a\u202eb'), InvalidField],
+      [
+        'a user who is not there',
+        () => app.server.tokens.createPersonal('Test', 4711),
+        InvalidField,
+      ],
+    ])('%s fails, and nothing is stored', async (_, attempt, error) => {
+      const before = counts()
+      await expect(attempt()).rejects.toThrow(error)
+      expect(counts()).toEqual(before)
+    })
+
+    test('a user id that came as text gives a token that works', async () => {
+      const token = await app.server.tokens.createPersonal('Test', String(app.user.id))
+      expect(token.userId).toBe(app.user.id)
+      expect(await statusOf(app, token.accessToken)).toBe(200)
+    })
+
+    test('names need not be unique; a look-up by name finds those of the user', async () => {
+      const other = await app.server.users.create({ email: 'other@example.org', password: null })
+      const [one, two] = [await create('Twin'), await create('Twin')]
+      await app.server.tokens.createPersonal('Twin', other.id)
+      const named = await app.server.tokens.personalNamed(app.user.id, 'Twin')
+      expect([...named].sort((a, b) => a - b)).toEqual([one.id, two.id])
+      expect(await app.server.tokens.personalNamed(app.user.id, 'nope')).toEqual([])
+    })
+  })
+
+  describe('one nested transaction', () => {
+    test('inside a transaction that fails it leaves nothing behind', async () => {
+      const before = counts()
+      let accessToken = ''
+      await expect(
+        app.server.transaction(async (tx) => {
+          accessToken = (await tx.tokens.createPersonal('Lost', app.user.id)).accessToken
+          expect(await tx.tokens.find({ accessToken })).toBeDefined()
+          throw new Error('the outer transaction fails')
+        }),
+      ).rejects.toThrow('the outer transaction fails')
+      expect(counts()).toEqual(before)
+      expect(await app.server.tokens.find({ accessToken })).toBeUndefined()
+    })
+
+    test('it is a savepoint: where it fails, the outer transaction goes on', async () => {
+      const failing = await startServer({
+        beside: app,
+        aroundStore: async (operation, run) => {
+          const result = await run()
+          if (operation.name === 'tokens.insert' && fail)
+            throw new Error('after the client, after the token')
+          return result
+        },
+      })
+      await using _ = failing
+      let fail = false
+      const before = counts()
+      await failing.server.transaction(async (tx) => {
+        await tx.tokens.createPersonal('First', app.user.id)
+        fail = true
+        await expect(tx.tokens.createPersonal('Second', app.user.id)).rejects.toThrow(
+          'after the client',
+        )
+        fail = false
+        await tx.transaction((inner) => inner.tokens.createPersonal('Third', app.user.id))
+      })
+      expect(counts()).toEqual(before.map((rows) => rows + 2))
+      expect(await app.server.tokens.personalNamed(app.user.id, 'Second')).toEqual([])
+    })
+  })
+
+  describe('fields', () => {
+    test('of an issued token: bearer, one hour, the scopes; a missing refresh token stays missing', async () => {
+      const { clientId } = await app.client()
+      const issued = await authorizationOf(app, clientId)
+      expect(issued.token).toMatchObject({
+        tokenType: 'bearer',
+        expires: app.now() + 3_600_000,
+        scopes: ['notes:read'],
+        isPersonal: false,
+        isInternal: false,
+      })
+      expect(issued.expiresIn).toBe(3600)
+      const client = await clientOf(app, clientId)
+      const alone = await app.server.tokens.issue({
+        type: 'client',
+        client,
+        subject: null,
+        scopes: [],
+      })
+      expect(alone).toMatchObject({
+        refreshToken: null,
+        token: { userId: null, refreshExpires: null, scopes: [] },
+      })
+      expect(row(alone.token.id)).toMatchObject({
+        token_type: 'bearer',
+        refresh_token: null,
+        refresh_token_digest: null,
+        user_id: null,
+        scopes: '',
+      })
+    })
+
+    test('values are stored encrypted: never in the clear, never alike', async () => {
+      const { clientId } = await app.client()
+      const { token, accessToken, refreshToken } = await authorizationOf(app, clientId)
+      const stored = row(token.id) ?? {}
+      expect(stored.access_token).toMatch(/^[0-9a-f]{8}\.[A-Za-z0-9_-]+$/)
+      expect(String(stored.access_token).length).toBeLessThanOrEqual(255)
+      expect(JSON.stringify(stored)).not.toContain(accessToken)
+      expect(JSON.stringify(stored)).not.toContain(refreshToken)
+    })
+
+    test('limits: the longest configurable values fit the 255 characters of the specification, and work', async () => {
+      await using long = await startServer({
+        clientIdSaltLen: 255,
+        clientSecretSaltLen: 255,
+        tokenPersonalSaltLen: 255,
+      })
+      const { client, clientSecret } = await long.server.clients.create({ name: 'Long' })
+      expect([client.clientId.length, clientSecret.length]).toEqual([255, 255])
+      const { accessToken } = await long.server.tokens.createPersonal('Long', long.user.id)
+      expect(accessToken).toHaveLength(255)
+      expect(await statusOf(long, accessToken)).toBe(200)
+    })
+
+    test('get_token: by the access token; by the refresh token where that is absent; personal ones too', async () => {
+      const { find } = app.server.tokens
+      const get = find.bind(app.server.tokens)
+      const { accessToken, refreshToken, token } = await authorizationOf(
+        app,
+        (await app.client()).clientId,
+      )
+      expect((await get({ accessToken }))?.token.id).toBe(token.id)
+      expect((await get({ refreshToken }))?.token.id).toBe(token.id)
+      expect(await get({ accessToken: 'nope', refreshToken })).toBeUndefined()
+      expect(await get({ accessToken: refreshToken })).toBeUndefined()
+      expect(await get({ refreshToken: accessToken })).toBeUndefined()
+      expect(await get({ accessToken: '' })).toBeUndefined()
+      expect(await get({})).toBeUndefined()
+      const personal = await create()
+      expect((await get({ accessToken: personal.accessToken }))?.token.id).toBe(personal.id)
+    })
+
+    test('get_visible_scopes: those among the non-internal choices of the current server state', async () => {
+      const { accessToken } = await create('Test', {
+        scopes: ['notes:write', 'test:scope', 'notes:read'],
+      })
+      await using later = await startServer({
+        beside: app,
+        scopes: app.server.scopes.all().filter(({ id }) => id !== 'notes:write'),
+      })
+      expect((await app.server.tokens.find({ accessToken }))?.token.getVisibleScopes()).toEqual([
+        'notes:write',
+        'notes:read',
+      ])
+      expect((await later.server.tokens.find({ accessToken }))?.token.getVisibleScopes()).toEqual([
+        'notes:read',
+      ])
+    })
+
+    test('ids are never reused, not even the highest', async () => {
+      const { id, clientId } = await create()
+      await app.server.clients.delete(clientId)
+      expect((await create()).id).toBeGreaterThan(id)
+      execute(app.database, 'delete from oauth2server_token')
+      expect((await create()).id).toBeGreaterThan(id + 1)
+    })
+  })
+
+  describe('the end of a token', () => {
+    test('revoking a personal token removes its client too', async () => {
+      const token = await create()
+      const before = counts()
+      expect(await app.server.tokens.revoke(token)).toBe(true)
+      expect(counts()).toEqual(before.map((rows) => rows - 1))
+      expect(await statusOf(app, token.accessToken)).toBe(401)
+      expect(await app.server.tokens.revoke(token)).toBe(false)
+    })
+
+    test('P-8 revoking any other ends its authorization, and no other of that user and client', async () => {
+      const { clientId } = await app.client()
+      const [one, other] = [
+        await authorizationOf(app, clientId),
+        await authorizationOf(app, clientId),
+      ]
+      expect(await app.server.tokens.revoke(one.token)).toBe(true)
+      expect(await statusOf(app, one.accessToken)).toBe(401)
+      expect(await app.server.tokens.find(one)).toBeUndefined()
+      expect(await app.server.tokens.find({ refreshToken: one.refreshToken })).toBeUndefined()
+      expect(await statusOf(app, other.accessToken)).toBe(200)
+      expect(await app.server.tokens.revoke(one.token)).toBe(false)
+    })
+
+    test('ST-06 0 is expired, null is never; a token ends at its second, not after it', async () => {
+      const { clientId } = await app.client()
+      const { accessToken, token } = await authorizationOf(app, clientId)
+      await using later = await startServer({ beside: app, clock: () => Number(token.expires) - 1 })
+      await using end = await startServer({ beside: app, clock: () => Number(token.expires) })
+      expect(await statusOf(later, accessToken)).toBe(200)
+      expect(await statusOf(end, accessToken)).toBe(401)
+      const { isExpired } = await import('../../src/model/token.ts')
+      expect([
+        isExpired(0, 1),
+        isExpired(null, Number.MAX_SAFE_INTEGER),
+        isExpired(2 ** 41, 2 ** 41 - 1),
+      ]).toEqual([true, false, false])
+    })
+
+    test('FT-08 a clock that steps back revives nothing that was revoked, and ends nothing early', async () => {
+      const { clientId } = await app.client()
+      const [dead, alive] = [
+        await authorizationOf(app, clientId),
+        await authorizationOf(app, clientId),
+      ]
+      await app.server.tokens.revoke(dead.token)
+      await using earlier = await startServer({ beside: app, clock: () => app.now() - 3_600_000 })
+      expect(await statusOf(earlier, dead.accessToken)).toBe(401)
+      expect(await statusOf(earlier, alive.accessToken)).toBe(200)
+      expect(await earlier.server.sweep()).toBe(0)
+    })
+  })
+})

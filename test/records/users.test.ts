@@ -1,0 +1,197 @@
+import { InvalidField, type User, UserProxy } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { count, execute, query } from '../support/database.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { authorizationOf, statusOf } from '../support/tokens.ts'
+
+const browser = { cookie: null, address: '127.0.0.1', userAgent: 'test' }
+
+describe('user', () => {
+  let app: TestServer
+  beforeAll(async () => {
+    app = await startServer()
+  })
+  afterAll(() => app.close())
+
+  let last = 0
+  const create = (): Promise<User> => {
+    last += 1
+    return app.server.users.create({ email: `user-${last}@example.org`, password: null })
+  }
+
+  test('is found by id and by e-mail address, in whatever writing; the hash never leaves', async () => {
+    const { users } = app.server
+    const found = await users.findByEmail('  USER-A@Example.ORG ')
+    expect(found).toEqual({
+      id: app.user.id,
+      email: 'user-a@example.org',
+      emailVerified: true,
+      active: true,
+      isAdmin: false,
+    })
+    expect(await users.find(app.user.id)).toEqual(found)
+    expect(await users.find(4711)).toBeUndefined()
+    expect(await users.find('abc')).toBeUndefined()
+    expect(await users.findByEmail(`${'x'.repeat(100_000)}@example.org`)).toBeUndefined()
+    expect(
+      query(app.database, 'select password_hash from oauth2server_user')[0]?.password_hash,
+    ).toMatch(/^\$argon2id\$/)
+  })
+
+  test('an e-mail address is taken once', async () => {
+    const before = count(app.database, 'oauth2server_user')
+    await expect(
+      app.server.users.create({ email: 'User-A@example.org', password: null, isAdmin: true }),
+    ).rejects.toThrow(expect.objectContaining({ name: 'InvalidField', field: 'email' }))
+    expect(count(app.database, 'oauth2server_user')).toBe(before)
+    expect((await app.server.users.find(app.user.id))?.isAdmin).toBe(false)
+  })
+
+  test('what is no e-mail address or password is refused', async () => {
+    for (const input of [
+      { email: 'nope', password: null },
+      { email: 'a@example.org', password: 'short' },
+    ])
+      await expect(app.server.users.create(input)).rejects.toThrow(InvalidField)
+  })
+
+  test('get_user: by e-mail and password, if active', async () => {
+    const { users } = app.server
+    const user = await users.create({ email: 'get@example.org', password: 'a good password' })
+    expect(await users.withPassword('GET@example.org', 'a good password')).toEqual(user)
+    expect(await users.withPassword('get@example.org', 'a bad password')).toBeUndefined()
+    expect(await users.withPassword('nobody@example.org', 'a good password')).toBeUndefined()
+    await users.setActive(user.id, false)
+    expect(await users.withPassword('get@example.org', 'a good password')).toBeUndefined()
+  })
+
+  test('without a password nobody logs in', async () => {
+    const { email, id } = await create()
+    expect(await app.server.users.withPassword(email, '')).toBeUndefined()
+    expect(await app.server.users.checkPassword(id, '')).toBe(false)
+    expect(await app.server.users.checkPassword(4711, 'x')).toBe(false)
+  })
+
+  test('the proxy is rebuilt from its id and compares the password', async () => {
+    const proxy = await app.server.users.fromId(
+      JSON.parse(JSON.stringify(await app.server.users.fromId(app.user.id))),
+    )
+    expect(proxy).toBeInstanceOf(UserProxy)
+    expect(proxy?.email).toBe(app.user.email)
+    expect(await proxy?.checkPassword(app.password)).toBe(true)
+    expect(await proxy?.checkPassword('wrong')).toBe(false)
+    expect(await app.server.users.fromId(4711)).toBeUndefined()
+  })
+
+  test('contract §5.3 a new password ends the sessions, not the personal tokens', async () => {
+    const user = await app.server.users.create({
+      email: 'change@example.org',
+      password: 'the old password',
+    })
+    const { accessToken } = await app.server.tokens.createPersonal('Test', user.id)
+    const [cookie = ''] = (await app.server.sessions.signIn(user.id, browser)).split(';')
+    expect(await app.server.sessions.signedIn({ ...browser, cookie })).toBeDefined()
+    expect(await app.server.users.setPassword(user.id, 'the new password')).toBe(true)
+    expect(await app.server.sessions.signedIn({ ...browser, cookie })).toBeUndefined()
+    expect(await statusOf(app, accessToken)).toBe(200)
+    expect(await app.server.users.withPassword(user.email, 'the old password')).toBeUndefined()
+    expect(await app.server.users.withPassword(user.email, 'the new password')).toBeDefined()
+    expect(await app.server.users.setPassword(4711, 'the new password')).toBe(false)
+    await expect(app.server.users.setPassword(user.id, 'short')).rejects.toThrow(InvalidField)
+  })
+
+  describe('inactive', () => {
+    test('contract §5.3 tokens are invalid from the next request on; reactivation restores them', async () => {
+      const user = await create()
+      const { accessToken } = await app.server.tokens.createPersonal('Test', user.id)
+      await app.server.users.setActive(user.id, false)
+      expect(await statusOf(app, accessToken)).toBe(401)
+      await app.server.users.setActive(user.id, true)
+      expect(await statusOf(app, accessToken)).toBe(200)
+      expect(await app.server.users.setActive(4711, true)).toBe(false)
+    })
+
+    test('contract §5.3 an inactive owner invalidates the tokens that others gave the client', async () => {
+      const owner = await create()
+      const { clientId } = await app.client({ userId: owner.id })
+      const { accessToken } = await authorizationOf(app, clientId)
+      expect(await statusOf(app, accessToken)).toBe(200)
+      await app.server.users.setActive(owner.id, false)
+      expect(await statusOf(app, accessToken)).toBe(401)
+      await app.server.users.setActive(owner.id, true)
+      expect(await statusOf(app, accessToken)).toBe(200)
+    })
+  })
+
+  describe('foreign keys', () => {
+    const all = ['client', 'token', 'authorization', 'consent', 'session', 'rotated_refresh_token']
+    const counts = () =>
+      Object.fromEntries(all.map((table) => [table, count(app.database, `oauth2server_${table}`)]))
+
+    /** A user with one of everything, beside what is another's. */
+    const furnished = async () => {
+      const user = await create()
+      const own = await app.client({ userId: user.id })
+      await app.server.tokens.createPersonal('Test', user.id)
+      await app.server.sessions.signIn(user.id, browser)
+      const theirs = await authorizationOf(app, own.clientId)
+      await app.server.consents.grant(user.id, own.clientId, ['notes:read'])
+      await app.server.store.tokens.addRotated({
+        digest: `rotated-${user.id}` as never,
+        authorizationId: Number(theirs.token.authorizationId),
+        successor: 'x' as never,
+        parameters: '',
+        rotatedAt: 0,
+      })
+      return { user, clientId: own.clientId, theirs }
+    }
+
+    test('a user is deleted with clients, tokens and sessions; others keep theirs', async () => {
+      const before = counts()
+      const { user, theirs } = await furnished()
+      const kept = await app.personalToken()
+      expect(counts()).not.toEqual(before)
+      expect(await app.server.users.delete(user.id)).toBe(true)
+      expect(counts()).toEqual({
+        ...before,
+        client: Number(before.client) + 1,
+        token: Number(before.token) + 1,
+      })
+      expect(await statusOf(app, theirs.accessToken)).toBe(401)
+      expect(await statusOf(app, kept)).toBe(200)
+      expect(await app.server.users.delete(user.id)).toBe(false)
+    })
+
+    test('a client is deleted with its tokens, authorizations and consents', async () => {
+      const { user, clientId, theirs } = await furnished()
+      const before = counts()
+      expect(await app.server.clients.delete(clientId)).toBe(true)
+      const after = counts()
+      for (const table of ['client', 'token', 'authorization', 'consent', 'rotated_refresh_token'])
+        expect(after[table], table).toBe(Number(before[table]) - 1)
+      expect(after.session).toBe(before.session)
+      expect(await statusOf(app, theirs.accessToken)).toBe(401)
+      expect(await app.server.users.find(user.id)).toBeDefined()
+    })
+
+    test('ST-05 they are on for every connection of ours: nothing can be written that hangs from nobody', async () => {
+      const { store } = app.server
+      const token = query(app.database, 'select * from oauth2server_token limit 1')
+      expect(token).toHaveLength(1)
+      const orphan = { userId: 4711, clientId: 'nope', scopes: [], grantedAt: 0, id: 'x' }
+      await expect(store.consents.put({ consent: orphan, seal: '' as never })).rejects.toThrow(
+        /FOREIGN KEY/,
+      )
+      await expect(
+        store.transaction((tx) => tx.consents.put({ consent: orphan, seal: '' as never })),
+      ).rejects.toThrow(/FOREIGN KEY/)
+    })
+
+    test('ST-05 a token whose user went without a cascade is of no use', async () => {
+      const user = await create()
+      const { accessToken } = await app.server.tokens.createPersonal('Test', user.id)
+      execute(app.database, 'delete from oauth2server_user where id = ?', Number(user.id))
+      expect(await statusOf(app, accessToken)).toBe(401)
+    })
+  })
+})

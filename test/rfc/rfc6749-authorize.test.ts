@@ -1,0 +1,1299 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { InvalidField, Scope, StoreUnavailable } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rawHttp } from '../support/raw-http.ts'
+import { dangerousRedirectUris } from '../support/redirect-uris.ts'
+import { redirectUri, startServer, type TestServer, testScopes } from '../support/server.ts'
+import {
+  answerTo,
+  authorizeUrl,
+  formIn,
+  ping,
+  refusal,
+  TestClient,
+  UserAgent,
+} from '../support/user-agent.ts'
+
+let app: TestServer
+/** Logged in once, for the whole file. */
+let agent: UserAgent
+let conf: TestClient
+
+beforeAll(async () => {
+  app = await startServer()
+  agent = new UserAgent()
+  await agent.logIn(app)
+  conf = await TestClient.register(app, agent)
+})
+afterAll(() => app.close())
+
+const register = (...given: TestClientInput): Promise<TestClient> =>
+  TestClient.register(app, agent, ...given)
+type TestClientInput =
+  Parameters<typeof TestClient.register> extends [unknown, unknown, ...infer R] ? R : never
+
+/** What a request leads to that must not reach the client: the error view, and nothing beyond this server. */
+const localError = async (response: Response): Promise<string | null> => {
+  const location = response.headers.get('location')
+  expect(response.status).toBe(303)
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  const target = new URL(location ?? '', app.issuer)
+  expect(target.origin + target.pathname).toBe(`${app.issuer}/oauth/errors`)
+  const view = await agent.fetch(target)
+  expect(view.status).toBe(400)
+  expect(await view.text()).toContain('invalid_request')
+  return target.searchParams.get('error')
+}
+
+const errorAt = async (client: TestClient, given: Record<string, string | undefined>) => {
+  const answer = answerTo(client, await client.ask(given))
+  expect(answer.iss).toBe(app.issuer)
+  expect(answer.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
+  return answer
+}
+
+describe('contract §4.1 client and redirect URI are validated before anything else, before login', () => {
+  let two: TestClient
+  let none: TestClient
+  let orphan: TestClient
+  beforeAll(async () => {
+    two = await register({ redirectUris: [redirectUri, 'https://client.example/other'] })
+    none = await register({ redirectUris: [] })
+    const owner = await app.server.users.create({
+      email: 'gone@example.org',
+      password: null,
+      active: false,
+    })
+    orphan = await register({ userId: owner.id })
+  })
+
+  const evil = 'https://evil.example/cb'
+  const cases: Record<string, () => string> = {
+    'unknown client': () => conf.url({ client_id: 'nope', redirect_uri: evil }),
+    'empty client_id': () => conf.url({ client_id: '', redirect_uri: evil }),
+    'missing client_id': () => conf.url({ client_id: undefined, redirect_uri: evil }),
+    'array-shaped client_id': () =>
+      `${conf.url({ client_id: undefined })}&client_id[]=${conf.clientId}`,
+    'client_id in other letters': () =>
+      conf.url({ client_id: conf.clientId.toLowerCase() + conf.clientId.toUpperCase() }),
+    'client_id with a space behind': () => conf.url({ client_id: `${conf.clientId} ` }),
+    'client_id with NUL behind': () => conf.url({ client_id: `${conf.clientId}\0` }),
+    'client_id of 4 kB': () => conf.url({ client_id: 'x'.repeat(4096) }),
+    'client_id __proto__': () => conf.url({ client_id: '__proto__' }),
+    'client of an inactive owner': () => orphan.url(),
+    'unregistered redirect URI': () => conf.url({ redirect_uri: evil }),
+    'malformed redirect URI': () => conf.url({ redirect_uri: 'no URI at all' }),
+    'array-shaped redirect_uri': () =>
+      `${two.url({ redirect_uri: undefined })}&redirect_uri[0]=${redirectUri}`,
+    'missing redirect URI where two are registered': () => two.url({ redirect_uri: undefined }),
+    'missing redirect URI where none is registered': () => none.url({ redirect_uri: undefined }),
+    'empty redirect URI where two are registered': () => two.url({ redirect_uri: '' }),
+    'any redirect URI where none is registered': () => none.url(),
+  }
+
+  test.each(Object.entries(cases))(
+    '%s: 303 to the error view, never to the client',
+    async (_case, url) => {
+      expect(await localError(await new UserAgent().fetch(url()))).toBe('invalid_request')
+      expect(await localError(await agent.fetch(url()))).toBe('invalid_request')
+      const [address, body] = url().split('?')
+      const posted = await agent.fetch(address ?? '', {
+        method: 'POST',
+        body: new URLSearchParams(body),
+      })
+      expect(await localError(posted)).toBe('invalid_request')
+    },
+  )
+
+  test('contract §5.2 the client row behind a personal token is refused', async () => {
+    const token = await app.server.tokens.createPersonal('PAT', app.user.id, {
+      scopes: ['notes:read'],
+    })
+    const own = conf.url({ client_id: token.clientId, redirect_uri: undefined })
+    expect(await localError(await agent.fetch(own))).toBe('invalid_request')
+    expect(await localError(await agent.fetch(conf.url({ client_id: token.clientId })))).toBe(
+      'invalid_request',
+    )
+  })
+
+  test.each([
+    'client_id',
+    'redirect_uri',
+    'response_type',
+    'response_mode',
+    'scope',
+    'state',
+    'prompt',
+    'code_challenge',
+    'code_challenge_method',
+    'request',
+    'request_uri',
+    'iss',
+  ])('RFC 6749 §3.1 %s given twice, equal or not, in query or body', async (name) => {
+    const base = new URL(conf.url())
+    const value = base.searchParams.get(name) ?? 'consent'
+    for (const second of [value, 'other', '']) {
+      const url = new URL(base)
+      url.searchParams.delete(name)
+      url.searchParams.append(name, value)
+      url.searchParams.append(name, second)
+      expect(await localError(await agent.fetch(url))).toBe('invalid_request')
+      const posted = await agent.fetch(`${app.issuer}/oauth/authorize`, {
+        method: 'POST',
+        body: url.searchParams,
+      })
+      expect(await localError(posted)).toBe('invalid_request')
+    }
+  })
+
+  test('RFC 6749 §3.1 unrecognized parameters are ignored, also twice', async () => {
+    const answer = await agent.authorize(
+      app,
+      `${conf.url()}&foo=1&foo=2&scope[x]=notes:write&resource=a&resource=b`,
+    )
+    expect(answerTo(conf, answer)).toEqual({
+      code: expect.any(String),
+      state: 'xyz',
+      iss: app.issuer,
+    })
+  })
+
+  test('contract §2 a POST reads the body only: what stands in the query is ignored', async () => {
+    const { client_id, ...rest } = Object.fromEntries(new URL(conf.url()).searchParams)
+    const inQuery = await agent.fetch(`${app.issuer}/oauth/authorize?client_id=${client_id}`, {
+      method: 'POST',
+      body: new URLSearchParams(rest),
+    })
+    expect(await localError(inQuery)).toBe('invalid_request')
+    const doubled = await agent.fetch(`${conf.url()}&scope=notes:write`, {
+      method: 'POST',
+      body: new URL(conf.url({ prompt: 'consent' })).searchParams,
+    })
+    expect(doubled.status).toBe(200)
+    expect(await doubled.text()).not.toContain('notes:write')
+  })
+
+  test('contract §2 the error view shows error and error_description as text', async () => {
+    const view = await agent.fetch(
+      `${app.issuer}/oauth/errors?error=${encodeURIComponent('<script>x</script>')}&error_description=${encodeURIComponent('"><img src=x>')}`,
+    )
+    const html = await view.text()
+    expect(view.status).toBe(400)
+    expect(html).toContain('&lt;script&gt;x&lt;/script&gt;')
+    expect(html).not.toContain('<script')
+    expect(html).not.toContain('<img')
+  })
+})
+
+describe('contract §4.2 matching is comparison of the strings as given', () => {
+  const suffixes = [
+    '/',
+    '?x=1',
+    '?',
+    '#',
+    '#f',
+    '/../x',
+    '/%2e%2e/x',
+    '..;/x',
+    '%00',
+    '%20',
+    ' ',
+    '\n',
+    '/FAKEPATH',
+    '%2FFAKEPATH',
+    '%252FFAKEPATH',
+    '/../FAKEPATH',
+    '/..%2FFAKEPATH',
+    '/%2e%2e/FAKEPATH',
+    '/%2e%2e%2FFAKEPATH',
+    '/..%252FFAKEPATH',
+    '/FAKEPATH/..',
+    '/FAKEPATH/../',
+    '/;/../../FAKEPATH',
+    '/%3B/../../FAKEPATH',
+    '%0A%0D/../../FAKEPATH',
+    '\n\r/../../FAKEPATH',
+    '%09/../../FAKEPATH',
+    '%23/../../FAKEPATH',
+    '%3F/../../FAKEPATH',
+    '\\..\\FAKEPATH',
+    '@evil.example',
+  ]
+  const others = [
+    'https://client.example/CB',
+    'http://client.example/cb',
+    'HTTPS://client.example/cb',
+    'https://client.example:443/cb',
+    'https://CLIENT.example/cb',
+    'https://a.client.example/cb',
+    'https://client.example.evil.example/cb',
+    'https://user@client.example/cb',
+    'https://client.example@evil.example/cb',
+    'https://client.example\\@evil.example/cb',
+    'https://client.example/%63b',
+    'https://client.example/',
+    'https://client.example/c',
+    'https:/client.example/cb',
+    '//client.example/cb',
+    '/cb',
+    ' https://client.example/cb',
+    '\thttps://client.example/cb',
+    'https://cl\u0131ent.example/cb',
+  ]
+  test.each([...suffixes.map((suffix) => redirectUri + suffix), ...others])(
+    'RFC 9700 §2.1 %j is not the registered one',
+    async (uri) => {
+      const wide = await register({ redirectUris: [redirectUri, 'https://client.example/cb/deep'] })
+      for (const client of [conf, wide]) {
+        const response = await agent.fetch(client.url({ redirect_uri: uri }))
+        expect(await localError(response)).toBe('invalid_request')
+        expect(response.headers.get('location')).toMatch(/^[\x21-\x7E]+$/)
+      }
+    },
+  )
+
+  test.each([
+    'https://client.example/cb?a=1',
+    'https://client.example/cb?a=%2F&b=+c&c=%2B&d=%20&e=%C3%A9',
+    'https://client.example/cb?',
+    'https://client.example/cb?a=1&',
+    'https://client.example/a/../cb',
+    'https://CLIENT.example:443/cb',
+    'https://client.example',
+    'http://localhost:8080/cb',
+    'http://127.0.0.1/cb',
+    'http://[::1]:9/cb',
+  ])('contract §4.2 %s is emitted verbatim, parameters appended', async (uri) => {
+    const client = await register({ redirectUris: [uri] })
+    const page = await agent.browse(client.url())
+    const answer = await agent.submit(page, { confirm: 'yes' })
+    const location = answer.headers.get('location') ?? ''
+    expect(location.startsWith(uri)).toBe(true)
+    expect(location.slice(uri.length)).toMatch(
+      /^[?&]?code=[A-Za-z0-9]{43}&state=xyz&iss=http%3A%2F%2Flocalhost%3A\d+$/,
+    )
+    expect(location.split('?').length).toBe(2)
+    const code = new URL(location).searchParams.get('code') ?? ''
+    expect((await client.redeem(code)).status).toBe(200)
+  })
+
+  test.each(dangerousRedirectUris)('contract §4.2 %j cannot be registered', async (uri) => {
+    const before = await conf.app.server.clients.find(conf.clientId)
+    for (const redirectUris of [[uri], [redirectUri, uri]]) {
+      await expect(app.client({ redirectUris })).rejects.toThrow(
+        expect.objectContaining({ name: 'InvalidField', field: 'redirect_uris' }),
+      )
+      await expect(app.server.clients.update(conf.clientId, { redirectUris })).rejects.toThrow(
+        InvalidField,
+      )
+    }
+    expect((await app.server.clients.find(conf.clientId))?.redirectUris).toEqual(
+      before?.redirectUris,
+    )
+  })
+
+  test('RFC 6749 §3.1.2.3 omitted means the registered one when there is exactly one; the token request may omit it too', async () => {
+    const code = await conf.code({ redirect_uri: undefined })
+    expect(refusal(await conf.redeem(code, { redirect_uri: `${redirectUri}/` }))).toBe(
+      '400 invalid_grant',
+    )
+    expect((await conf.redeem(code, { redirect_uri: undefined })).status).toBe(200)
+    const again = await conf.code({ redirect_uri: '' })
+    expect((await conf.redeem(again)).status).toBe(200)
+  })
+})
+
+describe('contract §4.1 other errors go to the registered redirect URI', () => {
+  const limited: Record<string, TestClient> = {}
+  beforeAll(async () => {
+    limited.code = await register({ responseTypes: ['code'] })
+    limited.token = await register({ responseTypes: ['token'] })
+    limited.machine = await register({ grantTypes: ['client_credentials'] })
+    limited.reader = await register({ allowedScopes: ['notes:read'] })
+  })
+
+  const cases: [string, string, Record<string, string | undefined>, string?][] = [
+    ['invalid_request', '§4.1.2.1 response_type is missing', { response_type: undefined }],
+    ['invalid_request', '§3.1 response_type is empty', { response_type: '' }],
+    ['unsupported_response_type', '§4.1.2.1 bogus', { response_type: 'bogus' }],
+    ['unsupported_response_type', '§3.1.1 code token', { response_type: 'code token' }],
+    ['unsupported_response_type', 'id_token', { response_type: 'id_token' }],
+    ['unsupported_response_type', 'letters count', { response_type: 'CODE' }],
+    ['unsupported_response_type', '__proto__', { response_type: '__proto__' }],
+    ['unauthorized_client', '§4.1.2.1 not its response type', {}, 'token'],
+    ['unauthorized_client', '§4.1.2.1 not its grant type', {}, 'machine'],
+    ['invalid_scope', '§4.1.2.1 unknown', { scope: 'bogus' }],
+    ['invalid_scope', '§3.3 one known, one unknown', { scope: 'notes:read bogus' }],
+    ['invalid_scope', 'contract §4.5 internal', { scope: 'test:scope' }],
+    ['invalid_scope', 'contract §4.5 beyond allowed_scopes', { scope: 'notes:write' }, 'reader'],
+    ['invalid_scope', '§3.3 letters count', { scope: 'NOTES:READ' }],
+    ['invalid_scope', '§3.3 a tab', { scope: 'notes:read\tnotes:write' }],
+    ['invalid_scope', '§3.3 a line feed', { scope: 'notes:read\nnotes:write' }],
+    ['invalid_scope', '§3.3 a quote', { scope: 'notes:read"x' }],
+    ['invalid_scope', '§3.3 a backslash', { scope: 'notes:read\\' }],
+    ['invalid_scope', '§3.3 a plus sign', { scope: 'notes:read+notes:write' }],
+    ['invalid_scope', '§3.3 not ASCII', { scope: 'notes:r\u00e9ad' }],
+    ['invalid_scope', '§3.3 200 unknown', { scope: 'abcdefg '.repeat(200) }],
+    ['invalid_scope', '__proto__', { scope: '__proto__' }],
+    ['invalid_scope', 'constructor', { scope: 'constructor' }],
+    ['invalid_request', 'prompt none with another', { prompt: 'none consent' }],
+    ['request_not_supported', 'RFC 9101 §6', { request: 'eyJhbGciOiJub25lIn0.e30.' }],
+    ['request_uri_not_supported', 'RFC 9101 §6', { request_uri: 'https://evil.example/x' }],
+    ['invalid_request', 'response_mode fragment for a code', { response_mode: 'fragment' }],
+    ['invalid_request', 'response_mode form_post', { response_mode: 'form_post' }],
+    ['invalid_request', 'response_mode bogus', { response_mode: 'bogus' }],
+    ['invalid_request', 'a control character', { response_type: 'code\u0000' }],
+  ]
+
+  test.each(cases)('RFC 6749 %s: %s', async (error, _why, given, client = '') => {
+    const asking = limited[client] ?? conf
+    expect(await errorAt(asking, { ...given, state: 'a b&c' })).toEqual({
+      error,
+      error_description: expect.any(String),
+      state: 'a b&c',
+      iss: app.issuer,
+    })
+    expect(await errorAt(asking, { ...given, state: undefined })).not.toHaveProperty('state')
+  })
+
+  const implicit: [string, string, Record<string, string | undefined>, string?][] = [
+    ['unauthorized_client', '§4.2.2.1 not its response type', {}, 'code'],
+    ['invalid_scope', '§4.2.2.1', { scope: 'bogus' }],
+    ['invalid_request', 'response_mode query: no token in a query', { response_mode: 'query' }],
+    ['invalid_request', 'response_mode bogus', { response_mode: 'bogus' }],
+  ]
+  test.each(implicit)(
+    'RFC 6749 %s for response type token, in query and fragment: %s',
+    async (error, _why, given, client = '') => {
+      const asking = limited[client] ?? conf
+      const answer = await asking.ask({ response_type: 'token', state: 'a b', ...given })
+      const expected = {
+        error,
+        error_description: expect.any(String),
+        state: 'a b',
+        iss: app.issuer,
+      }
+      expect(answerTo(asking, answer, 'query')).toEqual(expected)
+      expect(answerTo(asking, answer, 'fragment')).toEqual(expected)
+    },
+  )
+
+  test.each(['code', 'token'])(
+    'RFC 6749 §4.1.2.1, §4.2.2.1 access_denied when the user refuses a %s',
+    async (response_type) => {
+      const client = await register()
+      const answer = await client.ask({ response_type, state: 's' }, 'no')
+      const expected = {
+        error: 'access_denied',
+        error_description: expect.any(String),
+        state: 's',
+        iss: app.issuer,
+      }
+      expect(answerTo(client, answer)).toEqual(expected)
+      if (response_type === 'token') expect(answerTo(client, answer, 'fragment')).toEqual(expected)
+      else expect(answer.hash).toBe('')
+      // What was refused is not remembered as granted.
+      const { url, status } = await agent.browse(client.url({ response_type }))
+      expect([status, new URL(url).origin]).toEqual([200, app.issuer])
+    },
+  )
+
+  test.each([{ scope: 'bogus' }, { response_type: undefined }, { code_challenge: 'short' }])(
+    'RFC 9700 §4.11.2 before the login, %j leads to the login page; after it, to the client',
+    async (given) => {
+      const stranger = new UserAgent()
+      const first = await stranger.fetch(conf.url({ ...given, state: 'a&b=c%26#d' }))
+      expect(first.status).toBe(303)
+      const login = new URL(first.headers.get('location') ?? '', app.issuer)
+      expect(login.origin + login.pathname).toBe(`${app.issuer}/login`)
+      const answer = answerTo(
+        conf,
+        await stranger.authorize(app, conf.url({ ...given, state: 'a&b=c%26#d' })),
+      )
+      expect(answer).toMatchObject({
+        error: expect.stringMatching(/^invalid_/),
+        state: 'a&b=c%26#d',
+      })
+    },
+  )
+
+  test('attacks P-17 temporarily_unavailable when the store fails after the redirect URI was proved', async () => {
+    let fails = false
+    await using failing = await startServer({
+      aroundStore: async (operation, run) => {
+        if (fails && operation.name === 'consents.find') throw new StoreUnavailable('down')
+        return run()
+      },
+    })
+    const client = await TestClient.register(failing, new UserAgent())
+    await client.code()
+    fails = true
+    const answer = answerTo(client, await client.ask())
+    expect(answer).toMatchObject({ error: 'temporarily_unavailable', state: 'xyz' })
+    fails = false
+    expect(await client.code()).toMatch(/^[A-Za-z0-9]{43}$/)
+  })
+
+  test('contract §6.4 a store that is down before the redirect URI was proved: 503 with Retry-After, here', async () => {
+    let fails = false
+    await using failing = await startServer({
+      aroundStore: async (operation, run) => {
+        if (fails && operation.name === 'clients.find') throw new StoreUnavailable('down')
+        return run()
+      },
+    })
+    const client = await TestClient.register(failing, new UserAgent())
+    fails = true
+    const response = await client.agent.fetch(client.url())
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(response.headers.get('location')).toBeNull()
+  })
+
+  test('RFC 6749 §4.1.2.1 unsupported_response_type when the server has it switched off', async () => {
+    await using strict = await startServer({ allowedResponseTypes: ['code'] })
+    const client = await TestClient.register(strict, new UserAgent())
+    const answer = await client.ask({ response_type: 'token' })
+    expect(answerTo(client, answer).error).toBe('unsupported_response_type')
+    expect((await client.ask()).searchParams.has('code')).toBe(true)
+  })
+
+  test('RFC 6749 §4.1.2.1 a code nobody could redeem is not offered', async () => {
+    await using strict = await startServer({ allowedGrantTypes: ['client_credentials'] })
+    const client = await TestClient.register(strict, new UserAgent())
+    expect(answerTo(client, await client.ask()).error).toBe('unsupported_response_type')
+  })
+})
+
+describe('RFC 6749 §4.1.2 state is opaque', () => {
+  const percentHeavy = '%25'.repeat(2048)
+  const states: [string, string, string | undefined][] = [
+    ['a header in disguise', 'a%0d%0aSet-Cookie:x=1', 'a\r\nSet-Cookie:x=1'],
+    ['bidi control and emoji', '%E2%80%AE%F0%9F%98%80', '\u202E\u{1F600}'],
+    ['no UTF-8', '%ff', '\uFFFD'],
+    ['plus and percent', 'a+b%2Bc%26d%3De%23f', 'a b+c&d=e#f'],
+    ['NUL', '%00', '\0'],
+    ['an encoded percent sign', '%2525', '%25'],
+    ['a raw backslash', 'a\\b', 'a\\b'],
+    ['a raw quote', "a'b", "a'b"],
+    ['empty', '', undefined],
+    ['2 KiB of letters', 'x'.repeat(2048), 'x'.repeat(2048)],
+    ['2 KiB of encoded bytes', percentHeavy, '%'.repeat(2048)],
+  ]
+  test.each(states)('%s comes back as it was', async (_what, sent, received) => {
+    const url = `${conf.url({ state: undefined })}&state=${sent}`
+    const known = await agent.authorize(app, url)
+    expect(answerTo(conf, known).state).toBe(received)
+    expect(known.href).toMatch(/^[\x21-\x7E]+$/)
+  })
+
+  test.each(states)('%s comes back through the login as well', async (_what, sent, received) => {
+    const url = `${conf.url({ state: undefined })}&state=${sent}`
+    const stranger = await new UserAgent().authorize(app, url)
+    expect(answerTo(conf, stranger).state).toBe(received)
+  })
+
+  test('what a POST spelled in its own way comes back through the login as well', async () => {
+    const stranger = new UserAgent()
+    const { state: _, ...rest } = Object.fromEntries(new URL(conf.url()).searchParams)
+    const posted = await stranger.fetch(`${app.issuer}/oauth/authorize`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: `${new URLSearchParams(rest)}&state=\u00e9#\u{1F600} x\\y"z`,
+    })
+    const login = new URL(posted.headers.get('location') ?? '', app.issuer)
+    const answer = await stranger.authorize(app, login)
+    expect(answerTo(conf, answer).state).toBe('\u00e9#\u{1F600} x\\y"z')
+  })
+
+  test('absent stays absent', async () => {
+    expect(answerTo(conf, await conf.ask({ state: undefined }))).not.toHaveProperty('state')
+  })
+
+  test.each([5_000, 8_192])(
+    'a state of %d characters is invalid_request, at the client',
+    async (length) => {
+      const answer = await conf.ask({ state: 'x'.repeat(length) })
+      expect(answerTo(conf, answer).error).toBe('invalid_request')
+    },
+  )
+
+  test('an address that is far too long is a client error', async () => {
+    const { status } = await rawHttp(app, {
+      target: `/oauth/authorize?state=${'x'.repeat(20_000)}`,
+    })
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(status).toBeLessThan(500)
+  })
+})
+
+describe('contract §4.4 prompt', () => {
+  const shows = async (url: string, who = agent): Promise<string> => {
+    const page = await who.browse(url)
+    const location = page.headers.get('location')
+    await page.body?.cancel()
+    if (location !== null) return new URL(location).searchParams.get('error') ?? 'code'
+    return page.address.includes('/login') ? 'login' : 'consent'
+  }
+
+  test.each<[string | undefined, string]>([
+    [undefined, 'code'],
+    ['', 'code'],
+    ['none', 'code'],
+    ['consent', 'consent'],
+    ['login', 'login'],
+    ['consent login', 'login'],
+    ['unknown', 'code'],
+  ])('prompt=%s with a remembered consent: %s', async (prompt, shown) => {
+    await conf.code()
+    expect(await shows(conf.url({ prompt }))).toBe(shown)
+  })
+
+  test('none answers login_required to whoever is not logged in, at the client', async () => {
+    const answer = await new UserAgent().authorize(app, conf.url({ prompt: 'none', state: 's' }))
+    expect(answerTo(conf, answer)).toEqual({
+      error: 'login_required',
+      error_description: expect.any(String),
+      state: 's',
+      iss: app.issuer,
+    })
+  })
+
+  test('none answers consent_required where the user would have to agree', async () => {
+    const client = await register()
+    expect(answerTo(client, await client.ask({ prompt: 'none' })).error).toBe('consent_required')
+    await client.code()
+    expect(await shows(client.url({ prompt: 'none' }))).toBe('code')
+    expect(await shows(client.url({ prompt: 'none', scope: 'notes:read notes:write' }))).toBe(
+      'consent_required',
+    )
+  })
+
+  test('login logs in again, once, and then goes on', async () => {
+    const client = await register()
+    await client.code()
+    const again = new UserAgent()
+    await again.logIn(app)
+    const url = client.url({ prompt: 'login', state: 's' })
+    expect(await shows(url, again)).toBe('login')
+    expect(answerTo(client, await again.authorize(app, url))).toMatchObject({
+      code: expect.any(String),
+      state: 's',
+    })
+  })
+
+  test('login asks whoever is not logged in once, not twice', async () => {
+    for (const prompt of ['login', 'login consent']) {
+      const client = await register()
+      const stranger = new UserAgent()
+      const login = await stranger.browse(client.url({ prompt }))
+      expect(login.address).toContain('/login')
+      const { email } = app.user
+      const answer = await stranger.submit(login, { email, password: app.password })
+      const page = await stranger.browse(new URL(answer.headers.get('location') ?? '', app.issuer))
+      expect([page.status, new URL(page.address).pathname]).toEqual([200, '/oauth/authorize'])
+    }
+  })
+
+  test('login and consent: logs in again and then shows the page again', async () => {
+    const client = await register()
+    await client.code()
+    const again = new UserAgent()
+    await again.logIn(app)
+    const login = await again.browse(client.url({ prompt: 'login consent' }))
+    expect(login.address).toContain('/login')
+    const { email } = app.user
+    const answer = await again.submit(login, { email, password: app.password })
+    const page = await again.browse(new URL(answer.headers.get('location') ?? '', app.issuer))
+    expect(page.status).toBe(200)
+    expect(page.address).toContain('/oauth/authorize')
+    expect(formIn(await page.text()).hidden).toHaveProperty('authorization_request')
+  })
+})
+
+describe('contract §4.4 the validated request is stored', () => {
+  const pages = async (client: TestClient, given = {}) => {
+    const page = await agent.browse(client.url({ prompt: 'consent', ...given }))
+    return formIn(await page.text())
+  }
+  const post = (
+    fields: Record<string, string> | string,
+    { who = agent, query = '', headers = {} as Record<string, string> } = {},
+  ): Promise<Response> =>
+    who.fetch(`${app.issuer}/oauth/authorize${query}`, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      headers,
+    })
+  const codeIn = (response: Response): string | null =>
+    new URL(response.headers.get('location') ?? '', app.issuer).searchParams.get('code')
+
+  test('the consent form carries only its one-time id', async () => {
+    const { action, hidden } = await pages(conf)
+    expect(action).toBe('/oauth/authorize')
+    expect(Object.keys(hidden).sort()).toEqual(['authorization_request', 'csrf_token'])
+    expect(hidden.authorization_request).toMatch(/^[A-Za-z0-9]{43}$/)
+  })
+
+  test('the page names the client, its owner, the user, every scope and where the user will be sent', async () => {
+    const client = await register({ name: 'A <b>client</b>', website: 'https://client.example/' })
+    const html = await (await agent.browse(client.url({ scope: 'notes:read user:email' }))).text()
+    for (const text of [
+      'A &lt;b&gt;client&lt;/b&gt;',
+      'Read your notes',
+      'notes:read',
+      'user:email',
+      'client.example',
+      app.user.email,
+    ]) {
+      expect(html).toContain(text)
+    }
+    expect(html).not.toContain('notes:write')
+    expect(html).not.toContain('<b>client')
+  })
+
+  test('nothing in the form can change it', async () => {
+    const evil = await register({ redirectUris: ['https://evil.example/cb'] })
+    const changes = {
+      scope: 'notes:read notes:write',
+      'scopes[]': 'notes:write',
+      scopes: 'notes:write',
+      response_type: 'token',
+      client_id: evil.clientId,
+      redirect_uri: evil.redirectUri,
+      state: 'other',
+      iss: 'https://evil.example',
+      code_challenge: evil.pkce.challenge,
+    }
+    const { hidden } = await pages(conf)
+    const answer = await post(
+      { ...hidden, ...changes, confirm: 'yes' },
+      { query: `?${new URLSearchParams(changes)}` },
+    )
+    const target = new URL(answer.headers.get('location') ?? '')
+    expect(answerTo(conf, target)).toEqual({
+      code: expect.any(String),
+      state: 'xyz',
+      iss: app.issuer,
+    })
+    expect(target.hash).toBe('')
+    const { status, body } = await conf.redeem(target.searchParams.get('code') ?? '')
+    expect([status, body.scope]).toEqual([200, 'notes:read'])
+  })
+
+  test('it lives for ten minutes', async () => {
+    const late = await pages(conf)
+    app.advance(601)
+    const answer = await post({ ...late.hidden, confirm: 'yes' })
+    expect([answer.status, codeIn(answer)]).toEqual([400, null])
+    const inTime = await pages(conf)
+    app.advance(599)
+    expect((await post({ ...inTime.hidden, confirm: 'yes' })).status).toBe(303)
+  })
+
+  test('the first decision is final: submitted again, or the other way, it is refused', async () => {
+    for (const [first, second] of [
+      ['yes', 'yes'],
+      ['yes', 'no'],
+      ['no', 'yes'],
+    ] as const) {
+      const { hidden } = await pages(conf)
+      expect((await post({ ...hidden, confirm: first })).status).toBe(303)
+      const again = await post({ ...hidden, confirm: second })
+      expect([again.status, again.headers.get('location')]).toEqual([400, null])
+    }
+  })
+
+  test('of 20 submits at once, one is the decision', async () => {
+    const { hidden } = await pages(conf)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => post({ ...hidden, confirm: 'yes' })),
+    )
+    const statuses = answers.map(({ status }) => status).sort()
+    expect(statuses).toEqual([303, ...Array.from({ length: 19 }, () => 400)])
+  })
+
+  test('bound to session and user: what another was shown cannot be submitted', async () => {
+    await app.server.users.create({ email: 'user-m@example.org', password: app.password })
+    const other = new UserAgent()
+    const twin = new UserAgent()
+    await other.logIn({ ...app, user: { ...app.user, email: 'user-m@example.org' } })
+    await twin.logIn(app)
+    const theirs = formIn(await (await other.browse(conf.url())).text())
+    const mine = await pages(conf)
+    for (const [who, fields] of [
+      // user-a submits what user-m began, with either CSRF token; another session of user-a; nobody.
+      [agent, { ...theirs.hidden, csrf_token: mine.hidden.csrf_token ?? '' }],
+      [agent, theirs.hidden],
+      [twin, { ...mine.hidden, csrf_token: (await twinToken(twin)) ?? '' }],
+      [new UserAgent(), mine.hidden],
+    ] as const) {
+      const answer = await post({ ...fields, confirm: 'yes' }, { who })
+      expect([answer.status, answer.headers.get('location')]).toEqual([403, null])
+    }
+    // Nothing of it was a decision.
+    expect((await post({ ...theirs.hidden, confirm: 'yes' }, { who: other })).status).toBe(303)
+    expect((await post({ ...mine.hidden, confirm: 'yes' })).status).toBe(303)
+  })
+  const twinToken = async (twin: UserAgent) =>
+    formIn(await (await twin.browse(conf.url({ prompt: 'consent' }))).text()).hidden.csrf_token
+
+  test('RFC 6749 §10.12 no decision without the CSRF token of this session: 403 with the form again', async () => {
+    const stranger = new UserAgent()
+    const foreign = formIn(await (await stranger.browse(`${app.issuer}/login`)).text())
+    const { hidden } = await pages(conf)
+    const id = hidden.authorization_request ?? ''
+    for (const token of [undefined, '', 'x', foreign.hidden.csrf_token]) {
+      const fields = { authorization_request: id, confirm: 'yes' }
+      const answer = await post(token === undefined ? fields : { ...fields, csrf_token: token })
+      expect(answer.status).toBe(403)
+      expect(formIn(await answer.text()).hidden).toEqual(hidden)
+    }
+    expect((await post({ ...hidden, confirm: 'yes' })).status).toBe(303)
+  })
+
+  test.each([
+    { origin: 'https://evil.example' },
+    { 'sec-fetch-site': 'cross-site', origin: 'null' },
+    { 'sec-fetch-site': 'same-site', origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+  ])('contract §6.3 a form that another site sent is refused: %j', async (headers) => {
+    const { hidden } = await pages(conf)
+    expect((await post({ ...hidden, confirm: 'yes' }, { headers })).status).toBe(403)
+    expect((await post({ ...hidden, confirm: 'yes' })).status).toBe(303)
+  })
+
+  test.each([{}, { origin: 'null' }, { 'sec-fetch-site': 'same-origin', origin: 'null' }])(
+    'contract §6.3 our own form is taken: %j',
+    async (headers) => {
+      const { hidden } = await pages(conf)
+      const own = { ...headers, ...('origin' in headers ? {} : { origin: app.issuer }) }
+      expect((await post({ ...hidden, confirm: 'yes' }, { headers: own })).status).toBe(303)
+    },
+  )
+
+  test.each([
+    [{ confirm: '' }, 400],
+    [{ confirm: 'maybe' }, 400],
+    [{ confirm: 'YES' }, 400],
+    [{ confirm: 'yes', authorization_request: '' }, 400],
+    [{ confirm: 'yes', authorization_request: 'x'.repeat(43) }, 400],
+    [{ confirm: 'yes', authorization_request: '\0' }, 400],
+  ] as const)(
+    'a decision that is none is refused and decides nothing: %j',
+    async (fields, status) => {
+      const { hidden } = await pages(conf)
+      expect((await post({ ...hidden, ...fields })).status).toBe(status)
+      expect((await post({ ...hidden, confirm: 'yes' })).status).toBe(303)
+    },
+  )
+
+  test('two decisions in one form are none', async () => {
+    const { hidden } = await pages(conf)
+    const both = `${new URLSearchParams(hidden)}&confirm=yes&confirm=no`
+    expect((await post(both)).status).toBe(400)
+    expect((await post({ ...hidden, confirm: 'no' })).status).toBe(303)
+  })
+
+  test('attacks SS-01 a body of nothing but the decision, or of nothing, grants nothing', async () => {
+    const bare = await post({ confirm: 'yes' }, { query: `?${conf.url().split('?')[1]}` })
+    expect([bare.status, bare.headers.get('location')]).toEqual([400, null])
+    const empty = await agent.fetch(conf.url(), { method: 'POST' })
+    expect([empty.status, empty.headers.get('location')]).toEqual([400, null])
+  })
+
+  test('attacks AZ-02 the redirect URI is checked again when the code is minted', async () => {
+    const client = await register()
+    const { hidden } = await pages(client)
+    await app.server.clients.update(client.clientId, {
+      redirectUris: ['https://client.example/new'],
+    })
+    const answer = await post({ ...hidden, confirm: 'yes' })
+    expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
+  })
+
+  test('contract §4.5 a scope that the client lost meanwhile is not granted', async () => {
+    const client = await register()
+    const { hidden } = await pages(client, { scope: 'notes:read notes:write' })
+    await app.server.clients.update(client.clientId, { allowedScopes: ['notes:read'] })
+    const answer = await post({ ...hidden, confirm: 'yes' })
+    expect(answerTo(client, new URL(answer.headers.get('location') ?? '')).error).toBe(
+      'invalid_scope',
+    )
+  })
+
+  test('a client that was deleted meanwhile gets nothing', async () => {
+    const client = await register()
+    const { hidden } = await pages(client)
+    await app.server.clients.delete(client.clientId)
+    const answer = await post({ ...hidden, confirm: 'yes' })
+    expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
+  })
+})
+
+describe('contract §4.5 scopes', () => {
+  const granted = async (client: TestClient, scope: string | undefined) =>
+    (await client.tokens({ scope })).scope
+
+  test.each([undefined, ''])(
+    'omitted (%j): the default_scopes of the client, shown on the consent page',
+    async (scope) => {
+      const client = await register({ defaultScopes: ['notes:write', 'user:email'] })
+      const page = await (await agent.browse(client.url({ scope }))).text()
+      for (const shown of ['notes:write', 'user:email']) expect(page).toContain(shown)
+      expect(page).not.toContain('notes:read')
+      expect((await granted(client, scope)).split(' ').sort()).toEqual([
+        'notes:write',
+        'user:email',
+      ])
+    },
+  )
+
+  test('omitted, and no default_scopes: OAUTH2SERVER_DEFAULT_SCOPES, by default none: authentication only', async () => {
+    const client = await register()
+    const tokens = await client.tokens({ scope: undefined })
+    expect(tokens.scope).toBe('')
+    expect(await ping(app, tokens.access_token)).toBe(200)
+    await using other = await startServer({ defaultScopes: ['notes:read'] })
+    const theirs = await TestClient.register(other, new UserAgent())
+    expect((await theirs.tokens({ scope: undefined })).scope).toBe('notes:read')
+    const own = await TestClient.register(other, theirs.agent, { defaultScopes: ['notes:write'] })
+    expect((await own.tokens({ scope: undefined })).scope).toBe('notes:write')
+  })
+
+  test('default_scopes is no limit', async () => {
+    const client = await register({ defaultScopes: ['notes:read'] })
+    expect(await granted(client, 'notes:write')).toBe('notes:write')
+  })
+
+  test('allowed_scopes is one; null is every registered scope that is not internal', async () => {
+    const limited = await register({ allowedScopes: ['notes:read', 'user:email'] })
+    expect(await granted(limited, 'user:email notes:read')).toBe('user:email notes:read')
+    expect((await errorAt(limited, { scope: 'notes:read notes:write' })).error).toBe(
+      'invalid_scope',
+    )
+    const open = await register()
+    const all = 'user:email notes:read notes:write'
+    expect(await granted(open, all)).toBe(all)
+  })
+
+  test('allowed_scopes limits the default_scopes too', async () => {
+    const client = await register({
+      allowedScopes: ['notes:read'],
+      defaultScopes: ['notes:read', 'notes:write'],
+    })
+    expect(await granted(client, undefined)).toBe('notes:read')
+  })
+
+  test('internal scopes: no authorization request can have one, whoever lists it for the client', async () => {
+    const client = await register({
+      allowedScopes: ['test:scope', 'notes:read'],
+      defaultScopes: ['test:scope', 'notes:read'],
+    })
+    expect((await errorAt(client, { scope: 'test:scope' })).error).toBe('invalid_scope')
+    expect(await granted(client, undefined)).toBe('notes:read')
+    const token = await app.server.tokens.createPersonal('internal', app.user.id, {
+      scopes: ['test:scope'],
+    })
+    expect(token.scopes).toEqual(['test:scope'])
+  })
+
+  test('RFC 6749 §3.3 duplicates and spaces collapse', async () => {
+    const client = await register()
+    expect(await granted(client, ' notes:read  notes:read   notes:write notes:read ')).toBe(
+      'notes:read notes:write',
+    )
+  })
+
+  test('a scope named like a member of every object is a scope like any other', async () => {
+    await using odd = await startServer({
+      scopes: [...testScopes.slice(1), new Scope('constructor')],
+    })
+    const client = await TestClient.register(odd, new UserAgent())
+    expect((await client.tokens({ scope: 'constructor' })).scope).toBe('constructor')
+    expect(answerTo(client, await client.ask({ scope: 'toString' })).error).toBe('invalid_scope')
+  })
+})
+
+describe('contract §4.7 consent', () => {
+  const asks = async (client: TestClient, given: Record<string, string> = {}): Promise<boolean> => {
+    const page = await client.agent.browse(client.url(given))
+    const isPage = page.headers.get('location') === null
+    const html = await page.text()
+    if (isPage) expect(formIn(html).hidden).toHaveProperty('authorization_request')
+    return isPage
+  }
+
+  test('is remembered per user and client for confidential clients and an equal or smaller scope', async () => {
+    const client = await register()
+    expect(await asks(client, { scope: 'notes:read user:email' })).toBe(true)
+    await client.code({ scope: 'notes:read user:email' })
+    expect(await asks(client, { scope: 'user:email notes:read' })).toBe(false)
+    expect(await asks(client, { scope: 'notes:read' })).toBe(false)
+    expect(await asks(client, { scope: '' })).toBe(false)
+    expect(await asks(client, { scope: 'notes:read notes:write' })).toBe(true)
+    expect(await asks(client, { scope: 'notes:write' })).toBe(true)
+    expect(await asks(client, { scope: 'notes:read', response_type: 'token' })).toBe(false)
+    // Caller-supplied flags skip nothing.
+    expect(await asks(client, { scope: 'notes:write', approval_prompt: 'auto' })).toBe(true)
+
+    expect(await asks(await register())).toBe(true)
+    const email = 'user-c@example.org'
+    await app.server.users.create({ email, password: app.password })
+    const other = new UserAgent()
+    await other.logIn({ ...app, user: { ...app.user, email } })
+    expect((await other.browse(client.url())).status).toBe(200)
+  })
+
+  test('a smaller consent later does not take back what was given before', async () => {
+    const client = await register()
+    await client.code({ scope: 'notes:read notes:write' })
+    await client.code({ scope: 'notes:read', prompt: 'consent' })
+    expect(await asks(client, { scope: 'notes:read notes:write' })).toBe(false)
+  })
+
+  test('is asked for again after it was withdrawn, and the code issued under it is dead', async () => {
+    const client = await register()
+    const code = await client.code()
+    await app.server.store.consents.delete(app.user.id, client.clientId)
+    expect(await asks(client)).toBe(true)
+    expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
+  })
+
+  test.each([redirectUri, 'http://127.0.0.1/cb'])('public clients always ask: %s', async (uri) => {
+    const client = await register({ isConfidential: false, redirectUris: [uri] })
+    for (let round = 0; round < 2; round += 1) {
+      expect(await asks(client)).toBe(true)
+      await client.code()
+    }
+    expect(answerTo(client, await client.ask({ prompt: 'none' })).error).toBe('consent_required')
+  })
+})
+
+describe('contract §4.3 client_secret in the request is accepted and ignored', () => {
+  test('never logged, stored or echoed, and it need not be right', async () => {
+    for (const secret of [conf.clientSecret, 'sure-not-the-right-one']) {
+      const url = conf.url({ client_secret: secret, prompt: 'consent' })
+      const stranger = new UserAgent()
+      const first = await stranger.fetch(url)
+      expect(first.headers.get('location')).toMatch(/^\/login\?next=/)
+      expect(first.headers.get('location')).not.toContain(secret)
+      const login = await stranger.browse(url)
+      const html = await login.clone().text()
+      expect(html).not.toContain(secret)
+      // All else came along.
+      expect(formIn(html).hidden.next).toContain('state=xyz')
+
+      const page = await agent.browse(url)
+      expect(await page.clone().text()).not.toContain(secret)
+      const answer = await agent.submit(page, { confirm: 'yes' })
+      expect(answerTo(conf, new URL(answer.headers.get('location') ?? ''))).toHaveProperty('code')
+      expect(answer.headers.get('location')).not.toContain(secret)
+      expect((await conf.ask({ client_secret: secret, scope: 'bogus' })).href).not.toContain(secret)
+      expect(JSON.stringify(app.log)).not.toContain(secret)
+      for (const file of await readdir(app.folder))
+        expect((await readFile(join(app.folder, file))).includes(secret), file).toBe(false)
+    }
+  })
+
+  test.each(['client%5Fsecret', 'client_secre%74', '%63lient_secret'])(
+    'also when it is spelled %s, or posted',
+    async (name) => {
+      const secret = 'sure-not-the-right-one'
+      const hidden = await new UserAgent().fetch(`${conf.url()}&${name}=${secret}`)
+      expect(hidden.headers.get('location')).toMatch(/^\/login\?next=/)
+      expect(hidden.headers.get('location')).not.toContain(secret)
+      const posted = await new UserAgent().fetch(`${app.issuer}/oauth/authorize`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: `${conf.url().split('?')[1]}&${name}=${secret}`,
+      })
+      expect(posted.headers.get('location')).toMatch(/^\/login\?next=/)
+      expect(posted.headers.get('location')).not.toContain(secret)
+    },
+  )
+})
+
+describe('RFC 6749 §4.2 implicit grant', () => {
+  test.each([true, false])(
+    'the answer stands in the fragment alone (confidential: %s)',
+    async (isConfidential) => {
+      const client = await register({ isConfidential })
+      const page = await agent.browse(client.url({ response_type: 'token', state: 'a b' }))
+      const response = await agent.submit(page, { confirm: 'yes' })
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      const answer = new URL(response.headers.get('location') ?? '')
+      expect(answer.search).toBe('')
+      expect(answerTo(client, answer, 'fragment')).toEqual({
+        access_token: expect.stringMatching(/^[A-Za-z0-9]{43}$/),
+        token_type: 'Bearer',
+        expires_in: '3600',
+        scope: 'notes:read',
+        state: 'a b',
+        iss: app.issuer,
+      })
+    },
+  )
+
+  test('contract §5.6 implicit tokens live OAUTH2_PROVIDER_TOKEN_EXPIRES_IN as well', async () => {
+    await using short = await startServer({ tokenExpiresIn: 100 })
+    const client = await TestClient.register(short, new UserAgent())
+    const answer = await client.ask({ response_type: 'token' })
+    const { access_token = '', expires_in } = answerTo(client, answer, 'fragment')
+    expect(expires_in).toBe('100')
+    short.advance(99)
+    expect(await ping(short, access_token)).toBe(200)
+    short.advance(1)
+    expect(await ping(short, access_token)).toBe(401)
+  })
+
+  test('§4.2.2 PKCE parameters change nothing, response_mode=fragment is what it is anyway', async () => {
+    const answer = await conf.ask({
+      response_type: 'token',
+      response_mode: 'fragment',
+      code_challenge: conf.pkce.challenge,
+      code_challenge_method: 'S256',
+    })
+    expect(answerTo(conf, answer, 'fragment')).toHaveProperty('access_token')
+    expect(answerTo(conf, answer, 'fragment')).not.toHaveProperty('refresh_token')
+    expect(answerTo(conf, await conf.ask({ response_mode: 'query' }))).toHaveProperty('code')
+  })
+
+  test('the refused and the stored cannot be turned into a token on the way (attacks AZ-14)', async () => {
+    const client = await register({ responseTypes: ['code'] })
+    const stranger = new UserAgent()
+    const login = await stranger.browse(client.url())
+    const { next = '' } = formIn(await login.clone().text()).hidden
+    const answer = await stranger.submit(login, {
+      email: app.user.email,
+      password: app.password,
+      next: next.replace('response_type=code', 'response_type=token'),
+    })
+    const page = await stranger.browse(new URL(answer.headers.get('location') ?? '', app.issuer))
+    const target = new URL(page.headers.get('location') ?? '')
+    expect(target.searchParams.get('error')).toBe('unauthorized_client')
+    expect(target.href).not.toContain('access_token')
+  })
+})
+
+describe('contract §4.6 per-client limits', () => {
+  test('null: none; the configured set is narrowed by the limit', async () => {
+    const open = await app.server.clients.find(conf.clientId)
+    expect(open?.allowedGrantTypes).toEqual(app.server.settings.allowedGrantTypes)
+    expect(open?.allowedResponseTypes).toEqual(app.server.settings.allowedResponseTypes)
+    const limited = await register({ grantTypes: ['authorization_code'], responseTypes: ['code'] })
+    const found = await app.server.clients.find(limited.clientId)
+    expect(found?.allowedGrantTypes).toEqual(['authorization_code'])
+    expect(found?.allowedResponseTypes).toEqual(['code'])
+    await limited.code()
+  })
+
+  test('a limit adds nothing to the configured set', async () => {
+    const client = await register({ grantTypes: ['password', 'authorization_code'] })
+    const found = await app.server.clients.find(client.clientId)
+    expect(found?.allowedGrantTypes).toEqual(['authorization_code'])
+  })
+})
+
+describe('HTTP at the authorization endpoint', () => {
+  const headersOfRedirect = (response: Response) =>
+    ['cache-control', 'pragma', 'referrer-policy', 'access-control-allow-origin'].map((name) =>
+      response.headers.get(name),
+    )
+
+  test('RFC 9700 §4.12 every redirect is a 303 that nobody keeps and that tells no referrer', async () => {
+    const client = await register()
+    const page = await agent.browse(client.url())
+    const granted = await agent.submit(page, { confirm: 'yes' })
+    const denied = await agent.submit(await agent.browse(client.url({ prompt: 'consent' })), {
+      confirm: 'no',
+    })
+    const remembered = await agent.fetch(client.url())
+    const erroneous = await agent.fetch(client.url({ scope: 'bogus' }))
+    const local = await agent.fetch(client.url({ redirect_uri: 'x' }))
+    const login = await new UserAgent().fetch(client.url())
+    for (const response of [granted, denied, remembered, erroneous, local, login]) {
+      expect(response.status).toBe(303)
+      expect(headersOfRedirect(response)).toEqual(['no-store', 'no-cache', 'no-referrer', null])
+      expect(await response.text()).toBe('')
+    }
+  })
+
+  test('RFC 9700 §2.6 no CORS, whoever asks', async () => {
+    for (const origin of ['https://evil.example', 'null', app.issuer]) {
+      const page = await agent.fetch(conf.url({ prompt: 'consent' }), { headers: { origin } })
+      expect(page.headers.get('access-control-allow-origin')).toBeNull()
+    }
+  })
+
+  test('contract §6.3 pages: strict CSP that names the validated redirect origin', async () => {
+    const page = await agent.browse(conf.url({ prompt: 'consent' }))
+    const csp = page.headers.get('content-security-policy') ?? ''
+    expect(csp).toContain("default-src 'none'")
+    expect(csp).toContain("frame-ancestors 'none'")
+    expect(csp).toContain("form-action 'self' https://client.example")
+    expect(csp).not.toContain('unsafe-inline')
+    expect(page.headers.get('x-frame-options')).toBe('DENY')
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff')
+    const login = await new UserAgent().browse(conf.url())
+    expect(login.headers.get('content-security-policy')).toContain(
+      "form-action 'self' https://client.example",
+    )
+    const v6 = await register({ isConfidential: false, redirectUris: ['http://[::1]/cb'] })
+    const native = await agent.browse(v6.url())
+    expect(native.headers.get('content-security-policy')).toMatch(/form-action 'self' http:(;|$)/)
+  })
+
+  test('attacks SS-02 HEAD issues nothing', async () => {
+    await conf.code()
+    const before = transients()
+    const head = await agent.fetch(conf.url(), { method: 'HEAD' })
+    expect([head.status, head.headers.get('location')]).toEqual([200, null])
+    expect(transients()).toBe(before)
+    // The same by GET does issue a code, so the count means something.
+    await agent.fetch(conf.url())
+    expect(transients()).toBe(before + 1)
+  })
+
+  test('attacks SS-02 no method is overridden, and a GET decides nothing', async () => {
+    const { hidden } = formIn(await (await agent.browse(conf.url({ prompt: 'consent' }))).text())
+    const inQuery = new URLSearchParams({ ...hidden, confirm: 'yes', _method: 'POST' })
+    const got = await agent.fetch(`${conf.url({ prompt: 'consent' })}&${inQuery}`, {
+      headers: { 'x-http-method-override': 'POST' },
+    })
+    expect([got.status, got.headers.get('location')]).toEqual([200, null])
+    const post = await agent.fetch(`${app.issuer}/oauth/authorize`, {
+      method: 'POST',
+      body: new URLSearchParams({ ...hidden, confirm: 'yes' }),
+    })
+    expect(post.status).toBe(303)
+  })
+
+  test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s: 405 with Allow', async (method) => {
+    const response = await agent.fetch(conf.url(), { method })
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe('GET, HEAD, POST')
+  })
+
+  test.each([
+    ['application/json', 400],
+    ['multipart/form-data; boundary=x', 400],
+    ['text/plain', 400],
+    ['application/x-www-form-urlencodedX', 400],
+  ])('contract §6.4 a body of type %s: %d', async (type, status) => {
+    const response = await agent.fetch(`${app.issuer}/oauth/authorize`, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: conf.url().split('?')[1] ?? '',
+    })
+    expect([response.status, response.headers.get('location')]).toEqual([status, null])
+  })
+
+  test('contract §6.4 more than 100 parameters: 400, here; 100 are read', async () => {
+    const many = (count: number) =>
+      `${conf.url({ prompt: 'consent' })}${Array.from({ length: count }, (_, n) => `&p${n}=1`).join('')}`
+    const own = [...new URL(conf.url({ prompt: 'consent' })).searchParams].length
+    expect((await agent.fetch(many(100 - own))).status).toBe(200)
+    const response = await agent.fetch(many(101 - own))
+    expect([response.status, response.headers.get('location')]).toEqual([400, null])
+  })
+
+  test('contract §6.4 a body over 64 KiB: 413', async () => {
+    const body = `${conf.url().split('?')[1]}&pad=${'x'.repeat(65_536)}`
+    const { status } = await agent.fetch(`${app.issuer}/oauth/authorize`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body,
+    })
+    expect(status).toBe(413)
+  })
+
+  test.each(['%', '%zz', '%ff%fe', '%00', '&&&=&=', '%u0041', '\u0085', ';'.repeat(50)])(
+    'contract §6.4 %j in every parameter never answers 5xx',
+    async (value) => {
+      for (const name of [
+        'client_id',
+        'redirect_uri',
+        'response_type',
+        'scope',
+        'state',
+        'prompt',
+        'response_mode',
+        'code_challenge',
+        'code_challenge_method',
+      ]) {
+        const url = `${conf.url({ [name]: undefined, prompt: name === 'prompt' ? undefined : 'consent' })}&${name}=${value}`
+        expect((await agent.fetch(url)).status).toBeLessThan(500)
+        const posted = await agent.fetch(`${app.issuer}/oauth/authorize`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          body: url.split('?')[1] ?? '',
+        })
+        expect(posted.status).toBeLessThan(500)
+      }
+    },
+  )
+
+  test('attacks P-11 a request with two session cookies has no session', async () => {
+    const cookie = await agent.jar.getCookieString(app.issuer)
+    const answer = await rawHttp(app, {
+      target: conf.url({ prompt: 'none' }).slice(app.issuer.length),
+      headers: [`Cookie: ${cookie}; ${cookie}`, 'User-Agent: node'],
+    })
+    expect(answer.headers.get('location')).toContain('error=login_required')
+    const one = await rawHttp(app, {
+      target: conf.url({ prompt: 'none' }).slice(app.issuer.length),
+      headers: [`Cookie: ${cookie}`, 'User-Agent: node'],
+    })
+    expect(one.headers.get('location')).toContain('code=')
+  })
+
+  test('attacks P-11 a page looks at the cookie only: a token logs nobody in', async () => {
+    const token = await app.personalToken(['notes:read'])
+    const { headers } = await rawHttp(app, {
+      target: `${conf.url({ prompt: 'none' }).slice(app.issuer.length)}&access_token=${token}`,
+      headers: [`Authorization: Bearer ${token}`],
+    })
+    expect(headers.get('location')).toContain('error=login_required')
+  })
+
+  test('contract §5.3 an inactive user is logged in nowhere; reactivated, the session is there again', async () => {
+    const client = await register()
+    await client.code()
+    await app.server.users.setActive(app.user.id, false)
+    // The client is this user's own, so it is gone as well.
+    expect(await localError(await agent.fetch(client.url({ prompt: 'none' })))).toBe(
+      'invalid_request',
+    )
+    const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
+    const theirs = await register({ userId: owner.id })
+    expect(answerTo(theirs, await theirs.ask({ prompt: 'none' })).error).toBe('login_required')
+    await app.server.users.setActive(app.user.id, true)
+    expect(await client.code()).toMatch(/^[A-Za-z0-9]{43}$/)
+  })
+
+  test('contract §2 OAUTH2_PROVIDER_ERROR_ENDPOINT takes a name in options.views, or a path', async () => {
+    for (const [options, path] of [
+      [
+        { errorEndpoint: 'my.errors', views: { 'my.errors': '/oops?from=oauth' } },
+        '/oops?from=oauth&',
+      ],
+      [{ errorEndpoint: '/failed' }, '/failed?'],
+      [{ errorEndpoint: 'svc_oauth2server.errors' }, '/oauth/errors?'],
+    ] as const) {
+      await using other = await startServer(options)
+      const url = authorizeUrl(other.issuer, { client_id: 'nope' })
+      const { headers } = await fetch(url, { redirect: 'manual' })
+      expect(headers.get('location')).toMatch(
+        new RegExp(`^${path.replace(/[?.]/g, '\\$&')}error=invalid_request&`),
+      )
+    }
+  })
+})
+
+const transients = (): number => {
+  using database = new DatabaseSync(app.database, { readOnly: true })
+  return Number(database.prepare('select count(*) as n from oauth2server_transient').get()?.n)
+}

@@ -1,0 +1,1111 @@
+import { randomBytes } from 'node:crypto'
+import { InvalidSettings, StoreUnavailable } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rawHttp } from '../support/raw-http.ts'
+import { redirectUri, startServer, type TestServer, testScopes } from '../support/server.ts'
+import {
+  ping,
+  refusal,
+  TestClient,
+  type TokenAnswer,
+  tokenRequest,
+  UserAgent,
+} from '../support/user-agent.ts'
+
+const everyGrant = [
+  'authorization_code',
+  'client_credentials',
+  'refresh_token',
+  'password',
+] as const
+
+let app: TestServer
+let agent: UserAgent
+/** Confidential, with `notes:read` by default. */
+let conf: TestClient
+let conf2: TestClient
+let pub: TestClient
+
+beforeAll(async () => {
+  app = await startServer({ allowedGrantTypes: everyGrant })
+  agent = new UserAgent()
+  await agent.logIn(app)
+  conf = await TestClient.register(app, agent, { defaultScopes: ['notes:read'] })
+  conf2 = await TestClient.register(app, agent)
+  pub = await TestClient.register(app, agent, { isConfidential: false })
+})
+afterAll(() => app.close())
+
+type Given = Record<string, string | undefined>
+
+/** A token request with these headers and this body, exactly. */
+const post = async (
+  headers: Record<string, string>,
+  body: Given | string,
+): Promise<TokenAnswer> => {
+  const defined = typeof body === 'string' ? body : formOf(body)
+  const response = await fetch(`${app.issuer}/oauth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    body: defined,
+  })
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as never,
+  }
+}
+
+const formOf = (given: Given): string =>
+  new URLSearchParams(
+    Object.entries(given).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  ).toString()
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+const machine = { grant_type: 'client_credentials' }
+const byPassword = () => ({
+  grant_type: 'password',
+  username: app.user.email,
+  password: app.password,
+})
+
+describe('contract §5.1 the answer', () => {
+  const whole = (scope: string, more: object = {}) => ({
+    access_token: expect.stringMatching(/^[A-Za-z0-9]{43}$/),
+    token_type: 'Bearer',
+    expires_in: 3600,
+    scope,
+    user: { id: app.user.id },
+    ...more,
+  })
+  const refreshable = { refresh_token: expect.stringMatching(/^[A-Za-z0-9]{43}$/) }
+
+  test.each<[string, () => Promise<TokenAnswer>, object]>([
+    ['§4.1.4 authorization_code', async () => conf.redeem(await conf.code()), refreshable],
+    ['§4.1.4 authorization_code, public', async () => pub.redeem(await pub.code()), refreshable],
+    ['§4.3.3 password', () => conf.token(byPassword()), refreshable],
+    ['§4.4.3 client_credentials', () => conf.token(machine), {}],
+    [
+      '§6 refresh_token',
+      async () => conf.refresh((await conf.tokens()).refresh_token),
+      refreshable,
+    ],
+  ])('RFC 6749 %s: exactly these members, and no-store', async (_grant, ask, more) => {
+    const { status, headers, body } = await ask()
+    expect(status).toBe(200)
+    expect(body).toEqual(whole('notes:read', more))
+    expect(headers.get('content-type')).toMatch(/^application\/json\b/)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('pragma')).toBe('no-cache')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('etag')).toBeNull()
+    expect(headers.get('x-powered-by')).toBeNull()
+    expect(await ping(app, body.access_token)).toBe(200)
+  })
+
+  test('scope always, also where nothing was granted', async () => {
+    expect((await conf2.token(machine)).body).toEqual(whole(''))
+  })
+
+  test.each([true, false])(
+    'with scope user:email also user.email and user.email_verified (%s)',
+    async (emailVerified) => {
+      const email = `verified-${emailVerified}@example.org`
+      const user = await app.server.users.create({ email, password: app.password, emailVerified })
+      const expected = { id: user.id, email, email_verified: emailVerified }
+      const own = await TestClient.register(app, agent, {
+        userId: user.id,
+        defaultScopes: ['user:email'],
+      })
+      expect((await own.token(machine)).body.user).toEqual(expected)
+      const asUser = { ...byPassword(), username: email }
+      const { body } = await conf.token({ ...asUser, scope: 'user:email notes:read' })
+      expect(body.user).toEqual(expected)
+      expect((await conf.refresh(body.refresh_token)).body.user).toEqual(expected)
+      expect((await conf.token({ ...asUser, scope: 'notes:read' })).body.user).toEqual({
+        id: user.id,
+      })
+    },
+  )
+
+  test('OAUTH2_PROVIDER_TOKEN_EXPIRES_IN is the life of every access token', async () => {
+    await using short = await startServer({ tokenExpiresIn: 90, allowedGrantTypes: everyGrant })
+    const client = await TestClient.register(short, new UserAgent())
+    const issued = [
+      await client.tokens(),
+      (await client.token(machine)).body,
+      (await client.token(byPassword())).body,
+      (await client.refresh((await client.tokens()).refresh_token)).body,
+    ]
+    expect(issued.map(({ expires_in }) => expires_in)).toEqual([90, 90, 90, 90])
+    short.advance(89)
+    for (const { access_token } of issued) expect(await ping(short, access_token)).toBe(200)
+    short.advance(1)
+    for (const { access_token } of issued) expect(await ping(short, access_token)).toBe(401)
+  })
+})
+
+describe('contract §5.2 client authentication', () => {
+  const secretOf = ({ clientId, clientSecret }: TestClient) => `${clientId}:${clientSecret}`
+  const basic = (credentials: string) => ({ authorization: `Basic ${credentials}` })
+  const encoded = (text: string) =>
+    [...text].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('')
+
+  test.each<[string, () => [Record<string, string>, Given]]>([
+    ['client_secret_basic alone', () => [basic(base64(secretOf(conf))), machine]],
+    [
+      'client_secret_basic, form-encoded',
+      () => [basic(base64(`${encoded(conf.clientId)}:${encoded(conf.clientSecret)}`)), machine],
+    ],
+    [
+      'client_secret_basic, the scheme in other letters',
+      () => [{ authorization: `bASIC ${base64(secretOf(conf))}` }, machine],
+    ],
+    [
+      'client_secret_basic with its own client_id in the body',
+      () => [basic(base64(secretOf(conf))), { ...machine, client_id: conf.clientId }],
+    ],
+    [
+      'client_secret_post',
+      () => [{}, { ...machine, client_id: conf.clientId, client_secret: conf.clientSecret }],
+    ],
+  ])('RFC 6749 §2.3.1 %s is enough', async (_method, request) => {
+    expect((await post(...request())).status).toBe(200)
+  })
+
+  const canonical = () => base64(secretOf(conf))
+  test.each<[string, () => string]>([
+    ['a wrong secret', () => basic(base64(`${conf.clientId}:wrong`)).authorization],
+    ['an empty secret', () => basic(base64(`${conf.clientId}:`)).authorization],
+    ['an unknown client', () => basic(base64(`nobody:${conf.clientSecret}`)).authorization],
+    ['an empty client', () => basic(base64(`:${conf.clientSecret}`)).authorization],
+    [
+      "another client's secret",
+      () => basic(base64(`${conf2.clientId}:${conf.clientSecret}`)).authorization,
+    ],
+    [
+      'the secret with its letters turned',
+      () => basic(base64(`${conf.clientId}:${conf.clientSecret.toLowerCase()}`)).authorization,
+    ],
+    [
+      'a secret that goes on behind another colon',
+      () => basic(base64(`${secretOf(conf)}:x`)).authorization,
+    ],
+    ['a secret with a space behind', () => basic(base64(`${secretOf(conf)} `)).authorization],
+    ['a secret with NUL behind', () => basic(base64(`${secretOf(conf)}\0`)).authorization],
+    ['no colon', () => basic(base64(conf.clientId)).authorization],
+    ['no padding', () => basic(canonical().replaceAll('=', '')).authorization],
+    ['too much padding', () => basic(`${canonical()}=`).authorization],
+    ['bits that no byte needs', () => basic(withSpareBits(canonical())).authorization],
+    [
+      'a space in it',
+      () => basic(`${canonical().slice(0, 8)} ${canonical().slice(8)}`).authorization,
+    ],
+    ['nothing', () => 'Basic'],
+    ['an empty value', () => basic('').authorization],
+    ['no base64 at all', () => basic(secretOf(conf)).authorization],
+    ['another scheme', () => `Bearer ${canonical()}`],
+    ['the same header twice', () => `Basic ${canonical()}, Basic ${canonical()}`],
+    ['8 kB', () => `Basic ${base64(`${conf.clientId}:${'x'.repeat(6_000)}`)}`],
+  ])(
+    'RFC 6749 §5.2 Basic with %s: 401 invalid_client with WWW-Authenticate',
+    async (_what, authorization) => {
+      const answer = await post({ authorization: authorization() }, machine)
+      expect(refusal(answer)).toBe('401 invalid_client')
+      expect(answer.headers.get('www-authenticate')).toBe(
+        `Basic realm="${app.issuer}", charset="UTF-8"`,
+      )
+    },
+  )
+  // The last character before the padding carries bits that no byte needs.
+  const withSpareBits = (text: string): string => {
+    expect(text).toMatch(/[^=]=$/)
+    const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+    const last = digits.indexOf(text.at(-2) ?? '')
+    return `${text.slice(0, -2)}${digits[last + 1]}=`
+  }
+
+  test('RFC 9110 §5.3 two Authorization headers are two credentials: none counts', async () => {
+    const { status, text } = await rawHttp(app, {
+      method: 'POST',
+      target: '/oauth/token',
+      headers: [
+        `Authorization: Basic ${canonical()}`,
+        `Authorization: Basic ${canonical()}`,
+        'Content-Type: application/x-www-form-urlencoded',
+      ],
+      body: 'grant_type=client_credentials',
+    })
+    expect([status, JSON.parse(text).error]).toEqual([401, 'invalid_client'])
+  })
+
+  test.each<[string, () => Given]>([
+    ['nothing', () => ({})],
+    ['an empty client_id', () => ({ client_id: '' })],
+    ['client_id alone, of a confidential client', () => ({ client_id: conf.clientId })],
+    ['an empty secret', () => ({ client_id: conf.clientId, client_secret: '' })],
+    ['a wrong secret', () => ({ client_id: conf.clientId, client_secret: 'wrong' })],
+    ['an unknown client', () => ({ client_id: 'nobody', client_secret: conf.clientSecret })],
+    ['an unknown public client', () => ({ client_id: 'nobody' })],
+    ['client_id __proto__', () => ({ client_id: '__proto__', client_secret: 'x' })],
+    [
+      "another client's secret",
+      () => ({ client_id: conf2.clientId, client_secret: conf.clientSecret }),
+    ],
+    [
+      'client_id in other letters',
+      () => ({ client_id: swapped(conf.clientId), client_secret: conf.clientSecret }),
+    ],
+    [
+      'a space before',
+      () => ({ client_id: ` ${conf.clientId}`, client_secret: conf.clientSecret }),
+    ],
+    [
+      'a space behind',
+      () => ({ client_id: `${conf.clientId} `, client_secret: conf.clientSecret }),
+    ],
+    [
+      'full-width letters',
+      () => ({ client_id: wide(conf.clientId), client_secret: conf.clientSecret }),
+    ],
+    ['10 kB', () => ({ client_id: 'x'.repeat(10_000), client_secret: 'x' })],
+  ])('RFC 6749 §5.2 in the body %s: 401 invalid_client, and no challenge', async (_what, given) => {
+    const answer = await post({}, { ...machine, ...given() })
+    expect(refusal(answer)).toBe('401 invalid_client')
+    expect(answer.headers.get('www-authenticate')).toBeNull()
+  })
+  const swapped = (text: string) =>
+    [...text].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join('')
+  const wide = (text: string) =>
+    [...text].map((c) => String.fromCodePoint((c.codePointAt(0) ?? 0) + 0xfee0)).join('')
+
+  test('attacks CA-01 an unknown client and a wrong secret are told apart by nothing', async () => {
+    const answers = await Promise.all([
+      post(basic(base64(`${conf.clientId}:wrong`)), machine),
+      post(basic(base64('nobody:wrong')), machine),
+      post({}, { ...machine, client_id: conf.clientId, client_secret: 'wrong' }),
+      post({}, { ...machine, client_id: 'nobody', client_secret: 'wrong' }),
+      post({}, { ...machine, client_id: 'nobody' }),
+    ])
+    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+  })
+
+  test.each<[string, () => Given]>([
+    ['the same', () => ({ client_id: conf.clientId, client_secret: conf.clientSecret })],
+    ['the secret alone', () => ({ client_id: undefined, client_secret: conf.clientSecret })],
+    ["another client's", () => ({ client_id: conf2.clientId, client_secret: conf2.clientSecret })],
+    ['a wrong one', () => ({ client_id: conf.clientId, client_secret: 'wrong' })],
+    ['another client_id', () => ({ client_id: conf2.clientId })],
+    ["a public client's client_id", () => ({ client_id: pub.clientId })],
+  ])('RFC 6749 §2.3 Basic, and in the body %s: invalid_request', async (_what, given) => {
+    expect(refusal(await conf.token({ ...machine, ...given() }))).toMatch(/^400 invalid_request$/)
+  })
+
+  test('RFC 6749 §2.3.1 credentials in the address are never read, and never logged', async () => {
+    const credentials = { client_id: conf.clientId, client_secret: conf.clientSecret }
+    for (const [query, body] of [
+      [credentials, machine],
+      [{ ...credentials, ...machine }, {}],
+    ] as const) {
+      const response = await fetch(`${app.issuer}/oauth/token?${new URLSearchParams(query)}`, {
+        method: 'POST',
+        body: new URLSearchParams(body as never),
+      })
+      expect(response.status).toBe(401)
+      expect(await response.text()).not.toContain('access_token')
+    }
+    expect(JSON.stringify(app.log)).not.toContain(conf.clientSecret)
+  })
+
+  test.each<[string, () => [Record<string, string>, Given]]>([
+    ['in the body', () => [{}, { client_id: pub.clientId, client_secret: pub.clientSecret }]],
+    ['by Basic', () => [basic(base64(secretOf(pub))), {}]],
+    ['by Basic, empty', () => [basic(base64(`${pub.clientId}:`)), {}]],
+    ['that is wrong', () => [{}, { client_id: pub.clientId, client_secret: 'x' }]],
+  ])('a public client sends client_id alone; a secret %s is refused', async (_how, request) => {
+    const { refresh_token } = await pub.tokens()
+    const [headers, given] = request()
+    const answer = await post(headers, { grant_type: 'refresh_token', refresh_token, ...given })
+    expect(refusal(answer)).toBe('401 invalid_client')
+    expect((await pub.refresh(refresh_token)).status).toBe(200)
+  })
+
+  test('a public client cannot use client_credentials', async () => {
+    expect(refusal(await pub.token(machine))).toBe('400 unauthorized_client')
+  })
+
+  test('RFC 7636 §7 attacks PK-09 a correct verifier is no client authentication; the code stays', async () => {
+    const code = await conf.code()
+    const redemption = {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: conf.pkce.verifier,
+    }
+    for (const [headers, given] of [
+      [{}, {}],
+      [{}, { client_id: conf.clientId }],
+      [{}, { client_id: conf.clientId, client_secret: '' }],
+      [basic(base64(`${conf.clientId}:`)), {}],
+    ] as const) {
+      expect(refusal(await post(headers, { ...redemption, ...given }))).toBe('401 invalid_client')
+    }
+    expect((await conf.redeem(code)).status).toBe(200)
+  })
+
+  test('the client row behind a personal token is refused, whatever it presents', async () => {
+    const pat = await app.server.tokens.createPersonal('PAT', app.user.id, {
+      scopes: ['notes:read'],
+    })
+    const code = await pub.code()
+    const { refresh_token } = await pub.tokens()
+    for (const request of [
+      machine,
+      byPassword(),
+      { grant_type: 'authorization_code', code, redirect_uri: redirectUri },
+      { grant_type: 'refresh_token', refresh_token },
+      { grant_type: 'refresh_token', refresh_token: pat.accessToken },
+    ]) {
+      for (const secret of [undefined, pat.accessToken]) {
+        const given = secret === undefined ? {} : { client_secret: secret }
+        const answer = await post({}, { ...request, client_id: pat.clientId, ...given })
+        expect(refusal(answer)).toBe('401 invalid_client')
+      }
+    }
+    expect(await ping(app, pat.accessToken)).toBe(200)
+  })
+
+  test.each([
+    ['client_secret_basic', 'basic', 'post'],
+    ['client_secret_post', 'post', 'basic'],
+  ] as const)(
+    'contract §4.6 a client limited to %s cannot use the other method',
+    async (tokenEndpointAuthMethod, own, other) => {
+      const client = await TestClient.register(app, agent, { tokenEndpointAuthMethod }, own)
+      expect(refusal(await client.token(machine, other))).toBe('401 invalid_client')
+      expect(refusal(await client.token(machine, 'none'))).toBe('401 invalid_client')
+      expect((await client.token(machine)).status).toBe(200)
+    },
+  )
+
+  test('attacks CA-07 a new secret counts at once, also on another node, and the old one no more', async () => {
+    const client = await TestClient.register(app, agent)
+    await using other = await startServer({ beside: app })
+    const at = (node: TestServer, clientSecret: string) =>
+      tokenRequest(node.issuer, machine, { basic: { clientId: client.clientId, clientSecret } })
+    expect((await at(other, client.clientSecret)).status).toBe(200)
+    const { clientSecret } = await app.server.clients.resetClientSecret(client.clientId)
+    for (const node of [app, other]) {
+      expect((await at(node, client.clientSecret)).status).toBe(401)
+      expect((await at(node, clientSecret)).status).toBe(200)
+    }
+  })
+})
+
+describe('RFC 6749 §5.2 errors', () => {
+  test.each<[string, string, Given]>([
+    ['400 invalid_request', 'no grant_type', {}],
+    ['400 invalid_request', 'an empty grant_type', { grant_type: '' }],
+    ['400 unsupported_grant_type', 'unknown', { grant_type: 'urn:x' }],
+    ['400 unsupported_grant_type', 'letters count', { grant_type: 'CLIENT_CREDENTIALS' }],
+    ['400 unsupported_grant_type', 'implicit is none', { grant_type: 'implicit' }],
+    ['400 unsupported_grant_type', '__proto__', { grant_type: '__proto__' }],
+    ['400 unsupported_grant_type', 'constructor', { grant_type: 'constructor' }],
+    ['400 unsupported_grant_type', 'not ASCII', { grant_type: '\u00e9"\\\u{1F600}' }],
+    ['400 invalid_request', 'a control character', { grant_type: 'password\0' }],
+    ['400 invalid_request', 'no code', { grant_type: 'authorization_code' }],
+    ['400 invalid_request', 'an empty code', { grant_type: 'authorization_code', code: '' }],
+    ['400 invalid_grant', 'an unknown code', { grant_type: 'authorization_code', code: 'x' }],
+    [
+      '400 invalid_grant',
+      'a long code',
+      { grant_type: 'authorization_code', code: 'x'.repeat(50_000) },
+    ],
+    ['400 invalid_request', 'a code with NUL', { grant_type: 'authorization_code', code: 'x\0' }],
+    ['400 invalid_request', 'no refresh_token', { grant_type: 'refresh_token' }],
+    [
+      '400 invalid_request',
+      'an empty refresh_token',
+      { grant_type: 'refresh_token', refresh_token: '' },
+    ],
+    [
+      '400 invalid_grant',
+      'an unknown refresh_token',
+      { grant_type: 'refresh_token', refresh_token: 'x' },
+    ],
+    [
+      '400 invalid_request',
+      'a refresh_token with a line feed',
+      { grant_type: 'refresh_token', refresh_token: 'x\n' },
+    ],
+    ['400 invalid_request', 'no username', { grant_type: 'password', password: 'x' }],
+    ['400 invalid_request', 'no password', { grant_type: 'password', username: 'x' }],
+    ['400 invalid_scope', 'an unknown scope', { ...machine, scope: 'bogus' }],
+    ['400 invalid_scope', 'an internal scope', { ...machine, scope: 'test:scope' }],
+    ['400 invalid_scope', 'a scope that is none', { ...machine, scope: 'a"b' }],
+    ['400 invalid_scope', 'constructor', { ...machine, scope: 'constructor' }],
+  ])('%s: %s', async (expected, _why, request) => {
+    expect(refusal(await conf.token(request))).toBe(expected)
+  })
+
+  test('the client is authenticated before anything else is said', async () => {
+    for (const request of [{}, { grant_type: 'urn:x' }, { ...machine, scope: 'bogus' }]) {
+      expect(refusal(await post({ authorization: 'Basic x' }, request))).toBe('401 invalid_client')
+    }
+  })
+
+  test.each([
+    'grant_type',
+    'client_id',
+    'client_secret',
+    'code',
+    'redirect_uri',
+    'code_verifier',
+    'refresh_token',
+    'scope',
+    'username',
+    'password',
+  ])('§3.2 %s given twice, equal or not: invalid_request', async (name) => {
+    const valid = new URLSearchParams({
+      ...machine,
+      client_id: conf.clientId,
+      client_secret: conf.clientSecret,
+    })
+    if (!valid.has(name)) valid.set(name, 'notes:read')
+    for (const second of [valid.get(name) ?? '', 'other', '']) {
+      expect(refusal(await post({}, `${valid}&${name}=${second}`))).toBe('400 invalid_request')
+    }
+    expect((await post({}, `${valid}`)).status).toBe(200)
+  })
+
+  test('§3.2 unrecognized parameters are ignored, also twice; parameters without a value are omitted', async () => {
+    const odd =
+      'foo=1&foo=2&scope[]=notes:write&a.b=1&grant_type[x]=y&&=&__proto__[scope]=w&resource=https://a'
+    const own = 'grant_type=client_credentials&code=&scope=&redirect_uri&username='
+    const { body } = await post(
+      { authorization: `Basic ${base64(`${conf.clientId}:${conf.clientSecret}`)}` },
+      `&${odd}&${own}`,
+    )
+    expect(body.scope).toBe('notes:read')
+    expect(({} as Record<string, unknown>).scope).toBeUndefined()
+  })
+
+  test('App. B plus is a space once, and once only', async () => {
+    const authorization = `Basic ${base64(`${conf.clientId}:${conf.clientSecret}`)}`
+    const ask = (scope: string) =>
+      post(
+        { authorization },
+        `grant_type=password&username=${encodeURIComponent(app.user.email)}&password=${app.password.replaceAll(' ', '+')}&scope=${scope}`,
+      )
+    for (const scope of ['notes:read+notes:write', 'notes:read%20notes:write'])
+      expect((await ask(scope)).body.scope).toBe('notes:read notes:write')
+    expect(refusal(await ask('notes:read%2Bnotes:write'))).toBe('400 invalid_scope')
+  })
+
+  test('grant types that are off: unsupported_grant_type; a client that may not: unauthorized_client', async () => {
+    await using plain = await startServer()
+    const client = await TestClient.register(plain, new UserAgent())
+    const asked = { ...byPassword(), username: plain.user.email }
+    expect(refusal(await client.token(asked))).toBe('400 unsupported_grant_type')
+
+    const own = await TestClient.register(app, agent, { grantTypes: ['authorization_code'] })
+    const code = await own.code()
+    for (const request of [
+      machine,
+      byPassword(),
+      { grant_type: 'refresh_token', refresh_token: 'x' },
+    ])
+      expect(refusal(await own.token(request))).toBe('400 unauthorized_client')
+    const tokens = await own.redeem(code)
+    expect(tokens.status).toBe(200)
+    // Without that grant a refresh token would be of no use.
+    expect(tokens.body).not.toHaveProperty('refresh_token')
+
+    const reader = await TestClient.register(app, agent, { grantTypes: ['client_credentials'] })
+    expect(refusal(await reader.redeem('x'))).toBe('400 unauthorized_client')
+  })
+})
+
+describe('RFC 6749 §4.1.3 the authorization code', () => {
+  test('is opaque: 43 letters and digits, never twice', async () => {
+    const codes = await Promise.all(Array.from({ length: 50 }, () => conf.code()))
+    expect(new Set(codes).size).toBe(50)
+    for (const code of codes) expect(code).toMatch(/^[A-Za-z0-9]{43}$/)
+  })
+
+  test('contract §4.8 lives 60 s', async () => {
+    const inTime = await conf.code()
+    app.advance(59)
+    expect((await conf.redeem(inTime)).status).toBe(200)
+    const late = await conf.code()
+    app.advance(60)
+    expect(refusal(await conf.redeem(late))).toBe('400 invalid_grant')
+  })
+
+  test('contract §4.8 or OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN, which cannot be over 10 minutes', async () => {
+    await expect(startServer({ authorizationCodeExpiresIn: 601 })).rejects.toThrow(InvalidSettings)
+    await using other = await startServer({ authorizationCodeExpiresIn: 600 })
+    const client = await TestClient.register(other, new UserAgent())
+    const inTime = await client.code()
+    other.advance(599)
+    expect((await client.redeem(inTime)).status).toBe(200)
+    const late = await client.code()
+    other.advance(600)
+    expect(refusal(await client.redeem(late))).toBe('400 invalid_grant')
+  })
+
+  test('contract §4.8 is bound to its client; a refused attempt consumes nothing', async () => {
+    const code = await conf.code()
+    expect(refusal(await conf2.redeem(code))).toBe('400 invalid_grant')
+    expect(refusal(await pub.redeem(code))).toBe('400 invalid_grant')
+    expect(refusal(await conf2.redeem(code, { client_id: conf.clientId }))).toBe(
+      '400 invalid_request',
+    )
+    expect(refusal(await conf2.redeem(code, { code_verifier: conf.pkce.verifier }))).toBe(
+      '400 invalid_grant',
+    )
+    expect(refusal(await pub.redeem(code, { code_verifier: conf.pkce.verifier }))).toBe(
+      '400 invalid_grant',
+    )
+    expect((await conf.redeem(code)).status).toBe(200)
+  })
+
+  test.each<[string, string | undefined]>([
+    ['another registered one', 'https://client.example/other'],
+    ['none', undefined],
+    ['an empty one', ''],
+    ['an encoded letter', 'https://client.example/%63b'],
+    ['a slash more', `${redirectUri}/`],
+    ['a query more', `${redirectUri}?`],
+    ['other letters', 'https://CLIENT.example/cb'],
+  ])(
+    'contract §4.8 is bound to its redirect URI: %s is refused, and consumes nothing',
+    async (_what, uri) => {
+      const client = await TestClient.register(app, agent, {
+        redirectUris: [redirectUri, 'https://client.example/other'],
+      })
+      const code = await client.code()
+      expect(refusal(await client.redeem(code, { redirect_uri: uri }))).toBe('400 invalid_grant')
+      expect((await client.redeem(code)).status).toBe(200)
+    },
+  )
+
+  test('contract §4.8 is bound to its scopes: a scope at the token endpoint widens nothing', async () => {
+    for (const scope of ['notes:read notes:write user:email', 'notes:write']) {
+      const { body } = await conf.redeem(await conf.code(), { scope })
+      expect(body.scope).toBe('notes:read')
+    }
+  })
+
+  test('contract §4.8 is bound to its user', async () => {
+    const other = await app.server.users.create({
+      email: 'user-b@example.org',
+      password: app.password,
+    })
+    const theirs = new UserAgent()
+    await theirs.logIn({ ...app, user: other })
+    const [a, b] = [
+      await conf.code(),
+      (await theirs.authorize({ ...app, user: other }, conf.url())).searchParams.get('code') ?? '',
+    ]
+    expect((await conf.redeem(b)).body.user).toEqual({ id: other.id })
+    expect((await conf.redeem(a)).body.user).toEqual({ id: app.user.id })
+  })
+
+  test('attacks S-9 a code is no token, and a token no code', async () => {
+    const code = await conf.code()
+    expect(await ping(app, code)).toBe(401)
+    expect(refusal(await conf.refresh(code))).toBe('400 invalid_grant')
+    const tokens = await conf.tokens()
+    for (const value of [tokens.access_token, tokens.refresh_token, await app.personalToken()])
+      expect(refusal(await conf.redeem(value))).toBe('400 invalid_grant')
+    expect((await conf.redeem(code)).status).toBe(200)
+  })
+
+  describe('attacks CD-10 what happens between code and exchange', () => {
+    /** A user of their own, logged in, with a code for a client of somebody else. */
+    const granted = async (email: string) => {
+      const user = await app.server.users.create({ email, password: app.password })
+      const account = { ...app, user }
+      const theirs = new UserAgent()
+      await theirs.logIn(account)
+      const owner = await app.server.users.create({ email: `owner-of-${email}`, password: null })
+      const client = await TestClient.register(account, theirs, { userId: owner.id })
+      return { user, owner, client, theirs, code: await client.code() }
+    }
+
+    test('contract §5.3 the user is deactivated, and activated again', async () => {
+      const { user, client, code } = await granted('cd10-a@example.org')
+      await app.server.users.setActive(user.id, false)
+      expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
+      await app.server.users.setActive(user.id, true)
+      expect((await client.redeem(code)).status).toBe(200)
+    })
+
+    test("contract §5.3 the client's owner is deactivated, and activated again", async () => {
+      const { owner, client, code } = await granted('cd10-b@example.org')
+      await app.server.users.setActive(owner.id, false)
+      expect(refusal(await client.redeem(code))).toBe('401 invalid_client')
+      await app.server.users.setActive(owner.id, true)
+      expect((await client.redeem(code)).status).toBe(200)
+    })
+
+    test('the user is deleted', async () => {
+      const { user, client, code } = await granted('cd10-c@example.org')
+      await app.server.users.delete(user.id)
+      expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
+    })
+
+    test('the client is deleted', async () => {
+      const { client, code } = await granted('cd10-d@example.org')
+      await app.server.clients.delete(client.clientId)
+      expect(refusal(await client.redeem(code))).toBe('401 invalid_client')
+    })
+
+    test('contract §5.3 the password is changed: the code ends with the session', async () => {
+      const { user, client, theirs, code } = await granted('cd10-e@example.org')
+      const tokens = await client.tokens()
+      const pat = await app.server.tokens.createPersonal('PAT', user.id)
+      await app.server.users.setPassword(user.id, 'another long password')
+      expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
+      // The session ended; what is no session did not.
+      expect((await theirs.browse(client.url())).address).toContain('/login')
+      expect(await ping(app, pat.accessToken)).toBe(200)
+      expect(await ping(app, tokens.access_token)).toBe(200)
+      expect((await client.refresh(tokens.refresh_token)).status).toBe(200)
+    })
+
+    test('the user logs out', async () => {
+      const { client, theirs, code } = await granted('cd10-f@example.org')
+      const home = await theirs.browse(`${app.issuer}/`)
+      const html = await home.text()
+      const csrf = /name="csrf_token" value="([^"]+)"/.exec(html)?.[1] ?? ''
+      const answer = await theirs.fetch(`${app.issuer}/logout`, {
+        method: 'POST',
+        body: new URLSearchParams({ csrf_token: csrf }),
+      })
+      expect(answer.status).toBe(303)
+      expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
+    })
+
+    test('a scope is registered no more', async () => {
+      const { client, code } = await granted('cd10-g@example.org')
+      const scopes = testScopes.filter(({ id }) => id !== 'notes:read')
+      await using other = await startServer({ beside: app, scopes })
+      const there = new TestClient(other, client.agent, client, 'basic')
+      expect(refusal(await there.redeem(code, { code_verifier: client.pkce.verifier }))).toBe(
+        '400 invalid_grant',
+      )
+    })
+
+    test('the server is started again: that neither prolongs nor loses it', async () => {
+      const { client, code } = await granted('cd10-h@example.org')
+      await using other = await startServer({ beside: app })
+      const there = new TestClient(other, client.agent, client, 'basic')
+      const verifier = { code_verifier: client.pkce.verifier }
+      expect((await there.redeem(code, verifier)).status).toBe(200)
+      const late = await client.code()
+      app.advance(60)
+      expect(refusal(await there.redeem(late, verifier))).toBe('400 invalid_grant')
+    })
+  })
+})
+
+describe('RFC 6749 §4.4 client_credentials', () => {
+  const info = async (token: string) =>
+    (
+      await fetch(`${app.issuer}/oauth/info`, { headers: { authorization: `Bearer ${token}` } })
+    ).json()
+
+  test("contract §5.3 the token belongs to the client's owner", async () => {
+    const { body } = await conf.token(machine)
+    expect(await info(body.access_token)).toEqual({
+      user: { id: app.user.id },
+      client: { client_id: conf.clientId, name: 'Client' },
+      scopes: ['notes:read'],
+    })
+  })
+
+  test('RFC 9700 §4.15 attacks BR-07 it is never a user because of its client_id; without an owner it is nobody', async () => {
+    const client = await TestClient.register(app, agent, { userId: null })
+    const { body } = await client.token(machine)
+    expect(body).not.toHaveProperty('user')
+    expect(await info(body.access_token)).toMatchObject({ user: null })
+    const me = await fetch(`${app.issuer}/api/me`, {
+      headers: { authorization: `Bearer ${body.access_token}` },
+    })
+    expect(await me.json()).toEqual({ id: null, kind: 'access_token' })
+  })
+
+  test("contract §5.3 an inactive owner's client and tokens are invalid, until reactivation", async () => {
+    const owner = await app.server.users.create({ email: 'owner-cc@example.org', password: null })
+    const client = await TestClient.register(app, agent, { userId: owner.id })
+    const { access_token } = (await client.token(machine)).body
+    expect(await ping(app, access_token)).toBe(200)
+    await app.server.users.setActive(owner.id, false)
+    expect(await ping(app, access_token)).toBe(401)
+    expect(refusal(await client.token(machine))).toBe('401 invalid_client')
+    await app.server.users.setActive(owner.id, true)
+    expect(await ping(app, access_token)).toBe(200)
+    expect((await client.token(machine)).status).toBe(200)
+  })
+
+  test.each<[string, object, Record<string, string>]>([
+    [
+      'allowed_scopes',
+      { allowedScopes: ['notes:read', 'notes:write'], defaultScopes: ['notes:read'] },
+      {
+        '': 'notes:read',
+        'notes:read notes:write': 'notes:read notes:write',
+        'notes:write': 'notes:write',
+        'user:email': 'invalid_scope',
+        'notes:read user:email': 'invalid_scope',
+      },
+    ],
+    [
+      'else default_scopes',
+      { defaultScopes: ['notes:read', 'user:email'] },
+      {
+        '': 'notes:read user:email',
+        'notes:read': 'notes:read',
+        'notes:write': 'invalid_scope',
+        'notes:read notes:write': 'invalid_scope',
+      },
+    ],
+    [
+      'else OAUTH2SERVER_DEFAULT_SCOPES, which is empty',
+      {},
+      { '': '', 'notes:read': 'invalid_scope', 'user:email': 'invalid_scope' },
+    ],
+    [
+      'never an internal scope',
+      { allowedScopes: ['test:scope', 'notes:read'], defaultScopes: ['test:scope', 'notes:read'] },
+      { '': 'notes:read', 'test:scope': 'invalid_scope' },
+    ],
+    [
+      'an empty allowed_scopes allows nothing',
+      { allowedScopes: [], defaultScopes: ['notes:read'] },
+      { '': '', 'notes:read': 'invalid_scope' },
+    ],
+  ])('contract §4.5 its ceiling: %s', async (_what, input, expected) => {
+    const client = await TestClient.register(app, agent, input)
+    for (const [scope, granted] of Object.entries(expected)) {
+      const { body } = await client.token({ ...machine, scope })
+      expect([scope, body.error ?? body.scope]).toEqual([scope, granted])
+    }
+  })
+
+  test('contract §4.5 OAUTH2SERVER_DEFAULT_SCOPES as the ceiling', async () => {
+    await using other = await startServer({ defaultScopes: ['notes:read', 'notes:write'] })
+    const client = await TestClient.register(other, new UserAgent())
+    expect((await client.token(machine)).body.scope).toBe('notes:read notes:write')
+    expect((await client.token({ ...machine, scope: 'notes:write' })).body.scope).toBe(
+      'notes:write',
+    )
+    expect(refusal(await client.token({ ...machine, scope: 'user:email' }))).toBe(
+      '400 invalid_scope',
+    )
+  })
+})
+
+describe('RFC 6749 §4.3 password', () => {
+  test.each<[string, Given]>([
+    ['a wrong password', { password: 'wrong' }],
+    ['an unknown user', { username: 'nobody@example.org' }],
+    ['no e-mail address', { username: "' or 1=1 --" }],
+    ['a password of 50 kB', { password: 'x'.repeat(50_000) }],
+    ['letters of the password turned', { password: 'CORRECT HORSE BATTERY STAPLE' }],
+  ])('%s: invalid_grant', async (_what, given) => {
+    expect(refusal(await conf.token({ ...byPassword(), ...given }))).toBe('400 invalid_grant')
+  })
+
+  test('a user is told apart from nobody by nothing', async () => {
+    const wrong = await conf.token({ ...byPassword(), password: 'wrong' })
+    const nobody = await conf.token({ ...byPassword(), username: 'nobody@example.org' })
+    expect(nobody.body).toEqual(wrong.body)
+  })
+
+  test('contract §5.3 an inactive user cannot use it, until reactivation', async () => {
+    const email = 'inactive@example.org'
+    const user = await app.server.users.create({ email, password: app.password, active: false })
+    const asked = { ...byPassword(), username: email }
+    expect(refusal(await conf.token(asked))).toBe('400 invalid_grant')
+    await app.server.users.setActive(user.id, true)
+    expect((await conf.token(asked)).status).toBe(200)
+  })
+
+  test('contract §4.5 scopes: omitted, within the ceiling, beyond it', async () => {
+    const client = await TestClient.register(app, agent, {
+      defaultScopes: ['notes:read'],
+      allowedScopes: ['notes:read', 'notes:write'],
+    })
+    expect((await client.token(byPassword())).body.scope).toBe('notes:read')
+    const ask = (scope: string) => client.token({ ...byPassword(), scope })
+    expect((await ask('notes:write')).body.scope).toBe('notes:write')
+    expect(refusal(await ask('user:email'))).toBe('400 invalid_scope')
+    expect(refusal(await ask('test:scope'))).toBe('400 invalid_scope')
+  })
+
+  test('contract §5.4 a public client may use it, and gets a refresh token', async () => {
+    const { body } = await pub.token(byPassword())
+    expect((await pub.refresh(body.refresh_token)).status).toBe(200)
+  })
+
+  test('every answer is an authorization of its own', async () => {
+    const [one, two] = [await conf.token(byPassword()), await conf.token(byPassword())]
+    expect(one.body.refresh_token).not.toBe(two.body.refresh_token)
+    for (const { body } of [one, two]) expect(await ping(app, body.access_token)).toBe(200)
+  })
+})
+
+describe('HTTP at the token endpoint', () => {
+  const authorization = () => `Basic ${base64(`${conf.clientId}:${conf.clientSecret}`)}`
+
+  test.each([
+    'application/x-www-form-urlencoded;charset=utf-8',
+    'application/x-www-form-urlencoded; charset=UTF-8',
+    'application/x-www-form-urlencoded; charset="utf-8"',
+    'APPLICATION/X-WWW-FORM-URLENCODED',
+  ])('RFC 6749 App. B content type %s is taken', async (type) => {
+    const headers = { authorization: authorization(), 'content-type': type }
+    expect((await post(headers, machine)).status).toBe(200)
+  })
+
+  test.each([
+    'application/json',
+    'multipart/form-data; boundary=x',
+    'text/plain',
+    'application/x-www-form-urlencodedX',
+    'application/x-www-form-urlencoded;charset=utf-16',
+    'application/x-www-form-urlencoded\t;charset=utf-8',
+    'application/x-www-form-urlencoded x',
+    'application/x-www-form-urlencoded, application/json',
+    '',
+  ])('RFC 6749 §3.2 content type %j: invalid_request', async (type) => {
+    const headers = { authorization: authorization(), 'content-type': type }
+    expect(refusal(await post(headers, machine))).toBe('400 invalid_request')
+  })
+
+  test('RFC 6749 §3.2 JSON, whatever it is called', async () => {
+    const body = JSON.stringify({ ...machine, __proto__: { scope: 'w' } })
+    for (const type of ['application/json', 'application/x-www-form-urlencoded']) {
+      const headers = { authorization: authorization(), 'content-type': type }
+      expect(refusal(await post(headers, body))).toBe('400 invalid_request')
+    }
+  })
+
+  test('RFC 9110 §5.3 two content types are none', async () => {
+    const { status, text } = await rawHttp(app, {
+      method: 'POST',
+      target: '/oauth/token',
+      headers: [
+        `Authorization: ${authorization()}`,
+        'Content-Type: application/x-www-form-urlencoded',
+        'Content-Type: application/json',
+      ],
+      body: 'grant_type=client_credentials',
+    })
+    expect([status, JSON.parse(text).error]).toEqual([400, 'invalid_request'])
+  })
+
+  test('a compressed body is refused', async () => {
+    const headers = { authorization: authorization(), 'content-encoding': 'gzip' }
+    expect(refusal(await post(headers, machine))).toBe('400 invalid_request')
+  })
+
+  test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
+    'RFC 6749 §3.2 %s: 405 with Allow: POST',
+    async (method) => {
+      const response = await fetch(
+        `${app.issuer}/oauth/token?${new URLSearchParams({ ...machine, client_id: conf.clientId, client_secret: conf.clientSecret })}`,
+        { method, headers: { authorization: authorization() } },
+      )
+      expect(response.status).toBe(405)
+      expect(response.headers.get('allow')).toBe('POST')
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      expect(await response.text()).not.toContain('access_token')
+    },
+  )
+
+  test('contract §6.4 64 KiB are read, more is 413, with or without a stated length', async () => {
+    const own = `${new URLSearchParams(machine)}&pad=`
+    const fits = own + 'x'.repeat(65_536 - own.length)
+    expect((await post({ authorization: authorization() }, fits)).status).toBe(200)
+    expect(refusal(await post({ authorization: authorization() }, `${fits}x`))).toBe(
+      '413 invalid_request',
+    )
+    const response = await fetch(`${app.issuer}/oauth/token`, {
+      method: 'POST',
+      headers: {
+        authorization: authorization(),
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: new Blob([`${fits}x`]).stream(),
+      duplex: 'half',
+    } as RequestInit)
+    expect(response.status).toBe(413)
+  })
+
+  test('contract §6.4 100 parameters are read, more are invalid_request', async () => {
+    const many = (count: number) =>
+      `${new URLSearchParams(machine)}${Array.from({ length: count - 1 }, (_, n) => `&p${n}=`).join('')}`
+    expect((await post({ authorization: authorization() }, many(100))).status).toBe(200)
+    expect(refusal(await post({ authorization: authorization() }, many(101)))).toBe(
+      '400 invalid_request',
+    )
+  })
+
+  test.each([
+    '%',
+    '%zz',
+    '%ff%fe',
+    '%00',
+    '%0d%0aX: y',
+    '\u0080\u00ff',
+    "';drop table oauth2server_token;--",
+    '\u{1F600}',
+  ])('contract §6.4 %j in every parameter never answers 5xx', async (value) => {
+    for (const name of [
+      'grant_type',
+      'client_id',
+      'client_secret',
+      'code',
+      'redirect_uri',
+      'code_verifier',
+      'refresh_token',
+      'scope',
+      'username',
+      'password',
+    ]) {
+      for (const grant of everyGrant) {
+        const valid = new URLSearchParams({
+          grant_type: grant,
+          client_id: conf.clientId,
+          client_secret: conf.clientSecret,
+          code: 'x',
+          refresh_token: 'x',
+          username: 'x',
+          password: 'x',
+        })
+        valid.delete(name)
+        const { status } = await post({}, `${valid}&${name}=${value}`)
+        // No grant reads every parameter: what is not read may be anything.
+        expect([200, 400, 401]).toContain(status)
+      }
+    }
+  })
+
+  test('bytes that are no text at all never answer 5xx', async () => {
+    const response = await fetch(`${app.issuer}/oauth/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: randomBytes(10_000),
+    })
+    expect(response.status).toBe(401)
+  })
+
+  test.each([
+    '/oauth/token/',
+    '//oauth/token',
+    '/OAuth/Token',
+    '/oauth/token;x',
+    '/oauth/%74oken',
+    '/oauth/x/../token',
+    '/oauth/token%00',
+    '/oauth/token%2f',
+  ])('attacks HT-07 %s is the endpoint itself, guarded, or nothing', async (target) => {
+    const { status, text } = await rawHttp(app, {
+      method: 'POST',
+      target,
+      headers: ['Content-Type: application/x-www-form-urlencoded'],
+      body: 'grant_type=client_credentials',
+    })
+    expect([400, 401, 404, 405]).toContain(status)
+    expect(text).not.toContain('access_token')
+  })
+
+  test('attacks HT-07 a fault of ours: server_error, without a reason; the log has it', async () => {
+    const why = 'secret-reason-in-the-stack'
+    await using broken = await startServer({
+      aroundStore: async (operation, run) => {
+        if (operation.name === 'tokens.insert') throw new Error(why)
+        return run()
+      },
+    })
+    const client = await TestClient.register(broken, new UserAgent())
+    const answer = await client.token(machine)
+    expect(refusal(answer)).toBe('500 server_error')
+    expect(JSON.stringify(answer.body)).not.toContain(why)
+    expect(broken.log.map(({ event }) => event)).toContain('request.failed')
+  })
+
+  test.each(['clients.find', 'transients.get', 'authorizations.insertOnce', 'tokens.insert'])(
+    'contract §6.4 the store fails at %s: 503 with Retry-After, and nothing is consumed',
+    async (operationName) => {
+      let fails = false
+      await using failing = await startServer({
+        aroundStore: async (operation, run) => {
+          if (fails && operation.name === operationName) throw new StoreUnavailable('down')
+          return run()
+        },
+      })
+      const client = await TestClient.register(failing, new UserAgent())
+      const code = await client.code()
+      fails = true
+      const answer = await client.redeem(code)
+      expect(refusal(answer)).toBe('503 temporarily_unavailable')
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+      fails = false
+      expect((await client.redeem(code)).status).toBe(200)
+    },
+  )
+
+  test('contract §6.1 no secret of all this reached the log', async () => {
+    const secrets = [conf.clientSecret, app.password, conf.pkce.verifier]
+    const text = JSON.stringify(app.log)
+    for (const secret of secrets) expect(text).not.toContain(secret)
+  })
+})
+
+describe('contract §5.7 generated values', () => {
+  test('use [A-Za-z0-9], in the specified lengths', async () => {
+    const pat = await app.server.tokens.createPersonal('PAT', app.user.id)
+    expect(conf.clientId).toMatch(/^[A-Za-z0-9]{40}$/)
+    expect(conf.clientSecret).toMatch(/^[A-Za-z0-9]{60}$/)
+    expect(pat.accessToken).toMatch(/^[A-Za-z0-9]{60}$/)
+    expect(pat.clientId).toMatch(/^[A-Za-z0-9]{40}$/)
+  })
+
+  test.each([22, 255])('…_SALT_LEN may be %d', async (length) => {
+    await using other = await startServer({
+      clientIdSaltLen: length,
+      clientSecretSaltLen: length,
+      tokenPersonalSaltLen: length,
+    })
+    const client = await TestClient.register(other, new UserAgent())
+    const pat = await other.personalToken()
+    for (const value of [client.clientId, client.clientSecret, pat])
+      expect(value).toMatch(new RegExp(`^[A-Za-z0-9]{${length}}$`))
+    expect(await ping(other, pat)).toBe(200)
+    expect((await client.token(machine)).status).toBe(200)
+    expect((await client.token(machine, 'post')).status).toBe(200)
+    expect((await client.tokens()).access_token).toMatch(/^[A-Za-z0-9]{43}$/)
+    const { client: renewed } = await other.server.clients.resetCredentials(client.clientId)
+    expect(renewed.clientId).toMatch(new RegExp(`^[A-Za-z0-9]{${length}}$`))
+  })
+
+  test.each(['clientIdSaltLen', 'clientSecretSaltLen', 'tokenPersonalSaltLen'])(
+    '%s may be 22 to 255, and nothing else',
+    async (name) => {
+      for (const value of [0, 21, 256, 40.5, Number.NaN])
+        await expect(startServer({ [name]: value })).rejects.toThrow(InvalidSettings)
+    },
+  )
+
+  test('attacks CD-12 no two are the same, and every character occurs', async () => {
+    const answers = await Promise.all(Array.from({ length: 200 }, () => conf.token(machine)))
+    const values = answers.map(({ body }) => body.access_token)
+    expect(new Set(values).size).toBe(200)
+    expect(new Set(values.join('')).size).toBe(62)
+  })
+})

@@ -1,0 +1,589 @@
+import express from 'express'
+import { requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2server/express'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type RawRequest, rawHttp } from '../support/raw-http.ts'
+import { serve } from '../support/rest-app.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { browser, type LoggedIn, logIn } from '../support/session.ts'
+import { TestClient, tokenRequest, UserAgent } from '../support/user-agent.ts'
+
+let app: TestServer
+let token: string
+let session: LoggedIn
+beforeAll(async () => {
+  app = await startServer()
+  token = await app.personalToken(['notes:read'])
+  session = await logIn(app)
+})
+afterAll(() => app.close())
+
+const bearer = (value: string) => ({ authorization: `Bearer ${value}` })
+
+/** Status and error of an answer, the error as the challenge names it: `401 invalid_token`, `401` where it is bare. */
+const outcome = ({ status, headers }: { status: number; headers: Headers }): string => {
+  const error = /\berror="(\w+)"/.exec(headers.get('www-authenticate') ?? '')?.[1]
+  return error === undefined ? String(status) : `${status} ${error}`
+}
+
+/** The challenge of the server; RFC 9728 §5.1 has it name the metadata. */
+const challenge = (error = ''): string =>
+  `Bearer realm="${app.issuer}"${error}, resource_metadata="${app.issuer}/.well-known/oauth-protected-resource"`
+
+const get = async (path: string, value?: string): Promise<string> => {
+  const answer = await fetch(`${app.issuer}${path}`, {
+    headers: value === undefined ? {} : bearer(value),
+  })
+  await answer.body?.cancel()
+  return outcome(answer)
+}
+
+/** Both places that take a token: a guarded resource of the application, and an endpoint of the server. */
+const resources = ['/api/me', '/oauth/ping']
+
+describe.each(resources)('RFC 6750 §2.1 the header, at %s', (target) => {
+  const send = (authorization: string) =>
+    rawHttp(app, { target, headers: [`Authorization: ${authorization}`] }).then(outcome)
+
+  test.each<[string, () => string]>([
+    ['Bearer T', () => `Bearer ${token}`],
+    ['bearer T', () => `bearer ${token}`],
+    ['BEARER T', () => `BEARER ${token}`],
+    ['two spaces', () => `Bearer  ${token}`],
+    ['a space at the end', () => `Bearer ${token} `],
+  ])('%s is accepted', async (_, value) => {
+    expect(await send(value())).toBe('200')
+  })
+
+  test.each<[string, () => string]>([
+    ['a tab for a space', () => `Bearer\t${token}`],
+    ['no space', () => `Bearer${token}`],
+    ['no token', () => 'Bearer'],
+    ['another word behind it', () => `Bearer ${token} extra`],
+    ['another scheme', () => `Token ${token}`],
+    ['Basic with the token as password', () => `Basic ${btoa(`:${token}`)}`],
+    ['no scheme', () => token],
+    ['an 8-bit character', () => `Bearer ${token}\xE9`],
+    ['only 8-bit characters', () => 'Bearer \xC3\xA9\xFF'],
+    ['an encoded NUL at the end', () => `Bearer ${token}%00`],
+    ['padding at the end', () => `Bearer ${token}==`],
+    ['its first half', () => `Bearer ${token.slice(0, token.length / 2)}`],
+    ['itself twice', () => `Bearer ${token}${token}`],
+    ['upper case', () => `Bearer ${token.toUpperCase()}`],
+    ['SQL wildcards', () => 'Bearer %'],
+    ['quotes', () => `Bearer "${token}"`],
+    ['10 000 characters', () => `Bearer ${'a'.repeat(10_000)}`],
+  ])('%s is refused: 401 invalid_token', async (_, value) => {
+    expect(await send(value())).toBe('401 invalid_token')
+  })
+
+  test('a comma, as between two credentials, is refused: 400 invalid_request', async () => {
+    expect(await send(`Bearer ${token},Bearer ${token}`)).toBe('400 invalid_request')
+  })
+
+  test('100 kB and a JWT of 1 MB are refused before they are read, and others are served', async () => {
+    for (const value of ['a'.repeat(100_000), `a.${'b'.repeat(1_000_000)}.c`]) {
+      expect(await send(`Bearer ${value}`).catch(() => 'closed')).toMatch(/^(?:431|closed)$/)
+    }
+    expect(await send(`Bearer ${token}`)).toBe('200')
+  })
+})
+
+describe('RFC 6750 §2.2 a token in the body is not taken', () => {
+  const multipart = () => {
+    const form = new FormData()
+    form.set('access_token', token)
+    return form
+  }
+  test.each<[string, () => RequestInit]>([
+    ['a form', () => ({ body: new URLSearchParams({ access_token: token }) })],
+    [
+      'JSON',
+      () => ({
+        body: JSON.stringify({ access_token: token, text: 'x' }),
+        headers: { 'content-type': 'application/json' },
+      }),
+    ],
+    ['multipart', () => ({ body: multipart() })],
+  ])('%s: 401, bare', async (_, init) => {
+    for (const path of ['/api/notes', '/oauth/ping']) {
+      const answer = await fetch(`${app.issuer}${path}`, { method: 'POST', ...init() })
+      expect(outcome(answer)).toBe('401')
+      expect(answer.headers.get('www-authenticate')).toBe(challenge())
+    }
+  })
+
+  test('nor from the body of a GET', async () => {
+    const body = `access_token=${token}`
+    const headers = ['Content-Type: application/x-www-form-urlencoded']
+    for (const target of resources)
+      expect(outcome(await rawHttp(app, { target, headers, body }))).toBe('401')
+  })
+})
+
+describe('RFC 6750 §2.3 a token in the query', () => {
+  test.each<[string, () => string, string]>([
+    ['alone', () => `?access_token=${token}`, '200'],
+    ['among others', () => `?a=b&access_token=${token}&c=d`, '200'],
+    ['with its name encoded', () => `?%61ccess_token=${token}`, '200'],
+    [
+      'with a part of it encoded',
+      () => `?access_token=${token.replace(/^./, (c) => `%${c.charCodeAt(0).toString(16)}`)}`,
+      '200',
+    ],
+    ['empty', () => '?access_token=', '401'],
+    ['unknown', () => '?access_token=bad', '401 invalid_token'],
+    ['with dots', () => '?access_token=a.b.c', '401 invalid_token'],
+    ['with a space', () => `?access_token=${token}+`, '401 invalid_token'],
+    ['with a NUL', () => `?access_token=${token}%00`, '401 invalid_token'],
+    ['in quotes', () => `?access_token=%22${token}%22`, '401 invalid_token'],
+    ['twice', () => `?access_token=${token}&access_token=${token}`, '400 invalid_request'],
+    ['as an array', () => `?access_token%5B%5D=${token}`, '401'],
+    ['as a member', () => `?access_token%5Bx%5D=${token}`, '401'],
+    ['under a name that only begins alike', () => `?access_tokens=${token}`, '401'],
+    ['in another case', () => `?Access_Token=${token}`, '401'],
+  ])('%s', async (_, query, expected) => {
+    for (const path of resources) expect(await get(`${path}${query()}`)).toBe(expected)
+  })
+
+  test('in the fragment of a raw target is not in the query', async () => {
+    for (const path of resources) {
+      const answer = await rawHttp(app, { target: `${path}#access_token=${token}` })
+      expect([400, 401]).toContain(answer.status)
+    }
+  })
+
+  test('§2.3 the answer is private, and its address is not sent on', async () => {
+    for (const query of [`?access_token=${token}`, '?access_token=bad', '']) {
+      for (const path of ['/api/me', '/api/notes', '/api/public', '/oauth/ping', '/oauth/info']) {
+        const { headers } = await fetch(`${app.issuer}${path}${query}`)
+        expect(headers.get('cache-control'), path).toMatch(/\bno-store\b/)
+        expect(headers.get('referrer-policy'), path).toBe('no-referrer')
+        expect(headers.get('location')).toBeNull()
+      }
+    }
+  })
+
+  test('§5.3 it reaches no log and no answer', async () => {
+    const failing = await startServer({
+      aroundStore: ({ name }, operation) => {
+        if (name === 'tokens.findByAccess') throw new Error('The disk is on fire.')
+        return operation()
+      },
+    })
+    try {
+      const answer = await fetch(`${failing.issuer}/oauth/ping?access_token=${token}`)
+      expect(answer.status).toBe(500)
+      expect(await answer.text()).not.toContain(token)
+      expect(failing.log).toContainEqual(expect.objectContaining({ event: 'request.failed' }))
+      expect(logged(failing)).not.toContain(token)
+    } finally {
+      await failing.close()
+    }
+    for (const path of resources) {
+      await get(`${path}?access_token=${token}&access_token=${token}`)
+      const refused = await fetch(`${app.issuer}${path}?access_token=${token}x`)
+      expect(await refused.text()).not.toContain(token)
+    }
+    expect(logged(app)).not.toContain(token)
+  })
+
+  test('acceptQueryAccessToken off: it is no credential at all, and the metadata says so', async () => {
+    await using off = await startServer({ acceptQueryAccessToken: false })
+    const own = await off.personalToken()
+    for (const path of resources) {
+      const url = `${off.issuer}${path}?access_token=${own}`
+      expect(outcome(await fetch(url))).toBe('401')
+      expect(outcome(await fetch(url, { headers: bearer(own) }))).toBe('200')
+    }
+    const open = await fetch(`${off.issuer}/api/public?access_token=bad`)
+    expect(await open.json()).toEqual({ kind: 'anonymous', user: null })
+    const metadata = await fetch(`${off.issuer}/.well-known/oauth-protected-resource`)
+    expect(await metadata.json()).toMatchObject({ bearer_methods_supported: ['header'] })
+  })
+})
+
+const logged = ({ log }: TestServer): string =>
+  JSON.stringify(log, (_, value: unknown) =>
+    value instanceof Error ? { message: value.message, stack: value.stack } : value,
+  )
+
+describe('RFC 6750 §3 the challenge', () => {
+  test.each<[string, () => RequestInit & { query?: string }, number, string]>([
+    ['nothing presented names no error', () => ({}), 401, ''],
+    [
+      'a token that is not valid',
+      () => ({ headers: bearer('bad') }),
+      401,
+      ', error="invalid_token", error_description="The access token is not valid."',
+    ],
+    [
+      'two credentials',
+      () => ({ headers: bearer(token), query: `?access_token=${token}` }),
+      400,
+      ', error="invalid_request", error_description="Give one credential, once."',
+    ],
+  ])('%s', async (_, init, status, more) => {
+    for (const path of resources) {
+      const { query = '', ...rest } = init()
+      const answer = await fetch(`${app.issuer}${path}${query}`, rest)
+      expect(answer.status).toBe(status)
+      expect(answer.headers.get('www-authenticate')).toBe(challenge(more))
+      expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/)
+      expect(answer.headers.get('cache-control')).toMatch(/\bno-store\b/)
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(answer.headers.get('set-cookie')).toBeNull()
+    }
+  })
+
+  test('it comes as JSON, whatever is accepted, and never as a redirect to the login', async () => {
+    for (const path of resources) {
+      const headers = { accept: 'text/html', cookie: 'oauth2server_session=x' }
+      const answer = await fetch(`${app.issuer}${path}`, { headers, redirect: 'manual' })
+      expect(answer.status).toBe(401)
+      expect(await answer.json()).toMatchObject({ status: 401 })
+    }
+  })
+})
+
+describe('RFC 6750 §3.1 tokens that do not hold', () => {
+  const issue = async (input = {}) => {
+    const client = await TestClient.register(app, new UserAgent(), input)
+    const { access_token } = await client.tokens()
+    expect(await get('/api/me', access_token)).toBe('200')
+    return { client, access: access_token }
+  }
+
+  test('of a client that was deleted', async () => {
+    const { client, access } = await issue()
+    await app.server.clients.delete(client.clientId)
+    for (const path of resources) expect(await get(path, access)).toBe('401 invalid_token')
+  })
+
+  test('contract §5.3 of a client whose owner is inactive, until the owner is active again', async () => {
+    const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
+    const { access } = await issue({ userId: owner.id })
+    await app.server.users.setActive(owner.id, false)
+    for (const path of resources) expect(await get(path, access)).toBe('401 invalid_token')
+    await app.server.users.setActive(owner.id, true)
+    expect(await get('/api/me', access)).toBe('200')
+  })
+
+  test('contract §5.3 of an inactive or deleted user', async () => {
+    const user = await app.server.users.create({ email: 'user-d@example.org', password: null })
+    const { accessToken } = await app.server.tokens.createPersonal('Test', user.id)
+    await app.server.users.setActive(user.id, false)
+    for (const path of resources) expect(await get(path, accessToken)).toBe('401 invalid_token')
+    await app.server.users.setActive(user.id, true)
+    expect(await get('/api/me', accessToken)).toBe('200')
+    await app.server.users.delete(user.id)
+    for (const path of resources) expect(await get(path, accessToken)).toBe('401 invalid_token')
+  })
+
+  test('an access token lives as long as it was said, not a second longer; a personal one for ever', async () => {
+    await using short = await startServer({ tokenExpiresIn: 10 })
+    const client = await TestClient.register(short, new UserAgent())
+    const { access_token, expires_in } = await client.tokens()
+    const personal = await short.personalToken()
+    const status = async (value: string) =>
+      outcome(await fetch(`${short.issuer}/api/me`, { headers: bearer(value) }))
+    expect(expires_in).toBe(10)
+    short.advance(9)
+    expect(await status(access_token)).toBe('200')
+    short.advance(1)
+    expect(await status(access_token)).toBe('401 invalid_token')
+    short.advance(100 * 365 * 86_400)
+    expect(await status(personal)).toBe('200')
+  })
+
+  test('other values of ours are no access tokens: code, refresh token, client secret, session identifier', async () => {
+    const client = await TestClient.register(app, new UserAgent())
+    const code = await client.code()
+    const { refresh_token } = await client.tokens()
+    for (const value of [
+      code,
+      refresh_token,
+      client.clientSecret,
+      client.clientId,
+      session.identifier,
+    ])
+      expect(await get('/api/me', value)).toBe('401 invalid_token')
+  })
+})
+
+describe('RFC 6750 §3.1 scopes', () => {
+  /** An application of its own, with routes that need this and that. */
+  const guarded = async (
+    ...routes: readonly (readonly [path: string, ...express.RequestHandler[]])[]
+  ) => {
+    const host = express()
+    host.use('/api', rest(app.server))
+    for (const [path, ...guards] of routes) {
+      host.all(path, ...guards, (req, res) => {
+        res.json({ kind: req.auth.kind })
+      })
+    }
+    return serve(host)
+  }
+
+  test('insufficient_scope names all scopes that the resource needs, and a token needs them all', async () => {
+    await using host = await guarded(
+      ['/api/both', requireApiAuth(), requireOauthScopes('notes:read', 'notes:write')],
+      [
+        '/api/twice',
+        requireApiAuth(),
+        requireOauthScopes('notes:read'),
+        requireOauthScopes('notes:write'),
+      ],
+    )
+    const ask = (path: string, value: string) =>
+      fetch(`${host.issuer}${path}`, { headers: bearer(value) })
+    for (const scopes of [[], ['notes:read'], ['notes:write'], ['user:email']]) {
+      const answer = await ask('/api/both', await app.personalToken(scopes))
+      expect(outcome(answer)).toBe('403 insufficient_scope')
+      expect(answer.headers.get('www-authenticate')).toContain('scope="notes:read notes:write"')
+      expect(await answer.json()).toEqual({
+        error: 'insufficient_scope',
+        error_description: expect.any(String),
+      })
+    }
+    expect(outcome(await ask('/api/twice', await app.personalToken(['notes:read'])))).toBe(
+      '403 insufficient_scope',
+    )
+    const all = await app.personalToken(['notes:write', 'notes:read'])
+    for (const path of ['/api/both', '/api/twice']) expect((await ask(path, all)).status).toBe(200)
+  })
+
+  test('P-27 membership is exact: no prefix, no case, no member of every object', async () => {
+    const near = [
+      'notes',
+      'notes:rea',
+      'notes:reads',
+      'NOTES:READ',
+      'constructor',
+      '__proto__',
+      'length',
+      '0',
+    ]
+    await using host = await guarded(
+      ...near.map(
+        (scope, index) => [`/api/${index}`, requireApiAuth(), requireOauthScopes(scope)] as const,
+      ),
+    )
+    for (const index of near.keys()) {
+      const answer = await fetch(`${host.issuer}/api/${index}`, { headers: bearer(token) })
+      expect(outcome(answer)).toBe('403 insufficient_scope')
+    }
+  })
+
+  test('contract §3 a session is not limited by scopes', async () => {
+    const answer = await session.agent.fetch(`${app.issuer}/api/notes`, {
+      headers: bearer(session.jwt),
+    })
+    expect(answer.status).toBe(200)
+  })
+
+  test('P-27 a guard for scopes alone lets no anonymous caller through', async () => {
+    await using host = await guarded(
+      ['/api/scopes', requireOauthScopes('notes:read')],
+      ['/api/mixed', requireApiAuth({ allowAnonymous: true }), requireOauthScopes('notes:read')],
+    )
+    for (const path of ['/api/scopes', '/api/mixed']) {
+      expect(outcome(await fetch(`${host.issuer}${path}`))).toBe('401')
+      const cookieOnly = { cookie: session.cookie, 'user-agent': browser }
+      expect((await fetch(`${host.issuer}${path}`, { headers: cookieOnly })).status).toBe(400)
+      expect(outcome(await fetch(`${host.issuer}${path}`, { headers: bearer(token) }))).toBe('200')
+    }
+  })
+
+  test.each<[string, readonly unknown[]]>([
+    ['no scope', []],
+    ['an empty scope', ['']],
+    ['an empty scope behind another', ['notes:read', '']],
+    ['a list', [['notes:read']]],
+    ['nothing', [undefined]],
+  ])('P-27 requireOauthScopes with %s throws where it is set up', (_, scopes) => {
+    expect(() => requireOauthScopes(...(scopes as string[]))).toThrow(TypeError)
+  })
+
+  test.each([
+    ['requireApiAuth()', requireApiAuth()],
+    ['requireApiAuth({ allowAnonymous: true })', requireApiAuth({ allowAnonymous: true })],
+    ["requireOauthScopes('notes:read')", requireOauthScopes('notes:read')],
+  ])('P-27 %s without rest() before it refuses, and never lets through', async (_, guard) => {
+    const reached = vi.fn()
+    const host = express()
+    host.get('/unresolved', guard, (_req, res) => {
+      reached()
+      res.end()
+    })
+    host.use('/api', rest(app.server))
+    host.use(((error, _req, res, _next) => {
+      res.status(500).json({ message: error.message })
+    }) satisfies express.ErrorRequestHandler)
+    await using served = await serve(host)
+    for (const headers of [{}, bearer(token)]) {
+      const answer = await fetch(`${served.issuer}/unresolved`, { headers })
+      expect(answer.status).toBe(500)
+      expect(await answer.json()).toEqual({ message: expect.stringContaining('rest(server)') })
+    }
+    expect(reached).not.toHaveBeenCalled()
+  })
+})
+
+describe('BR-08 methods and addresses', () => {
+  const raw = (request: RawRequest) => rawHttp(app, request)
+
+  test('HEAD is guarded like GET, and has no body', async () => {
+    for (const target of ['/api/me', '/api/notes', '/oauth/ping', '/oauth/info']) {
+      const refused = await raw({ method: 'HEAD', target })
+      expect(outcome(refused)).toBe('401')
+      expect(refused.headers.get('www-authenticate')).toBe(challenge())
+      expect(refused.text).toBe('')
+      const headers = [`Authorization: Bearer ${token}`]
+      const answer = await raw({ method: 'HEAD', target, headers })
+      expect(outcome(answer)).toBe('200')
+      expect(answer.text).toBe('')
+    }
+    const invalid = {
+      method: 'HEAD',
+      target: '/api/public',
+      headers: ['Authorization: Bearer bad'],
+    }
+    expect(outcome(await raw(invalid))).toBe('401 invalid_token')
+  })
+
+  test('OPTIONS says nothing about anybody', async () => {
+    for (const target of ['/api/me', '/api/notes', '/oauth/ping', '/oauth/info']) {
+      const { text, headers } = await raw({
+        method: 'OPTIONS',
+        target,
+        headers: [`Authorization: Bearer ${token}`],
+      })
+      expect(text).not.toMatch(/personal_token|pong|"id"/)
+      expect(headers.get('access-control-allow-origin')).toBeNull()
+    }
+  })
+
+  test.each([
+    '/api/me/',
+    '//api/me',
+    '/API/ME',
+    '/api/%6de',
+    '/api//me',
+    '/api/../api/me',
+    '/api/me;x',
+    '/api/me%00',
+    '/api/./me',
+    'http://localhost/api/me',
+    'http://evil.example/api/me',
+    'https://evil.example:9/api/me?',
+  ])('HT-07 %s gives nobody anything without a credential', async (target) => {
+    const { status, text } = await raw({ target })
+    expect([400, 401, 404]).toContain(status)
+    expect(text).not.toContain('"kind"')
+  })
+
+  test('the host in an absolute target changes nothing', async () => {
+    const target = `http://evil.example/api/me?access_token=${token}`
+    expect(JSON.parse((await raw({ target })).text)).toMatchObject({ kind: 'personal_token' })
+    const twice = await raw({ target, headers: [`Authorization: Bearer ${token}`] })
+    expect(outcome(twice)).toBe('400 invalid_request')
+  })
+})
+
+describe('contract §2 /oauth/ping and /oauth/info', () => {
+  test.each(['GET', 'POST'])('%s /oauth/ping with a token: pong', async (method) => {
+    const answer = await fetch(`${app.issuer}/oauth/ping`, { method, headers: bearer(token) })
+    expect(await answer.json()).toEqual({ ping: 'pong' })
+    expect(answer.headers.get('set-cookie')).toBeNull()
+  })
+
+  test('/oauth/info of a personal token: user and scopes, and no client', async () => {
+    const answer = await fetch(`${app.issuer}/oauth/info`, { headers: bearer(token) })
+    expect(await answer.json()).toEqual({
+      user: { id: app.user.id },
+      client: null,
+      scopes: ['notes:read'],
+    })
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('/oauth/info of a user’s token: the client by id and name, and no secret', async () => {
+    const owner = await app.server.users.create({ email: 'owner-2@example.org', password: null })
+    const client = await TestClient.register(app, new UserAgent(), {
+      name: 'Reader',
+      userId: owner.id,
+    })
+    const { access_token } = await client.tokens()
+    const answer = await fetch(`${app.issuer}/oauth/info`, { headers: bearer(access_token) })
+    expect(await answer.json()).toEqual({
+      user: { id: app.user.id },
+      client: { client_id: client.clientId, name: 'Reader' },
+      scopes: ['notes:read'],
+    })
+  })
+
+  test('BR-07 a client’s own token speaks for its owner, never for a user named like the client', async () => {
+    const owner = await app.server.users.create({ email: 'owner-3@example.org', password: null })
+    const client = await app.client({
+      name: String(app.user.id),
+      userId: owner.id,
+      defaultScopes: ['notes:read'],
+    })
+    const { body } = await tokenRequest(
+      app.issuer,
+      { grant_type: 'client_credentials' },
+      { basic: client },
+    )
+    const headers = bearer(String(body.access_token))
+    const info = await fetch(`${app.issuer}/oauth/info`, { headers })
+    expect(await info.json()).toMatchObject({
+      user: { id: owner.id },
+      client: { client_id: client.clientId },
+    })
+    const me = await fetch(`${app.issuer}/api/me`, { headers })
+    expect(await me.json()).toEqual({ id: owner.id, kind: 'access_token' })
+  })
+
+  test('BR-07 and for nobody where the client has no owner', async () => {
+    const client = await app.client({ userId: null, defaultScopes: ['notes:read'] })
+    const { body } = await tokenRequest(
+      app.issuer,
+      { grant_type: 'client_credentials' },
+      { basic: client },
+    )
+    const headers = bearer(String(body.access_token))
+    expect(await (await fetch(`${app.issuer}/oauth/info`, { headers })).json()).toMatchObject({
+      user: null,
+    })
+    expect(await (await fetch(`${app.issuer}/api/me`, { headers })).json()).toEqual({
+      id: null,
+      kind: 'access_token',
+    })
+    const notes = await fetch(`${app.issuer}/api/notes`, { headers })
+    expect(await notes.text()).not.toContain(app.user.email)
+  })
+
+  test.each(['/oauth/ping', '/oauth/info'])('%s takes no session: 401, bare', async (path) => {
+    const answer = await session.agent.fetch(`${app.issuer}${path}`, {
+      headers: bearer(session.jwt),
+    })
+    expect(answer.status).toBe(401)
+    expect(answer.headers.get('www-authenticate')).toBe(challenge())
+    const cookieOnly = await session.agent.fetch(`${app.issuer}${path}`)
+    expect(cookieOnly.status).toBe(400)
+    expect(await cookieOnly.json()).toEqual({
+      status: 400,
+      message: 'Missing required header argument.',
+    })
+  })
+
+  test.each([
+    ['POST', '/oauth/info', 'GET, HEAD'],
+    ['PUT', '/oauth/ping', 'GET, HEAD, POST'],
+  ])('%s %s: 405 with Allow', async (method, path, allow) => {
+    const answer = await fetch(`${app.issuer}${path}`, { method, headers: bearer(token) })
+    expect(answer.status).toBe(405)
+    expect(answer.headers.get('allow')).toBe(allow)
+  })
+})

@@ -1,0 +1,247 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../support/server.ts'
+import { answerTo, refusal, TestClient, UserAgent } from '../support/user-agent.ts'
+
+let app: TestServer
+let agent: UserAgent
+let conf: TestClient
+let pub: TestClient
+
+beforeAll(async () => {
+  app = await startServer()
+  agent = new UserAgent()
+  await agent.logIn(app)
+  conf = await TestClient.register(app, agent)
+  pub = await TestClient.register(app, agent, { isConfidential: false })
+})
+afterAll(() => app.close())
+
+const challengeOf = (verifier: string): string =>
+  createHash('sha256').update(verifier).digest('base64url')
+
+const withoutPkce = { code_challenge: undefined, code_challenge_method: undefined }
+
+const errorOf = async (client: TestClient, given: Record<string, string | undefined>) =>
+  answerTo(client, await client.ask(given)).error
+
+describe('contract §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
+  const outcome = async (client: TestClient) =>
+    (await errorOf(client, withoutPkce)) ??
+    (
+      await client.token({
+        grant_type: 'authorization_code',
+        code: await client.code(withoutPkce),
+        redirect_uri: client.redirectUri,
+      })
+    ).status
+
+  test('public, by default: a public client must send a challenge, a confidential one may', async () => {
+    expect(await outcome(pub)).toBe('invalid_request')
+    expect(await outcome(conf)).toBe(200)
+  })
+
+  test.each([
+    ['public', 'invalid_request', 200],
+    ['always', 'invalid_request', 'invalid_request'],
+    ['never', 200, 200],
+  ] as const)(
+    '%s: a public client gets %s, a confidential one %s',
+    async (requirePkce, open, secret) => {
+      await using other = await startServer({ requirePkce })
+      const browser = new UserAgent()
+      expect(
+        await outcome(await TestClient.register(other, browser, { isConfidential: false })),
+      ).toBe(open)
+      expect(await outcome(await TestClient.register(other, browser))).toBe(secret)
+    },
+  )
+
+  test('§4.4.1 no consent page and no code without it, by query and by POST', async () => {
+    const url = pub.url(withoutPkce)
+    const got = await agent.fetch(url)
+    const posted = await agent.fetch(`${app.issuer}/oauth/authorize`, {
+      method: 'POST',
+      body: new URL(url).searchParams,
+    })
+    for (const response of [got, posted]) {
+      expect(response.status).toBe(303)
+      const answer = answerTo(pub, new URL(response.headers.get('location') ?? ''))
+      expect(answer).toEqual({
+        error: 'invalid_request',
+        error_description: 'code_challenge is missing.',
+        state: 'xyz',
+        iss: app.issuer,
+      })
+    }
+  })
+
+  test('it is checked whenever a challenge was sent, also where it is required of nobody', async () => {
+    await using other = await startServer({ requirePkce: 'never' })
+    const client = await TestClient.register(other, new UserAgent())
+    const code = await client.code()
+    expect(refusal(await client.redeem(code, { code_verifier: undefined }))).toBe(
+      '400 invalid_grant',
+    )
+    expect((await client.redeem(code)).status).toBe(200)
+  })
+})
+
+describe('§4.3 the challenge', () => {
+  test.each<[string, string | undefined]>([
+    ['plain', 'plain'],
+    ['absent, which would mean plain', undefined],
+    ['empty', ''],
+    ['s256', 's256'],
+    ['S512', 'S512'],
+    ['S256 with a space', 'S256 '],
+    ['S256 with NUL', 'S256\0'],
+  ])('method %s is refused', async (_what, code_challenge_method) => {
+    for (const client of [conf, pub])
+      expect(await errorOf(client, { code_challenge_method })).toBe('invalid_request')
+  })
+
+  test.each<[string, string]>([
+    ['empty', ''],
+    ['42 characters', 'x'.repeat(42)],
+    ['44 characters', 'x'.repeat(44)],
+    ['128 characters', 'x'.repeat(128)],
+    ['padding', `${'x'.repeat(42)}=`],
+    ['a plus sign', `${'x'.repeat(42)}+`],
+    ['a slash', `${'x'.repeat(42)}/`],
+    ['a dot', `${'x'.repeat(42)}.`],
+    ['a letter that is not ASCII', `${'x'.repeat(42)}\u00e9`],
+    ['a line feed at its end', `${'x'.repeat(43)}\n`],
+    ['a space at its end', `${'x'.repeat(43)} `],
+  ])('that is malformed is refused: %s', async (_what, code_challenge) => {
+    for (const client of [conf, pub])
+      expect(await errorOf(client, { code_challenge })).toBe('invalid_request')
+  })
+
+  test('attacks PK-07 empty is omitted: without a method it is no PKCE, which a public client must not do', async () => {
+    const empty = { code_challenge: '', code_challenge_method: undefined }
+    expect(await errorOf(pub, empty)).toBe('invalid_request')
+    const code = await conf.code(empty)
+    expect(refusal(await conf.redeem(code))).toBe('400 invalid_grant')
+    expect((await conf.redeem(code, { code_verifier: '' })).status).toBe(200)
+  })
+
+  test('a method without a challenge is no request without PKCE', async () => {
+    expect(await errorOf(conf, { code_challenge: undefined })).toBe('invalid_request')
+  })
+})
+
+describe('§4.6 the verifier', () => {
+  test.each<[string, (verifier: string) => string | undefined, string?]>([
+    ['missing', () => undefined],
+    ['empty', () => ''],
+    ['another', () => 'x'.repeat(43)],
+    ['the challenge itself', challengeOf],
+    ['one character more', (verifier) => `${verifier}a`],
+    ['one character less', (verifier) => verifier.slice(0, -1)],
+    ['letters turned', (verifier) => swapped(verifier)],
+    ['padded', (verifier) => `${verifier}=`],
+    ['a space behind', (verifier) => `${verifier} `],
+    ['a line feed behind', (verifier) => `${verifier}\n`, '400 invalid_request'],
+    ['NUL', () => '\0'.repeat(43), '400 invalid_request'],
+  ])(
+    'that is wrong is invalid_grant and consumes nothing: %s',
+    async (_what, wrong, expected = '400 invalid_grant') => {
+      for (const client of [conf, pub]) {
+        const code = await client.code()
+        const code_verifier = wrong(client.pkce.verifier)
+        expect(refusal(await client.redeem(code, { code_verifier }))).toBe(expected)
+        expect((await client.redeem(code)).status).toBe(200)
+      }
+    },
+  )
+  const swapped = (text: string) =>
+    [...text].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join('')
+
+  test.each<[string, string, number]>([
+    ['43 characters', 'a'.repeat(43), 200],
+    ['128 characters of the whole alphabet', `${'aZ09-._~'.repeat(16)}`, 200],
+    ['42 characters', 'a'.repeat(42), 400],
+    ['129 characters', 'a'.repeat(129), 400],
+    ['one character', 'a', 400],
+    ['a plus sign', `${'a'.repeat(43)}+`, 400],
+    ['padding', `${'a'.repeat(43)}=`, 400],
+    ['a space', `${'a'.repeat(43)} `, 400],
+    ['a letter that is not ASCII', `${'a'.repeat(43)}\u00e9`, 400],
+    ['a line feed', `${'a'.repeat(43)}\n`, 400],
+  ])('§4.1 its syntax decides, whatever its digest says: %s', async (_what, verifier, status) => {
+    const code = await conf.code({ code_challenge: challengeOf(verifier) })
+    expect((await conf.redeem(code, { code_verifier: verifier })).status).toBe(status)
+  })
+
+  test('§4.6 App. B the example of the RFC', async () => {
+    const code = await pub.code({ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' })
+    const code_verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
+    expect((await pub.redeem(code, { code_verifier })).status).toBe(200)
+  })
+
+  test('RFC 9700 §4.8.2 without a challenge it betrays a downgrade: invalid_grant', async () => {
+    const code = await conf.code(withoutPkce)
+    expect(refusal(await conf.redeem(code))).toBe('400 invalid_grant')
+    expect((await conf.redeem(code, { code_verifier: undefined })).status).toBe(200)
+  })
+
+  test('contract §4.8 the 20th wrong one of the rightful client ends the code, the 19th does not', async () => {
+    for (const client of [conf, pub]) {
+      const wrong = { code_verifier: 'x'.repeat(43) }
+      const kept = await client.code()
+      for (let tries = 0; tries < 19; tries += 1)
+        expect(refusal(await client.redeem(kept, wrong))).toBe('400 invalid_grant')
+      expect((await client.redeem(kept)).status).toBe(200)
+      const lost = await client.code()
+      for (let tries = 0; tries < 20; tries += 1)
+        expect(refusal(await client.redeem(lost, wrong))).toBe('400 invalid_grant')
+      expect(refusal(await client.redeem(lost))).toBe('400 invalid_grant')
+    }
+  })
+
+  test('contract §4.8 40 wrong ones at once end it too', async () => {
+    const code = await conf.code()
+    const wrong = { code_verifier: 'x'.repeat(43) }
+    const answers = await Promise.all(Array.from({ length: 40 }, () => conf.redeem(code, wrong)))
+    expect(new Set(answers.map(refusal))).toEqual(new Set(['400 invalid_grant']))
+    expect(refusal(await conf.redeem(code))).toBe('400 invalid_grant')
+  })
+
+  test('contract §4.8 other refused attempts consume nothing, however many', async () => {
+    const other = await TestClient.register(app, agent)
+    const code = await conf.code()
+    for (let tries = 0; tries < 25; tries += 1) {
+      const verifier = { code_verifier: conf.pkce.verifier }
+      const refused = await Promise.all([
+        other.redeem(code, verifier),
+        pub.redeem(code, verifier),
+        conf.redeem(code, { redirect_uri: 'https://client.example/other' }),
+        conf.token(
+          {
+            client_id: conf.clientId,
+            client_secret: 'wrong',
+            grant_type: 'authorization_code',
+            code,
+          },
+          'none',
+        ),
+      ])
+      expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 401])
+    }
+    expect((await conf.redeem(code)).status).toBe(200)
+  })
+})
+
+test('§4.2.2 the implicit grant has no code, so its request may carry a challenge, and need not', async () => {
+  for (const client of [conf, pub]) {
+    for (const given of [
+      {},
+      { code_challenge: 'short' },
+      { code_challenge: client.pkce.challenge, code_challenge_method: 'S256' },
+    ]) {
+      const answer = await client.ask({ response_type: 'token', ...given })
+      expect(answerTo(client, answer, 'fragment')).toHaveProperty('access_token')
+    }
+  }
+})

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rawHttp } from '../support/raw-http.ts'
+import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
+import { answerTo, refusal, TestClient, UserAgent } from '../support/user-agent.ts'
+
+type Metadata = Record<string, unknown> & {
+  readonly grant_types_supported: readonly string[]
+  readonly response_types_supported: readonly string[]
+}
+
+const wellKnown = '/.well-known/oauth-authorization-server'
+const fetchMetadata = async (url: string): Promise<Metadata> => (await fetch(url)).json() as never
+const metadataOf = ({ issuer }: TestServer) => fetchMetadata(`${issuer}${wellKnown}`)
+
+let app: TestServer
+beforeAll(async () => {
+  app = await startServer()
+})
+afterAll(() => app.close())
+
+describe('§3 where it stands', () => {
+  test('at the well-known address, as JSON that anybody may read and keep for a while', async () => {
+    const response = await fetch(`${app.issuer}${wellKnown}`)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toMatch(/^application\/json\b/)
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    expect(response.headers.get('access-control-allow-credentials')).toBeNull()
+    expect(response.headers.get('set-cookie')).toBeNull()
+  })
+
+  test('§3.1 with a path in the issuer: inserted in front of it, and behind it too; nowhere else', async () => {
+    await using other = await startServer({ basePath: '/some/app' })
+    const { origin } = new URL(other.issuer)
+    const inserted = await fetchMetadata(`${origin}${wellKnown}/some/app`)
+    expect(inserted.issuer).toBe(`${origin}/some/app`)
+    expect(inserted.authorization_endpoint).toBe(`${origin}/some/app/oauth/authorize`)
+    expect(await fetchMetadata(`${origin}/some/app${wellKnown}`)).toEqual(inserted)
+    for (const path of [wellKnown, `${wellKnown}/`, `${wellKnown}/some`, `${wellKnown}/some/app/`])
+      expect((await fetch(`${origin}${path}`)).status).toBe(404)
+  })
+
+  test('HEAD like GET; every other method 405', async () => {
+    const head = await fetch(`${app.issuer}${wellKnown}`, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    const post = await fetch(`${app.issuer}${wellKnown}`, { method: 'POST' })
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  })
+
+  test('attacks P-1 it is configured: Host and forwarded headers change nothing', async () => {
+    const expected = await metadataOf(app)
+    const { text } = await rawHttp(app, {
+      target: wellKnown,
+      headers: ['Host: evil.example', 'X-Forwarded-Host: evil.example', 'X-Forwarded-Proto: https'],
+    })
+    expect(JSON.parse(text)).toEqual(expected)
+    const absolute = await rawHttp(app, { target: `http://evil.example${wellKnown}` })
+    if (absolute.status === 200) expect(JSON.parse(absolute.text)).toEqual(expected)
+    else expect(absolute.status).toBeLessThan(500)
+  })
+})
+
+describe('§2 what it says', () => {
+  test('by default', async () => {
+    const { issuer } = app
+    expect(await metadataOf(app)).toEqual({
+      issuer,
+      authorization_endpoint: `${issuer}/oauth/authorize`,
+      token_endpoint: `${issuer}/oauth/token`,
+      scopes_supported: ['notes:read', 'notes:write', 'user:email'],
+      response_types_supported: expect.toSatisfy(
+        (types: string[]) => `${[...types].sort()}` === 'code,token',
+      ),
+      response_modes_supported: expect.toSatisfy(
+        (modes: string[]) => `${[...modes].sort()}` === 'fragment,query',
+      ),
+      grant_types_supported: expect.toSatisfy(
+        (types: string[]) =>
+          `${[...types].sort()}` === 'authorization_code,client_credentials,implicit,refresh_token',
+      ),
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+      code_challenge_methods_supported: ['S256'],
+      authorization_response_iss_parameter_supported: true,
+    })
+  })
+
+  test('an internal scope is not told', async () => {
+    expect(JSON.stringify(await metadataOf(app))).not.toContain('test:scope')
+  })
+
+  test('contract §2 what later issues bring is absent, and answers 404', async () => {
+    const metadata = await metadataOf(app)
+    for (const [member, path] of [
+      ['revocation_endpoint', 'revoke'],
+      ['introspection_endpoint', 'introspect'],
+      ['registration_endpoint', 'register'],
+      ['pushed_authorization_request_endpoint', 'par'],
+      ['device_authorization_endpoint', 'device_authorization'],
+      ['jwks_uri', 'jwks'],
+    ] as const) {
+      expect(metadata).not.toHaveProperty(member)
+      for (const method of ['GET', 'POST'])
+        expect((await fetch(`${app.issuer}/oauth/${path}`, { method })).status).toBe(404)
+    }
+  })
+
+  test('the addresses it lists follow the prefix that was configured', async () => {
+    await using other = await startServer({ oauthPrefix: '/auth' })
+    const { token_endpoint } = await metadataOf(other)
+    expect(token_endpoint).toBe(`${other.issuer}/auth/token`)
+    expect((await fetch(String(token_endpoint), { method: 'POST' })).status).toBe(400)
+    expect((await fetch(`${other.issuer}/oauth/token`, { method: 'POST' })).status).toBe(404)
+  })
+})
+
+describe('attacks MX-04 it is true, whatever is switched off', () => {
+  const grants = ['authorization_code', 'password', 'client_credentials', 'refresh_token'] as const
+  test.each<[string, TestOptions, Partial<Record<string, readonly string[]>>]>([
+    [
+      'everything',
+      { allowedGrantTypes: grants },
+      {
+        grant_types_supported: [...grants, 'implicit'],
+        response_types_supported: ['token', 'code'],
+        response_modes_supported: ['query', 'fragment'],
+      },
+    ],
+    [
+      'without implicit',
+      { allowedResponseTypes: ['code'] },
+      {
+        grant_types_supported: ['client_credentials', 'refresh_token', 'authorization_code'],
+        response_types_supported: ['code'],
+        response_modes_supported: ['query'],
+      },
+    ],
+    [
+      'implicit alone',
+      { allowedGrantTypes: [], allowedResponseTypes: ['token'] },
+      {
+        grant_types_supported: ['implicit'],
+        response_types_supported: ['token'],
+        response_modes_supported: ['fragment'],
+      },
+    ],
+    [
+      'code without its response type',
+      { allowedResponseTypes: ['token'] },
+      {
+        grant_types_supported: ['client_credentials', 'refresh_token', 'implicit'],
+        response_types_supported: ['token'],
+        response_modes_supported: ['fragment'],
+      },
+    ],
+    [
+      'machines alone',
+      { allowedGrantTypes: ['client_credentials'], allowedResponseTypes: ['code'] },
+      {
+        grant_types_supported: ['client_credentials'],
+        response_types_supported: [],
+        response_modes_supported: [],
+      },
+    ],
+  ])('%s: what is listed works, what is not is refused', async (_what, options, expected) => {
+    await using other = await startServer(options)
+    const metadata = await metadataOf(other)
+    for (const [member, values = []] of Object.entries(expected))
+      expect([...(metadata[member] as string[])].sort(), member).toEqual([...values].sort())
+
+    const client = await TestClient.register(other, new UserAgent())
+    for (const response_type of ['code', 'token']) {
+      const answer = await client.ask({ response_type })
+      const isListed = metadata.response_types_supported.includes(response_type)
+      const { error } = answerTo(client, answer, answer.search === '' ? 'fragment' : 'query')
+      expect([response_type, error]).toEqual([
+        response_type,
+        isListed ? undefined : 'unsupported_response_type',
+      ])
+    }
+    const credentials = { username: other.user.email, password: other.password }
+    for (const grant_type of grants) {
+      const answer = await client.token({
+        grant_type,
+        code: 'x',
+        refresh_token: 'x',
+        ...credentials,
+      })
+      const isListed = metadata.grant_types_supported.includes(grant_type)
+      const { error } = answer.body
+      if (isListed) expect([undefined, 'invalid_grant']).toContain(error)
+      else expect([grant_type, refusal(answer)]).toEqual([grant_type, '400 unsupported_grant_type'])
+    }
+    const isOff = refusal(await client.token({ grant_type: 'implicit' }))
+    expect(isOff).toBe('400 unsupported_grant_type')
+  })
+
+  test('every client authentication method it lists works', async () => {
+    const { token_endpoint_auth_methods_supported: methods } = await metadataOf(app)
+    const proofs = {
+      client_secret_basic: 'basic',
+      client_secret_post: 'post',
+      none: 'none',
+    } as const
+    expect([...(methods as string[])].sort()).toEqual(Object.keys(proofs).sort())
+    const agent = new UserAgent()
+    for (const proof of Object.values(proofs)) {
+      const input = { isConfidential: proof !== 'none' }
+      const client = await TestClient.register(app, agent, input, proof)
+      expect((await client.tokens()).token_type).toBe('Bearer')
+    }
+  })
+
+  test('every scope it lists can be asked for', async () => {
+    const { scopes_supported } = await metadataOf(app)
+    const client = await TestClient.register(app, new UserAgent())
+    const scope = (scopes_supported as string[]).join(' ')
+    expect((await client.tokens({ scope })).scope).toBe(scope)
+  })
+})

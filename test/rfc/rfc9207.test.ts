@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../support/server.ts'
+import { answerTo, TestClient, UserAgent } from '../support/user-agent.ts'
+
+describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePath) => {
+  let app: TestServer
+  let agent: UserAgent
+  let conf: TestClient
+  beforeAll(async () => {
+    app = await startServer({ basePath })
+    agent = new UserAgent()
+    await agent.logIn(app)
+    conf = await TestClient.register(app, agent)
+  })
+  afterAll(() => app.close())
+
+  const metadata = async (): Promise<Record<string, unknown>> => {
+    const { origin } = new URL(app.issuer)
+    const url = `${origin}/.well-known/oauth-authorization-server${basePath}`
+    return (await fetch(url)).json() as never
+  }
+
+  test('§3 the metadata promises it', async () => {
+    expect(await metadata()).toMatchObject({
+      issuer: app.issuer,
+      authorization_response_iss_parameter_supported: true,
+    })
+  })
+
+  // `answerTo` sees to it that each parameter stands there once.
+  test.each<[string, Record<string, string | undefined>, 'yes' | 'no']>([
+    ['a code', {}, 'yes'],
+    ['access_denied', {}, 'no'],
+    ['invalid_scope', { scope: 'bogus' }, 'yes'],
+    ['invalid_request', { response_type: undefined }, 'yes'],
+    ['unsupported_response_type', { response_type: 'bogus' }, 'yes'],
+  ])('§2 iss is the issuer, as a string, in the answer: %s', async (_what, given, confirm) => {
+    const { issuer } = await metadata()
+    const answer = await conf.ask({ prompt: 'consent', ...given }, confirm)
+    expect(answerTo(conf, answer).iss).toBe(issuer)
+  })
+
+  test('§2 iss stands in the fragment of an implicit answer, and in both places of an implicit error', async () => {
+    const token = await conf.ask({ response_type: 'token' })
+    expect(answerTo(conf, token, 'fragment').iss).toBe(app.issuer)
+    const error = await conf.ask({ response_type: 'token', scope: 'bogus' })
+    expect(answerTo(conf, error, 'query').iss).toBe(app.issuer)
+    expect(answerTo(conf, error, 'fragment').iss).toBe(app.issuer)
+  })
+
+  test('§2 iss of login_required and consent_required', async () => {
+    const stranger = await new UserAgent().authorize(app, conf.url({ prompt: 'none' }))
+    expect(answerTo(conf, stranger)).toMatchObject({ error: 'login_required', iss: app.issuer })
+    const fresh = await TestClient.register(app, agent)
+    expect(answerTo(fresh, await fresh.ask({ prompt: 'none' }))).toMatchObject({
+      error: 'consent_required',
+      iss: app.issuer,
+    })
+  })
+
+  test('RFC 9700 §4.4 attacks MX-02 nobody who asks can choose it', async () => {
+    const evil = 'https://evil.example'
+    for (const given of [{}, { scope: 'bogus' }])
+      expect(answerTo(conf, await conf.ask({ iss: evil, ...given })).iss).toBe(app.issuer)
+    const page = await agent.browse(conf.url({ prompt: 'consent' }))
+    const answer = await agent.submit(page, { confirm: 'yes', iss: evil, issuer: evil })
+    expect(answerTo(conf, new URL(answer.headers.get('location') ?? '')).iss).toBe(app.issuer)
+  })
+
+  test('attacks P-1 it is configured: neither Host nor forwarded headers change it', async () => {
+    for (const name of ['x-forwarded-host', 'forwarded', 'x-forwarded-proto']) {
+      const response = await agent.fetch(conf.url(), {
+        headers: {
+          [name]: name === 'forwarded' ? 'host=evil.example;proto=https' : 'evil.example',
+        },
+      })
+      const location = response.headers.get('location') ?? ''
+      expect(answerTo(conf, new URL(location)).iss).toBe(app.issuer)
+    }
+  })
+
+  test('attacks MX-02 a redirect URI that has a parameter iss of its own keeps it, in front of ours', async () => {
+    const redirectUri = 'https://client.example/cb?iss=https%3A%2F%2Fevil.example'
+    const client = await TestClient.register(app, agent, { redirectUris: [redirectUri] })
+    const answer = await client.ask()
+    expect(answer.href.startsWith(redirectUri)).toBe(true)
+    expect(answer.searchParams.getAll('iss').at(-1)).toBe(app.issuer)
+  })
+})

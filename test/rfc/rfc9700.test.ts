@@ -1,0 +1,718 @@
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startServer, type TestServer, testScopes } from '../support/server.ts'
+import {
+  answerTo,
+  formIn,
+  ping,
+  refusal,
+  TestClient,
+  type TokenAnswer,
+  UserAgent,
+} from '../support/user-agent.ts'
+
+let app: TestServer
+let agent: UserAgent
+let conf: TestClient
+let conf2: TestClient
+let pub: TestClient
+
+beforeAll(async () => {
+  app = await startServer()
+  agent = new UserAgent()
+  await agent.logIn(app)
+  conf = await TestClient.register(app, agent)
+  conf2 = await TestClient.register(app, agent)
+  pub = await TestClient.register(app, agent, { isConfidential: false })
+})
+afterAll(() => app.close())
+
+const count = ({ database }: TestServer, table: string, where = 'true'): number => {
+  using db = new DatabaseSync(database, { readOnly: true })
+  return Number(
+    db.prepare(`select count(*) as n from oauth2server_${table} where ${where}`).get()?.n,
+  )
+}
+
+const atOnce = <T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: times }, (_, index) => work(index)))
+
+/** Whether the tokens of an authorization work: the access token, and the refresh token without being used. */
+const isAlive = async (client: TestClient, accessToken: string): Promise<boolean> =>
+  (await ping(client.app, accessToken)) === 200
+
+/** The same client at another node. */
+const at = (node: TestServer, client: TestClient): TestClient =>
+  Object.assign(new TestClient(node, client.agent, client, 'basic'), { pkce: client.pkce })
+
+describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
+  test.each([0, 1, 59, 60, 3_600])(
+    'contract §4.8 a second use after %d s is refused and revokes what was issued from it, and nothing else',
+    async (seconds) => {
+      for (const client of [conf, pub]) {
+        const other = await client.tokens()
+        const code = await client.code()
+        const first = (await client.redeem(code)).body
+        const second = (await client.refresh(first.refresh_token)).body
+        app.advance(seconds)
+        await app.server.sweep()
+        const isOver = seconds >= 3_600
+        expect(await isAlive(client, second.access_token)).toBe(!isOver)
+
+        expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
+        for (const token of [first, second]) {
+          expect(await isAlive(client, token.access_token)).toBe(false)
+          expect(refusal(await client.refresh(token.refresh_token))).toBe('400 invalid_grant')
+        }
+        expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
+        expect(await isAlive(client, other.access_token)).toBe(!isOver)
+        expect((await client.refresh(other.refresh_token)).status).toBe(200)
+      }
+    },
+  )
+
+  test.each<[string, (client: TestClient, code: string) => Promise<TokenAnswer>]>([
+    ['without its verifier', (client, code) => client.redeem(code, { code_verifier: undefined })],
+    [
+      'with a wrong verifier',
+      (client, code) => client.redeem(code, { code_verifier: 'x'.repeat(43) }),
+    ],
+    [
+      'without its redirect URI',
+      (client, code) => client.redeem(code, { redirect_uri: undefined }),
+    ],
+    [
+      'with another redirect URI',
+      (client, code) => client.redeem(code, { redirect_uri: 'https://client.example/x' }),
+    ],
+    [
+      'by another client',
+      (client, code) => conf2.redeem(code, { code_verifier: client.pkce.verifier }),
+    ],
+    [
+      'without client authentication',
+      (client, code) =>
+        client.token({ grant_type: 'authorization_code', code, client_id: 'nobody' }, 'none'),
+    ],
+  ])('attacks P-6 a second use %s is only refused', async (_how, replay) => {
+    for (const late of [false, true]) {
+      const code = await conf.code()
+      const { body } = await conf.redeem(code)
+      if (late) app.advance(60)
+      expect((await replay(conf, code)).status).toBeGreaterThanOrEqual(400)
+      expect(await isAlive(conf, body.access_token)).toBe(true)
+      expect((await conf.refresh(body.refresh_token)).status).toBe(200)
+    }
+  })
+
+  test('contract §4.8 a second use revokes also when the session ended meanwhile', async () => {
+    const email = 'replay-logout@example.org'
+    const user = await app.server.users.create({ email, password: app.password })
+    const account = { ...app, user }
+    const client = new TestClient(account, new UserAgent(), conf, 'basic')
+    const code = await client.code()
+    const { access_token } = (await client.redeem(code)).body
+    await app.server.users.setPassword(user.id, 'another long password')
+    expect(await ping(app, access_token)).toBe(200)
+    expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
+    expect(await ping(app, access_token)).toBe(401)
+  })
+
+  test('attacks CD-06 50 redemptions at once: one answer, 49 invalid_grant, then all is revoked', async () => {
+    for (const client of [conf, pub]) {
+      const code = await client.code()
+      const answers = await atOnce(50, () => client.redeem(code))
+      const given = answers.filter(({ status }) => status === 200)
+      const refused = answers.filter(({ status }) => status !== 200)
+      expect(given.length).toBe(1)
+      expect(refused.map(refusal)).toEqual(Array.from({ length: 49 }, () => '400 invalid_grant'))
+      const [{ body } = { body: undefined }] = given
+      expect(await isAlive(client, body?.access_token ?? '')).toBe(false)
+      expect(refusal(await client.refresh(body?.refresh_token ?? ''))).toBe('400 invalid_grant')
+    }
+  })
+
+  test('attacks CD-07 on two nodes, both of which have read the code before either writes', async () => {
+    const reading: (() => void)[] = []
+    await using node = await startServer({
+      beside: app,
+      aroundStore: async (operation, run) => {
+        const result = await run()
+        // Holds this node until the other one has redeemed the code.
+        if (operation.name === 'transients.get') await new Promise<void>((go) => reading.push(go))
+        return result
+      },
+    })
+    const code = await conf.code()
+    const slow = at(node, conf).redeem(code)
+    while (reading.length === 0) await delay(5)
+    const fast = await conf.redeem(code)
+    expect(fast.status).toBe(200)
+    reading[0]?.()
+    expect(refusal(await slow)).toBe('400 invalid_grant')
+    expect(await isAlive(conf, fast.body.access_token)).toBe(false)
+  })
+
+  test('contract §4.8 used once on any number of nodes', async () => {
+    await using second = await startServer({ beside: app })
+    await using third = await startServer({ beside: app })
+    const nodes = [conf, at(second, conf), at(third, conf)]
+    const before = count(app, 'authorization')
+    const code = await conf.code()
+    const answers = await atOnce(30, (index) => (nodes[index % 3] ?? conf).redeem(code))
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      200,
+      ...Array.from({ length: 29 }, () => 400),
+    ])
+    expect(count(app, 'authorization')).toBe(before + 1)
+  })
+
+  test('the log tells of the replay, without the code', async () => {
+    const code = await conf.code()
+    await conf.redeem(code)
+    await conf.redeem(code)
+    expect(app.log).toContainEqual(
+      expect.objectContaining({ level: 'warn', event: 'authorization_code.reused' }),
+    )
+    expect(JSON.stringify(app.log)).not.toContain(code)
+  })
+})
+
+describe('§2.2.2 contract §5.4 who gets a refresh token', () => {
+  test('authorization_code, public clients too; never implicit and client_credentials', async () => {
+    for (const client of [conf, pub])
+      expect((await client.tokens()).refresh_token).toMatch(/^[A-Za-z0-9]{43}$/)
+    const machine = await conf.token({ grant_type: 'client_credentials' })
+    expect(machine.body).not.toHaveProperty('refresh_token')
+    const implicit = answerTo(conf, await conf.ask({ response_type: 'token' }), 'fragment')
+    expect(implicit).not.toHaveProperty('refresh_token')
+  })
+
+  test('RFC 6749 §6 attacks RF-09 nothing else is one', async () => {
+    const { access_token, refresh_token } = await conf.tokens()
+    const machine = await conf.token({ grant_type: 'client_credentials' })
+    const implicit = answerTo(conf, await conf.ask({ response_type: 'token' }), 'fragment')
+    const pat = await app.personalToken(['notes:read'])
+    for (const value of [
+      access_token,
+      machine.body.access_token,
+      implicit.access_token ?? '',
+      pat,
+      await conf.code(),
+      refresh_token.toLowerCase(),
+      refresh_token.slice(0, -1),
+      `${refresh_token} `,
+    ]) {
+      expect(refusal(await conf.refresh(value))).toBe('400 invalid_grant')
+    }
+    expect(await ping(app, refresh_token)).toBe(401)
+    for (const token of [access_token, machine.body.access_token, pat])
+      expect(await ping(app, token)).toBe(200)
+    expect((await conf.refresh(refresh_token)).status).toBe(200)
+  })
+})
+
+describe('§4.14.2 contract §5.4 refresh token rotation', () => {
+  test('each use rotates; the previous access token stops working', async () => {
+    for (const client of [conf, pub]) {
+      let current = await client.tokens()
+      for (let round = 0; round < 3; round += 1) {
+        const next = (await client.refresh(current.refresh_token)).body
+        expect(next.refresh_token).not.toBe(current.refresh_token)
+        expect(next.access_token).not.toBe(current.access_token)
+        expect(await isAlive(client, current.access_token)).toBe(false)
+        expect(await isAlive(client, next.access_token)).toBe(true)
+        current = next
+      }
+    }
+  })
+
+  test('RFC 6749 §1.5 it works after the access token has expired', async () => {
+    const { access_token, refresh_token } = await conf.tokens()
+    app.advance(3_601)
+    expect(await isAlive(conf, access_token)).toBe(false)
+    const { body } = await conf.refresh(refresh_token)
+    expect(await isAlive(conf, body.access_token)).toBe(true)
+  })
+
+  test('within the leeway of 60 s the same answer is given again; expires_in is what remains', async () => {
+    for (const client of [conf, pub]) {
+      const { refresh_token } = await client.tokens({ scope: 'notes:read user:email' })
+      const first = await client.refresh(refresh_token)
+      expect(first.body.user?.email).toBe(app.user.email)
+      for (const [seconds, remains] of [
+        [0, 3600],
+        [30, 3570],
+        [29, 3541],
+      ] as const) {
+        app.advance(seconds)
+        const again = await client.refresh(refresh_token)
+        expect(again.status).toBe(200)
+        expect(again.body).toEqual({ ...first.body, expires_in: remains })
+      }
+      expect(await isAlive(client, first.body.access_token)).toBe(true)
+    }
+  })
+
+  test('after the leeway reuse revokes the authorization, all its tokens, and no other of that user and client', async () => {
+    for (const client of [conf, pub]) {
+      const [one, other] = [await client.tokens(), await client.tokens()]
+      const personal = await app.personalToken()
+      const two = (await client.refresh(one.refresh_token)).body
+      app.advance(60)
+      expect(refusal(await client.refresh(one.refresh_token))).toBe('400 invalid_grant')
+      expect(await isAlive(client, two.access_token)).toBe(false)
+      expect(refusal(await client.refresh(two.refresh_token))).toBe('400 invalid_grant')
+      // Contract §5.5: several authorizations of one user and client live side by side.
+      expect(await isAlive(client, other.access_token)).toBe(true)
+      expect((await client.refresh(other.refresh_token)).status).toBe(200)
+      expect(await ping(app, personal)).toBe(200)
+    }
+  })
+
+  test('once the successor was redeemed reuse revokes, within the leeway too, whichever ancestor it is', async () => {
+    for (const ancestor of [0, 1]) {
+      const first = await conf.tokens()
+      const second = (await conf.refresh(first.refresh_token)).body
+      const third = (await conf.refresh(second.refresh_token)).body
+      const fourth = (await conf.refresh(third.refresh_token)).body
+      const reused = [first, second][ancestor]?.refresh_token ?? ''
+      expect(refusal(await conf.refresh(reused))).toBe('400 invalid_grant')
+      expect(await isAlive(conf, fourth.access_token)).toBe(false)
+      // Revoked is not rotated: nothing revives it.
+      for (const { refresh_token } of [third, fourth, first])
+        expect(refusal(await conf.refresh(refresh_token))).toBe('400 invalid_grant')
+      expect(await isAlive(conf, fourth.access_token)).toBe(false)
+    }
+  })
+
+  test('the successor is usable within the leeway, and has a leeway of its own', async () => {
+    const first = await conf.tokens()
+    const second = (await conf.refresh(first.refresh_token)).body
+    const third = (await conf.refresh(second.refresh_token)).body
+    expect((await conf.refresh(second.refresh_token)).body).toEqual(third)
+    expect(await isAlive(conf, third.access_token)).toBe(true)
+  })
+
+  test('other parameters within the leeway: invalid_grant, and nothing is revoked', async () => {
+    const scope = 'notes:read notes:write'
+    const { refresh_token } = await conf.tokens({ scope })
+    const first = (await conf.refresh(refresh_token, { scope: 'notes:read' })).body
+    for (const given of [{}, { scope: 'notes:write' }, { scope }])
+      expect(refusal(await conf.refresh(refresh_token, given))).toBe('400 invalid_grant')
+    expect(await isAlive(conf, first.access_token)).toBe(true)
+    expect((await conf.refresh(refresh_token, { scope: ' notes:read  notes:read' })).body).toEqual(
+      first,
+    )
+    expect((await conf.refresh(first.refresh_token)).body.scope).toBe(scope)
+  })
+
+  test('another client is only refused, at any time', async () => {
+    const current = await conf.tokens()
+    for (const seconds of [0, 60]) {
+      expect(refusal(await conf2.refresh(current.refresh_token))).toBe('400 invalid_grant')
+      expect(refusal(await pub.refresh(current.refresh_token))).toBe('400 invalid_grant')
+      const next = (await conf.refresh(current.refresh_token)).body
+      app.advance(seconds)
+      for (const thief of [conf2, pub])
+        expect(refusal(await thief.refresh(current.refresh_token))).toBe('400 invalid_grant')
+      expect(await isAlive(conf, next.access_token)).toBe(true)
+      Object.assign(current, next)
+    }
+  })
+
+  test('revoked is not rotated: within the leeway nothing revives it', async () => {
+    const { refresh_token } = await conf.tokens()
+    const { body } = await conf.refresh(refresh_token)
+    const found = await app.server.tokens.find({ accessToken: body.access_token })
+    expect(found && (await app.server.tokens.revoke(found.token))).toBe(true)
+    for (const token of [refresh_token, body.refresh_token])
+      expect(refusal(await conf.refresh(token))).toBe('400 invalid_grant')
+    expect(await isAlive(conf, body.access_token)).toBe(false)
+  })
+
+  test('a failed refresh burns nothing', async () => {
+    const { access_token, refresh_token } = await conf.tokens()
+    const failures = [
+      await conf.refresh(refresh_token, { scope: 'notes:write' }),
+      await conf.refresh(refresh_token, { scope: 'bogus' }),
+      await conf.refresh(refresh_token, { scope: 'a"b' }),
+      await conf.refresh(refresh_token, { client_id: conf2.clientId }),
+      await conf2.refresh(refresh_token),
+      await conf.token(
+        {
+          grant_type: 'refresh_token',
+          refresh_token,
+          client_id: conf.clientId,
+          client_secret: 'wrong',
+        },
+        'none',
+      ),
+    ]
+    expect(failures.map(refusal)).toEqual([
+      '400 invalid_scope',
+      '400 invalid_scope',
+      '400 invalid_scope',
+      '400 invalid_request',
+      '400 invalid_grant',
+      '401 invalid_client',
+    ])
+    expect(await isAlive(conf, access_token)).toBe(true)
+    expect((await conf.refresh(refresh_token)).status).toBe(200)
+  })
+
+  test('RFC 6749 §6 attacks RF-07 scopes may narrow, never widen; the refresh token keeps the whole grant', async () => {
+    let { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
+    for (const [scope, granted] of [
+      ['notes:read', 'notes:read'],
+      [undefined, 'notes:read notes:write'],
+      ['', 'notes:read notes:write'],
+      ['notes:read notes:write', 'notes:read notes:write'],
+      ['notes:write', 'notes:write'],
+      ['notes:read', 'notes:read'],
+    ] as const) {
+      const { body } = await conf.refresh(refresh_token, { scope })
+      expect([scope, body.scope]).toEqual([scope, granted])
+      const found = await app.server.tokens.find({ accessToken: body.access_token })
+      expect(found?.token.scopes.join(' ')).toBe(granted)
+      refresh_token = body.refresh_token
+    }
+    for (const scope of ['notes:read notes:write user:email', 'user:email', 'test:scope'])
+      expect(refusal(await conf.refresh(refresh_token, { scope }))).toBe('400 invalid_scope')
+    expect((await conf.refresh(refresh_token)).status).toBe(200)
+  })
+
+  test('a narrowed access token is held to what it was narrowed to', async () => {
+    const { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
+    const { body } = await conf.refresh(refresh_token, { scope: 'notes:write' })
+    const headers = { authorization: `Bearer ${body.access_token}` }
+    expect((await fetch(`${app.issuer}/api/notes`, { headers })).status).toBe(403)
+  })
+
+  test('attacks RF-08 a scope that the client or the application lost disappears from the next token', async () => {
+    const scope = 'notes:read notes:write'
+    const client = await TestClient.register(app, agent)
+    const first = await client.tokens({ scope })
+    await app.server.clients.update(client.clientId, { allowedScopes: ['notes:read'] })
+    const { body } = await client.refresh(first.refresh_token)
+    expect(body.scope).toBe('notes:read')
+    expect(refusal(await client.refresh(body.refresh_token, { scope }))).toBe('400 invalid_scope')
+    const scopes = testScopes.filter(({ id }) => id !== 'notes:read')
+    await using other = await startServer({ beside: app, scopes })
+    expect(refusal(await at(other, client).refresh(body.refresh_token))).toBe('400 invalid_scope')
+    await app.server.clients.update(client.clientId, { allowedScopes: null })
+    expect((await client.refresh(body.refresh_token)).body.scope).toBe(scope)
+  })
+
+  test('life OAUTH2SERVER_REFRESH_TOKEN_EXPIRES_IN is 30 days by default; each use begins anew', async () => {
+    await using own = await startServer()
+    const client = await TestClient.register(own, new UserAgent())
+    let { refresh_token } = await client.tokens()
+    for (let month = 0; month < 3; month += 1) {
+      own.advance(30 * 86_400 - 1)
+      const { status, body } = await client.refresh(refresh_token)
+      expect(status).toBe(200)
+      refresh_token = body.refresh_token
+    }
+    own.advance(30 * 86_400)
+    expect(refusal(await client.refresh(refresh_token))).toBe('400 invalid_grant')
+    await own.server.sweep()
+    expect(refusal(await client.refresh(refresh_token))).toBe('400 invalid_grant')
+  })
+
+  test('life is an option', async () => {
+    await using own = await startServer({ refreshTokenExpiresIn: 100 })
+    const client = await TestClient.register(own, new UserAgent())
+    const [one, two] = [await client.tokens(), await client.tokens()]
+    own.advance(99)
+    expect((await client.refresh(one.refresh_token)).status).toBe(200)
+    own.advance(1)
+    expect(refusal(await client.refresh(two.refresh_token))).toBe('400 invalid_grant')
+    expect(await isAlive(client, two.access_token)).toBe(true)
+  })
+
+  test('attacks P-7 RF-08 the absolute life of an authorization is an option: however often it is rotated', async () => {
+    await using own = await startServer({ authorizationExpiresIn: 7_200 })
+    const client = await TestClient.register(own, new UserAgent())
+    let { refresh_token } = await client.tokens()
+    for (let round = 0; round < 3; round += 1) {
+      own.advance(2_000)
+      const { status, body } = await client.refresh(refresh_token)
+      expect(status).toBe(200)
+      refresh_token = body.refresh_token
+    }
+    own.advance(1_200)
+    expect(refusal(await client.refresh(refresh_token))).toBe('400 invalid_grant')
+  })
+
+  test('the log tells of reuse, without the tokens', async () => {
+    const { refresh_token } = await conf.tokens()
+    const { body } = await conf.refresh(refresh_token)
+    app.advance(60)
+    await conf.refresh(refresh_token)
+    const told = app.log.filter(({ event }) => event === 'refresh_token.reused')
+    expect(told.at(-1)).toMatchObject({ level: 'warn' })
+    for (const secret of [refresh_token, body.refresh_token, body.access_token])
+      expect(JSON.stringify(app.log)).not.toContain(secret)
+  })
+
+  test('reuse revokes in one store operation, inside one transaction', async () => {
+    const operations: string[] = []
+    await using own = await startServer({
+      aroundStore: (operation, run) => {
+        operations.push(operation.name)
+        return run()
+      },
+    })
+    const client = await TestClient.register(own, new UserAgent())
+    const { refresh_token } = await client.tokens()
+    const { body } = await client.refresh(refresh_token)
+    await client.refresh(body.refresh_token)
+    operations.length = 0
+    await client.refresh(refresh_token)
+    const writes = operations.filter((name) => !/\.find|ofAuthorization/.test(name))
+    expect(writes).toEqual(['transaction', 'authorizations.revoke'])
+    expect(count(own, 'token')).toBe(0)
+  })
+
+  describe('attacks RF-05 in parallel', () => {
+    test('with the leeway 50 at once are one rotation and 50 identical answers', async () => {
+      for (const client of [conf, pub]) {
+        const { refresh_token } = await client.tokens({ scope: 'notes:read user:email' })
+        const rotations = count(app, 'rotated_refresh_token')
+        const answers = await atOnce(50, () => client.refresh(refresh_token))
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+        expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+        expect(count(app, 'rotated_refresh_token')).toBe(rotations + 1)
+        const [{ body } = { body: undefined }] = answers
+        expect(body?.user?.email).toBe(app.user.email)
+        expect(await isAlive(client, body?.access_token ?? '')).toBe(true)
+        expect((await client.refresh(body?.refresh_token ?? '')).status).toBe(200)
+      }
+    })
+
+    test('on two nodes as well', async () => {
+      await using node = await startServer({ beside: app })
+      const { refresh_token } = await conf.tokens()
+      const clients = [conf, at(node, conf)]
+      const answers = await atOnce(30, (index) =>
+        (clients[index % 2] ?? conf).refresh(refresh_token),
+      )
+      expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+      expect(answers[0]?.status).toBe(200)
+    })
+
+    test('two nodes that have both read the token before either writes', async () => {
+      const reading: (() => void)[] = []
+      await using node = await startServer({
+        beside: app,
+        aroundStore: async (operation, run) => {
+          const result = await run()
+          if (operation.name === 'tokens.findByRefresh')
+            await new Promise<void>((go) => reading.push(go))
+          return result
+        },
+      })
+      const { refresh_token } = await conf.tokens()
+      const slow = at(node, conf).refresh(refresh_token)
+      while (reading.length === 0) await delay(5)
+      const fast = await conf.refresh(refresh_token)
+      reading[0]?.()
+      expect((await slow).body).toEqual(fast.body)
+      expect(await isAlive(conf, fast.body.access_token)).toBe(true)
+    })
+
+    test('with different parameters one of them is the answer, the others are refused, and nothing is revoked', async () => {
+      const { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
+      const scopes = ['notes:read', 'notes:write']
+      const answers = await atOnce(20, (index) =>
+        conf.refresh(refresh_token, { scope: scopes[index % 2] }),
+      )
+      const given = answers.filter(({ status }) => status === 200)
+      expect(given.length).toBe(10)
+      expect(new Set(given.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+      const refused = answers.filter(({ status }) => status !== 200)
+      expect(new Set(refused.map(refusal))).toEqual(new Set(['400 invalid_grant']))
+      expect(await isAlive(conf, given[0]?.body.access_token ?? '')).toBe(true)
+    })
+
+    test('without a leeway (0) one of 50 wins, 49 are invalid_grant, and as that is reuse all is revoked', async () => {
+      await using strict = await startServer({ refreshTokenLeeway: 0 })
+      const client = await TestClient.register(strict, new UserAgent())
+      const other = await client.tokens()
+      const { refresh_token } = await client.tokens()
+      const answers = await atOnce(50, () => client.refresh(refresh_token))
+      const given = answers.filter(({ status }) => status === 200)
+      expect(given.length).toBe(1)
+      const refused = answers.filter(({ status }) => status !== 200)
+      expect(refused.map(refusal)).toEqual(Array.from({ length: 49 }, () => '400 invalid_grant'))
+      expect(await isAlive(client, given[0]?.body.access_token ?? '')).toBe(false)
+      expect(await isAlive(client, other.access_token)).toBe(true)
+    })
+  })
+
+  test('without a leeway (0) a second use at the same moment revokes', async () => {
+    await using strict = await startServer({ refreshTokenLeeway: 0 })
+    const client = await TestClient.register(strict, new UserAgent())
+    const { refresh_token } = await client.tokens()
+    const { body } = await client.refresh(refresh_token)
+    expect(await isAlive(client, body.access_token)).toBe(true)
+    expect(refusal(await client.refresh(refresh_token))).toBe('400 invalid_grant')
+    expect(await isAlive(client, body.access_token)).toBe(false)
+  })
+})
+
+describe('contract §5.3 users and owners that are inactive', () => {
+  const granted = async (name: string) => {
+    const user = await app.server.users.create({
+      email: `${name}@example.org`,
+      password: app.password,
+    })
+    const owner = await app.server.users.create({
+      email: `${name}-owner@example.org`,
+      password: null,
+    })
+    const client = await TestClient.register(
+      { ...app, user, client: app.client },
+      new UserAgent(),
+      {
+        userId: owner.id,
+      },
+    )
+    const rotated = await client.tokens()
+    const tokens = (await client.refresh(rotated.refresh_token)).body
+    return { user, owner, client, rotated, tokens }
+  }
+
+  test("a user's tokens are invalid at the next request, a retried refresh too; reactivation restores them", async () => {
+    const { user, client, rotated, tokens } = await granted('rf-user')
+    const personal = await app.server.tokens.createPersonal('PAT', user.id)
+    await app.server.users.setActive(user.id, false)
+    for (const token of [tokens.access_token, personal.accessToken])
+      expect(await ping(app, token)).toBe(401)
+    expect(refusal(await client.refresh(tokens.refresh_token))).toBe('400 invalid_grant')
+    expect(refusal(await client.refresh(rotated.refresh_token))).toBe('400 invalid_grant')
+    await app.server.users.setActive(user.id, true)
+    for (const token of [tokens.access_token, personal.accessToken])
+      expect(await ping(app, token)).toBe(200)
+    expect((await client.refresh(tokens.refresh_token)).status).toBe(200)
+  })
+
+  test("an owner's clients and the tokens of their users are invalid; reactivation restores them", async () => {
+    const { owner, client, rotated, tokens } = await granted('rf-owner')
+    await app.server.users.setActive(owner.id, false)
+    expect(await ping(app, tokens.access_token)).toBe(401)
+    for (const { refresh_token } of [tokens, rotated])
+      expect(refusal(await client.refresh(refresh_token))).toBe('401 invalid_client')
+    await app.server.users.setActive(owner.id, true)
+    expect(await ping(app, tokens.access_token)).toBe(200)
+    expect((await client.refresh(tokens.refresh_token)).status).toBe(200)
+  })
+
+  test('attacks P-22 another node knows of it at its first request', async () => {
+    const { user, client, tokens } = await granted('rf-node')
+    await using node = await startServer({ beside: app })
+    expect(await ping(node, tokens.access_token)).toBe(200)
+    await app.server.users.setActive(user.id, false)
+    expect(await ping(node, tokens.access_token)).toBe(401)
+    expect(refusal(await at(node, client).refresh(tokens.refresh_token))).toBe('400 invalid_grant')
+    await app.server.users.setActive(user.id, true)
+    expect(await ping(node, tokens.access_token)).toBe(200)
+  })
+
+  test('a deleted user and a deleted client leave nothing that works', async () => {
+    const one = await granted('rf-deleted-user')
+    await app.server.users.delete(one.user.id)
+    expect(await ping(app, one.tokens.access_token)).toBe(401)
+    for (const { refresh_token } of [one.tokens, one.rotated])
+      expect(refusal(await one.client.refresh(refresh_token))).toBe('400 invalid_grant')
+
+    const two = await granted('rf-deleted-client')
+    await app.server.clients.delete(two.client.clientId)
+    expect(await ping(app, two.tokens.access_token)).toBe(401)
+    for (const { refresh_token } of [two.tokens, two.rotated])
+      expect(refusal(await two.client.refresh(refresh_token))).toBe('401 invalid_client')
+    for (const table of ['token', 'authorization', 'consent'])
+      expect(count(app, table, `client_id = '${two.client.clientId}'`)).toBe(0)
+  })
+})
+
+describe('attacks §A what must hold whatever was asked', () => {
+  test('I1 I4 every token belongs to an authorization that lives, and holds no more than it', async () => {
+    await conf.tokens()
+    using db = new DatabaseSync(app.database, { readOnly: true })
+    const rows = db
+      .prepare(
+        `select t.scopes, a.scopes as granted, a.revoked_at, c.scopes as consented
+        from oauth2server_token t
+        join oauth2server_authorization a on a.id = t.authorization_id
+        join oauth2server_consent c on c.user_id = t.user_id and c.client_id = t.client_id`,
+      )
+      .all()
+    expect(rows.length).toBeGreaterThan(10)
+    const within = (inner: unknown, outer: unknown) =>
+      String(inner)
+        .split(' ')
+        .every((scope) => scope === '' || String(outer).split(' ').includes(scope))
+    for (const { scopes, granted, revoked_at, consented } of rows) {
+      expect(revoked_at).toBeNull()
+      expect(within(scopes, granted)).toBe(true)
+      expect(within(granted, consented)).toBe(true)
+    }
+    const doubled = db
+      .prepare(
+        'select authorization_id from oauth2server_token where authorization_id is not null group by 1 having count(*) > 1',
+      )
+      .all()
+    expect(doubled).toEqual([])
+  })
+})
+
+describe('§4.7, §4.11, §4.12 the browser', () => {
+  test('§4.11.2 attacks AZ-16 nobody is sent to another site by a link alone', async () => {
+    const evil = await TestClient.register(app, agent, {
+      redirectUris: ['https://evil.example/cb'],
+      isConfidential: false,
+    })
+    for (const given of [
+      { scope: 'bogus' },
+      { response_type: undefined },
+      { response_type: 'bogus' },
+      { code_challenge: undefined, code_challenge_method: undefined },
+      { request: 'x' },
+      { state: 'x'.repeat(5_000) },
+      { prompt: 'none consent' },
+    ]) {
+      const first = await new UserAgent().fetch(evil.url(given))
+      expect([first.status, first.headers.get('location')?.split('?')[0]]).toEqual([303, '/login'])
+    }
+  })
+
+  test('§4.12 the login is answered by 303, so that no browser sends the password on', async () => {
+    const stranger = new UserAgent()
+    const login = await stranger.browse(conf.url())
+    const { status, headers } = await stranger.submit(login, {
+      email: app.user.email,
+      password: app.password,
+    })
+    expect(status).toBe(303)
+    expect(headers.get('location')).toMatch(/^\/oauth\/authorize\?/)
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+  })
+
+  test('§4.7.1 a consent form of one login is worth nothing in the next', async () => {
+    const stranger = new UserAgent()
+    await stranger.logIn(app)
+    const { hidden } = formIn(await (await stranger.browse(pub.url())).text())
+    await stranger.submit(await stranger.browse(`${app.issuer}/login?prompt=login`), {
+      email: app.user.email,
+      password: app.password,
+    })
+    const answer = await stranger.fetch(`${app.issuer}/oauth/authorize`, {
+      method: 'POST',
+      body: new URLSearchParams({ ...hidden, confirm: 'yes' }),
+    })
+    expect([answer.status, answer.headers.get('location')]).toEqual([403, null])
+  })
+})

@@ -1,0 +1,445 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  InvalidSettings,
+  JWTDecodeError,
+  JWTExpiredToken,
+  JWTExtendedException,
+  JWTInvalidHeaderError,
+  JWTInvalidIssuer,
+  JWTNoAuthorizationError,
+  type VerifyJwt,
+} from 'svc-oauth2server'
+import { jwtVerifyToken } from 'svc-oauth2server/utils'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { secretKey, startServer, type TestServer } from '../support/server.ts'
+import { claimsOf, forgedJwt, type LoggedIn, logIn, sessionKey } from '../support/session.ts'
+
+interface Answer {
+  readonly status: number
+  readonly body: Record<string, unknown>
+}
+
+/** What the guarded resource answers a browser that sends these headers. */
+const me = async (
+  { issuer }: Pick<TestServer, 'issuer'>,
+  { agent }: Pick<LoggedIn, 'agent'>,
+  headers: Record<string, string>,
+  path = '/api/me',
+): Promise<Answer> => {
+  const answer = await agent.fetch(`${issuer}${path}`, { headers })
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+}
+
+const session = { status: 200, body: expect.objectContaining({ kind: 'session' }) }
+const refusal = (status: number, message: string): Answer => ({ status, body: { status, message } })
+const missingHeader = refusal(400, 'Missing required header argument.')
+const decodeError = refusal(400, 'The JWT token has invalid format.')
+
+describe('specification, named errors: each JWT error is built with optional errors and further arguments', () => {
+  test.each([
+    [JWTExtendedException, 'JWTExtendedException', 400, 'The JWT token is not valid.'],
+    [JWTDecodeError, 'JWTDecodeError', 400, 'The JWT token has invalid format.'],
+    [JWTExpiredToken, 'JWTExpiredToken', 403, 'The JWT token is expired.'],
+    [JWTInvalidHeaderError, 'JWTInvalidHeaderError', 400, 'Missing required header argument.'],
+    [JWTInvalidIssuer, 'JWTInvalidIssuer', 403, 'The JWT token is not valid.'],
+    [JWTNoAuthorizationError, 'JWTNoAuthorizationError', 400, 'The JWT token is not valid.'],
+  ])('%o', async (JwtError, name, status, message) => {
+    const plain = new JwtError()
+    expect(plain).toBeInstanceOf(JWTExtendedException)
+    expect(plain).toBeInstanceOf(Error)
+    expect(plain).toMatchObject({ name, status, message, errors: undefined, further: {} })
+    expect(plain.toWire()).toEqual({ status, message })
+
+    const cause = new Error('why')
+    const errors = [{ field: 'sub', message: 'unknown' }]
+    const full = new JwtError({ errors, cause, realm: 'x', attempt: 2 })
+    expect(full).toMatchObject({ name, status, message, errors, cause })
+    expect(full.further).toEqual({ realm: 'x', attempt: 2 })
+    expect(full.toWire()).toEqual({ status, message, errors })
+
+    const verify: VerifyJwt = () => {
+      throw full
+    }
+    await using app = await startServer({ jwtVeryficationFactory: verify })
+    const browser = await logIn(app)
+    const headers = { authorization: `Bearer ${browser.jwt}` }
+    for (const path of ['/api/me', '/api/public'])
+      expect(await me(app, browser, headers, path)).toEqual({
+        status,
+        body: { status, message, errors },
+      })
+  })
+})
+
+describe('the JWT that pages embed', () => {
+  let app: TestServer
+  beforeAll(async () => {
+    app = await startServer()
+  })
+  afterAll(() => app.close())
+
+  test('jwt() is a hidden field named authorized_token, for a session alone', async () => {
+    const { agent, jwt } = await logIn(app)
+    const page = await (await agent.fetch(`${app.issuer}/`)).text()
+    expect(page).toMatch(
+      /<input type="hidden" name="authorized_token" value="[\w-]+\.[\w-]+\.[\w-]+">/,
+    )
+    expect(jwt).not.toBe('')
+    const anonymous = await fetch(`${app.issuer}/`)
+    expect(await anonymous.text()).not.toContain('authorized_token')
+    expect(anonymous.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test('contract §3 its header and claims', async () => {
+    const { agent, identifier, jwt } = await logIn(app)
+    const now = Math.floor(app.now() / 1000)
+    expect(claimsOf(`.${jwt}`)).toEqual({ alg: 'HS256', typ: 'session+jwt' })
+    const claims = claimsOf(jwt)
+    expect(claims).toEqual({
+      sub: String(app.user.id),
+      iat: now,
+      exp: now + 86_400,
+      jti: expect.stringMatching(/^[\w-]{22,}$/),
+      aud: app.issuer,
+      sid: expect.any(String),
+    })
+    expect(claims.sid).not.toBe(identifier)
+    const again = claimsOf(
+      /authorized_token" value="([^"]+)/.exec(
+        await (await agent.fetch(`${app.issuer}/`)).text(),
+      )?.[1] ?? '',
+    )
+    expect(again.jti).not.toBe(claims.jti)
+    expect(again.sid).toBe(claims.sid)
+  })
+
+  test('pages look at the cookie only: a token in the header signs nobody in', async () => {
+    const { jwt } = await logIn(app)
+    for (const value of [jwt, await app.personalToken()]) {
+      const headers = { authorization: `Bearer ${value}` }
+      const page = await fetch(`${app.issuer}/?access_token=${value}`, { headers })
+      expect(await page.text()).toContain('Nobody is logged in.')
+    }
+  })
+
+  test('JW-03 nothing that a JWT names is fetched', async () => {
+    const browser = await logIn(app)
+    let requests = 0
+    const bait = createServer((_req, res) => {
+      requests += 1
+      res.end('{"keys":[]}')
+    })
+    await new Promise<void>((resolve) => bait.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(bait.address() as { port: number }).port}/keys`
+    for (const name of ['jku', 'x5u', 'iss', 'kid']) {
+      const jwt = forgedJwt(
+        { ...claimsOf(browser.jwt), iss: url },
+        { header: { [name]: url }, key: 'x' },
+      )
+      expect(await me(app, browser, { authorization: `Bearer ${jwt}` })).toEqual(decodeError)
+    }
+    await new Promise((resolve) => bait.close(resolve))
+    expect(requests).toBe(0)
+  })
+})
+
+describe('OAUTH2SERVER_JWT_EXPIRES_IN', () => {
+  test('the JWT ends, the session does not', async () => {
+    await using app = await startServer({ jwtExpiresIn: 60 })
+    const browser = await logIn(app)
+    const headers = { authorization: `Bearer ${browser.jwt}` }
+    app.advance(59)
+    expect(await me(app, browser, headers)).toEqual(session)
+    app.advance(1)
+    const expired = refusal(403, 'The JWT token is expired.')
+    expect(await me(app, browser, headers)).toEqual(expired)
+    expect(await me(app, browser, headers, '/api/public')).toEqual(expired)
+    const page = await (await browser.agent.fetch(`${app.issuer}/`)).text()
+    const fresh = /authorized_token" value="([^"]+)/.exec(page)?.[1]
+    expect(await me(app, browser, { authorization: `Bearer ${fresh}` })).toEqual(session)
+  })
+
+  test('JW-04 a JWT is taken no longer than that, whatever it says', async () => {
+    await using app = await startServer({ jwtExpiresIn: 60 })
+    const browser = await logIn(app)
+    const jwt = forgedJwt({ ...claimsOf(browser.jwt), exp: app.now() })
+    const headers = { authorization: `Bearer ${jwt}` }
+    expect(await me(app, browser, headers)).toEqual(session)
+    app.advance(61)
+    expect((await me(app, browser, headers)).status).toBe(403)
+  })
+})
+
+describe('OAUTH2SERVER_JWT_AUTH_HEADER and OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', () => {
+  type Sent = (jwt: string) => Record<string, string>
+  test.each<
+    [
+      string,
+      { jwtAuthHeader?: string; jwtAuthHeaderType?: string | null },
+      Sent,
+      readonly (readonly [Sent, Answer])[],
+    ]
+  >([
+    [
+      'another header',
+      { jwtAuthHeader: 'X-Session-JWT' },
+      (jwt) => ({ 'x-session-jwt': `Bearer ${jwt}` }),
+      [
+        [() => ({}), missingHeader],
+        [(jwt) => ({ 'x-session-jwt': jwt }), missingHeader],
+        [(jwt) => ({ 'x-session-jwt': `JWT ${jwt}` }), missingHeader],
+        [() => ({ 'x-session-jwt': 'Bearer a.b' }), decodeError],
+      ],
+    ],
+    [
+      'another type',
+      { jwtAuthHeaderType: 'JWT' },
+      (jwt) => ({ authorization: `jwt ${jwt}` }),
+      [
+        [() => ({}), missingHeader],
+        [(jwt) => ({ authorization: `Bearer ${jwt}` }), missingHeader],
+        [(jwt) => ({ authorization: jwt }), missingHeader],
+        [() => ({ authorization: 'JWT a' }), decodeError],
+      ],
+    ],
+    [
+      'no type',
+      { jwtAuthHeaderType: null },
+      (jwt) => ({ authorization: jwt }),
+      [
+        [() => ({}), missingHeader],
+        [() => ({ authorization: '' }), missingHeader],
+        [(jwt) => ({ authorization: `Bearer ${jwt}` }), decodeError],
+        [() => ({ authorization: 'a.b' }), decodeError],
+      ],
+    ],
+    [
+      'another header without a type',
+      { jwtAuthHeader: 'X-Session-JWT', jwtAuthHeaderType: null },
+      (jwt) => ({ 'X-SESSION-JWT': jwt }),
+      [
+        [() => ({}), missingHeader],
+        [() => ({ 'x-session-jwt': '' }), missingHeader],
+        [(jwt) => ({ 'x-session-jwt': `Bearer ${jwt}` }), decodeError],
+        [(jwt) => ({ 'x-session-jwt': `${jwt}, ${jwt}` }), decodeError],
+      ],
+    ],
+  ])('%s', async (_, settings, right, wrong) => {
+    await using app = await startServer(settings)
+    const browser = await logIn(app)
+    expect(await me(app, browser, right(browser.jwt))).toEqual(session)
+    for (const [sent, expected] of wrong)
+      expect(await me(app, browser, sent(browser.jwt))).toEqual(expected)
+
+    // An access token goes where RFC 6750 wants it, whatever is configured for the JWT.
+    const token = { authorization: `Bearer ${await app.personalToken()}` }
+    const holder = { status: 200, body: { id: app.user.id, kind: 'personal_token' } }
+    expect(await me(app, browser, token)).toEqual(holder)
+    expect(await me(app, browser, { authorization: 'Bearer bad' })).toMatchObject({ status: 401 })
+
+    // A JWT without its session is refused, also where anonymous callers are let in.
+    for (const path of ['/api/me', '/api/public']) {
+      const stranger = await fetch(`${app.issuer}${path}`, { headers: right(browser.jwt) })
+      expect(stranger.status).toBe(401)
+      expect(stranger.headers.get('www-authenticate')).not.toContain('error')
+    }
+  })
+
+  test('another header: a session is not found by a JWT in Authorization', async () => {
+    await using app = await startServer({ jwtAuthHeader: 'X-Session-JWT' })
+    const browser = await logIn(app)
+    const inBoth = {
+      authorization: `Bearer ${browser.jwt}`,
+      'x-session-jwt': `Bearer ${browser.jwt}`,
+    }
+    for (const headers of [inBoth, { authorization: inBoth.authorization }])
+      for (const path of ['/api/me', '/api/public'])
+        expect((await me(app, browser, headers, path)).status).toBe(401)
+  })
+})
+
+describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
+  let root: string
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'oauth2server-factory-'))
+    await writeFile(join(root, 'package.json'), '{"type":"module"}')
+    await writeFile(
+      join(root, 'verify.js'),
+      `export const verifyByProof = async (headers, context) => {
+        if (headers.get('x-proof') !== 'yes') throw new Error('no proof for ' + context.userId)
+        return { sub: String(context.userId) }
+      }
+      export const as_written = () => ({})
+      export const noFunction = 1`,
+    )
+  })
+  afterAll(() => rm(root, { recursive: true }))
+
+  test('a function receives the request headers and what the session knows', async () => {
+    const verify = vi.fn<VerifyJwt>(() => ({ sub: 'x' }))
+    await using app = await startServer({ jwtVeryficationFactory: verify, jwtExpiresIn: 77 })
+    const browser = await logIn(app)
+    expect(await me(app, browser, { 'x-proof': 'yes', 'x-other': 'too' })).toEqual(session)
+    const [headers, context] = verify.mock.calls[0] ?? []
+    expect(headers?.get('x-proof')).toBe('yes')
+    expect(headers?.get('x-other')).toBe('too')
+    expect(context).toEqual({
+      userId: app.user.id,
+      sessionId: claimsOf(browser.jwt).sid,
+      audience: app.issuer,
+      keys: [sessionKey()],
+      now: app.now(),
+      expiresIn: 77,
+      header: 'Authorization',
+      headerType: 'Bearer',
+    })
+  })
+
+  test('it is asked for sessions alone: not for tokens, not for strangers', async () => {
+    const verify = vi.fn<VerifyJwt>(() => ({ sub: 'x' }))
+    await using app = await startServer({ jwtVeryficationFactory: verify })
+    await fetch(`${app.issuer}/api/me`, {
+      headers: { authorization: `Bearer ${await app.personalToken()}` },
+    })
+    const stranger = await fetch(`${app.issuer}/api/me`, {
+      headers: { authorization: 'Bearer a.b.c' },
+    })
+    expect(stranger.status).toBe(401)
+    expect(verify).not.toHaveBeenCalled()
+  })
+
+  test('it may add to the built-in one', async () => {
+    const verify: VerifyJwt = async (headers, context) => {
+      const claims = await jwtVerifyToken(headers, context)
+      if (!headers.has('x-proof')) throw new JWTNoAuthorizationError({ errors: ['no proof'] })
+      return claims
+    }
+    await using app = await startServer({ jwtVeryficationFactory: verify })
+    const browser = await logIn(app)
+    const authorization = `Bearer ${browser.jwt}`
+    expect(await me(app, browser, { authorization, 'x-proof': 'yes' })).toEqual(session)
+    expect(await me(app, browser, { authorization })).toEqual({
+      status: 400,
+      body: { status: 400, message: 'The JWT token is not valid.', errors: ['no proof'] },
+    })
+    expect(await me(app, browser, { authorization: 'Bearer a.b.c', 'x-proof': 'yes' })).toEqual(
+      decodeError,
+    )
+  })
+
+  test.each(['./verify.js:verify_by_proof', './verify.js:verifyByProof'])(
+    'the import path %s starts at the application root',
+    async (jwtVeryficationFactory) => {
+      await using app = await startServer({ jwtVeryficationFactory, applicationRoot: root })
+      const browser = await logIn(app)
+      expect(await me(app, browser, { 'x-proof': 'yes' })).toEqual(session)
+      expect(await me(app, browser, { 'x-proof': 'yes' }, '/api/public')).toEqual(session)
+    },
+  )
+
+  test.each([
+    './verify.js:as_written',
+    'svc_oauth2server.utils:jwt_verify_token',
+    'svc_oauth2server.utils:jwtVerifyToken',
+  ])('the import path %s is found', async (jwtVeryficationFactory) => {
+    await using app = await startServer({ jwtVeryficationFactory, applicationRoot: root })
+    const browser = await logIn(app)
+    expect(await me(app, browser, { authorization: `Bearer ${browser.jwt}` })).toEqual(session)
+  })
+
+  test.each([
+    './verify.js:absent',
+    './absent.js:verify',
+    './verify.js:noFunction',
+    'svc_oauth2server.absent:x',
+    'no colon',
+    ':x',
+  ])(
+    'the import path %s stops the start with the name of the setting',
+    async (jwtVeryficationFactory) => {
+      const start = startServer({ jwtVeryficationFactory, applicationRoot: root })
+      await expect(start).rejects.toThrow(InvalidSettings)
+      await expect(start).rejects.toThrow('OAUTH2SERVER_JWT_VERYFICATION_FACTORY')
+    },
+  )
+
+  test.each<[string, VerifyJwt]>([
+    [
+      'throws something else',
+      () => {
+        throw new Error('secret detail')
+      },
+    ],
+    [
+      'rejects',
+      async () => {
+        throw new Error('secret detail')
+      },
+    ],
+    ['returns nothing', () => undefined as never],
+    ['returns true', () => true as never],
+    ['returns null', () => null as never],
+  ])('one that %s lets nobody through, and says nothing of why', async (_, verify) => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    await using app = await startServer({ jwtVeryficationFactory: verify })
+    const browser = await logIn(app)
+    for (const path of ['/api/me', '/api/public']) {
+      const answer = await browser.agent.fetch(`${app.issuer}${path}`, {
+        headers: { authorization: `Bearer ${browser.jwt}` },
+      })
+      expect(answer.status).toBe(500)
+      expect(await answer.text()).not.toMatch(/secret detail|\bat .*:\d+/)
+    }
+    log.mockRestore()
+  })
+})
+
+describe('rotated secret keys', () => {
+  const next = 'the next secret key, of more than 32 bytes'
+  let app: TestServer
+  beforeAll(async () => {
+    app = await startServer()
+  })
+  afterAll(() => app.close())
+
+  test('[new, old] keep sessions, JWT, CSRF tokens and access tokens; new JWTs are signed by the new key', async () => {
+    const browser = await logIn(app)
+    const token = await app.personalToken()
+    await using rotated = await startServer({
+      beside: app,
+      issuer: app.issuer,
+      secretKeys: [next, secretKey],
+    })
+    expect(await me(rotated, browser, { authorization: `Bearer ${browser.jwt}` })).toEqual(session)
+    expect(await me(rotated, browser, { authorization: `Bearer ${token}` })).toMatchObject({
+      status: 200,
+    })
+
+    const page = await (await browser.agent.fetch(`${rotated.issuer}/`)).text()
+    const fresh = /authorized_token" value="([^"]+)/.exec(page)?.[1] ?? ''
+    expect(
+      forgedJwt(JSON.parse(Buffer.from(fresh.split('.')[1] ?? '', 'base64url').toString()), {
+        key: sessionKey(next),
+      }),
+    ).toBe(fresh)
+    // The node that has not been restarted yet does not know the new key.
+    expect(await me(app, browser, { authorization: `Bearer ${fresh}` })).toEqual(decodeError)
+
+    const logout = await browser.agent.fetch(`${rotated.issuer}/logout`, {
+      method: 'POST',
+      body: new URLSearchParams({ csrf_token: browser.csrfToken }),
+    })
+    expect(logout.status).toBe(303)
+  })
+
+  test('JW-02 a JWT of an earlier key that is not configured any more is refused', async () => {
+    await using own = await startServer({ secretKeys: [next] })
+    const browser = await logIn(own)
+    expect(await me(own, browser, { authorization: `Bearer ${browser.jwt}` })).toEqual(session)
+    const old = forgedJwt(claimsOf(browser.jwt), { key: sessionKey(secretKey) })
+    expect(await me(own, browser, { authorization: `Bearer ${old}` })).toEqual(decodeError)
+  })
+})

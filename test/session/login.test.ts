@@ -1,0 +1,543 @@
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { digestOf } from '../../src/crypto/digest.ts'
+import { rawHttp } from '../support/raw-http.ts'
+import { redirectUri, startServer, type TestServer } from '../support/server.ts'
+import { browser, type LoggedIn, logIn } from '../support/session.ts'
+import { authorizeUrl, formIn, UserAgent } from '../support/user-agent.ts'
+
+let app: TestServer
+beforeAll(async () => {
+  app = await startServer()
+})
+afterAll(() => app.close())
+
+const sessionRows = (): readonly { id: string; user_id: number }[] => {
+  const db = new DatabaseSync(app.database, { readOnly: true })
+  try {
+    return db.prepare('select id, user_id from oauth2server_session').all() as never
+  } finally {
+    db.close()
+  }
+}
+
+const post = (
+  agent: UserAgent,
+  path: string,
+  fields: Record<string, string> | URLSearchParams,
+  headers: Record<string, string> = {},
+) =>
+  agent.fetch(`${app.issuer}${path}`, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers,
+  })
+
+/** The login form in a fresh browser: its hidden fields, and the address of the form. */
+const loginForm = async (agent: UserAgent, query = '') => {
+  const page = await agent.fetch(`${app.issuer}/login${query}`)
+  const text = await page.text()
+  return { page, text, ...formIn(text) }
+}
+
+const credentials = () => ({ email: app.user.email, password: app.password })
+
+const isSignedIn = async ({ agent }: Pick<LoggedIn, 'agent'>): Promise<boolean> =>
+  (await (await agent.fetch(`${app.issuer}/`)).text()).includes('You are logged in')
+
+describe('contract §2 the login form', () => {
+  test('asks for e-mail and password, and carries next and a CSRF token', async () => {
+    const { page, text, action, hidden } = await loginForm(new UserAgent(), '?next=%2Fx%3Fa%3Db')
+    expect(page.status).toBe(200)
+    expect(action).toBe('/login')
+    expect(hidden).toEqual({ csrf_token: expect.stringMatching(/^[\w-]{43}$/), next: '/x?a=b' })
+    expect(text).toMatch(/<input [^>]*name="email" type="email"/)
+    expect(text).toMatch(/<input [^>]*name="password" type="password"/)
+  })
+
+  test('leads to next, and to / without one', async () => {
+    for (const [next, target] of [
+      ['/x?a=b#c', '/x?a=b#c'],
+      ['', '/'],
+    ] as const) {
+      const agent = new UserAgent()
+      const { hidden } = await loginForm(agent, `?next=${encodeURIComponent(next)}`)
+      const answer = await post(agent, '/login', { ...hidden, ...credentials() })
+      expect(answer.status).toBe(303)
+      expect(answer.headers.get('location')).toBe(target)
+      expect(await isSignedIn({ agent })).toBe(true)
+    }
+  })
+
+  test('whoever is logged in goes on at once, and with prompt=login is asked again', async () => {
+    const { agent } = await logIn(app)
+    const on = await agent.fetch(`${app.issuer}/login?next=%2Fx`)
+    expect(on.status).toBe(303)
+    expect(on.headers.get('location')).toBe('/x')
+    expect((await agent.fetch(`${app.issuer}/login?next=%2Fx&prompt=login`)).status).toBe(200)
+  })
+
+  test.each<[string, Record<string, string>]>([
+    ['a wrong password', { password: 'wrong' }],
+    ['no password', { password: '' }],
+    ['a password of more than 1024 bytes', { password: 'é'.repeat(513) }],
+    ['the password with a space behind it', { password: 'correct horse battery staple ' }],
+    ['an unknown user', { email: 'nobody@example.org' }],
+    ['no e-mail', { email: '' }],
+    ['an inactive user', { email: 'inactive@example.org' }],
+    ['a user without a password', { email: 'passwordless@example.org', password: 'null' }],
+    ['SQL', { email: "' or 1=1 --", password: "' or 1=1 --" }],
+  ])('%s: 403 with the form and what was typed; the same words for all', async (_, typed) => {
+    const { server, password } = app
+    if ((await server.users.findByEmail('inactive@example.org')) === undefined) {
+      await server.users.create({ email: 'inactive@example.org', password, active: false })
+      await server.users.create({ email: 'passwordless@example.org', password: null })
+    }
+    const before = sessionRows().length
+    const agent = new UserAgent()
+    const { hidden } = await loginForm(agent, '?next=%2Fx')
+    const fields = { ...credentials(), ...typed }
+    const answer = await post(agent, '/login', { ...hidden, ...fields })
+    expect(answer.status).toBe(403)
+    const text = await answer.text()
+    expect(text).toContain('The e-mail address or the password is wrong.')
+    expect(formIn(text).hidden).toEqual(hidden)
+    expect(text).toContain(
+      `name="email" type="email" value="${fields.email.replaceAll("'", '&#39;')}"`,
+    )
+    expect(text).not.toContain(app.password)
+    expect(text).toMatch(/<input id="password" name="password" type="password"(?![^>]*value)/)
+    expect(answer.headers.getSetCookie()).toEqual([])
+    expect(sessionRows()).toHaveLength(before)
+    // The very form that was answered works.
+    const again = await post(agent, '/login', { ...formIn(text).hidden, ...credentials() })
+    expect(again.headers.get('location')).toBe('/x')
+  })
+
+  test('the e-mail address is taken in any case, and a password in any normalization', async () => {
+    await app.server.users.create({ email: 'nfc@example.org', password: 'pässword' })
+    const agent = new UserAgent()
+    const { hidden } = await loginForm(agent)
+    const typed = { email: ' NFC@Example.org', password: 'pässword'.normalize('NFD') }
+    expect((await post(agent, '/login', { ...hidden, ...typed })).status).toBe(303)
+  })
+
+  test.each<[string, RequestInit]>([
+    ['JSON', { body: '{}', headers: { 'content-type': 'application/json' } }],
+    ['no type', { body: new Uint8Array([97]) }],
+    ['multipart', { body: new FormData() }],
+    ['a doubled field', { body: new URLSearchParams('email=a&email=b&csrf_token=c') }],
+    ['a control character', { body: new URLSearchParams({ email: 'a\u0000b' }) }],
+  ])('%s: 400 with a page', async (_, init) => {
+    const answer = await fetch(`${app.issuer}/login`, { method: 'POST', ...init })
+    expect(answer.status).toBe(400)
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  })
+})
+
+describe('SS-07 login CSRF', () => {
+  const attempts: readonly [
+    string,
+    (own: { csrf_token?: string }) => Promise<Record<string, string>>,
+  ][] = [
+    ['no token', async () => ({})],
+    ['an empty token', async () => ({ csrf_token: '' })],
+    [
+      'a token of another anonymous browser',
+      async () => ({ csrf_token: (await loginForm(new UserAgent())).hidden.csrf_token ?? '' }),
+    ],
+    ["a token of somebody's session", async () => ({ csrf_token: (await logIn(app)).csrfToken })],
+    [
+      'a part of the token',
+      async ({ csrf_token = '' }) => ({ csrf_token: csrf_token.slice(0, -1) }),
+    ],
+    ['the token and more', async ({ csrf_token }) => ({ csrf_token: `${csrf_token}A` })],
+  ]
+  test.each(attempts)('%s: 403 with the form, and nobody is logged in', async (_, forge) => {
+    const agent = new UserAgent()
+    const { hidden } = await loginForm(agent, '?next=%2Fx')
+    const { csrf_token: _own, ...rest } = hidden
+    const before = sessionRows().length
+    const answer = await post(agent, '/login', {
+      ...rest,
+      ...credentials(),
+      ...(await forge(hidden)),
+    })
+    expect(answer.status).toBe(403)
+    const text = await answer.text()
+    expect(text).toContain('This page was open for too long, or cookies are blocked.')
+    expect(formIn(text).hidden).toEqual(hidden)
+    expect(await isSignedIn({ agent })).toBe(false)
+    expect(sessionRows().length).toBeLessThanOrEqual(before + 1) // the forger's own session
+  })
+
+  test('a token without the cookie that it belongs to: 403 with the form and another cookie', async () => {
+    const { hidden } = await loginForm(new UserAgent())
+    const bare = new UserAgent()
+    const answer = await post(bare, '/login', { ...hidden, ...credentials() })
+    expect(answer.status).toBe(403)
+    expect(answer.headers.getSetCookie()).toHaveLength(1)
+    // As the page says: trying again works.
+    const again = await post(bare, '/login', {
+      ...formIn(await answer.text()).hidden,
+      ...credentials(),
+    })
+    expect(again.status).toBe(303)
+  })
+
+  test('the token of a page from before the login: 403', async () => {
+    const agent = new UserAgent()
+    const { hidden } = await loginForm(agent)
+    expect((await post(agent, '/login', { ...hidden, ...credentials() })).status).toBe(303)
+    expect((await post(agent, '/login', { ...hidden, ...credentials() })).status).toBe(403)
+    expect((await post(agent, '/logout', { csrf_token: hidden.csrf_token ?? '' })).status).toBe(403)
+    expect(await isSignedIn({ agent })).toBe(true)
+  })
+
+  test('an authorization request that waits is not completed by another site’s login', async () => {
+    const { clientId } = await app.client()
+    const agent = new UserAgent()
+    const page = await agent.browse(
+      authorizeUrl(app.issuer, { client_id: clientId, redirect_uri: redirectUri }),
+    )
+    expect(page.address).toContain('/login?next=')
+    const { next } = formIn(await page.text()).hidden
+    const answer = await post(agent, '/login', { next: next ?? '', ...credentials() })
+    expect(answer.status).toBe(403)
+    expect(answer.headers.get('location')).toBeNull()
+  })
+})
+
+describe('contract §6.3 forms from other sites', () => {
+  const foreign: readonly Record<string, string>[] = [
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'something new' },
+    { 'sec-fetch-site': 'cross-site', origin: 'null' },
+    { origin: 'https://evil.example' },
+    { origin: 'http://localhost:1' },
+    { origin: 'https://localhost' },
+    { origin: 'http://localhost.evil.example' },
+  ]
+  const own = (): readonly Record<string, string>[] => [
+    {},
+    { origin: app.issuer },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'same-origin', origin: 'null' },
+    { 'sec-fetch-site': 'none' },
+  ]
+
+  test('the login is refused with the form, whatever token it has', async () => {
+    for (const headers of foreign) {
+      const agent = new UserAgent()
+      const { hidden } = await loginForm(agent)
+      const answer = await post(agent, '/login', { ...hidden, ...credentials() }, headers)
+      expect(answer.status, JSON.stringify(headers)).toBe(403)
+      expect(formIn(await answer.text()).hidden).toEqual(hidden)
+      expect(await isSignedIn({ agent })).toBe(false)
+    }
+  })
+
+  test('the logout is refused, whatever token it has', async () => {
+    const { agent, csrfToken } = await logIn(app)
+    for (const headers of foreign) {
+      const answer = await post(agent, '/logout', { csrf_token: csrfToken }, headers)
+      expect(answer.status, JSON.stringify(headers)).toBe(403)
+    }
+    expect(await isSignedIn({ agent })).toBe(true)
+  })
+
+  test('the decision on an authorization request is refused, whatever token it has', async () => {
+    const { clientId } = await app.client()
+    const { agent } = await logIn(app)
+    const page = await agent.browse(
+      authorizeUrl(app.issuer, { client_id: clientId, redirect_uri: redirectUri }),
+    )
+    const { hidden } = formIn(await page.text())
+    for (const headers of foreign) {
+      const answer = await post(agent, '/oauth/authorize', { ...hidden, confirm: 'yes' }, headers)
+      expect(answer.status, JSON.stringify(headers)).toBe(403)
+      expect(answer.headers.get('location')).toBeNull()
+    }
+    const decided = await post(agent, '/oauth/authorize', { ...hidden, confirm: 'no' })
+    expect(decided.headers.get('location')).toContain('error=access_denied')
+  })
+
+  test('our own forms are taken', async () => {
+    for (const headers of own()) {
+      const agent = new UserAgent()
+      const { hidden } = await loginForm(agent)
+      const answer = await post(agent, '/login', { ...hidden, ...credentials() }, headers)
+      expect(answer.status, JSON.stringify(headers)).toBe(303)
+    }
+  })
+})
+
+describe('LR-01 where the login leads', () => {
+  const unsafe = [
+    'https://evil.example',
+    '//evil.example',
+    '///evil.example',
+    '\\\\evil.example',
+    '\\/evil.example',
+    '/\\evil.example',
+    '/\t/evil.example',
+    '/\n/evil.example',
+    '\t//evil.example',
+    ' //evil.example',
+    'https:evil.example',
+    'http:///evil.example',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    '%2f%2fevil.example',
+    '@evil.example',
+    '.evil.example',
+    'evil.example',
+    '?x',
+    '/\u0000/evil.example',
+    '/\r\nLocation: https://evil.example',
+    '/\u2028/evil.example',
+    '/\uFF0Fevil.example',
+    '"><script>alert(1)</script>',
+    `/${'a'.repeat(20_000)}`,
+  ]
+  test.each(unsafe.map((next) => [next.slice(0, 60), next]))(
+    '%j leads to the start page',
+    async (_, next) => {
+      const agent = new UserAgent()
+      const { hidden } = await loginForm(
+        agent,
+        next.length > 5_000 ? '' : `?next=${encodeURIComponent(next)}`,
+      )
+      expect(hidden.next).toBe('/')
+      const answer = await post(agent, '/login', { ...hidden, ...credentials(), next })
+      expect(answer.status).toBe(303)
+      expect(answer.headers.get('location')).toBe('/')
+      if (next.length > 5_000) return
+      const on = await agent.fetch(`${app.issuer}/login?next=${encodeURIComponent(next)}`)
+      expect(on.headers.get('location')).toBe('/')
+    },
+  )
+
+  test('two of them lead to the start page', async () => {
+    const agent = new UserAgent()
+    const { hidden } = await loginForm(agent, '?next=%2Fa&next=%2Fb')
+    expect(hidden.next).toBe('/')
+    const fields = new URLSearchParams({ ...hidden, ...credentials(), next: '/a' })
+    fields.append('next', '/b')
+    expect((await post(agent, '/login', fields)).headers.get('location')).toBe('/')
+  })
+
+  test.each([
+    '/%0d%0aLocation:%20https://evil.example',
+    '/%2f%2fevil.example',
+    '/.//evil.example',
+    '/@evil.example',
+    '/%09/evil.example',
+    '/%5cevil.example',
+    '/x?next=//evil.example',
+    `/${'a'.repeat(10_000)}`,
+  ])('%s stays on this server as it is', async (next) => {
+    const agent = new UserAgent()
+    const { hidden } = await loginForm(agent)
+    const answer = await post(agent, '/login', { ...hidden, ...credentials(), next })
+    expect(answer.status).toBe(303)
+    expect(answer.headers.get('location')).toBe(next)
+    expect(new URL(next, app.issuer).origin).toBe(app.issuer)
+  })
+
+  test('LR-03 the logout and the error view lead nowhere else', async () => {
+    const { agent, csrfToken } = await logIn(app)
+    const errors = await agent.fetch(
+      `${app.issuer}/oauth/errors?error=x&redirect_uri=https://evil.example&next=//evil.example`,
+    )
+    expect(errors.status).toBe(400)
+    expect(errors.headers.get('location')).toBeNull()
+    const path = '/logout?post_logout_redirect_uri=https://evil.example&next=//evil.example'
+    const evil = 'https://evil.example'
+    const fields = {
+      csrf_token: csrfToken,
+      next: evil,
+      post_logout_redirect_uri: evil,
+      redirect_uri: evil,
+    }
+    const out = await post(agent, path, fields)
+    expect(out.status).toBe(303)
+    expect(out.headers.get('location')).toBe('/')
+  })
+})
+
+describe('LR-03 an authorization request comes back from the login byte by byte', () => {
+  test.each<[string, string, string?]>([
+    ['encoded separators', 'a%26b%3Dc%23d'],
+    ['what was encoded twice', 'a%2526%252B%2523'],
+    ['a plus and a space', 'a+b%2Bc%20d'],
+    ['lower case', '%c3%a9%f0%9f%98%80'],
+    ['a line break', '%0D%0ASet-Cookie:x=1'],
+    ['a byte that is no UTF-8', '%ff'],
+    // These two are equivalent: the URL Standard encodes the one in a query, and paths forbid the other.
+    ['all that RFC 3986 allows', "AZaz09-._~!$'()*,;:@/?", 'AZaz09-._~!$%27()*,;:@/?'],
+    ['what browsers leave as it is', 'a\\b|c^d`e{f}g[h]', 'a%5Cb|c^d`e{f}g[h]'],
+    ['2 KiB', 'x'.repeat(2048)],
+    ['2 KiB, each byte of them encoded', '%C3%A9'.repeat(1024)],
+  ])('%s', async (_, state, back = state) => {
+    const { clientId } = await app.client()
+    const before = `response_type=code&client_id=${clientId}&scope=&redirect_uri=${encodeURIComponent(redirectUri)}&state=`
+    const toLogin = await rawHttp(app, { target: `/oauth/authorize?${before}${state}` })
+    const target = `/oauth/authorize?${before}${back}`
+    expect(toLogin.status).toBe(303)
+    const agent = new UserAgent()
+    const page = await agent.fetch(`${app.issuer}${toLogin.headers.get('location')}`)
+    expect(page.status).toBe(200)
+    const { hidden } = formIn(await page.text())
+    expect(hidden.next).toBe(target)
+    const answer = await post(agent, '/login', { ...hidden, ...credentials() })
+    expect(answer.headers.get('location')).toBe(target)
+  })
+
+  test('contract §4.3 but for a client secret, which is left out', async () => {
+    const { clientId, clientSecret } = await app.client()
+    for (const name of ['client_secret', '%63lient_secret', 'client%5Fsecret']) {
+      const target = `/oauth/authorize?client_id=${clientId}&${name}=${clientSecret}&response_type=code`
+      const answer = await rawHttp(app, { target })
+      expect(answer.headers.get('location')).toContain(clientId)
+      expect(answer.headers.get('location')).not.toContain(clientSecret)
+    }
+    expect(JSON.stringify(app.log)).not.toContain(clientSecret)
+  })
+})
+
+describe('SS-06 session fixation', () => {
+  const planted = 'A'.repeat(43)
+  const name = 'oauth2server_session'
+
+  test('an identifier that somebody chose is never adopted', async () => {
+    const agent = new UserAgent()
+    await agent.jar.setCookie(`${name}=${planted}; Path=/`, app.issuer)
+    const { page, hidden } = await loginForm(agent)
+    expect(page.headers.getSetCookie()).toEqual([])
+    const answer = await post(agent, '/login', { ...hidden, ...credentials() })
+    expect(answer.status).toBe(303)
+    expect(await agent.jar.getCookieString(app.issuer)).not.toContain(planted)
+    expect(sessionRows().map(({ id }) => id)).not.toContain(digestOf('session', planted))
+    const attacker = new UserAgent()
+    await attacker.jar.setCookie(`${name}=${planted}; Path=/`, app.issuer)
+    expect(await isSignedIn({ agent: attacker })).toBe(false)
+  })
+
+  test.each([
+    'x',
+    'A'.repeat(42),
+    'A'.repeat(44),
+    `${'A'.repeat(42)}%`,
+    '',
+    '__proto__',
+    '"'.padEnd(43, 'A'),
+  ])('a cookie with the value "%s" is none of ours: the browser gets another', async (value) => {
+    const answer = await rawHttp(app, { target: '/login', headers: [`Cookie: ${name}=${value}`] })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('set-cookie')).toMatch(/^oauth2server_session=[A-Za-z0-9]{43};/)
+  })
+
+  test('each login has a new identifier, and ends what the browser had before', async () => {
+    const { agent, identifier, jwt } = await logIn(app)
+    const other = await app.server.users.create({
+      email: 'user-e@example.org',
+      password: app.password,
+    })
+    const { hidden } = await loginForm(agent, '?prompt=login')
+    await post(agent, '/login', { ...hidden, email: other.email, password: app.password })
+    const cookie = await agent.jar.getCookieString(app.issuer)
+    expect(cookie).not.toContain(identifier)
+    const ids = sessionRows().map(({ id }) => id)
+    expect(ids).not.toContain(digestOf('session', identifier))
+    const headers = { authorization: `Bearer ${jwt}` }
+    // Neither under the old cookie nor under the new one is the old JWT worth anything.
+    const old = { ...headers, cookie: `${name}=${identifier}` }
+    expect((await fetch(`${app.issuer}/api/me`, { headers: old })).status).toBe(401)
+    expect((await agent.fetch(`${app.issuer}/api/me`, { headers })).status).toBe(403)
+  })
+
+  test('a failed login changes no session', async () => {
+    const session = await logIn(app)
+    const { hidden } = await loginForm(session.agent, '?prompt=login')
+    const wrong = await post(session.agent, '/login', {
+      ...hidden,
+      ...credentials(),
+      password: 'wrong',
+    })
+    expect(wrong.status).toBe(403)
+    expect(await isSignedIn(session)).toBe(true)
+    expect(await session.agent.jar.getCookieString(app.issuer)).toBe(session.cookie)
+  })
+
+  test('P-11 two session cookies are none: not for pages, not for forms', async () => {
+    const [one, two] = [await logIn(app), await logIn(app)]
+    const headers = { cookie: `${one.cookie}; ${two.cookie}`, 'user-agent': browser }
+    const page = await fetch(`${app.issuer}/`, { headers })
+    expect(await page.text()).toContain('Nobody is logged in.')
+    for (const csrf_token of [one.csrfToken, two.csrfToken]) {
+      for (const path of ['/logout', '/login']) {
+        const body = new URLSearchParams({ csrf_token, ...credentials() })
+        const answer = await fetch(`${app.issuer}${path}`, { method: 'POST', body, headers })
+        expect(answer.status).toBe(403)
+      }
+    }
+    expect(await isSignedIn(one)).toBe(true)
+    expect(await isSignedIn(two)).toBe(true)
+  })
+})
+
+describe('contract §2 /logout', () => {
+  test('POST with the CSRF token of the page ends this session and no other', async () => {
+    const [session, second] = [await logIn(app), await logIn(app)]
+    const answer = await post(session.agent, '/logout', { csrf_token: session.csrfToken })
+    expect(answer.status).toBe(303)
+    expect(answer.headers.get('location')).toBe('/')
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(
+        /^oauth2server_session=; Max-Age=0; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+      ),
+    ])
+    expect(await session.agent.jar.getCookieString(app.issuer)).toBe('')
+    expect(sessionRows().map(({ id }) => id)).not.toContain(digestOf('session', session.identifier))
+    // SS-10: who kept the cookie and the JWT has nothing.
+    const headers = { cookie: session.cookie, authorization: `Bearer ${session.jwt}` }
+    expect((await session.agent.fetch(`${app.issuer}/api/me`, { headers })).status).toBe(401)
+    expect(await isSignedIn(second)).toBe(true)
+  })
+
+  test.each<[string, Record<string, string>]>([
+    ['no token', {}],
+    ['a wrong token', { csrf_token: 'A'.repeat(43) }],
+    ['a token in another field', { authorized_token: 'x' }],
+  ])('POST with %s: 403, and the session lives', async (_, fields) => {
+    const session = await logIn(app)
+    const answer = await post(session.agent, '/logout', fields)
+    expect(answer.status).toBe(403)
+    expect(answer.headers.getSetCookie()).toEqual([])
+    expect(await isSignedIn(session)).toBe(true)
+  })
+
+  test("POST with the token of another session, and with one's own token in the query: 403", async () => {
+    const [session, other] = [await logIn(app), await logIn(app)]
+    expect((await post(session.agent, '/logout', { csrf_token: other.csrfToken })).status).toBe(403)
+    const path = `/logout?csrf_token=${session.csrfToken}`
+    expect((await post(session.agent, path, {})).status).toBe(403)
+    expect(await isSignedIn(session)).toBe(true)
+  })
+
+  test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])(
+    'SS-03 %s: 405, and the session lives',
+    async (method) => {
+      const session = await logIn(app)
+      const answer = await session.agent.fetch(
+        `${app.issuer}/logout?csrf_token=${session.csrfToken}`,
+        { method },
+      )
+      expect(answer.status).toBe(405)
+      expect(answer.headers.get('allow')).toBe('POST')
+      expect(await isSignedIn(session)).toBe(true)
+    },
+  )
+})

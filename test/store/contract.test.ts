@@ -1,0 +1,28 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { memoryTransients } from '../../src/store/memory-transients.ts'
+import { storeContract } from './contract.ts'
+import { transientsContract } from './transients-contract.ts'
+
+storeContract(
+  'SQLite file',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'oauth2server-store-'))
+    return {
+      opener: sqlite(join(folder, 'test.sqlite')),
+      cleanUp: () => rm(folder, { recursive: true }),
+    }
+  },
+  { isShared: true },
+)
+
+storeContract(
+  'SQLite in memory',
+  async () => ({ opener: sqlite(':memory:'), cleanUp: async () => undefined }),
+  { isShared: false },
+)
+
+const memory = memoryTransients()
+transientsContract('in memory', () => ({ one: memory, other: memory }))

@@ -1,0 +1,700 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type OpenStore, type StoreOpener, TakenValue } from '../../src/store/store.ts'
+import {
+  aClient,
+  anAuthorization,
+  aPair,
+  atOnce,
+  aUser,
+  authorizationRow,
+  clientRow,
+  consentRow,
+  digest,
+  refreshable,
+  rotatedRow,
+  sealed,
+  sessionRow,
+  text,
+  tokenRow,
+  userRow,
+  winners,
+} from './rows.ts'
+import { transientsContract } from './transients-contract.ts'
+
+/** A database that stores can be opened on, and how it is thrown away. */
+export interface Backend {
+  readonly opener: StoreOpener
+  cleanUp(): Promise<void>
+}
+
+export interface ContractOptions {
+  /** Whether a second opener sees the same data, as another process would. */
+  readonly isShared: boolean
+}
+
+/** What every store must keep. Runs over any opener. */
+export const storeContract = (
+  name: string,
+  create: () => Promise<Backend>,
+  { isShared }: ContractOptions,
+): void => {
+  describe(`store contract: ${name}`, () => {
+    let backend: Backend
+    let store: OpenStore
+    /** Another node; the same one where the data is not shared. */
+    let other: OpenStore
+    beforeAll(async () => {
+      backend = await create()
+      store = await backend.opener.open()
+      await store.migrate()
+      other = isShared ? await backend.opener.open() : store
+    })
+    afterAll(async () => {
+      await store.close()
+      if (other !== store) await other.close()
+      await backend.cleanUp()
+    })
+    const either = (index: number) => (index % 2 === 0 ? store : other)
+
+    test('a migrated store has nothing left to migrate, seen from any node', async () => {
+      expect(await store.migrate()).toEqual([])
+      expect(await other.migrate({ dryRun: true })).toEqual([])
+    })
+
+    describe('users', () => {
+      test('are inserted, found, changed and deleted', async () => {
+        const row = userRow({ passwordHash: 'hash', isAdmin: true, emailVerified: false })
+        const id = await aUser(store, row)
+        const { createdAt: _, ...fields } = row
+        expect(await other.users.find(id)).toEqual({ id, ...fields })
+        expect(await store.users.findByEmail(row.email)).toEqual({ id, ...fields })
+        expect(await store.users.setActive(id, false)).toBe(true)
+        expect(await store.users.setPassword(id, 'other')).toBe(true)
+        expect(await other.users.find(id)).toMatchObject({ active: false, passwordHash: 'other' })
+        expect(await store.users.delete(id)).toBe(true)
+        expect(await other.users.find(id)).toBeUndefined()
+        expect(await store.users.findByEmail(row.email)).toBeUndefined()
+      })
+
+      test('nothing is done to a user who is not there', async () => {
+        expect(await store.users.setActive(999_999, true)).toBe(false)
+        expect(await store.users.setPassword(999_999, 'x')).toBe(false)
+        expect(await store.users.delete(999_999)).toBe(false)
+      })
+
+      test('of concurrent callers with one e-mail address, exactly one gets an id; the others undefined', async () => {
+        const row = userRow()
+        const ids = await atOnce(20, (index) =>
+          either(index).users.insert({ ...row, createdAt: index }),
+        )
+        expect(winners(ids)).toHaveLength(1)
+        expect((await store.users.findByEmail(row.email))?.id).toBe(winners(ids)[0])
+      })
+    })
+
+    describe('clients', () => {
+      test('are inserted and found with their owner', async () => {
+        const userId = await aUser(store, { email: 'owner@example.org', active: false })
+        const row = clientRow({
+          userId,
+          description: 'a\nb',
+          website: 'https://example.org',
+          isConfidential: false,
+          isInternal: true,
+          isPersonal: true,
+          redirectUris: ['https://a.example/cb', 'https://b.example/cb?x=%20 '],
+          defaultScopes: ['a', 'b'],
+          allowedScopes: [],
+          grantTypes: ['password'],
+          responseTypes: ['code'],
+          tokenEndpointAuthMethod: 'none',
+          createdAt: 8_640_000_000_000_000,
+        })
+        expect(await store.clients.insert(row)).toBe(true)
+        const owner = { id: userId, email: 'owner@example.org', emailVerified: true, active: false }
+        expect(await other.clients.find(row.fields.clientId)).toEqual({ ...row, owner })
+        expect(await store.clients.find('nope')).toBeUndefined()
+      })
+
+      test('without an owner or limits, these are null', async () => {
+        const row = clientRow()
+        await store.clients.insert(row)
+        expect(await other.clients.find(row.fields.clientId)).toEqual({ ...row, owner: null })
+      })
+
+      test('an id or secret that is taken: false, and the row that is there stays', async () => {
+        const row = clientRow()
+        const { clientId, clientSecret } = row.fields
+        await store.clients.insert(row)
+        expect(await other.clients.insert(clientRow({ clientId }))).toBe(false)
+        expect(await other.clients.insert(clientRow({ clientSecret, clientId: text() }))).toBe(
+          false,
+        )
+        expect(await store.clients.find(clientId)).toMatchObject(row)
+        const once = clientRow()
+        expect(
+          winners(await atOnce(20, (index) => either(index).clients.insert(once))),
+        ).toHaveLength(1)
+      })
+
+      test('every field is replaced, also the id; what hangs from it follows', async () => {
+        const userId = await aUser(store)
+        const clientId = await aClient(store)
+        const { id, authorizationId } = await aPair(store, clientId)
+        await store.consents.put(consentRow({ userId, clientId }))
+        const after = clientRow({ name: 'New', userId, redirectUris: ['https://c.example/cb'] })
+        expect(await store.clients.update(clientId, after)).toBe(true)
+        expect(await other.clients.find(clientId)).toBeUndefined()
+        expect(await other.clients.find(after.fields.clientId)).toMatchObject(after)
+        expect(await other.authorizations.find(authorizationId)).toMatchObject({
+          clientId: after.fields.clientId,
+        })
+        expect(
+          (await other.tokens.ofClient(after.fields.clientId)).map(({ fields }) => fields.id),
+        ).toEqual([id])
+        expect(await other.consents.find(userId, after.fields.clientId)).toBeDefined()
+      })
+
+      test('an update to an id or secret that is taken: false, and neither row changes', async () => {
+        const [mine, theirs] = [clientRow(), clientRow()]
+        await store.clients.insert(mine)
+        await store.clients.insert(theirs)
+        const { clientId, clientSecret } = theirs.fields
+        expect(
+          await store.clients.update(mine.fields.clientId, {
+            ...mine,
+            fields: { ...mine.fields, clientId },
+          }),
+        ).toBe(false)
+        expect(
+          await store.clients.update(mine.fields.clientId, {
+            ...mine,
+            fields: { ...mine.fields, clientSecret },
+          }),
+        ).toBe(false)
+        expect(await other.clients.find(mine.fields.clientId)).toMatchObject(mine)
+        expect(await other.clients.find(clientId)).toMatchObject(theirs)
+        // Its own id and secret are not taken.
+        expect(await store.clients.update(mine.fields.clientId, mine)).toBe(true)
+      })
+
+      test('are deleted with all that hangs from them', async () => {
+        const userId = await aUser(store)
+        const clientId = await aClient(store)
+        const { authorizationId, row } = await aPair(store, clientId)
+        const rotated = rotatedRow(authorizationId)
+        await store.tokens.addRotated(rotated)
+        await store.consents.put(consentRow({ userId, clientId }))
+        expect(await store.clients.delete(clientId)).toBe(true)
+        expect(await other.clients.delete(clientId)).toBe(false)
+        expect(await other.tokens.findByAccess(row.accessDigest)).toBeUndefined()
+        expect(await other.authorizations.find(authorizationId)).toBeUndefined()
+        expect(await other.tokens.findRotated(rotated.digest)).toBeUndefined()
+        expect(await other.consents.find(userId, clientId)).toBeUndefined()
+      })
+
+      test('users are counted by tokens that are neither personal nor internal', async () => {
+        const clientId = await aClient(store)
+        for (const flags of [{}, {}, { isPersonal: true }, { isInternal: true }])
+          await store.tokens.insert(tokenRow({ clientId, ...flags }))
+        expect(await other.clients.countUsers(clientId)).toBe(2)
+        expect(await other.clients.countUsers('nope')).toBe(0)
+      })
+    })
+
+    describe('tokens', () => {
+      test('are found by the digest of the access token, with all that decides whether they count', async () => {
+        const userId = await aUser(store, { active: false, isAdmin: true })
+        const ownerId = await aUser(store)
+        const clientId = await aClient(store, { userId: ownerId, name: 'Name' })
+        const row = tokenRow({
+          clientId,
+          userId,
+          expires: null,
+          isPersonal: true,
+          isInternal: true,
+          createdAt: 8_640_000_000_000_000,
+        })
+        const id = await store.tokens.insert(row)
+        const found = await other.tokens.findByAccess(row.accessDigest)
+        expect(found).toMatchObject({ ...row, fields: { id, ...row.fields } })
+        expect(found?.user).toMatchObject({ id: userId, active: false, isAdmin: true })
+        expect(found?.client).toEqual({ clientId, name: 'Name', ownerActive: true })
+        await store.users.setActive(ownerId, false)
+        expect((await other.tokens.findByAccess(row.accessDigest))?.client.ownerActive).toBe(false)
+        expect(await store.tokens.findByAccess(digest())).toBeUndefined()
+      })
+
+      test('are found by the digest of the refresh token, with the authorization that it can restore', async () => {
+        const clientId = await aClient(store)
+        const { id, row, refreshDigest } = await aPair(store, clientId, { scopes: ['a'] })
+        const found = await other.tokens.findByRefresh(refreshDigest)
+        expect(found).toMatchObject({
+          ...row,
+          fields: { id, scopes: ['a'] },
+          user: null,
+          authorization: { scopes: ['a', 'b'], createdAt: 1 },
+        })
+        expect(found?.client.ownerActive).toBe(true)
+        expect(await store.tokens.findByRefresh(row.accessDigest)).toBeUndefined()
+        expect(await store.tokens.findByAccess(refreshDigest)).toBeUndefined()
+      })
+
+      test('an access or refresh token that is taken: undefined, and the row that is there stays', async () => {
+        const clientId = await aClient(store)
+        const { id, row, refreshDigest } = await aPair(store, clientId)
+        expect(
+          await other.tokens.insert(tokenRow({ clientId }, { accessDigest: row.accessDigest })),
+        ).toBeUndefined()
+        expect(
+          await other.tokens.insert(tokenRow({ clientId }, { ...refreshable(), refreshDigest })),
+        ).toBeUndefined()
+        expect(await store.tokens.findByAccess(row.accessDigest)).toMatchObject({
+          ...row,
+          fields: { id },
+        })
+        expect(await store.tokens.ofClient(clientId)).toHaveLength(1)
+        // Any number of rows may have no refresh token.
+        expect(
+          winners(await atOnce(3, () => store.tokens.insert(tokenRow({ clientId })))),
+        ).toHaveLength(3)
+      })
+
+      test('ids grow and are never given twice', async () => {
+        const clientId = await aClient(store)
+        const first = Number(await store.tokens.insert(tokenRow({ clientId })))
+        expect(await store.tokens.delete(first)).toBe(true)
+        expect(await store.tokens.delete(first)).toBe(false)
+        expect(Number(await other.tokens.insert(tokenRow({ clientId })))).toBeGreaterThan(first)
+      })
+
+      test('of 50 concurrent rotations of one refresh token, exactly one wins', async () => {
+        const clientId = await aClient(store)
+        const { id, row, refreshDigest } = await aPair(store, clientId)
+        const next = Array.from({ length: 50 }, (_, index) =>
+          tokenRow({ ...row.fields, createdAt: index }, refreshable()),
+        )
+        const won = await atOnce(50, (index) =>
+          either(index).tokens.rotate(id, refreshDigest, next[index] ?? row),
+        )
+        expect(winners(won)).toHaveLength(1)
+        const winner = next[won.indexOf(true)]
+        expect(
+          await store.tokens.findByRefresh(winner?.refreshDigest ?? refreshDigest),
+        ).toMatchObject({ ...winner, fields: { id } })
+        expect(await other.tokens.findByAccess(row.accessDigest)).toBeUndefined()
+        expect(await other.tokens.findByRefresh(refreshDigest)).toBeUndefined()
+        expect(await store.tokens.ofClient(clientId)).toHaveLength(1)
+        expect(
+          await store.tokens.rotate(999_999, refreshDigest, tokenRow({ clientId }, refreshable())),
+        ).toBe(false)
+      })
+
+      test('a rotation onto values that are taken, its own among them: TakenValue, and nothing changes', async () => {
+        const clientId = await aClient(store)
+        const mine = await aPair(store, clientId)
+        const theirs = await aPair(store, clientId)
+        for (const taken of [
+          { ...refreshable(), accessDigest: theirs.row.accessDigest },
+          { ...refreshable(), refreshDigest: theirs.refreshDigest },
+          { ...refreshable(), accessDigest: mine.row.accessDigest },
+          { ...refreshable(), refreshDigest: mine.refreshDigest },
+        ])
+          await expect(
+            store.tokens.rotate(mine.id, mine.refreshDigest, tokenRow(mine.row.fields, taken)),
+          ).rejects.toThrow(TakenValue)
+        expect(await other.tokens.findByRefresh(mine.refreshDigest)).toMatchObject(mine.row)
+        expect(await other.tokens.findByRefresh(theirs.refreshDigest)).toMatchObject(theirs.row)
+      })
+
+      test('a rotated refresh token is remembered, once', async () => {
+        const clientId = await aClient(store)
+        const rotated = rotatedRow(await anAuthorization(store, { clientId }))
+        await store.tokens.addRotated(rotated)
+        expect(await other.tokens.findRotated(rotated.digest)).toEqual(rotated)
+        expect(await other.tokens.findRotated(digest())).toBeUndefined()
+        await expect(other.tokens.addRotated({ ...rotated, parameters: 'other' })).rejects.toThrow(
+          TakenValue,
+        )
+        expect(await store.tokens.findRotated(rotated.digest)).toEqual(rotated)
+      })
+
+      test('are found by id, authorization, client, and as personal tokens by name', async () => {
+        const userId = await aUser(store)
+        const clientId = await aClient(store, { name: 'Laptop', isPersonal: true })
+        const { id, authorizationId, row } = await aPair(store, clientId)
+        expect(await other.tokens.ofAuthorization(authorizationId)).toEqual({
+          ...row,
+          fields: { id, ...row.fields },
+        })
+        expect(await other.tokens.find(id)).toEqual({ ...row, fields: { id, ...row.fields } })
+        expect(await other.tokens.find(999_999)).toBeUndefined()
+        expect(await other.tokens.ofAuthorization(999_999)).toBeUndefined()
+        const personal = await store.tokens.insert(tokenRow({ clientId, userId, isPersonal: true }))
+        await store.tokens.insert(tokenRow({ clientId, userId }))
+        expect(await other.tokens.personalNamed(userId, 'Laptop')).toEqual([personal])
+        expect(await other.tokens.personalNamed(userId, 'laptop')).toEqual([])
+      })
+
+      test('are sealed anew without any other change', async () => {
+        const clientId = await aClient(store)
+        const { id, row } = await aPair(store, clientId)
+        const anew = { accessToken: sealed(), refreshToken: sealed() }
+        await store.tokens.reseal(id, anew)
+        expect(await other.tokens.findByAccess(row.accessDigest)).toMatchObject({ ...row, ...anew })
+      })
+
+      test('those that neither work nor can be refreshed are deleted, at most so many; never those without end', async () => {
+        const clientId = await aClient(store)
+        while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
+        const insert = (fields: object) => store.tokens.insert(tokenRow({ clientId, ...fields }))
+        for (const expires of [0, 10, 11]) await insert({ expires })
+        await insert({ expires: null, isPersonal: true })
+        await insert({ expires: 5, refreshExpires: 100 })
+        await insert({ expires: 5, refreshExpires: 9 })
+        const left = async () =>
+          (await other.tokens.ofClient(clientId)).map(({ fields }) => [
+            fields.expires,
+            fields.refreshExpires,
+          ])
+        expect(await store.tokens.deleteExpired(10, 2)).toBe(2)
+        expect(await left()).toHaveLength(4)
+        expect(await store.tokens.deleteExpired(10, 100)).toBe(1)
+        expect(await store.tokens.deleteExpired(10, 100)).toBe(0)
+        expect((await left()).sort()).toEqual(
+          [
+            [11, null],
+            [5, 100],
+            [null, null],
+          ].sort(),
+        )
+      })
+
+      test('a personal token that has expired is deleted with the client behind it; a client with a live one stays', async () => {
+        while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
+        const insert = async (...ends: (number | null)[]) => {
+          const clientId = await aClient(store, { isPersonal: true })
+          for (const expires of ends)
+            await store.tokens.insert(tokenRow({ clientId, expires, isPersonal: true }))
+          return clientId
+        }
+        const ended = [await insert(3), await insert(2), await insert(1)]
+        const alive = [await insert(3, 4), await insert(1, null)]
+        expect(await store.tokens.deleteExpired(3, 2)).toBe(2)
+        expect(await store.tokens.deleteExpired(3, 2)).toBe(2)
+        expect(await store.tokens.deleteExpired(3, 2)).toBe(1)
+        expect(await store.tokens.deleteExpired(3, 2)).toBe(0)
+        for (const clientId of ended) expect(await other.clients.find(clientId)).toBeUndefined()
+        for (const clientId of alive) expect(await other.tokens.ofClient(clientId)).toHaveLength(1)
+      })
+    })
+
+    describe('authorizations', () => {
+      test('of 50 concurrent callers with one code, exactly one gets the id', async () => {
+        const clientId = await aClient(store)
+        const codeDigest = digest('authorization_code')
+        const ids = await atOnce(50, (index) =>
+          either(index).authorizations.insertOnce(
+            authorizationRow({ clientId, codeDigest, createdAt: index }),
+          ),
+        )
+        expect(winners(ids)).toHaveLength(1)
+        expect((await other.authorizations.findByCode(codeDigest))?.id).toBe(winners(ids)[0])
+        expect((await other.authorizations.findByCode(codeDigest))?.createdAt).toBe(
+          ids.findIndex((id) => id !== undefined),
+        )
+      })
+
+      test('any number may have no code', async () => {
+        const clientId = await aClient(store)
+        const ids = await atOnce(5, () =>
+          store.authorizations.insertOnce(authorizationRow({ clientId })),
+        )
+        expect(new Set(winners(ids)).size).toBe(5)
+      })
+
+      test('are found with what their code was bound to', async () => {
+        const userId = await aUser(store)
+        const clientId = await aClient(store)
+        const code = {
+          clientId,
+          redirectUri: 'https://a.example/cb',
+          redirectUriGiven: true,
+          extensions: { pkce: { codeChallenge: 'x' } },
+        }
+        const row = authorizationRow({
+          clientId,
+          userId,
+          codeDigest: digest('authorization_code'),
+          code,
+        })
+        const id = Number(await store.authorizations.insertOnce(row))
+        const { codeDigest, ...fields } = row
+        expect(await other.authorizations.find(id)).toEqual({ id, ...fields, revokedAt: null })
+        expect(await other.authorizations.findByCode(codeDigest ?? digest())).toEqual({
+          id,
+          ...fields,
+          revokedAt: null,
+        })
+        expect(await other.authorizations.find(999_999)).toBeUndefined()
+        expect(await other.authorizations.findByCode(digest())).toBeUndefined()
+      })
+
+      test('are extended, never shortened', async () => {
+        const id = await anAuthorization(store, { clientId: await aClient(store), expiresAt: 100 })
+        await store.authorizations.extend(id, 200)
+        expect((await other.authorizations.find(id))?.expiresAt).toBe(200)
+        await store.authorizations.extend(id, 150)
+        expect((await other.authorizations.find(id))?.expiresAt).toBe(200)
+      })
+
+      test('are revoked once, with all their tokens; the row stays as a tombstone', async () => {
+        const clientId = await aClient(store)
+        const mine = await aPair(store, clientId)
+        const theirs = await aPair(store, clientId)
+        const revoked = await atOnce(10, (index) =>
+          either(index).transaction((tx) =>
+            tx.authorizations.revoke(mine.authorizationId, 7 + index),
+          ),
+        )
+        expect(winners(revoked)).toEqual([true])
+        expect((await other.authorizations.find(mine.authorizationId))?.revokedAt).toBe(
+          7 + revoked.indexOf(true),
+        )
+        expect(await other.tokens.ofAuthorization(mine.authorizationId)).toBeUndefined()
+        expect(await other.tokens.ofAuthorization(theirs.authorizationId)).toBeDefined()
+        expect(await store.authorizations.revoke(999_999, 7)).toBe(false)
+      })
+
+      test('those that have ended are deleted with their tombstones, at most so many; live ones keep theirs', async () => {
+        const clientId = await aClient(store)
+        while ((await store.authorizations.deleteExpired(1_000_000, 100)) > 0);
+        const make = async (expiresAt: number) => {
+          const id = await anAuthorization(store, { clientId, expiresAt })
+          const rotated = rotatedRow(id)
+          await store.tokens.addRotated(rotated)
+          return { id, rotated }
+        }
+        const [live, one, two] = [await make(11), await make(10), await make(0)]
+        expect(await store.authorizations.deleteExpired(10, 1)).toBe(1)
+        expect(await store.authorizations.deleteExpired(10, 100)).toBe(1)
+        expect(await store.authorizations.deleteExpired(10, 100)).toBe(0)
+        for (const gone of [one, two]) {
+          expect(await other.authorizations.find(gone.id)).toBeUndefined()
+          expect(await other.tokens.findRotated(gone.rotated.digest)).toBeUndefined()
+        }
+        expect(await other.tokens.findRotated(live.rotated.digest)).toBeDefined()
+      })
+    })
+
+    describe('consents', () => {
+      test('are one per user and client: put inserts or replaces', async () => {
+        const [userId, another] = [await aUser(store), await aUser(store)]
+        const clientId = await aClient(store)
+        const first = consentRow({ userId, clientId })
+        await store.consents.put(first)
+        expect(await other.consents.find(userId, clientId)).toEqual(first)
+        const second = consentRow({ userId, clientId, scopes: ['a', 'b'], grantedAt: 2 })
+        await other.consents.put(second)
+        expect(await store.consents.find(userId, clientId)).toEqual(second)
+        const theirs = consentRow({ userId: another, clientId })
+        await store.consents.put(theirs)
+        expect(await other.consents.ofClient(clientId)).toEqual(
+          expect.arrayContaining([second, theirs]),
+        )
+        expect(await store.consents.delete(userId, clientId)).toBe(true)
+        expect(await store.consents.delete(userId, clientId)).toBe(false)
+        expect(await other.consents.ofClient(clientId)).toEqual([theirs])
+      })
+    })
+
+    describe('sessions', () => {
+      test('are found with their user, touched, and deleted', async () => {
+        const userId = await aUser(store, { isAdmin: true })
+        const row = sessionRow({ userId })
+        expect(await store.sessions.insert(row)).toBe(true)
+        const found = await other.sessions.find(row.id)
+        expect(found?.session).toEqual(row)
+        expect(found?.user).toMatchObject({ id: userId, isAdmin: true, active: true })
+        await store.sessions.touch(row.id, 9)
+        expect((await other.sessions.find(row.id))?.session).toEqual({ ...row, lastSeenAt: 9 })
+        expect(await store.sessions.delete(row.id)).toBe(true)
+        expect(await store.sessions.delete(row.id)).toBe(false)
+        expect(await other.sessions.find(row.id)).toBeUndefined()
+      })
+
+      test('an identifier that is taken: false, and the session that is there stays', async () => {
+        const row = sessionRow({ userId: await aUser(store) })
+        await store.sessions.insert(row)
+        expect(
+          await other.sessions.insert(sessionRow({ userId: await aUser(store), id: row.id })),
+        ).toBe(false)
+        expect((await store.sessions.find(row.id))?.session).toEqual(row)
+      })
+
+      test('those of a user are deleted together, and end with the user', async () => {
+        const [userId, another] = [await aUser(store), await aUser(store)]
+        const kept = sessionRow({ userId: another })
+        for (const row of [sessionRow({ userId }), sessionRow({ userId }), kept])
+          await store.sessions.insert(row)
+        expect(await store.sessions.deleteOfUser(userId)).toBe(2)
+        expect(await store.sessions.deleteOfUser(userId)).toBe(0)
+        expect(await other.sessions.find(kept.id)).toBeDefined()
+        await store.users.delete(another)
+        expect(await other.sessions.find(kept.id)).toBeUndefined()
+      })
+
+      test('those that ended or were idle are deleted, at most so many', async () => {
+        while ((await store.sessions.deleteExpired(1_000_000, 1_000_000, 100)) > 0);
+        const userId = await aUser(store)
+        const rows = [
+          sessionRow({ userId, expiresAt: 10, lastSeenAt: 10 }),
+          sessionRow({ userId, expiresAt: 100, lastSeenAt: 4 }),
+          sessionRow({ userId, expiresAt: 11, lastSeenAt: 5 }),
+        ]
+        for (const row of rows) await store.sessions.insert(row)
+        expect(await store.sessions.deleteExpired(10, 4, 1)).toBe(1)
+        expect(await store.sessions.deleteExpired(10, 4, 100)).toBe(1)
+        expect(await store.sessions.deleteExpired(10, 4, 100)).toBe(0)
+        expect(await other.sessions.deleteOfUser(userId)).toBe(1)
+      })
+    })
+
+    describe('secret keys', () => {
+      test('ids are added once', async () => {
+        await store.secretKeys.add('k1', 1)
+        await other.secretKeys.add('k1', 2)
+        await other.secretKeys.add('k2', 3)
+        expect([...(await store.secretKeys.ids())].sort()).toEqual(['k1', 'k2'])
+      })
+    })
+
+    transientsContract('in the database', () => ({
+      one: store.transients,
+      other: other.transients,
+    }))
+
+    describe('transactions', () => {
+      const exists = async (clientId: string) => (await other.clients.find(clientId)) !== undefined
+
+      test('are all or nothing, and give back what the work does', async () => {
+        const [one, two] = [clientRow(), clientRow()]
+        const given = await store.transaction(async (tx) => {
+          await tx.clients.insert(one)
+          expect(await tx.clients.find(one.fields.clientId)).toBeDefined()
+          await tx.clients.insert(two)
+          return 'given'
+        })
+        expect(given).toBe('given')
+        expect([await exists(one.fields.clientId), await exists(two.fields.clientId)]).toEqual([
+          true,
+          true,
+        ])
+
+        const lost = clientRow()
+        const failure = new Error('the work fails')
+        await expect(
+          store.transaction(async (tx) => {
+            await tx.clients.insert(lost)
+            await tx.clients.delete(one.fields.clientId)
+            throw failure
+          }),
+        ).rejects.toBe(failure)
+        expect([await exists(lost.fields.clientId), await exists(one.fields.clientId)]).toEqual([
+          false,
+          true,
+        ])
+      })
+
+      test('inside a transaction they are savepoints, at any depth', async () => {
+        const [outer, failed, inner, deep] = [clientRow(), clientRow(), clientRow(), clientRow()]
+        await store.transaction(async (tx) => {
+          await tx.clients.insert(outer)
+          await expect(
+            tx.transaction(async (nested) => {
+              await nested.clients.insert(failed)
+              await nested.transaction((deeper) => deeper.clients.insert(deep))
+              throw new Error('the nested one fails')
+            }),
+          ).rejects.toThrow('the nested one fails')
+          await tx.transaction((nested) => nested.clients.insert(inner))
+        })
+        const found = await Promise.all(
+          [outer, failed, inner, deep].map(({ fields }) => exists(fields.clientId)),
+        )
+        expect(found).toEqual([true, false, true, false])
+      })
+
+      test('what nested ones did is undone with the outer one', async () => {
+        const row = clientRow()
+        await expect(
+          store.transaction(async (tx) => {
+            await tx.transaction((nested) => nested.clients.insert(row))
+            throw new Error('the outer one fails')
+          }),
+        ).rejects.toThrow('the outer one fails')
+        expect(await exists(row.fields.clientId)).toBe(false)
+      })
+
+      test('after one that failed, the next works', async () => {
+        const clientId = await aClient(store)
+        await expect(
+          store.transaction((tx) => tx.tokens.insert(tokenRow({ clientId: 'nope' }))),
+        ).rejects.toThrow()
+        expect(
+          await store.transaction((tx) => tx.tokens.insert(tokenRow({ clientId }))),
+        ).toBeTypeOf('number')
+      })
+
+      test('none loses what another wrote: 40 read, then write, on two nodes at once', async () => {
+        const userId = await aUser(store)
+        const clientId = await aClient(store)
+        await store.consents.put(consentRow({ userId, clientId, scopes: [] }))
+        await atOnce(40, (index) =>
+          either(index).transaction(async (tx) => {
+            const before = await tx.consents.find(userId, clientId)
+            await tx.consents.put(
+              consentRow({
+                userId,
+                clientId,
+                scopes: [...(before?.consent.scopes ?? []), `s${index}`],
+              }),
+            )
+          }),
+        )
+        expect(new Set((await store.consents.find(userId, clientId))?.consent.scopes).size).toBe(40)
+      })
+
+      test('single operations beside an open transaction are no part of it', async () => {
+        const [inside, beside] = [clientRow(), clientRow()]
+        let write: Promise<boolean> | undefined
+        await expect(
+          store.transaction(async (tx) => {
+            await tx.clients.insert(inside)
+            write = store.clients.insert(beside)
+            await new Promise((resolve) => setTimeout(resolve, 10))
+            throw new Error('the transaction fails')
+          }),
+        ).rejects.toThrow('the transaction fails')
+        expect(await write).toBe(true)
+        expect([
+          await exists(inside.fields.clientId),
+          await exists(beside.fields.clientId),
+        ]).toEqual([false, true])
+      })
+
+      test.runIf(isShared)(
+        'reads do not wait for an open one, on this node or another, and do not see it',
+        async () => {
+          const row = clientRow()
+          await store.transaction(async (tx) => {
+            await tx.clients.insert(row)
+            expect(await store.clients.find(row.fields.clientId)).toBeUndefined()
+            expect(await other.clients.find(row.fields.clientId)).toBeUndefined()
+          })
+          expect(await store.clients.find(row.fields.clientId)).toBeDefined()
+        },
+      )
+    })
+  })
+}

@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto'
+import { type Digest, digestOf, type SecretKind } from '../../src/crypto/digest.ts'
+import type { Sealed } from '../../src/crypto/sealed.ts'
+import type {
+  NewAuthorization,
+  NewToken,
+  NewUser,
+  SealedClient,
+  SealedConsent,
+  Store,
+  StoredSession,
+} from '../../src/store/store.ts'
+
+// Rows as the records would write them. A store does not look into what is sealed.
+
+export const text = (): string => randomBytes(12).toString('hex')
+export const digest = (kind: SecretKind = 'access_token', secret = text()): Digest =>
+  digestOf(kind, secret)
+export const sealed = (): Sealed => text() as Sealed
+
+export const userRow = (over: Partial<NewUser> = {}): NewUser => ({
+  email: `${text()}@example.org`,
+  passwordHash: null,
+  active: true,
+  emailVerified: true,
+  isAdmin: false,
+  createdAt: 1,
+  ...over,
+})
+
+export const clientRow = (over: Partial<SealedClient['fields']> = {}): SealedClient => ({
+  fields: {
+    clientId: text(),
+    clientSecret: digest('client_secret'),
+    name: 'Client',
+    description: '',
+    website: '',
+    userId: null,
+    isConfidential: true,
+    isInternal: false,
+    isPersonal: false,
+    redirectUris: [],
+    defaultScopes: [],
+    allowedScopes: null,
+    grantTypes: null,
+    responseTypes: null,
+    tokenEndpointAuthMethod: null,
+    createdAt: 1,
+    ...over,
+  },
+  seal: sealed(),
+})
+
+export const tokenRow = (
+  fields: Partial<NewToken['fields']> & { readonly clientId: string },
+  over: Partial<Omit<NewToken, 'fields'>> = {},
+): NewToken => ({
+  fields: {
+    userId: null,
+    authorizationId: null,
+    tokenType: 'bearer',
+    expires: 1_000,
+    refreshExpires: null,
+    scopes: ['a', 'b'],
+    isPersonal: false,
+    isInternal: false,
+    createdAt: 1,
+    ...fields,
+  },
+  accessDigest: digest('access_token'),
+  accessToken: sealed(),
+  refreshDigest: null,
+  refreshToken: null,
+  ...over,
+})
+
+/** The secrets of a pair, for a row that can be refreshed. */
+export const refreshable = () => ({
+  refreshDigest: digest('refresh_token'),
+  refreshToken: sealed(),
+})
+
+export const authorizationRow = (
+  over: Partial<NewAuthorization> & { readonly clientId: string },
+): NewAuthorization => ({
+  userId: null,
+  scopes: ['a', 'b'],
+  code: null,
+  codeDigest: null,
+  createdAt: 1,
+  expiresAt: 1_000,
+  ...over,
+})
+
+export const consentRow = (
+  over: Partial<SealedConsent['consent']> & Pick<SealedConsent['consent'], 'userId' | 'clientId'>,
+): SealedConsent => ({
+  consent: { id: text(), scopes: ['a'], grantedAt: 1, ...over },
+  seal: sealed(),
+})
+
+export const sessionRow = (
+  over: Partial<StoredSession> & Pick<StoredSession, 'userId'>,
+): StoredSession => ({
+  id: digest('session'),
+  address: '127.0.0.1',
+  userAgent: 'test',
+  createdAt: 1,
+  expiresAt: 1_000,
+  lastSeenAt: 1,
+  seal: sealed(),
+  ...over,
+})
+
+const needed = <T>(value: T | undefined): T => {
+  if (value === undefined) throw new Error('A row of the test could not be made.')
+  return value
+}
+
+export const aUser = async (store: Store, over?: Partial<NewUser>) =>
+  needed(await store.users.insert(userRow(over)))
+
+export const aClient = async (store: Store, over?: Partial<SealedClient['fields']>) => {
+  const row = clientRow(over)
+  if (!(await store.clients.insert(row))) throw new Error('The client was not inserted.')
+  return row.fields.clientId
+}
+
+export const anAuthorization = async (
+  store: Store,
+  over: Partial<NewAuthorization> & { readonly clientId: string },
+) => needed(await store.authorizations.insertOnce(authorizationRow(over)))
+
+/** A token that can be refreshed, with its authorization. */
+export const aPair = async (
+  store: Store,
+  clientId: string,
+  fields: Partial<NewToken['fields']> = {},
+) => {
+  const authorizationId = await anAuthorization(store, { clientId })
+  const row = tokenRow(
+    { clientId, authorizationId, refreshExpires: 2_000, ...fields },
+    refreshable(),
+  )
+  return {
+    id: needed(await store.tokens.insert(row)),
+    authorizationId,
+    row,
+    refreshDigest: needed(row.refreshDigest ?? undefined),
+  }
+}
+
+export const rotatedRow = (authorizationId: number, over: { digest?: Digest } = {}) => ({
+  digest: digest('refresh_token'),
+  authorizationId,
+  successor: digest('refresh_token'),
+  parameters: 'a',
+  rotatedAt: 5,
+  ...over,
+})
+
+/** Runs the work as often as said, at the same time. */
+export const atOnce = <T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: times }, (_, index) => work(index)))
+
+/** What was given back where something was done, and nothing else. */
+export const winners = <T>(results: readonly (T | undefined | false)[]): T[] =>
+  results.filter((result): result is T => result !== undefined && result !== false)

@@ -1,0 +1,321 @@
+import { mkdir, mkdtemp, open as openFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { Kysely, sql } from 'kysely'
+import { StoreUnavailable, StoreUnusable } from 'svc-oauth2server'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sqlStore } from '../../src/store/sql/sql-store.ts'
+import { SqliteDatabase } from '../../src/store/sql/sqlite-database.ts'
+import { SqliteDialect } from '../../src/store/sql/sqlite-dialect.ts'
+import type { Tables } from '../../src/store/sql/tables.ts'
+import { execute, query } from '../support/database.ts'
+import { aClient, atOnce, aUser, clientRow, text } from './rows.ts'
+import type { Done, Task } from './writer.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'oauth2server-sqlite-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const newPath = () => join(folder, text(), 'test.sqlite')
+const open = async (path = newPath()) => {
+  const store = await sqlite(path).open()
+  await store.migrate()
+  return Object.assign(store, { path, [Symbol.asyncDispose]: () => store.close() })
+}
+
+/** Ticks of an interval that runs beside the work, and the longest pause between two. */
+const ticking = async <T>(
+  work: () => Promise<T>,
+): Promise<{ result: T; ticks: number; longest: number; took: number }> => {
+  const started = performance.now()
+  let last = started
+  let ticks = 0
+  let longest = 0
+  const timer = setInterval(() => {
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+    ticks += 1
+  }, 5)
+  try {
+    const result = await work()
+    return { result, ticks, longest, took: performance.now() - started }
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+describe('opening', () => {
+  test('makes the folder and the file, which nobody else may read, nor what is written beside it', async () => {
+    await using store = await open()
+    await aClient(store)
+    for (const file of [store.path, `${store.path}-wal`, `${store.path}-shm`])
+      expect((await stat(file)).mode & 0o777, file).toBe(0o600)
+  })
+
+  test('keeps a write-ahead log, so that reads need not wait', async () => {
+    await using store = await open()
+    expect(query(store.path, 'pragma journal_mode')).toEqual([{ journal_mode: 'wal' }])
+  })
+
+  test.each([
+    ['a file that is no database', async (path: string) => writeFile(path, 'x'.repeat(10_000))],
+    ['a folder', (path: string) => mkdir(path)],
+  ])('%s is refused with one line that names it', async (_, make) => {
+    const path = join(folder, text())
+    await make(path)
+    const failure = await sqlite(path)
+      .open()
+      .catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(StoreUnusable)
+    expect(String(failure)).toContain(path)
+    expect(String(failure)).not.toContain('\n')
+  })
+
+  test('a folder that cannot be made is refused with one line', async () => {
+    const file = join(folder, text())
+    await writeFile(file, '')
+    const failure = await sqlite(join(file, 'test.sqlite'))
+      .open()
+      .catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(StoreUnusable)
+    expect(String(failure)).toContain(file)
+  })
+
+  test('two first starts at once make one schema', async () => {
+    const path = newPath()
+    const stores = await Promise.all([
+      sqlite(path).open(),
+      sqlite(path).open(),
+      sqlite(path).open(),
+    ])
+    const applied = await Promise.all(stores.map((store) => store.migrate()))
+    expect(applied.flat()).toEqual([{ name: '0001-initial', direction: 'up' }])
+    for (const store of stores) {
+      await aUser(store)
+      await store.close()
+    }
+  })
+})
+
+describe('migrations', () => {
+  test('a dry run says what would be done, and does nothing', async () => {
+    const path = newPath()
+    const store = await sqlite(path).open()
+    expect(await store.migrate({ dryRun: true })).toEqual([
+      { name: '0001-initial', direction: 'up' },
+    ])
+    expect(query(path, "select name from sqlite_master where name = 'oauth2server_token'")).toEqual(
+      [],
+    )
+    await store.migrate()
+    expect(await store.migrate({ dryRun: true })).toEqual([])
+    await store.close()
+  })
+
+  test('an unknown name is refused, also one that every object has', async () => {
+    await using store = await open()
+    for (const to of ['nope', 'toString', '__proto__'])
+      await expect(store.migrate({ to })).rejects.toThrow(StoreUnusable)
+  })
+
+  test('a database of a newer version is refused by name, and left as it is', async () => {
+    const store = await open()
+    await store.close()
+    execute(store.path, "insert into oauth2server_migration values ('9999-future', '2030-01-01')")
+    const before = await readFile(store.path)
+    const later = await sqlite(store.path).open()
+    for (const options of [{}, { dryRun: true }, { to: '0001-initial' }])
+      await expect(later.migrate(options)).rejects.toThrow(/newer version.*9999-future/)
+    await expect(later.migrate()).rejects.toThrow(StoreUnusable)
+    await later.close()
+    expect((await readFile(store.path)).equals(before)).toBe(true)
+  })
+
+  test('one that fails leaves nothing behind', async () => {
+    const path = newPath()
+    await mkdir(join(path, '..'))
+    // The last table of the migration is there already.
+    const database = new DatabaseSync(path)
+    database.exec('create table oauth2server_secret_key (x)')
+    database.close()
+    const store = await sqlite(path).open()
+    await expect(store.migrate()).rejects.toThrow()
+    await store.close()
+    expect(query(path, "select name from sqlite_master where name = 'oauth2server_user'")).toEqual(
+      [],
+    )
+  })
+})
+
+describe('a lock that another connection holds', () => {
+  const locked = async <T>(path: string, work: (release: () => void) => Promise<T>): Promise<T> => {
+    const holder = new DatabaseSync(path)
+    holder.exec('begin immediate')
+    let isHeld = true
+    const release = () => {
+      if (isHeld) holder.exec('rollback')
+      isHeld = false
+    }
+    try {
+      return await work(release)
+    } finally {
+      release()
+      holder.close()
+    }
+  }
+
+  test('for more than two seconds: StoreUnavailable for all who wait, and the event loop is not blocked', async () => {
+    await using store = await open()
+    const clientId = await aClient(store)
+    await locked(store.path, async () => {
+      const attempts = [
+        () =>
+          store.users.insert({
+            email: 'x',
+            passwordHash: null,
+            active: true,
+            emailVerified: true,
+            isAdmin: false,
+            createdAt: 0,
+          }),
+        () => store.transaction((tx) => tx.clients.delete(clientId)),
+        () => store.clients.delete(clientId),
+        () => store.transients.put('x', 'x', 10, 0),
+        () => store.transaction(async () => undefined),
+      ]
+      const { result, ticks, longest, took } = await ticking(() =>
+        Promise.allSettled(attempts.map((attempt) => attempt())),
+      )
+      for (const outcome of result) {
+        expect(outcome.status).toBe('rejected')
+        expect(outcome.status === 'rejected' && outcome.reason).toBeInstanceOf(StoreUnavailable)
+      }
+      expect(took).toBeGreaterThan(1_900)
+      // Not two seconds for each of them, one after the other.
+      expect(took).toBeLessThan(3_500)
+      expect(ticks).toBeGreaterThan(60)
+      expect(longest).toBeLessThan(250)
+    })
+    expect(await store.clients.find(clientId)).toBeDefined()
+    expect(await store.clients.delete(clientId)).toBe(true)
+  })
+
+  test('that is given back in time: the write waits and succeeds; reads do not wait at all', async () => {
+    await using store = await open()
+    const clientId = await aClient(store)
+    await locked(store.path, async (release) => {
+      const write = store.clients.delete(clientId)
+      const started = performance.now()
+      expect(await store.clients.find(clientId)).toBeDefined()
+      expect(performance.now() - started).toBeLessThan(150)
+      await delay(100)
+      release()
+      expect(await write).toBe(true)
+    })
+  })
+
+  test('after an outage that is over, who comes next waits again for up to two seconds', async () => {
+    await using store = await open()
+    const clientId = await aClient(store)
+    await locked(store.path, () =>
+      expect(store.clients.delete(clientId)).rejects.toThrow(StoreUnavailable),
+    )
+    await delay(300)
+    await locked(store.path, async (release) => {
+      const write = store.clients.delete(clientId)
+      await delay(300)
+      release()
+      expect(await write).toBe(true)
+    })
+  })
+})
+
+describe('faults', () => {
+  test('a file that broke while it was open is an outage, not a verdict', async () => {
+    await using store = await open()
+    await atOnce(50, () => aClient(store, { description: 'x'.repeat(4_000) }))
+    execute(store.path, 'delete from oauth2server_user')
+    execute(store.path, 'pragma wal_checkpoint(truncate)')
+    const file = await openFile(store.path, 'r+')
+    await file.write(Buffer.alloc(200_000, 'x'), 0, undefined, 4_096)
+    await file.close()
+    execute(store.path, 'pragma user_version = 1')
+    for (const attempt of [
+      () => store.clients.find('x'),
+      () => store.clients.insert(clientRow()),
+      () => store.transaction((tx) => tx.clients.insert(clientRow())),
+    ])
+      await expect(attempt()).rejects.toThrow(StoreUnavailable)
+  })
+
+  test('a full disk is an outage, also in the middle of a transaction; afterwards all goes on', async () => {
+    const database = new DatabaseSync(':memory:')
+    const db = new Kysely<Tables>({ dialect: new SqliteDialect(new SqliteDatabase(database)) })
+    const store = sqlStore({ read: db, write: db })
+    await store.migrate()
+    const big = { description: 'x'.repeat(200_000) }
+    const pages = Number(Object.values(database.prepare('pragma page_count').get() ?? {})[0])
+    database.exec(`pragma max_page_count = ${pages + 5}`)
+    await expect(store.clients.insert(clientRow(big))).rejects.toThrow(StoreUnavailable)
+    const fill = async (tx: Pick<typeof store, 'clients'>) => {
+      await tx.clients.insert(clientRow())
+      await tx.clients.insert(clientRow(big))
+    }
+    await expect(store.transaction(fill)).rejects.toThrow(StoreUnavailable)
+    await expect(store.transaction((tx) => tx.transaction(fill))).rejects.toThrow(StoreUnavailable)
+    database.exec('pragma max_page_count = 100000')
+    expect(database.prepare('select count(*) as n from oauth2server_client').get()).toEqual({
+      n: 0,
+    })
+    await store.transaction(fill)
+    expect(database.prepare('select count(*) as n from oauth2server_client').get()).toEqual({
+      n: 2,
+    })
+    await store.close()
+  })
+
+  test('where SQLite itself has rolled a transaction back, its reason is reported, not that there is none', async () => {
+    const db = new Kysely<Tables>({
+      dialect: new SqliteDialect(new SqliteDatabase(new DatabaseSync(':memory:'))),
+    })
+    await sql`create table t (x integer primary key on conflict rollback)`.execute(db)
+    const twice = db.transaction().execute(async (tx) => {
+      await sql`insert into t values (1)`.execute(tx)
+      await sql`insert into t values (1)`.execute(tx)
+    })
+    await expect(twice).rejects.toThrow(expect.objectContaining({ name: 'TakenValue' }))
+    await db.destroy()
+  })
+})
+
+test('P-5 three threads on one file: every code is redeemed once, every value taken once, no number counted twice', async () => {
+  await using store = await open()
+  const clientId = await aClient(store)
+  const codes = Array.from({ length: 30 }, () => text())
+  for (const code of codes) await store.transients.put(code, 'value', 10, 0)
+  const task: Task = { path: store.path, clientId, codes }
+  const done = await atOnce(3, (index) => {
+    const shuffled = index % 2 === 0 ? codes : codes.toReversed()
+    const worker = new Worker(new URL('./writer.ts', import.meta.url), {
+      workerData: { ...task, codes: shuffled },
+    })
+    return new Promise<Done>((resolve, reject) =>
+      worker.once('message', resolve).once('error', reject),
+    )
+  })
+  expect(done.flatMap(({ redeemed }) => redeemed).sort()).toEqual([...codes].sort())
+  expect(done.flatMap(({ taken }) => taken).sort()).toEqual([...codes].sort())
+  expect(done.flatMap(({ numbers }) => numbers).sort((a, b) => a - b)).toEqual(
+    Array.from({ length: 90 }, (_, index) => index + 1),
+  )
+  expect(query(store.path, 'select count(*) as n from oauth2server_authorization')).toEqual([
+    { n: 30 },
+  ])
+})

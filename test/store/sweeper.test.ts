@@ -1,0 +1,179 @@
+import { type AroundStore, StoreUnavailable } from 'svc-oauth2server'
+import { describe, expect, test, vi } from 'vitest'
+import { count, execute } from '../support/database.ts'
+import { startServer } from '../support/server.ts'
+import { authorizationOf, statusOf } from '../support/tokens.ts'
+import { tokenRequest } from '../support/user-agent.ts'
+
+const browser = { cookie: null, address: '127.0.0.1', userAgent: 'test' }
+const hour = 3_600
+const day = 24 * hour
+
+describe('sweeper', () => {
+  test('removes expired tokens, authorizations, sessions and transients; says how many', async () => {
+    await using app = await startServer()
+    const { clientId } = await app.client()
+    const client = await app.server.clients.find(clientId)
+    if (!client) throw new Error('The client is gone.')
+    await authorizationOf(app, clientId)
+    await app.server.tokens.issue({ type: 'client', client, subject: null, scopes: [] })
+    await app.server.tokens.createPersonal('Short', app.user.id, { expiresIn: hour })
+    await app.server.sessions.signIn(app.user.id, browser)
+    await app.server.store.transients.put('x', 'x', app.now() + 60_000, app.now())
+    expect(await app.server.sweep()).toBe(0)
+
+    app.advance(61)
+    expect(await app.server.sweep()).toBe(1)
+    expect(count(app.database, 'oauth2server_transient')).toBe(0)
+    app.advance(hour)
+    // The machine's token and the short personal one; what can be refreshed stays.
+    expect(await app.server.sweep()).toBe(2)
+    expect(count(app.database, 'oauth2server_client')).toBe(1)
+    app.advance(day)
+    expect(await app.server.sweep()).toBe(1)
+    expect(count(app.database, 'oauth2server_session')).toBe(0)
+    app.advance(30 * day)
+    expect(await app.server.sweep()).toBe(2)
+    expect(count(app.database, 'oauth2server_token')).toBe(0)
+    expect(count(app.database, 'oauth2server_authorization')).toBe(0)
+    expect(await app.server.sweep()).toBe(0)
+  })
+
+  test('ST-05 keeps what never expires, and the tombstones of what lives', async () => {
+    await using app = await startServer()
+    const personal = await app.personalToken()
+    const basic = await app.client()
+    const { refreshToken } = await authorizationOf(app, basic.clientId)
+    const refresh = (token: unknown) =>
+      tokenRequest(
+        app.issuer,
+        { grant_type: 'refresh_token', refresh_token: String(token) },
+        { basic },
+      )
+    let latest: unknown = refreshToken
+    for (let week = 0; week < 6; week += 1) {
+      latest = (await refresh(latest)).body.refresh_token
+      app.advance(7 * day)
+      await app.server.sweep()
+    }
+    expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBe(6)
+    expect(await statusOf(app, personal)).toBe(200)
+    // The very first refresh token, rotated six weeks ago, still betrays a theft.
+    expect((await refresh(refreshToken)).body.error).toBe('invalid_grant')
+    expect((await refresh(latest)).body.error).toBe('invalid_grant')
+    app.advance(31 * day)
+    await app.server.sweep()
+    expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBe(0)
+    app.advance(100 * 365 * day)
+    await app.server.sweep()
+    expect(await statusOf(app, personal)).toBe(200)
+  })
+
+  test('a tombstone outlives its code, however short its tokens live', async () => {
+    await using app = await startServer({
+      tokenExpiresIn: 1,
+      refreshTokenExpiresIn: 1,
+      authorizationCodeExpiresIn: 600,
+    })
+    const basic = await app.client()
+    const client = await app.server.clients.find(basic.clientId)
+    if (!client) throw new Error('The client is gone.')
+    const code = {
+      value: 'the code',
+      binding: {
+        clientId: basic.clientId,
+        redirectUri: 'x',
+        redirectUriGiven: true,
+        extensions: {},
+      },
+    }
+    const redeem = () =>
+      app.server.tokens.issue({
+        type: 'user',
+        client,
+        subject: app.user,
+        scopes: [],
+        refreshable: true,
+        code,
+      })
+    const { refreshToken } = await redeem()
+    const { status } = await tokenRequest(
+      app.issuer,
+      { grant_type: 'refresh_token', refresh_token: refreshToken ?? '' },
+      { basic },
+    )
+    expect(status).toBe(200)
+    app.advance(500)
+    await app.server.sweep()
+    await expect(redeem()).rejects.toThrow(expect.objectContaining({ code: 'invalid_grant' }))
+  })
+
+  test('5,000 rows go in batches, and the event loop keeps its turns', async () => {
+    const batches: number[] = []
+    const counting: AroundStore = async ({ name }, run) => {
+      const result = await run()
+      if (name === 'tokens.deleteExpired') batches.push(Number(result))
+      return result
+    }
+    await using app = await startServer({ aroundStore: counting })
+    const { clientId } = await app.client()
+    execute(
+      app.database,
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)
+      insert into oauth2server_token (client_id, token_type, access_token, access_token_digest, expires, ends_at, scopes, is_personal, is_internal, created_at)
+      select ?, 'bearer', 'x', 'digest-' || i, 1, 1, '', 0, 0, 1 from n`,
+      clientId,
+    )
+    const personal = await app.personalToken()
+    let ticks = 0
+    let longest = 0
+    let last = performance.now()
+    const timer = setInterval(() => {
+      ticks += 1
+      longest = Math.max(longest, performance.now() - last)
+      last = performance.now()
+    }, 1)
+    const swept = app.server.sweep()
+    expect(await app.server.sweep(), 'two runs at once are one').toBe(5_000)
+    clearInterval(timer)
+    expect(await swept).toBe(5_000)
+    expect(batches.every((rows) => rows <= 200)).toBe(true)
+    expect(batches).toHaveLength(26)
+    expect(ticks).toBeGreaterThan(10)
+    expect(longest).toBeLessThan(250)
+    expect(count(app.database, 'oauth2server_token')).toBe(1)
+    expect(await statusOf(app, personal)).toBe(200)
+  })
+
+  test('ST-05 two nodes at once remove every row once', async () => {
+    await using one = await startServer()
+    await using other = await startServer({ beside: one })
+    const { clientId } = await one.client()
+    for (let n = 0; n < 300; n += 1) await one.server.store.transients.put(`k${n}`, 'x', 1, 0)
+    await authorizationOf(one, clientId)
+    const removed = await Promise.all([one.server.sweep(), other.server.sweep()])
+    expect(removed.reduce((sum, rows) => sum + rows)).toBe(300)
+  })
+
+  test('runs by itself every so many seconds, and survives an outage; 0 is off', async () => {
+    let runs = 0
+    let isDown = true
+    const aroundStore: AroundStore = (operation, run) => {
+      if (operation.name === 'tokens.deleteExpired') {
+        runs += 1
+        if (isDown) throw new StoreUnavailable('down')
+      }
+      return run()
+    }
+    await using app = await startServer({ sweepInterval: 1, aroundStore })
+    await using off = await startServer()
+    for (const { server, now } of [app, off])
+      await server.store.transients.put('x', 'x', now() - 1, now() - 2)
+    const failed = expect.objectContaining({ level: 'warn', event: 'sweeper.failed' })
+    await vi.waitFor(() => expect(app.log).toContainEqual(failed), 5_000)
+    expect(runs).toBeGreaterThan(0)
+    isDown = false
+    await vi.waitFor(() => expect(count(app.database, 'oauth2server_transient')).toBe(0), 5_000)
+    expect(count(off.database, 'oauth2server_transient')).toBe(1)
+  })
+})

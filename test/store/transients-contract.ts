@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest'
+import type { Transients } from '../../src/store/store.ts'
+import { atOnce, text, winners } from './rows.ts'
+
+/** What every keeper of short-lived values must keep. `other` is another node's view of the same values. */
+export const transientsContract = (
+  name: string,
+  open: () => { readonly one: Transients; readonly other: Transients },
+): void => {
+  describe(`transients ${name}`, () => {
+    const both = () => {
+      const { one, other } = open()
+      return { one, other, either: (index: number) => (index % 2 === 0 ? one : other), key: text() }
+    }
+
+    test('a value is kept until its end, by the clock that is given', async () => {
+      const { one, other, key } = both()
+      expect(await one.put(key, 'value', 10, 0)).toBe(true)
+      expect(await other.get(key, 9)).toBe('value')
+      expect(await other.get(key, 10)).toBeUndefined()
+      expect(await other.take(key, 10)).toBeUndefined()
+      // A clock that steps back finds it again: nothing was decided.
+      expect(await other.get(key, 0)).toBe('value')
+      expect(await one.get(text(), 0)).toBeUndefined()
+    })
+
+    test('a key that is taken: false, and the value that is there stays; what has ended gives way', async () => {
+      const { one, other, key } = both()
+      await one.put(key, 'first', 10, 0)
+      expect(await other.put(key, 'second', 100, 9)).toBe(false)
+      expect(await one.get(key, 9)).toBe('first')
+      expect(await other.put(key, 'second', 100, 10)).toBe(true)
+      expect(await one.get(key, 99)).toBe('second')
+    })
+
+    test('of 50 concurrent callers with one key, exactly one puts', async () => {
+      const { one, either, key } = both()
+      const put = await atOnce(50, (index) => either(index).put(key, `v${index}`, 10, 0))
+      expect(winners(put)).toHaveLength(1)
+      expect(await one.get(key, 0)).toBe(`v${put.indexOf(true)}`)
+    })
+
+    test('of 50 concurrent callers, exactly one takes the value, and nobody after it', async () => {
+      const { one, other, either, key } = both()
+      await one.put(key, 'value', 10, 0)
+      const taken = await atOnce(50, (index) => either(index).take(key, 0))
+      expect(winners(taken)).toEqual(['value'])
+      expect(await other.get(key, 0)).toBeUndefined()
+      expect(await other.put(key, 'again', 10, 0)).toBe(true)
+    })
+
+    test('of 50 concurrent callers, every one counts another number', async () => {
+      const { one, other, either, key } = both()
+      const numbers = await atOnce(50, (index) => either(index).increment(key, 10, 0))
+      expect([...numbers].sort((a, b) => a - b)).toEqual(
+        Array.from({ length: 50 }, (_, index) => index + 1),
+      )
+      expect(await other.increment(key, 10, 9)).toBe(51)
+      expect(await one.get(key, 0)).toBeUndefined()
+    })
+
+    test('a count that has ended begins anew', async () => {
+      const { one, other, key } = both()
+      await one.increment(key, 10, 0)
+      await other.increment(key, 10, 0)
+      expect(await one.increment(key, 20, 10)).toBe(1)
+      expect(await other.increment(key, 20, 19)).toBe(2)
+    })
+
+    test('counting does not take the value away', async () => {
+      const { one, other, key } = both()
+      await one.put(key, 'value', 10, 0)
+      expect(await other.increment(key, 10, 0)).toBe(1)
+      expect(await one.get(key, 0)).toBe('value')
+    })
+
+    test('deleting is no error where nothing is', async () => {
+      const { one, other, key } = both()
+      await one.put(key, 'value', 10, 0)
+      await other.delete(key)
+      await other.delete(key)
+      expect(await one.get(key, 0)).toBeUndefined()
+    })
+
+    test('those that have ended are deleted, at most so many; live ones stay', async () => {
+      const { one, other } = both()
+      while ((await one.deleteExpired(1_000, 100)) > 0);
+      const [ended, also, live] = [text(), text(), text()]
+      await one.put(ended, 'x', 10, 0)
+      await one.increment(also, 9, 0)
+      await one.put(live, 'x', 11, 0)
+      expect(await one.deleteExpired(10, 1)).toBe(1)
+      expect(await other.deleteExpired(10, 100)).toBe(1)
+      expect(await other.deleteExpired(10, 100)).toBe(0)
+      expect(await one.get(live, 10)).toBe('x')
+    })
+
+    test('any text is kept as it is', async () => {
+      const { one, other } = both()
+      for (const value of ['', 'ä😀\u0000"', 'x'.repeat(100_000)]) {
+        const key = text()
+        await one.put(key, value, 10, 0)
+        expect(await other.take(key, 0)).toBe(value)
+      }
+    })
+  })
+}

@@ -1,0 +1,42 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Digest } from '../../src/crypto/digest.ts'
+import { sqlite } from '../../src/store/sqlite.ts'
+
+/** What one thread of `sqlite.test.ts` is to do, beside others on the same file. */
+export interface Task {
+  readonly path: string
+  readonly clientId: string
+  readonly codes: readonly string[]
+}
+
+/** Which of the codes it redeemed, and the numbers that it counted. */
+export interface Done {
+  readonly redeemed: readonly string[]
+  readonly taken: readonly string[]
+  readonly numbers: readonly number[]
+}
+
+const { path, clientId, codes }: Task = workerData
+const store = await sqlite(path).open()
+await store.migrate()
+const redeemed: string[] = []
+const taken: string[] = []
+const numbers: number[] = []
+for (const code of codes) {
+  const id = await store.transaction(async (tx) => {
+    numbers.push(await tx.transients.increment('count', 10, 0))
+    return tx.authorizations.insertOnce({
+      clientId,
+      userId: null,
+      scopes: [],
+      codeDigest: code as Digest,
+      code: null,
+      createdAt: 0,
+      expiresAt: 10,
+    })
+  })
+  if (id !== undefined) redeemed.push(code)
+  if ((await store.transients.take(code, 0)) !== undefined) taken.push(code)
+}
+await store.close()
+parentPort?.postMessage({ redeemed, taken, numbers } satisfies Done)

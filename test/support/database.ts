@@ -1,0 +1,24 @@
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+
+/**
+ * Runs one statement on a database file from outside: as somebody who can write to it, but has no key.
+ * @returns the number of rows that were changed
+ */
+export const execute = (file: string, sql: string, ...parameters: SQLInputValue[]): number => {
+  using database = new DatabaseSync(file, { enableForeignKeyConstraints: false, timeout: 1000 })
+  return Number(database.prepare(sql).run(...parameters).changes)
+}
+
+/** The rows of a query on a database file. */
+export const query = <Row = Record<string, unknown>>(
+  file: string,
+  sql: string,
+  ...parameters: SQLInputValue[]
+): Row[] => {
+  using database = new DatabaseSync(file, { readOnly: true, timeout: 1000 })
+  return database.prepare(sql).all(...parameters) as Row[]
+}
+
+/** The number of rows in a table. */
+export const count = (file: string, table: string): number =>
+  query<{ n: number }>(file, `select count(*) as n from ${table}`)[0]?.n ?? Number.NaN

@@ -1,0 +1,48 @@
+const entities: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&amp;': '&',
+}
+
+/** A text as a browser would show it. */
+export const unescaped = (html: string): string =>
+  html.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => entities[entity] ?? entity)
+
+/**
+ * The tags of a page with the names of their attributes, and nothing else of it. Two pages that differ
+ * in data alone have the same; what broke out of a text or an attribute shows as a tag or a name.
+ */
+export const skeleton = (html: string): readonly string[] =>
+  [...html.matchAll(/<(?:"[^"]*"|[^">])*>?/g)].map(([tag]) => tag.replaceAll(/="[^"]*"/g, '='))
+
+/** What a browser shows of a page: one line for each text between tags. */
+export const shownText = (html: string): readonly string[] =>
+  (/<body>[\s\S]*<\/body>/.exec(html)?.[0] ?? '')
+    .split(/<(?:"[^"]*"|[^">])*>/)
+    .map((text) => unescaped(text).trim())
+    .filter((text) => text !== '')
+
+/** Markup, quotes, comments and the delimiters of template engines: to be shown as they are. Names may have 40 characters. */
+export const hostileTexts: readonly string[] = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "'-alert(1)-'",
+  "' onmouseover='alert(1)",
+  '" autofocus onfocus="alert(1)',
+  '</title><svg/onload=alert(1)>',
+  '</main></body></html>',
+  '<!--',
+  ']]>',
+  '<base href=//evil.example>',
+  '&lt;b&gt; &amp;amp; &#60;',
+  '{{7*7}}',
+  '{{constructor.constructor("x")()}}',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression that must not be evaluated
+  '${7*7}',
+  '#{7*7}',
+  '<%= 7*7 %>',
+  'javascript:alert(1)',
+  '\\u003cscript\\u003e',
+]

@@ -1,0 +1,259 @@
+import { request } from 'node:http'
+import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { json } from 'node:stream/consumers'
+import {
+  type AuthorizationServer,
+  type ClientInput,
+  createAuthorizationServer,
+  type User,
+} from 'svc-oauth2server'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { freePort, notesEnvironment, type RunningServer, runNode } from './processes.ts'
+import { testScopes } from './server.ts'
+import { authorizeUrl, newPkce, type Pkce, UserAgent } from './user-agent.ts'
+
+export const secretKey = 'the secret key of all nodes, longer than 32 bytes'
+export const email = 'user-a@example.org'
+export const password = 'correct horse battery staple'
+export const redirectUri = 'https://client.example/cb'
+
+/** Something that a node is to do at a store operation, for instance at `before tokens.insert`. */
+export interface Fault {
+  readonly at: string
+  readonly does: 'kill' | 'pause' | 'fail'
+  /** How long a pause is. */
+  readonly milliseconds?: number
+  /** At which time that the operation is reached; the first, unless told otherwise. */
+  readonly time?: number
+}
+
+/** What is sent to a node; it answers with the operations that it reached since the last order. */
+export interface Order {
+  readonly fault?: Fault
+}
+
+/** A process of the notes application that shares its database with others. */
+export interface Node extends RunningServer {
+  /** Arms a fault, or none. @returns the operations reached since the last order */
+  order(fault?: Fault): Promise<readonly string[]>
+}
+
+export interface Cluster {
+  /** The folder of the database. */
+  readonly data: string
+  /** The public address of all nodes. */
+  readonly issuer: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+const nodeProgram = resolve(import.meta.dirname, '../full/fixtures/node.ts')
+
+export const startNode = async ({ data, issuer, env }: Cluster): Promise<Node> => {
+  const port = await freePort()
+  const program = runNode([nodeProgram], {
+    messages: true,
+    env: {
+      ...notesEnvironment(port, data),
+      BASE_URL: issuer,
+      SECRET_KEY: secretKey,
+      OAUTH2SERVER_SWEEP_INTERVAL: '0',
+      ...env,
+    },
+  })
+  await program.says(/^serving$/m)
+  return {
+    program,
+    port,
+    url: `http://localhost:${port}`,
+    order: async (fault) => (await program.ask(fault ? { fault } : {})) as readonly string[],
+    [Symbol.asyncDispose]: () => program.crash(),
+  }
+}
+
+export const databaseIn = (data: string): string => join(data, 'oauth2server.sqlite')
+
+/** Opens the database of the nodes from this process, as a command-line program would. */
+export const openRecords = ({
+  data,
+  issuer,
+}: Pick<Cluster, 'data' | 'issuer'>): Promise<AuthorizationServer> =>
+  createAuthorizationServer({
+    issuer,
+    secretKeys: [secretKey],
+    store: sqlite(databaseIn(data)),
+    scopes: testScopes,
+    sweepInterval: 0,
+    log: () => undefined,
+  })
+
+/** Makes the user and a client of theirs. */
+export const furnish = async (
+  records: AuthorizationServer,
+  input: Partial<ClientInput> = {},
+): Promise<{ user: User; client: NodeClient }> => {
+  const user = await records.users.create({ email, password })
+  return { user, client: await registerClient(records, user, input) }
+}
+
+export const registerClient = async (
+  { clients }: AuthorizationServer,
+  { id }: User,
+  input: Partial<ClientInput> = {},
+): Promise<NodeClient> => {
+  const { client, clientSecret } = await clients.create({
+    name: 'Client',
+    userId: id,
+    redirectUris: [redirectUri],
+    ...input,
+  })
+  return new NodeClient(client.clientId, clientSecret)
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** A form that is ready to be sent. */
+export interface Form {
+  readonly url: string
+  readonly authorization: string
+  readonly fields: Readonly<Record<string, string>>
+}
+
+/** A confidential client that sends its requests to whichever node it likes. */
+export class NodeClient {
+  readonly clientId: string
+  clientSecret: string
+  readonly pkce: Pkce = newPkce()
+
+  constructor(clientId: string, clientSecret: string) {
+    this.clientId = clientId
+    this.clientSecret = clientSecret
+  }
+
+  /** The address of an authorization request, at a node. */
+  authorizeUrl(node: RunningServer, scope = 'notes:read'): string {
+    return authorizeUrl(node.url, {
+      client_id: this.clientId,
+      redirect_uri: redirectUri,
+      scope,
+      state: 'xyz',
+      code_challenge: this.pkce.challenge,
+      code_challenge_method: 'S256',
+    })
+  }
+
+  /** Lets the user agree at a node. */
+  async code(node: RunningServer, agent: UserAgent, scope?: string): Promise<string> {
+    const login = { issuer: node.url, user: { email } as User, password }
+    const answer = await agent.authorize(login, this.authorizeUrl(node, scope))
+    const code = answer.searchParams.get('code')
+    if (code === null) throw new Error(`There is no code in ${answer}.`)
+    return code
+  }
+
+  form({ url }: RunningServer, fields: Readonly<Record<string, string>>): Form {
+    const credentials = Buffer.from(`${this.clientId}:${this.clientSecret}`).toString('base64')
+    return { url: `${url}/oauth/token`, authorization: `Basic ${credentials}`, fields }
+  }
+
+  redemption(node: RunningServer, code: string): Form {
+    return this.form(node, {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: this.pkce.verifier,
+    })
+  }
+
+  refreshing(node: RunningServer, refreshToken: unknown): Form {
+    return this.form(node, { grant_type: 'refresh_token', refresh_token: String(refreshToken) })
+  }
+
+  /** Tokens of a new authorization. */
+  async tokens(node: RunningServer, agent = new UserAgent()): Promise<Answer['body']> {
+    const { status, body } = await send(this.redemption(node, await this.code(node, agent)))
+    if (status !== 200) throw new Error(`The code was answered with ${JSON.stringify(body)}.`)
+    return body
+  }
+}
+
+/** Sends a form. Rejects where no whole answer comes. */
+export const send = async (form: Form): Promise<Answer> => {
+  const [answer] = await volley([form])
+  if (answer?.status !== 'fulfilled') throw answer?.reason
+  return answer.value
+}
+
+/**
+ * Sends forms at the same moment, each over a socket of its own: when the server holds all but the last
+ * byte of every one, the last bytes follow.
+ */
+export const volley = async (
+  forms: readonly Form[],
+): Promise<readonly PromiseSettledResult<Answer>[]> => {
+  const begun = await Promise.all(forms.map(prepare))
+  const answers = begun.map(({ finish }) => finish())
+  return Promise.allSettled(answers)
+}
+
+/** Sends all of a form but its last byte, which follows with `finish`. */
+export const prepare = ({
+  url,
+  authorization,
+  fields,
+}: Form): Promise<{ finish(): Promise<Answer> }> =>
+  new Promise((ready, failed) => {
+    const body = new URLSearchParams(fields).toString()
+    const sent = request(url, {
+      method: 'POST',
+      agent: false,
+      signal: AbortSignal.timeout(20_000),
+      headers: {
+        authorization,
+        'content-type': 'application/x-www-form-urlencoded',
+        'content-length': Buffer.byteLength(body),
+      },
+    })
+    const answer = new Promise<Answer>((answered, lost) => {
+      sent.once('error', lost)
+      sent.once('response', (response) => {
+        json(response).then(
+          (parsed) =>
+            answered({ status: response.statusCode ?? 0, body: parsed as Answer['body'] }),
+          lost,
+        )
+      })
+    })
+    // Whoever waits for the answer hears of it; before that, nobody does.
+    answer.catch(failed)
+    sent.write(body.slice(0, -1), (error) =>
+      error
+        ? failed(error)
+        : ready({
+            finish: () => {
+              sent.end(body.slice(-1))
+              return answer
+            },
+          }),
+    )
+  })
+
+/** The status that a guarded address of a node gives the holder of a token. */
+export const ping = async ({ url }: RunningServer, token: unknown): Promise<number> => {
+  const answer = await fetch(`${url}/oauth/ping`, { headers: { authorization: `Bearer ${token}` } })
+  await answer.body?.cancel()
+  return answer.status
+}
+
+/** Asks the database a question, from outside of any node. */
+export const query = (
+  data: string,
+  sql: string,
+  ...parameters: readonly (string | number)[]
+): readonly Readonly<Record<string, unknown>>[] => {
+  using database = new DatabaseSync(databaseIn(data), { timeout: 5_000 })
+  return database.prepare(sql).all(...parameters)
+}

@@ -1,0 +1,33 @@
+import type { Client, IssuedToken } from 'svc-oauth2server'
+import type { TestServer } from './server.ts'
+
+/** The client of that id, as a record. */
+export const clientOf = async ({ server }: TestServer, clientId: string): Promise<Client> => {
+  const client = await server.clients.find(clientId)
+  if (!client) throw new Error(`There is no client ${clientId}.`)
+  return client
+}
+
+/** A new authorization of the user, issued without a browser. */
+export const authorizationOf = async (
+  app: TestServer,
+  clientId: string,
+  { scopes = ['notes:read'] }: { readonly scopes?: readonly string[] } = {},
+): Promise<IssuedToken & { readonly refreshToken: string }> => {
+  const client = await clientOf(app, clientId)
+  const issued = await app.server.tokens.issue({
+    type: 'user',
+    client,
+    subject: app.user,
+    scopes,
+    refreshable: true,
+  })
+  return { ...issued, refreshToken: issued.refreshToken ?? '' }
+}
+
+/** The status that a guarded address gives the holder of a token. */
+export const statusOf = async ({ issuer }: TestServer, token: string): Promise<number> => {
+  const answer = await fetch(`${issuer}/api/me`, { headers: { authorization: `Bearer ${token}` } })
+  await answer.body?.cancel()
+  return answer.status
+}
