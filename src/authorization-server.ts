@@ -25,10 +25,11 @@ import { queryCharacters } from './query-characters.ts'
 import type { RecordsContext } from './records/context.ts'
 import { type Records, records } from './records/records.ts'
 import { TransientValues } from './records/transient-values.ts'
-import { type Refusal, refusalOf } from './refusal.ts'
+import { logRefusal, type Refusal, refusalOf } from './refusal.ts'
 import { type Auth, ResourceServer } from './resource-server.ts'
 import { createRouter } from './router.ts'
 import { clientAddress } from './session/client-address.ts'
+import { currentUser } from './session/current-user.ts'
 import type { VerifyJwt } from './session/jwt.ts'
 import { type PageSession, pageSession } from './session/page-session.ts'
 import { type BrowserCredentials, Sessions } from './session/sessions.ts'
@@ -98,6 +99,8 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   checkQuery(query: string): void
   /** What a page of the application needs: the signed-in user, and what its template embeds. */
   pageSession(browser: BrowserCredentials): Promise<PageSession>
+  /** The user whose session or token a request carries; null where there is none, or it is not valid. */
+  currentUser(request: Request, connection?: Connection): Promise<UserProxy | null>
   /** The answer to a guard's error; undefined for an error that is not a refusal. */
   refusalOf(error: unknown): Refusal | undefined
   /** The challenge for whoever presented nothing, and the refusal of a token that lacks scopes. */
@@ -120,6 +123,7 @@ export const createAuthorizationServer = async (
   for (const message of loosenings(settings))
     log({ level: 'warn', event: 'settings.loosened', message })
   const keys = new KeyRing(secrets)
+  const verify = await verifyJwt(options, settings)
   const opened = await options.store.open()
   try {
     await opened.migrate()
@@ -132,6 +136,9 @@ export const createAuthorizationServer = async (
     settings.cacheType === 'memory' ? { ...opened, transients: memoryTransients() } : opened
   const store = options.aroundStore ? decorated(kept, options.aroundStore) : kept
 
+  const extensions = [...builtInExtensions, ...(options.extensions ?? [])]
+  const extensionGrants = extensions.flatMap(({ grants = [] }) => grants)
+  const grants = [...builtInGrants, ...extensionGrants]
   const context: RecordsContext = {
     store,
     transients: store.transients,
@@ -141,9 +148,12 @@ export const createAuthorizationServer = async (
     passwords: new PasswordHasher(),
     clientContext: {
       scopes,
-      allowedGrantTypes: settings.allowedGrantTypes,
+      allowedGrantTypes: [
+        ...settings.allowedGrantTypes,
+        ...extensionGrants.map(({ type }) => type),
+      ],
       allowedResponseTypes: settings.allowedResponseTypes,
-      knownGrantTypes: builtInGrants.map(({ type }) => type),
+      knownGrantTypes: grants.map(({ type }) => type),
       defaultScopes: settings.defaultScopes,
     },
     saveToken: options.saveToken,
@@ -153,7 +163,7 @@ export const createAuthorizationServer = async (
   }
   const own = records(context)
   const provider = providerOperations(options, own)
-  const sessions = new Sessions(context, issuer, await verifyJwt(options, settings))
+  const sessions = new Sessions(context, issuer, verify)
   const resourceServer = new ResourceServer({
     getToken: provider.getToken,
     userProxy: (user) => new UserProxy(user, own.users),
@@ -165,7 +175,6 @@ export const createAuthorizationServer = async (
     realm: issuer,
     resourceMetadata: resourceMetadataAddress(issuer),
   })
-  const extensions = [...builtInExtensions, ...(options.extensions ?? [])]
   const server: ServerContext = {
     ...own,
     ...provider,
@@ -180,7 +189,7 @@ export const createAuthorizationServer = async (
     pending: new TransientValues<PendingAuthorization>('authorization_request', context),
     sessions,
     resourceServer,
-    grants: [...builtInGrants, ...extensions.flatMap(({ grants = [] }) => grants)],
+    grants,
     clientAuthentication: builtInClientAuthentication,
     extensions,
     endpoints: [...builtInEndpoints, ...extensions.flatMap(({ endpoints = [] }) => endpoints)],
@@ -204,7 +213,13 @@ export const createAuthorizationServer = async (
     clientAddress: clientAddress(settings.trustedProxies),
     checkQuery: queryCharacters(settings.allowedUrlencodeCharacters),
     pageSession: (browser) => pageSession(sessions, browser),
-    refusalOf,
+    refusalOf: (error) => {
+      const refusal = refusalOf(error)
+      // What is no refusal goes to the host's own error handler, and into its log.
+      if (refusal) logRefusal(log, error, refusal)
+      return refusal
+    },
+    currentUser: (request, connection) => currentUser(request, server, connection),
     challenge: (auth, needed) => challenge(resourceServer, auth, needed),
     sweep: () => sweeper.run(),
     async close() {

@@ -112,8 +112,9 @@ const read = async (file: string): Promise<string | undefined> => {
 
 // Written aside and linked, so that of two first starts one key wins, and nobody reads half of it.
 const create = async (file: string): Promise<string> => {
-  const aside = `${file}.${process.pid}`
-  await writeFile(aside, `${newSecretKey()}\n`, { mode: 0o600 })
+  // A name of its own: in two containers that share the folder, both are process 1.
+  const aside = `${file}.${randomBytes(8).toString('hex')}`
+  await writeFile(aside, `${newSecretKey()}\n`, { mode: 0o600, flag: 'wx' })
   try {
     await link(aside, file)
   } catch (error) {

@@ -30,6 +30,8 @@ export interface ProviderOperations {
 /** An authorization request that waits for its user's decision, bound to whom it was shown. */
 export interface PendingAuthorization {
   readonly request: AuthorizationRequest
+  /** What the client was allowed when its user was asked. */
+  readonly terms: string
   readonly userId: User['id']
   readonly sessionId: string
 }

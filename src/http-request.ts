@@ -4,7 +4,7 @@ import { OAuthError } from './oauth-error.ts'
 /** Bytes that a request body may have. */
 const largestBody = 65_536
 /** As Node takes them at most; a request may come back from the login encoded twice. */
-const longestQuery = 16_384
+export const longestQuery = 16_384
 
 /** What an adapter knows of the connection that a request came over. */
 export interface Connection {

@@ -68,7 +68,3 @@ export class AuthenticationRequired extends Error {
     return { status: this.status, message: this.message }
   }
 }
-
-/** An error code and text that came from outside, in the characters that RFC 6749 §5.2 allows. */
-export const errorText = (text: string): string =>
-  text.replaceAll(/[^\x20-\x21\x23-\x5B\x5D-\x7E]/g, '?')

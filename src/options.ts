@@ -54,15 +54,19 @@ const flag = (otherwise: boolean, sentence: string) => ({
   sentence,
 })
 
+/** A list in which nothing counts twice. */
+const setOf = <S extends z.ZodType>(member: S) =>
+  z
+    .array(member)
+    .transform((members) => [...new Set(members)])
+    .readonly()
+
 const some = <const T extends readonly [string, ...string[]]>(
   values: T,
   otherwise: readonly T[number][],
   sentence: string,
 ) => ({
-  schema: z
-    .array(z.enum(values))
-    .readonly()
-    .default(otherwise as never),
+  schema: setOf(z.enum(values)).default(otherwise as never),
   fromText: list,
   accepts: `a comma-separated list of ${values.join(', ')}`,
   sentence,
@@ -171,7 +175,7 @@ const settings = {
     'OAUTH2_PROVIDER_TOKEN_EXPIRES_IN',
   ),
   defaultScopes: {
-    schema: z.array(z.string()).readonly().default([]),
+    schema: setOf(z.string()).default([]),
     fromText: list,
     accepts: 'a comma-separated list of registered scopes',
     sentence: 'Scopes of a request that names none, of a client that has no default scopes.',

@@ -1,7 +1,8 @@
 import { PasswordHashingBusy } from './crypto/password.ts'
 import { JWTExtendedException } from './jwt-error.ts'
+import type { LogSink } from './log.ts'
 import { AuthenticationRequired, OAuthError } from './oauth-error.ts'
-import { StoreUnavailable } from './store/store.ts'
+import { StoreUnavailable, Vanished } from './store/store.ts'
 
 /** An error as an answer that every adapter can give: nothing of a framework. */
 export interface Refusal {
@@ -21,18 +22,17 @@ const always = {
 /** Seconds after which a caller may try again what could not be served. */
 const retryAfter = 5
 
-/** The outage behind an error, as the protocol names it; the error itself where there is none. */
-export const asOAuthError = (error: unknown): unknown =>
-  error instanceof StoreUnavailable || error instanceof PasswordHashingBusy
-    ? new OAuthError(
-        'temporarily_unavailable',
-        'The service is not available right now. Try again later.',
-        {
-          cause: error,
-          headers: { 'retry-after': String(retryAfter) },
-        },
-      )
-    : error
+/** The outage or the loss behind an error, as the protocol names it; the error itself where there is none. */
+export const asOAuthError = (error: unknown): unknown => {
+  if (error instanceof Vanished) {
+    const description = 'What this request refers to was deleted meanwhile.'
+    return new OAuthError('invalid_request', description, { cause: error })
+  }
+  if (!(error instanceof StoreUnavailable || error instanceof PasswordHashingBusy)) return error
+  const description = 'The service is not available right now. Try again later.'
+  const headers = { 'retry-after': String(retryAfter) }
+  return new OAuthError('temporarily_unavailable', description, { cause: error, headers })
+}
 
 /** The answer to an error that is meant for the caller; undefined for one that is a fault of ours. */
 export const refusalOf = (error: unknown): Refusal | undefined => {
@@ -44,4 +44,21 @@ export const refusalOf = (error: unknown): Refusal | undefined => {
     return { status: known.status, headers: { ...always, ...known.headers }, body: known.toWire() }
   }
   return undefined
+}
+
+/** Says in the log what the caller is not told: outages, and the reason of a refusal where it has one. */
+export const logRefusal = (log: LogSink, error: unknown, refusal: Refusal | undefined): void => {
+  if (!refusal) {
+    log({ level: 'error', event: 'request.failed', message: 'A request failed.', error })
+  } else if (refusal.status >= 500) {
+    log({
+      level: 'warn',
+      event: 'request.unavailable',
+      message: 'A request could not be served.',
+      error,
+    })
+  } else if (error instanceof Error && error.cause !== undefined) {
+    const { message, cause } = error
+    log({ level: 'info', event: 'request.refused', message, cause })
+  }
 }

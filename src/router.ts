@@ -4,7 +4,7 @@ import type { Endpoint, ServerContext } from './extension.ts'
 import { type Connection, HttpRequest } from './http-request.ts'
 import { messages } from './pages/messages.ts'
 import { problemPage } from './pages/problem.ts'
-import { refusalOf } from './refusal.ts'
+import { logRefusal, refusalOf } from './refusal.ts'
 import { clientAddress } from './session/client-address.ts'
 
 type Env = { Bindings: { readonly connection: Connection } }
@@ -37,8 +37,7 @@ export const createRouter = (server: ServerContext): Router => {
     { errors }: Pick<Endpoint, 'errors'>,
   ): Response | Promise<Response> => {
     const refusal = refusalOf(error)
-    if (!refusal)
-      log({ level: 'error', event: 'request.failed', message: 'A request failed.', error })
+    logRefusal(log, error, refusal)
     const { status, headers, body } = refusal ?? unexpected
     if (errors !== 'page') return jsonAnswer(body, status, headers)
     const { problem } = messages

@@ -54,7 +54,7 @@ const layers: readonly Layer[] = [
   { file: ['client-authentication/'], may: [...core, 'client-authentication/'] },
   { file: ['resource-server.ts'], may: core },
   { file: ['pages/'], may: ['model/', 'pages/'] },
-  { file: ['session/'], may: [...services, 'session/'], types: ['options.ts'] },
+  { file: ['session/'], may: [...services, 'refusal.ts', 'session/'], types: ['options.ts'] },
   { file: ['endpoints/'], may: protocol, types: ['options.ts'] },
   { file: ['extensions/built-in.ts'], may: [...protocol, 'extensions/'], types: ['options.ts'] },
   { file: ['extensions/'], may: protocol, types: ['options.ts'] },

@@ -13,6 +13,11 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
   const app = express.Router()
   app.use('/api', rest(server), express.json({ limit: '16kb' }))
 
+  // A client without an owner acts for nobody, and nobody has notes.
+  app.use('/api/notes', (req, res, next) => {
+    if (req.auth.kind === 'anonymous' || req.auth.user) return next()
+    res.status(403).json({ status: 403, message: 'This client has no user whose notes these are.' })
+  })
   app.get('/api/notes', requireApiAuth(), requireOauthScopes('notes:read'), (req, res) => {
     res.json(notes.of(userId(req)))
   })

@@ -46,15 +46,22 @@ export const credentialsOf = (
 }
 
 /** The path of a request target, whatever host an absolute one names. */
-export const pathOf = (target: string): string =>
-  target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
+export const pathOf = (target: string): string => target.replace(origin, '').replace(/[?#].*$/s, '')
 
 /** Answers Node requests through the server's `fetch`. */
 export const nodeListener = (
   server: Pick<AuthorizationServer, 'fetch'>,
-): ((request: IncomingMessage, response: ServerResponse) => Promise<void>) =>
-  getRequestListener(
+): ((request: IncomingMessage, response: ServerResponse) => Promise<void>) => {
+  const listener = getRequestListener(
     (request, { incoming }) =>
       server.fetch(request, { remoteAddress: incoming.socket.remoteAddress }),
     { overrideGlobalObjects: false, hostname: 'localhost' },
   )
+  return (request, response) => {
+    // An absolute target may name any host, user and password; none of it is for us, or for a log.
+    request.url = (request.url ?? '/').replace(origin, '') || '/'
+    return listener(request, response)
+  }
+}
+
+const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 // Imports nothing by itself: an older Node could not even read what the program needs.
-const [major] = process.versions.node.split('.')
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
-if (Number(major) < 24) {
+// 24.7 brought argon2.
+if (major < 24 || (major === 24 && minor < 7)) {
   process.stderr.write(
-    `error: svc-oauth2server needs Node 24 or newer; this is Node ${process.versions.node}.\n`,
+    `error: svc-oauth2server needs Node 24.7 or newer; this is Node ${process.versions.node}.\n`,
   )
   process.exitCode = 1
 } else {

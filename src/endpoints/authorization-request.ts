@@ -20,6 +20,10 @@ const further = ['request', 'request_uri', 'iss']
 const prompts: readonly Prompt[] = ['none', 'login', 'consent']
 const longestState = 4_096
 
+/** Whether a `state` is longer than we send back. */
+export const isTooLong = (state: string | undefined): boolean =>
+  state !== undefined && state.length > longestState
+
 /** Client and redirect URI of a request, proven: from here on errors may go to the client. */
 export interface ProvenRedirect {
   readonly client: Client
@@ -76,7 +80,7 @@ export const validateRequest = (
   params: Parameters,
   server: ServerContext,
 ): AuthorizationRequest => {
-  if (state !== undefined && state.length > longestState) {
+  if (isTooLong(state)) {
     throw new OAuthError('invalid_request', `state is longer than ${longestState} characters.`)
   }
   if (params.optional('request') !== undefined)
@@ -105,12 +109,8 @@ export const validateRequest = (
 // Everything outside a scope token is `invalid_scope`, a control character too (RFC 6749 §4.1.2.1).
 const scopeParameter = (params: Parameters): string | undefined => params.opaque('scope')
 
-const responseTypeOf = (
-  text: string,
-  client: Client,
-  { settings }: ServerContext,
-): ResponseType => {
-  const allowed = supportedResponseTypes(settings).find((type) => type === text)
+const responseTypeOf = (text: string, client: Client, server: ServerContext): ResponseType => {
+  const allowed = supportedResponseTypes(server).find((type) => type === text)
   if (!allowed)
     throw new OAuthError('unsupported_response_type', 'The response type is not supported.')
   const mayUseGrant = allowed !== 'code' || client.allowedGrantTypes.includes('authorization_code')

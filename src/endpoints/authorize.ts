@@ -1,5 +1,6 @@
 import type { Endpoint, ServerContext } from '../extension.ts'
-import type { HttpRequest } from '../http-request.ts'
+import { type HttpRequest, longestQuery } from '../http-request.ts'
+import type { Consent } from '../model/authorization.ts'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Client } from '../model/client.ts'
 import { Parameters } from '../model/parameters.ts'
@@ -10,9 +11,15 @@ import { asOAuthError } from '../refusal.ts'
 import type { SignedIn } from '../resource-server.ts'
 import { browserOf } from '../session/browser.ts'
 import { redirectAnswer } from './answers.ts'
-import { type ProvenRedirect, proveRedirect, validateRequest } from './authorization-request.ts'
+import {
+  isTooLong,
+  type ProvenRedirect,
+  proveRedirect,
+  validateRequest,
+} from './authorization-request.ts'
 import { errorResponse } from './authorization-response.ts'
-import { decide, grant, showConsent } from './consent.ts'
+import { decide, showConsent } from './consent.ts'
+import { grant } from './grant-authorization.ts'
 
 /** Where a client sends its user to ask for an authorization. RFC 6749 §3.1. */
 export const authorizationEndpoint: Endpoint = {
@@ -25,6 +32,9 @@ export const authorizationEndpoint: Endpoint = {
       return new Response(null, { headers: { 'cache-control': 'no-store' } })
     const text = request.method === 'POST' ? await request.formText() : request.query
     const params = request.method === 'POST' ? new Parameters(text) : request.queryParameters()
+    // After the login it has to come back in an address.
+    if (text.length > longestQuery)
+      throw new OAuthError('invalid_request', 'The request is too long.', { status: 413 })
     if (request.method === 'POST' && params.repeated('confirm').length > 0)
       return decide(request, params, server)
 
@@ -52,8 +62,8 @@ const authorize = async (
     if (!signedIn && request.prompt.includes('none'))
       throw new OAuthError('login_required', 'The user is not logged in.')
     if (!signedIn || request.prompt.includes('login')) return toLogin(text, server, request.prompt)
-    if (await isGranted(request, proven.client, signedIn, server))
-      return await grant(request, proven.client, signedIn, server)
+    const consent = await givenConsent(request, proven.client, signedIn, server)
+    if (consent) return await grant(request, proven.client, signedIn, consent, server)
     if (request.prompt.includes('none'))
       throw new OAuthError('consent_required', 'The user has to agree first.')
     return await showConsent(http, request, proven.client, signedIn, server)
@@ -63,20 +73,22 @@ const authorize = async (
     // Nobody is sent to another site by a link alone: an error waits until we know the user (RFC 9700 §4.11.2).
     const isForStranger =
       !signedIn && known.code !== 'login_required' && known.code !== 'temporarily_unavailable'
-    return isForStranger ? toLogin(text, server) : errorResponse(known, proven, server)
+    if (isForStranger) return toLogin(text, server)
+    const state = isTooLong(proven.state) ? undefined : proven.state
+    return errorResponse(known, { ...proven, state }, server)
   }
 }
 
 // Consent is remembered for clients that prove who they are; anybody can pose as a public one (RFC 8252 §8.6).
-const isGranted = async (
+const givenConsent = async (
   request: AuthorizationRequest,
   client: Client,
   { user }: SignedIn,
   server: ServerContext,
-): Promise<boolean> => {
-  if (!client.isConfidential || request.prompt.includes('consent')) return false
+): Promise<Consent | undefined> => {
+  if (!client.isConfidential || request.prompt.includes('consent')) return undefined
   const consent = await server.consents.find(user.id, client.clientId)
-  return consent !== undefined && isWithin(request.scopes, consent.scopes)
+  return consent && isWithin(request.scopes, consent.scopes) ? consent : undefined
 }
 
 const toErrorView = (error: unknown, { errorView }: ServerContext): Response => {

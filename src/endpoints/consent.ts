@@ -3,16 +3,18 @@ import type { HttpRequest } from '../http-request.ts'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Client } from '../model/client.ts'
 import type { Parameters } from '../model/parameters.ts'
-import { formActionSource, matchRedirectUri } from '../model/redirect-uri.ts'
+import { formActionSource, isRegistered } from '../model/redirect-uri.ts'
 import { isWithin } from '../model/scope.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { consentPage } from '../pages/consent.ts'
 import { messages } from '../pages/messages.ts'
 import { problemPage } from '../pages/problem.ts'
+import { asOAuthError } from '../refusal.ts'
 import type { SignedIn } from '../resource-server.ts'
 import { browserOf, isForeign } from '../session/browser.ts'
 import { pageAnswer } from './answers.ts'
-import { errorResponse, grantedResponse } from './authorization-response.ts'
+import { errorResponse } from './authorization-response.ts'
+import { grant } from './grant-authorization.ts'
 
 /** Milliseconds that a user has to decide. */
 const timeToDecide = 600_000
@@ -25,7 +27,8 @@ export const showConsent = async (
   signedIn: SignedIn,
   server: ServerContext,
 ): Promise<Response> => {
-  const pending = { request, userId: signedIn.user.id, sessionId: signedIn.sessionId }
+  const { user, sessionId } = signedIn
+  const pending = { request, terms: termsOf(client, server), userId: user.id, sessionId }
   const id = await server.pending.put(pending, server.clock() + timeToDecide)
   return renderConsent(http, id, request, client, signedIn, server)
 }
@@ -52,8 +55,11 @@ export const decide = async (
 
   const { request } = shown
   const client = await server.getClient(request.clientId)
-  if (!client?.isActive || !isStillRegistered(request, client))
-    return refused(400, messages.problem.clientChanged)
+  const isUnchanged =
+    client?.isActive &&
+    isRegistered(request.redirectUri, client) &&
+    shown.terms === termsOf(client, server)
+  if (!isUnchanged) return refused(400, messages.problem.clientChanged)
   if (!server.sessions.isCsrfToken(http.headers.get('cookie'), params.optional('csrf_token'))) {
     return renderConsent(http, id, request, client, signedIn, server, {
       problem: messages.problem.stale,
@@ -77,56 +83,25 @@ export const decide = async (
       server,
     )
   }
-  return grant(request, client, signedIn, server)
-}
-
-/** Answers the client: a code, or with response type `token` the token itself. */
-export const grant = async (
-  request: AuthorizationRequest,
-  client: Client,
-  { user, sessionId }: SignedIn,
-  server: ServerContext,
-): Promise<Response> => {
-  const consent = await server.consents.grant(user.id, client.clientId, request.scopes)
-  if (request.responseType === 'token') {
-    const issued = await server.tokens.issue({
-      type: 'user',
-      client,
-      subject: user.record,
-      scopes: request.scopes,
-      refreshable: false,
-    })
-    const answer = {
-      access_token: issued.accessToken,
-      token_type: 'Bearer',
-      expires_in: issued.expiresIn === null ? undefined : String(issued.expiresIn),
-      scope: issued.token.scopes.join(' '),
-    }
-    return grantedResponse(answer, request, server)
+  try {
+    const consent = await server.consents.grant(signedIn.user.id, client.clientId, request.scopes)
+    return await grant(request, client, signedIn, consent, server)
+  } catch (error) {
+    // The decision is spent, so the client has to hear that it may ask again.
+    const known = asOAuthError(error)
+    if (known instanceof OAuthError) return errorResponse(known, request, server)
+    throw error
   }
-  const expiresAt = server.clock() + server.settings.authorizationCodeExpiresIn * 1000
-  const { clientId, redirectUri, redirectUriGiven, scopes, extensions } = request
-  const code = await server.codes.put(
-    {
-      clientId,
-      redirectUri,
-      redirectUriGiven,
-      scopes,
-      extensions,
-      userId: user.id,
-      consentId: consent.id,
-      sessionId,
-      expiresAt,
-    },
-    expiresAt,
-  )
-  return grantedResponse({ code }, request, server)
 }
 
-const isStillRegistered = ({ redirectUri }: AuthorizationRequest, client: Client): boolean =>
-  matchRedirectUri(client.redirectUris, redirectUri, {
-    anyLoopbackPort: !client.isConfidential,
-  }) !== undefined
+// What a client may do has changed while its user was asked: the request has to be judged anew.
+const termsOf = (client: Client, { settings }: ServerContext): string =>
+  JSON.stringify([
+    client.isConfidential,
+    client.allowedGrantTypes,
+    client.allowedResponseTypes,
+    settings.requirePkce,
+  ])
 
 const renderConsent = (
   http: HttpRequest,

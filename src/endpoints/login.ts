@@ -8,6 +8,7 @@ import { loginPage } from '../pages/login.ts'
 import { messages } from '../pages/messages.ts'
 import { browserOf, isForeign } from '../session/browser.ts'
 import { safeNext } from '../session/safe-next.ts'
+import { Vanished } from '../store/store.ts'
 import { pageAnswer, redirectAnswer } from './answers.ts'
 import { proveRedirect } from './authorization-request.ts'
 
@@ -45,9 +46,15 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
   const password = params.opaque('password') ?? ''
   const isPossible =
     email !== '' && password !== '' && Buffer.byteLength(password) <= longestPasswordBytes
-  const user = isPossible ? await server.users.withPassword(email, password) : undefined
+  const user = isPossible ? await server.users.checked(email, password) : undefined
   if (!user) return again(messages.login.wrong)
-  return redirectAnswer(next, await server.sessions.signIn(user.id, browserOf(request)))
+  try {
+    const browser = browserOf(request)
+    return redirectAnswer(next, await server.sessions.signIn(user.id, browser, user.passwordHash))
+  } catch (error) {
+    if (error instanceof Vanished) return again(messages.login.wrong)
+    throw error
+  }
 }
 
 const form = async (

@@ -1,16 +1,20 @@
-import type { GrantType, ResponseType } from '../model/client.ts'
-import type { Settings } from '../options.ts'
+import type { ServerContext } from '../extension.ts'
+import type { ResponseType } from '../model/client.ts'
 
-type Configured = Pick<Settings, 'allowedGrantTypes' | 'allowedResponseTypes'>
+type Configured = Pick<ServerContext, 'settings' | 'extensions'>
 
 // A code that nobody could redeem is not given out, and what is not given out cannot be redeemed.
-const hasCodes = ({ allowedGrantTypes, allowedResponseTypes }: Configured): boolean =>
+const hasCodes = ({ settings: { allowedGrantTypes, allowedResponseTypes } }: Configured): boolean =>
   allowedGrantTypes.includes('authorization_code') && allowedResponseTypes.includes('code')
 
-/** The configured grant types that lead to a token. RFC 8414 §2. */
-export const supportedGrantTypes = (settings: Configured): readonly GrantType[] =>
-  settings.allowedGrantTypes.filter((type) => type !== 'authorization_code' || hasCodes(settings))
+/** The configured grant types that lead to a token, and those of the extensions. RFC 8414 §2. */
+export const supportedGrantTypes = (server: Configured): readonly string[] => [
+  ...server.settings.allowedGrantTypes.filter(
+    (type) => type !== 'authorization_code' || hasCodes(server),
+  ),
+  ...server.extensions.flatMap(({ grants = [] }) => grants.map(({ type }) => type)),
+]
 
 /** The configured response types that lead to a token. RFC 8414 §2. */
-export const supportedResponseTypes = (settings: Configured): readonly ResponseType[] =>
-  settings.allowedResponseTypes.filter((type) => type !== 'code' || hasCodes(settings))
+export const supportedResponseTypes = (server: Configured): readonly ResponseType[] =>
+  server.settings.allowedResponseTypes.filter((type) => type !== 'code' || hasCodes(server))

@@ -4,6 +4,7 @@ import type { Client } from '../model/client.ts'
 import type { IssuedToken, TokenSubject } from '../model/token.ts'
 import type { UserId } from '../model/user.ts'
 import { OAuthError } from '../oauth-error.ts'
+import { Vanished } from '../store/store.ts'
 import { jsonAnswer } from './answers.ts'
 import { supportedGrantTypes } from './supported.ts'
 
@@ -19,7 +20,11 @@ export const tokenEndpoint: Endpoint = {
     const client = await authenticateClient(request.headers.get('authorization'), params, server)
     const grant = grantFor(params.required('grant_type'), client, server)
     const redemption = await grant.redeem({ client, params, now: server.clock() }, server)
-    return jsonAnswer(toWire(await server.tokens.issue(redemption)))
+    const issued = await server.tokens.issue(redemption).catch((error: unknown) => {
+      if (!(error instanceof Vanished)) throw error
+      throw new OAuthError('invalid_grant', 'The grant is not valid any more.', { cause: error })
+    })
+    return jsonAnswer(toWire(issued))
   },
 }
 
@@ -29,10 +34,9 @@ const knownParameters = ({ grants, clientAuthentication }: ServerContext): reado
   ...clientAuthentication.flatMap(({ parameters }) => parameters),
 ]
 
-const grantFor = (type: string, client: Client, { grants, settings }: ServerContext): Grant => {
-  const grant = grants.find((candidate) => candidate.type === type)
-  const isSupported = (supportedGrantTypes(settings) as readonly string[]).includes(type)
-  if (!grant || !isSupported)
+const grantFor = (type: string, client: Client, server: ServerContext): Grant => {
+  const grant = server.grants.find((candidate) => candidate.type === type)
+  if (!grant || !supportedGrantTypes(server).includes(type))
     throw new OAuthError('unsupported_grant_type', 'The grant type is not supported.')
   if (!client.allowedGrantTypes.includes(type)) {
     throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')

@@ -11,7 +11,7 @@ const metadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
   const addresses = endpoints.flatMap(({ advertisedAs, path }) =>
     advertisedAs === undefined ? [] : [[advertisedAs, `${issuer}${path(settings)}`]],
   )
-  const responseTypes = supportedResponseTypes(settings)
+  const responseTypes = supportedResponseTypes(server)
   const implicit = responseTypes.includes('token') ? ['implicit'] : []
   return {
     issuer,
@@ -19,7 +19,7 @@ const metadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
     scopes_supported: scopes.requestable(),
     response_types_supported: responseTypes,
     response_modes_supported: responseTypes.map((type) => responseModeOf[type]),
-    grant_types_supported: [...supportedGrantTypes(settings), ...implicit],
+    grant_types_supported: [...supportedGrantTypes(server), ...implicit],
     token_endpoint_auth_methods_supported: clientAuthentication.map(({ name }) => name),
     ...Object.assign({}, ...extensions.map((extension) => extension.metadata?.(server))),
   }

@@ -1,5 +1,7 @@
 import type { Grant, ServerContext, TokenRequest } from '../extension.ts'
 import type { AuthorizationCode, CodeBinding } from '../model/authorization.ts'
+import { isRegistered } from '../model/redirect-uri.ts'
+import { isWithin } from '../model/scope.ts'
 import { OAuthError } from '../oauth-error.ts'
 
 /** So many wrong verifiers may the rightful client try; then the code is worthless. */
@@ -15,7 +17,8 @@ export const authorizationCode: Grant = {
   async redeem(request, server) {
     const value = request.params.required('code')
     const code = await server.codes.get(value)
-    if (!code) throw await unknownCode(value, request, server)
+    // One of another client may be a used one, whose client has another id by now.
+    if (code?.clientId !== request.client.clientId) throw await unknownCode(value, request, server)
     checkBinding(code, request)
     await checkProof(value, code, request, server)
     const subject = await grantingUser(code, request, server).catch(async (error: unknown) => {
@@ -31,6 +34,7 @@ export const authorizationCode: Grant = {
       subject,
       scopes: code.scopes,
       refreshable: true,
+      under: { consentId: code.consentId, sessionId: code.sessionId },
       code: { value, binding },
     }
   },
@@ -71,7 +75,8 @@ const grantingUser = async (
     throw refused('the session ended')
   const consent = await server.consents.find(code.userId, client.clientId)
   if (consent?.id !== code.consentId) throw refused('the consent was withdrawn')
-  if (!client.validateScopes(code.scopes)) throw refused('a scope is gone')
+  if (!isWithin(code.scopes, client.scopeCeiling)) throw refused('a scope is gone')
+  if (!isRegistered(code.redirectUri, client)) throw refused('the redirect URI was removed')
   return user
 }
 
@@ -84,8 +89,9 @@ const unknownCode = async (
 ): Promise<OAuthError> => {
   const authorization = await server.store.authorizations.findByCode(server.codes.digest(value))
   if (!authorization?.code || authorization.revokedAt !== null) return refused()
-  checkBinding(authorization.code, request)
-  for (const extension of server.extensions)
-    extension.onCodeRedemption?.(request.params, authorization.code)
+  // The foreign key followed the client to its present id, the binding did not.
+  const binding = { ...authorization.code, clientId: authorization.clientId }
+  checkBinding(binding, request)
+  for (const extension of server.extensions) extension.onCodeRedemption?.(request.params, binding)
   return server.tokens.revokeReusedCode(value)
 }

@@ -10,7 +10,7 @@ export const clientCredentials: Grant = {
     if (!client.isConfidential) {
       throw new OAuthError('unauthorized_client', 'A public client cannot use client_credentials.')
     }
-    const scopes = narrow(params.optional('scope'), {
+    const scopes = narrow(params.opaque('scope'), {
       within: client.scopeCeilingWithoutConsent,
       otherwise: client.scopesWhenOmitted,
     })

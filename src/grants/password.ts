@@ -12,7 +12,7 @@ export const password: Grant = {
     const secret = params.opaque('password')
     if (secret === undefined) throw new OAuthError('invalid_request', 'password is missing.')
     if (Buffer.byteLength(secret) > longestPasswordBytes) throw refused()
-    const scopes = narrow(params.optional('scope'), {
+    const scopes = narrow(params.opaque('scope'), {
       within: client.scopeCeiling,
       otherwise: client.scopesWhenOmitted,
     })

@@ -9,7 +9,7 @@ export const refreshToken: Grant = {
   parameters: ['refresh_token', 'scope'],
   async redeem({ client, params, now }, server) {
     const presented = params.required('refresh_token')
-    const requested = params.optional('scope')
+    const requested = params.opaque('scope')
     const parameters = requested === undefined ? '' : [...parseScope(requested)].sort().join(' ')
     const found = await server.getToken({ refreshToken: presented })
     if (!found) return { type: 'refresh', client, presented, parameters }

@@ -5,6 +5,8 @@ const loopback = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?(
 /** A private-use scheme is a reversed domain name, so it has a dot (RFC 8252 §7.1). */
 const privateUse = /^[A-Za-z][A-Za-z0-9+-]*(?:\.[A-Za-z0-9+-]+)+:\/[^/].*$/
 const longestUri = 2000
+/** Names in a query that an authorization answer gives (RFC 6749 §4.1.2, RFC 9207 §2): twice, nobody knows which counts. */
+const responseParameter = /[?&](?:code|state|iss|error|error_description|access_token)=/
 
 export interface RedirectUriRules {
   /** Whether `com.example.app:/callback` may be registered: native, public clients only. */
@@ -15,6 +17,8 @@ export interface RedirectUriRules {
 export const redirectUriProblem = (uri: string, rules: RedirectUriRules): string | undefined => {
   if (uri.length > longestUri) return `It is longer than ${longestUri} characters.`
   if (uri.includes('#')) return 'It must not contain a fragment (#).'
+  if (responseParameter.test(uri))
+    return 'It must not contain a parameter that the answer uses, such as code or state.'
   if (!uriCharacters.test(uri)) return 'It contains a character that is not allowed in a URL.'
   if (privateUse.test(uri) && !/^https?:/i.test(uri)) {
     if (rules.privateUse) return undefined
@@ -48,6 +52,15 @@ export const matchRedirectUri = (
     return known !== null && known[1] === asked[1] && known[3] === asked[3]
   })
 }
+
+/** Whether a client has registered a redirect URI; any port will do for a public client's loopback address. */
+export const isRegistered = (
+  redirectUri: string,
+  client: { readonly redirectUris: readonly string[]; readonly isConfidential: boolean },
+): boolean =>
+  matchRedirectUri(client.redirectUris, redirectUri, {
+    anyLoopbackPort: !client.isConfidential,
+  }) !== undefined
 
 const isPort = (text: string): boolean => Number(text) >= 1 && Number(text) <= 65_535
 

@@ -30,7 +30,10 @@ class UserProxyBase {
     // biome-ignore lint/correctness/noConstructorReturn: reads of unknown attributes go to the record
     return new Proxy(this, {
       get: (target, name) => {
-        if (!(name in target)) return Reflect.get(user, name)
+        if (!(name in target)) {
+          const read: unknown = Reflect.get(user, name)
+          return typeof read === 'function' ? read.bind(user) : read
+        }
         const own: unknown = Reflect.get(target, name, target)
         return typeof own === 'function' ? own.bind(target) : own
       },

@@ -3,7 +3,7 @@ import type { Claims } from '../crypto/sealed.ts'
 import type { Consent } from '../model/authorization.ts'
 import type { ClientFields } from '../model/client.ts'
 import type { TokenFields } from '../model/token.ts'
-import type { SessionFields } from '../store/store.ts'
+import type { RotatedRefreshToken, SessionFields } from '../store/store.ts'
 
 // What each kind of row claims. The first entry is the kind, so that no seal fits another table.
 
@@ -39,6 +39,16 @@ export const sessionClaims = (session: SessionFields): Claims => [
   session.userAgent,
   session.createdAt,
   session.expiresAt,
+]
+
+/** Without these, whoever can write a row could have the successor's answer given to a token of their own. */
+export const rotationClaims = (rotated: RotatedRefreshToken): Claims => [
+  'rotated_refresh_token',
+  rotated.digest,
+  rotated.authorizationId,
+  rotated.successor,
+  rotated.parameters,
+  rotated.rotatedAt,
 ]
 
 type TokenClaims = Omit<TokenFields, 'id'>

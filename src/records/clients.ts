@@ -116,7 +116,7 @@ export class Clients {
   }
 
   /**
-   * Changes the given fields of a client.
+   * Changes the given fields of a client. A confidential one that becomes public loses all authorizations.
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   async update(clientId: string, changes: Partial<ClientInput>): Promise<Client> {
@@ -126,6 +126,11 @@ export class Clients {
       const owner = await this.#owner(checked.userId, tx)
       const after = { ...before, ...checked, userId: owner?.id ?? null }
       await tx.clients.update(clientId, this.#sealed(after))
+      if (before.isConfidential && !after.isConfidential) {
+        // What was granted to a client that proved itself is not for one that anybody can pose as.
+        await tx.authorizations.revokeOfClient(clientId, this.#context.clock())
+        await tx.consents.deleteOfClient(clientId)
+      }
       return this.#existing(clientId, tx)
     })
   }

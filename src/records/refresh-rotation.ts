@@ -3,7 +3,7 @@ import type { RefreshRedemption } from '../model/redemption.ts'
 import { type IssuedToken, isActive, Token, type TokenFields } from '../model/token.ts'
 import { OAuthError } from '../oauth-error.ts'
 import type { RotatedRefreshToken, TokenWithState } from '../store/store.ts'
-import { accessClaims, refreshClaims } from './claims.ts'
+import { accessClaims, refreshClaims, rotationClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
 
@@ -59,13 +59,15 @@ const rotate = (
         context.store.transaction(async (tx) => {
           const next = sealedToken(context, data)
           if (!(await tx.tokens.rotate(token.id, presented, next))) throw new LostRace()
-          await tx.tokens.addRotated({
+          const rotated = {
             digest: presented,
             authorizationId,
             successor: next.refreshDigest ?? presented,
             parameters: redemption.parameters,
             rotatedAt: now,
-          })
+          }
+          const seal = context.keys.sealRow(rotationClaims(rotated))
+          await tx.tokens.addRotated({ ...rotated, seal })
           await tx.authorizations.extend(
             authorizationId,
             Math.max(data.fields.expires ?? 0, data.fields.refreshExpires ?? 0),
@@ -80,9 +82,9 @@ const replay = async (
   redemption: RefreshRedemption,
   context: RecordsContext,
 ): Promise<IssuedToken> => {
-  const { store, settings, clock } = context
+  const { store, settings, clock, keys } = context
   const rotated = await store.tokens.findRotated(digestOf('refresh_token', redemption.presented))
-  if (!rotated) throw refused()
+  if (!rotated || !keys.isIntact(rotated.seal, rotationClaims(rotated))) throw refused()
   const authorization = await store.authorizations.find(rotated.authorizationId)
   // Only the client it was issued to has proven anything; and what was revoked stays so.
   if (authorization?.clientId !== redemption.client.clientId || authorization.revokedAt !== null)
@@ -93,9 +95,9 @@ const replay = async (
   const withinLeeway = clock() < rotated.rotatedAt + settings.refreshTokenLeeway * 1000
   if (!current || !isLatest || !withinLeeway) throw await reused(rotated, context)
   if (rotated.parameters !== redemption.parameters) throw refused()
-  const found = await store.tokens.findByAccess(current.accessDigest)
-  if (!found) throw refused()
-  return sameAnswer(found, authorization.scopes, context)
+  const successor = await store.tokens.findByAccess(current.accessDigest)
+  if (successor?.fields.clientId !== redemption.client.clientId) throw refused()
+  return sameAnswer(successor, authorization.scopes, context)
 }
 
 const sameAnswer = (

@@ -20,19 +20,26 @@ export const newSecrets = (
 
 /** Persists through the host's `saveToken`, if there is one. */
 export const save = async (
-  { saveToken, scopes, clock }: RecordsContext,
+  { saveToken, scopes }: RecordsContext,
   request: Redemption,
   data: TokenData,
   persist: (data: TokenData) => Promise<number | Pick<TokenFields, 'id' | 'authorizationId'>>,
 ): Promise<IssuedToken> => {
-  const next = async (changed: TokenData = data): Promise<Token> => {
+  const write = async (changed: TokenData): Promise<Token> => {
     const row = restricted(data, changed)
     const made = await persist(row)
     return new Token({ ...row.fields, ...(typeof made === 'number' ? { id: made } : made) }, scopes)
   }
+  // However often a host calls it, one token is saved.
+  let saved: Promise<Token> | undefined
+  const next = (changed: TokenData = data): Promise<Token> => {
+    saved ??= write(changed)
+    return saved
+  }
   const token = saveToken ? await saveToken(data, request, next) : await next()
+  const { createdAt } = data.fields
   const expiresIn =
-    token.expires === null ? null : Math.max(0, Math.ceil((token.expires - clock()) / 1000))
+    token.expires === null ? null : Math.max(0, Math.ceil((token.expires - createdAt) / 1000))
   const { accessToken, refreshToken } = data
   return { token, subject: subjectOf(request), accessToken, refreshToken, expiresIn }
 }
@@ -44,6 +51,8 @@ const subjectOf = (request: Redemption): TokenSubject | null =>
 const restricted = (data: TokenData, { fields }: TokenData): TokenData => {
   const { scopes, expires } = data.fields
   if (!isWithin(fields.scopes, scopes)) throw new Error('saveToken must not widen the scopes.')
+  if (fields.expires !== null && !Number.isSafeInteger(fields.expires))
+    throw new TypeError('saveToken must give expires in milliseconds since the epoch.')
   const earlier =
     expires === null || fields.expires === null
       ? (fields.expires ?? expires)

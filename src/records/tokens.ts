@@ -1,4 +1,4 @@
-import { digestOf } from '../crypto/digest.ts'
+import { type Digest, digestOf } from '../crypto/digest.ts'
 import { randomString } from '../crypto/random.ts'
 import { validName } from '../model/field-rules.ts'
 import { InvalidField } from '../model/invalid-field.ts'
@@ -6,7 +6,13 @@ import type { ClientRedemption, Redemption, UserRedemption } from '../model/rede
 import { type FoundToken, type IssuedToken, Token, type TokenFields } from '../model/token.ts'
 import type { UserId } from '../model/user.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { type RefreshTokenWithState, TakenValue, type TokenWithState } from '../store/store.ts'
+import {
+  type RefreshTokenWithState,
+  type Store,
+  TakenValue,
+  type TokenWithState,
+  Vanished,
+} from '../store/store.ts'
 import { accessClaims, refreshClaims } from './claims.ts'
 import { Clients } from './clients.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
@@ -184,6 +190,7 @@ export class Tokens {
                 expiresAt: Math.max(data.fields.expires ?? 0, refreshExpires ?? 0, codeEnds),
               })
               if (authorizationId === undefined) throw new CodeWasRedeemed()
+              await this.#mustStillHold(redemption, tx)
               const row = { ...data, fields: { ...data.fields, authorizationId } }
               const id = await tx.tokens.insert(sealedToken(this.#context, row))
               if (id === undefined) throw new TakenValue()
@@ -195,6 +202,16 @@ export class Tokens {
       if (error instanceof CodeWasRedeemed && code) throw await this.revokeReusedCode(code.value)
       throw error
     }
+  }
+
+  // Consent and session were there when the request was judged; this is the last moment to withdraw them.
+  async #mustStillHold({ client, subject, under }: UserRedemption, tx: Store): Promise<void> {
+    if (!under) return
+    const consent = await tx.consents.find(subject.id, client.clientId)
+    const session =
+      under.sessionId === null || (await tx.sessions.find(under.sessionId as Digest)) !== undefined
+    if (consent?.consent.id !== under.consentId || !session)
+      throw new Vanished('The consent was withdrawn, or the session ended.')
   }
 
   /**

@@ -58,9 +58,15 @@ export class Users implements UserSource {
 
   /** The active user with this e-mail address and password; every failure takes the same time. */
   async withPassword(email: string, password: string): Promise<User | undefined> {
+    const found = await this.checked(email, password)
+    return found && withoutPassword(found)
+  }
+
+  /** The same with the hash that was checked, since the password may change before it is acted upon. */
+  async checked(email: string, password: string): Promise<UserWithPassword | undefined> {
     const found = await this.#byEmail(email)
     const matches = await this.#context.passwords.check(password, found?.passwordHash)
-    return found?.active && matches ? withoutPassword(found) : undefined
+    return found?.active && matches ? found : undefined
   }
 
   async checkPassword(id: UserId, password: string): Promise<boolean> {

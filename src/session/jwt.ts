@@ -2,6 +2,7 @@ import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import {
   JWTDecodeError,
   JWTExpiredToken,
+  JWTExtendedException,
   JWTInvalidHeaderError,
   JWTInvalidIssuer,
   JWTNoAuthorizationError,
@@ -81,9 +82,9 @@ const verified = async (token: string, context: JwtContext): Promise<JWTPayload>
         typ: type,
         audience: context.audience,
         requiredClaims: required,
-        maxTokenAge: context.expiresIn,
         currentDate: new Date(context.now),
       })
+      checkLife(payload, context)
       return payload
     } catch (error) {
       if (error instanceof errors.JWSSignatureVerificationFailed) continue
@@ -93,7 +94,17 @@ const verified = async (token: string, context: JwtContext): Promise<JWTPayload>
   throw new JWTDecodeError()
 }
 
+/** Seconds that the clocks of two nodes may differ. */
+const skew = 60
+
+// A JWT lives no longer than configured, whatever it says of itself.
+const checkLife = ({ iat = 0, exp = 0 }: JWTPayload, { now, expiresIn }: JwtContext): void => {
+  if (iat + expiresIn <= now / 1000) throw new JWTExpiredToken()
+  if (iat > now / 1000 + skew || exp - iat > expiresIn) throw new JWTNoAuthorizationError()
+}
+
 const translated = (error: unknown): Error => {
+  if (error instanceof JWTExtendedException) return error
   if (error instanceof errors.JWTExpired) return new JWTExpiredToken({ cause: error })
   if (error instanceof errors.JWTClaimValidationFailed)
     return new JWTNoAuthorizationError({ cause: error })

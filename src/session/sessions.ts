@@ -8,7 +8,7 @@ import { sessionClaims } from '../records/claims.ts'
 import { type RecordsContext, untilUnique } from '../records/context.ts'
 import { Users } from '../records/users.ts'
 import type { PresentedCredentials, SessionCheck, SignedIn } from '../resource-server.ts'
-import type { StoredSession } from '../store/store.ts'
+import { type Store, type StoredSession, Vanished } from '../store/store.ts'
 import { isSameNetwork } from './client-address.ts'
 import { createJwt, type JwtContext, type VerifyJwt } from './jwt.ts'
 
@@ -49,13 +49,22 @@ export class Sessions implements SessionCheck {
 
   /**
    * Begins a new session; whatever the browser had before ends, and its identifier is never adopted.
+   * @param passwordHash what the password was checked against: it may have been changed meanwhile
    * @returns the `Set-Cookie` value
+   * @throws Vanished where the user is gone, inactive or has another password by now
    */
-  async signIn(userId: UserId, browser: BrowserCredentials): Promise<string> {
+  async signIn(
+    userId: UserId,
+    browser: BrowserCredentials,
+    passwordHash?: string | null,
+  ): Promise<string> {
     const { store, settings, clock, random, keys } = this.#context
     const former = this.#identifier(browser.cookie)
     return untilUnique(() =>
       store.transaction(async (tx) => {
+        const user = await tx.users.find(userId)
+        if (!user?.active || (passwordHash !== undefined && user.passwordHash !== passwordHash))
+          throw new Vanished('The user has changed since the password was checked.')
         const identifier = randomString(bits256, random)
         const now = clock()
         const fields = {
@@ -68,17 +77,16 @@ export class Sessions implements SessionCheck {
         }
         const session = { ...fields, lastSeenAt: now, seal: keys.sealRow(sessionClaims(fields)) }
         if (!(await tx.sessions.insert(session))) return undefined
-        if (former !== undefined) await tx.sessions.delete(digestOf('session', former))
+        if (former !== undefined) await this.#end(former, browser, tx)
         return this.#cookie(identifier)
       }),
     )
   }
 
   /** Ends the session of this browser. @returns the `Set-Cookie` value that clears its cookie */
-  async signOut({ cookie }: Pick<BrowserCredentials, 'cookie'>): Promise<string> {
-    const identifier = this.#identifier(cookie)
-    if (identifier !== undefined)
-      await this.#context.store.sessions.delete(digestOf('session', identifier))
+  async signOut(browser: BrowserCredentials): Promise<string> {
+    const identifier = this.#identifier(browser.cookie)
+    if (identifier !== undefined) await this.#end(identifier, browser, this.#context.store)
     return serialize(this.cookieName, '', { ...this.#attributes, maxAge: 0 })
   }
 
@@ -144,6 +152,13 @@ export class Sessions implements SessionCheck {
     return this.#context.keys
       .csrfTokens(identifier)
       .some((valid) => constantTimeEqual(valid, token))
+  }
+
+  // Whoever took the cookie elsewhere cannot end the session there either.
+  async #end(identifier: string, browser: BrowserCredentials, store: Store): Promise<void> {
+    const found = await store.sessions.find(digestOf('session', identifier))
+    if (found && this.#isSameBrowser(found.session, browser))
+      await store.sessions.delete(found.session.id)
   }
 
   // Two cookies of one name: one of them was planted, and nobody can say which.

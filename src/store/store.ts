@@ -18,6 +18,11 @@ export class TakenValue extends Error {
   override readonly name = 'TakenValue'
 }
 
+/** What a row was to hang from is gone: deleted, or under another id, since it was read. */
+export class Vanished extends Error {
+  override readonly name = 'Vanished'
+}
+
 /** The store is there, but not one that this version can use. The message says what to do. */
 export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable'
@@ -81,6 +86,10 @@ export interface RotatedRefreshToken {
   readonly rotatedAt: number
 }
 
+export interface StoredRotation extends RotatedRefreshToken {
+  readonly seal: Sealed
+}
+
 export interface TokenStore {
   findByAccess(digest: Digest): Promise<TokenWithState | undefined>
   findByRefresh(digest: Digest): Promise<RefreshTokenWithState | undefined>
@@ -92,8 +101,8 @@ export interface TokenStore {
    * @throws TakenValue
    */
   rotate(id: number, current: Digest, next: NewToken): Promise<boolean>
-  addRotated(rotated: RotatedRefreshToken): Promise<void>
-  findRotated(digest: Digest): Promise<RotatedRefreshToken | undefined>
+  addRotated(rotated: StoredRotation): Promise<void>
+  findRotated(digest: Digest): Promise<StoredRotation | undefined>
   /** The current pair of an authorization. */
   ofAuthorization(authorizationId: number): Promise<StoredToken | undefined>
   ofClient(clientId: string): Promise<readonly StoredToken[]>
@@ -120,6 +129,8 @@ export interface AuthorizationStore {
   extend(id: number, expiresAt: number): Promise<void>
   /** Marks it and deletes its tokens. False where it was revoked before. */
   revoke(id: number, now: number): Promise<boolean>
+  /** Marks all of a client's, and deletes every token of that client. */
+  revokeOfClient(clientId: string, now: number): Promise<void>
   deleteExpired(now: number, limit: number): Promise<number>
 }
 
@@ -134,6 +145,7 @@ export interface ConsentStore {
   put(consent: SealedConsent): Promise<void>
   delete(userId: UserId, clientId: string): Promise<boolean>
   ofClient(clientId: string): Promise<readonly SealedConsent[]>
+  deleteOfClient(clientId: string): Promise<void>
 }
 
 /** A user with the hash of the password, which never leaves the records. */

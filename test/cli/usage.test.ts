@@ -46,6 +46,6 @@ test('an older Node is refused in one line, before anything is imported', async 
   const older = 'Object.defineProperty(process, "versions", { value: { node: "22.9.1" } })'
   const nodeOptions = ['--import', `data:text/javascript,${older}`]
   expect(await place.runWith({ nodeOptions }, '--help')).toEqual(
-    refused('svc-oauth2server needs Node 24 or newer; this is Node 22.9.1.'),
+    refused('svc-oauth2server needs Node 24.7 or newer; this is Node 22.9.1.'),
   )
 })

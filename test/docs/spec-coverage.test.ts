@@ -35,7 +35,7 @@ const testsIn = (cell: string): readonly TestReference[] =>
       return { path: posix.join('docs', target), title: title.replaceAll('\\|', '|') }
     })
 
-const rows: readonly Row[] = [...page.matchAll(/^\| `([^`]+)` \| (.*) \|$/gm)].map(
+const rows: readonly Row[] = [...page.matchAll(/^\| `([^`]+)` +\| (.*) \|$/gm)].map(
   ([line, id = '', rest = '']) => {
     const cells = rest.split(/(?<!\\)\|/).map((cell) => cell.trim())
     expect(cells, line).toHaveLength(4)

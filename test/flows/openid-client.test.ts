@@ -79,7 +79,7 @@ describe.each(['', '/app'])('openid-client, an issuer with the path "%s"', (base
         expectedState,
       })
       expect(tokens.token_type).toBe('bearer')
-      expect(tokens.expiresIn()).toBe(3600)
+      expect(tokens.expires_in).toBe(3600)
       expect(tokens.scope).toBe('notes:read user:email')
       expect(await me(config, tokens.access_token)).toEqual({
         user: { id: app.user.id },

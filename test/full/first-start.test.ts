@@ -325,7 +325,8 @@ describe('FT-09 SIGTERM', () => {
       socket.write(body.slice(5))
       expect(await answer).toMatch(/^HTTP\/1\.1 401 [\s\S]*invalid_client/)
       expect(await app.program.exited).toEqual({ code: 0, signal: null })
-      expect(performance.now() - finished).toBeLessThan(2_000)
+      // A connection that is kept alive would take five seconds more.
+      expect(performance.now() - finished).toBeLessThan(4_000)
       expect(app.program.stderr).toBe('')
     },
   )
@@ -385,7 +386,12 @@ describe('FT-09 SIGTERM', () => {
     }
     const { token } = greetingIn(app.program.stdout)
     expect(await me(app.url, token)).toBe(200)
-    expect(app.program.stderr).toBe('')
+    // It may be noted; that something is wrong with the server would be a false alarm.
+    const levels = app.program.stderr
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line).level)
+    expect(levels.filter((level) => level !== 'info')).toEqual([])
     expect(await app.program.stop()).toEqual({ code: 0, signal: null })
   })
 })

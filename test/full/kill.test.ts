@@ -21,6 +21,8 @@ import { temporaryFolder } from '../support/processes.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
 const issuer = 'http://localhost:8080'
+/** Milliseconds: dozens of restarts take their time on a busy machine. */
+const patience = 240_000
 
 /** A folder with a user and a client in its database, which nobody has open. */
 const furnished = async () => {
@@ -157,7 +159,7 @@ const momentsOf = async (node: Node, form: Form): Promise<readonly Fault[]> => {
 }
 
 describe('FT-01 kill -9 around the redemption of a code', () => {
-  test('I2 at 30 random moments', async () => {
+  test('I2 at 30 random moments', { timeout: patience }, async () => {
     await using it = await furnished()
     const ends: Record<string, number> = {}
     let node = await startNode(it)
@@ -179,7 +181,9 @@ describe('FT-01 kill -9 around the redemption of a code', () => {
     ])
   })
 
-  test('I2 before and after every store operation of the exchange', async () => {
+  test('I2 before and after every store operation of the exchange', {
+    timeout: patience,
+  }, async () => {
     await using it = await furnished()
     let node = await startNode(it)
     try {
@@ -245,7 +249,9 @@ describe('FT-01 kill -9 around a refresh', () => {
     return retry.body
   }
 
-  test('I2 at 10 random moments, and before and after every store operation', async () => {
+  test('I2 at 10 random moments, and before and after every store operation', {
+    timeout: patience,
+  }, async () => {
     await using it = await furnished()
     let node = await startNode(it)
     try {

@@ -295,21 +295,28 @@ describe('contract §6.4 bodies', () => {
   const posts = ['/login', '/logout', '/oauth/token', '/oauth/authorize']
   const kib64 = 65_536
 
-  test.each(posts)('%s: 64 KiB are read, one byte more is 413', async (target) => {
+  test.each([
+    ['/login', kib64],
+    ['/logout', kib64],
+    ['/oauth/token', kib64],
+    // A request in a body comes back from the login in an address.
+    ['/oauth/authorize', 16_384],
+  ])('%s: %i bytes are read, one more is 413', async (target, largest) => {
     const headers = [urlencoded]
-    const fits = await send({ method: 'POST', target, headers, body: `a=${'x'.repeat(kib64 - 2)}` })
-    expect([303, 400, 401, 403]).toContain(fits.status)
-    const body = `a=${'x'.repeat(kib64 - 1)}`
-    expect((await send({ method: 'POST', target, headers, body })).status).toBe(413)
-    const chunked = [...headers, 'Transfer-Encoding: chunked']
-    const size = body.length.toString(16)
-    const inChunks = await send({
+    const fits = await send({
       method: 'POST',
       target,
-      headers: chunked,
-      body: `${size}\r\n${body}\r\n0\r\n\r\n`,
+      headers,
+      body: `a=${'x'.repeat(largest - 2)}`,
     })
-    expect(inChunks.status).toBe(413)
+    expect([303, 400, 401, 403]).toContain(fits.status)
+    const body = `a=${'x'.repeat(largest - 1)}`
+    expect((await send({ method: 'POST', target, headers, body })).status).toBe(413)
+    const chunked = [...headers, 'Transfer-Encoding: chunked']
+    const inChunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+    expect((await send({ method: 'POST', target, headers: chunked, body: inChunks })).status).toBe(
+      413,
+    )
     // Announced, and never sent: nobody waits for it.
     const announced = [...headers, 'Content-Length: 100000000']
     expect((await send({ method: 'POST', target, headers: announced, body: 'a=b' })).status).toBe(
@@ -387,10 +394,11 @@ describe('DS-02 no input takes long to judge', () => {
     '\u00A0'.repeat(20_000),
   ]
   const within = async (work: () => Promise<unknown>): Promise<void> => {
-    const before = performance.now()
+    const before = process.cpuUsage()
     await work()
+    const { user, system } = process.cpuUsage(before)
     // A linear look takes a few milliseconds; the square of these lengths would take many seconds.
-    expect(performance.now() - before).toBeLessThan(2_000)
+    expect((user + system) / 1000).toBeLessThan(1_000)
   }
 
   test('in forms', async () => {

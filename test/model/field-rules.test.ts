@@ -149,13 +149,14 @@ test('DS-02 no rule takes long over hostile text', () => {
     (text: string) => redirectUriProblem(text, { privateUse: true }),
   ]) {
     for (const text of hostile) {
-      const started = performance.now()
+      const before = process.cpuUsage()
       try {
         rule(text)
       } catch (error) {
         expect(error).toBeInstanceOf(InvalidField)
       }
-      expect(performance.now() - started, `${rule.name} ${text.slice(0, 10)}`).toBeLessThan(200)
+      const { user, system } = process.cpuUsage(before)
+      expect((user + system) / 1000, `${rule.name} ${text.slice(0, 10)}`).toBeLessThan(200)
     }
   }
 })

@@ -11,6 +11,7 @@ const hostileScope = "<script>alert('x')</script>&{{7*7}}"
 
 let app: TestServer
 let session: LoggedIn
+let clientId: string
 beforeAll(async () => {
   const scopes = hostileTexts.map(
     (text, index) => new Scope(`hostile:${index}`, { helpText: text, group: text }),
@@ -25,6 +26,7 @@ beforeAll(async () => {
     ],
   })
   session = await logIn(app)
+  clientId = (await app.client()).clientId
 })
 afterAll(() => app.close())
 
@@ -148,7 +150,6 @@ describe('XS-02 what is reflected', () => {
       'foo',
     ]
     for (const name of names) {
-      const { clientId } = await app.client()
       const url = authorizeUrl(app.issuer, {
         client_id: clientId,
         redirect_uri: redirectUri,

@@ -222,6 +222,28 @@ describe('a row that was altered, moved or written without the key authenticates
     expect((await refresh(refreshToken)).body.error).toBe('invalid_grant')
   })
 
+  test('a rotation that was written without the key gives nobody the successor’s answer', async () => {
+    const { clientId } = await app.client({ isConfidential: false })
+    const victim = await authorizationOf(app, clientId)
+    execute(
+      app.database,
+      `insert into oauth2server_rotated_refresh_token (digest, authorization_id, successor, parameters, rotated_at, seal)
+       values (?, ?, ?, '', ?, ?)`,
+      digestOf('refresh_token', 'chosen'),
+      victim.token.authorizationId,
+      digestOf('refresh_token', victim.refreshToken),
+      app.now(),
+      'no seal of ours',
+    )
+    const answer = await tokenRequest(app.issuer, {
+      grant_type: 'refresh_token',
+      refresh_token: 'chosen',
+      client_id: clientId,
+    })
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(await statusOf(app, victim.accessToken)).toBe(200)
+  })
+
   test('client row: what it may do and by which secret it proves itself is sealed', async () => {
     const { clientId, clientSecret } = await app.client({
       redirectUris: ['https://a.example/cb'],

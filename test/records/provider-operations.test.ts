@@ -257,7 +257,11 @@ describe('save_token', () => {
 
     changed = (data) => narrower(data, { scopes: ['notes:write'] })
     expect((await host.refresh(body.refresh_token)).status).toBe(500)
-    changed = (data) => narrower(data, { expires: Number.POSITIVE_INFINITY })
+    for (const expires of [Number.POSITIVE_INFINITY, Number.NaN, 1.5]) {
+      changed = (data) => narrower(data, { expires })
+      expect((await host.refresh(body.refresh_token)).status).toBe(500)
+    }
+    changed = (data) => narrower(data, { expires: host.app.now() + 1e12 })
     expect((await host.refresh(body.refresh_token)).body).toMatchObject({
       scope: 'notes:read',
       expires_in: 3600,

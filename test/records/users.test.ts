@@ -1,5 +1,6 @@
 import { InvalidField, type User, UserProxy } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Vanished } from '../../src/store/store.ts'
 import { count, execute, query } from '../support/database.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { authorizationOf, statusOf } from '../support/tokens.ts'
@@ -142,6 +143,7 @@ describe('user', () => {
         successor: 'x' as never,
         parameters: '',
         rotatedAt: 0,
+        seal: 'x' as never,
       })
       return { user, clientId: own.clientId, theirs }
     }
@@ -180,11 +182,11 @@ describe('user', () => {
       expect(token).toHaveLength(1)
       const orphan = { userId: 4711, clientId: 'nope', scopes: [], grantedAt: 0, id: 'x' }
       await expect(store.consents.put({ consent: orphan, seal: '' as never })).rejects.toThrow(
-        /FOREIGN KEY/,
+        Vanished,
       )
       await expect(
         store.transaction((tx) => tx.consents.put({ consent: orphan, seal: '' as never })),
-      ).rejects.toThrow(/FOREIGN KEY/)
+      ).rejects.toThrow(Vanished)
     })
 
     test('ST-05 a token whose user went without a cascade is of no use', async () => {

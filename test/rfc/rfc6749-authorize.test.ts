@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { InvalidField, Scope, StoreUnavailable } from 'svc-oauth2server'
+import { type ClientInput, InvalidField, Scope, StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rawHttp } from '../support/raw-http.ts'
 import { dangerousRedirectUris } from '../support/redirect-uris.ts'
@@ -513,10 +513,14 @@ describe('RFC 6749 §4.1.2 state is opaque', () => {
   })
 
   test.each([5_000, 8_192])(
-    'a state of %d characters is invalid_request, at the client',
+    'attacks AZ-15 a state of %d characters is invalid_request, at the client, without it',
     async (length) => {
       const answer = await conf.ask({ state: 'x'.repeat(length) })
-      expect(answerTo(conf, answer).error).toBe('invalid_request')
+      expect(answerTo(conf, answer)).toEqual({
+        error: 'invalid_request',
+        error_description: expect.any(String),
+        iss: app.issuer,
+      })
     },
   )
 
@@ -823,6 +827,42 @@ describe('contract §4.4 the validated request is stored', () => {
       'invalid_scope',
     )
   })
+
+  test.each<[string, Partial<ClientInput>]>([
+    ['became public', { isConfidential: false }],
+    ['lost the grant type', { grantTypes: ['client_credentials'] }],
+    ['lost the response type', { responseTypes: ['token'] }],
+  ])('a client that %s meanwhile has to ask again', async (_what, changes) => {
+    const client = await register()
+    const { hidden } = await pages(client)
+    await app.server.clients.update(client.clientId, changes)
+    const answer = await post({ ...hidden, confirm: 'yes' })
+    expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
+  })
+
+  test.each(['consents.put', 'transients.put'])(
+    'attacks P-17 the store fails at %s once the decision is spent: the client hears that it may ask again',
+    async (operationName) => {
+      let fails = false
+      await using failing = await startServer({
+        aroundStore: async (operation, run) => {
+          if (fails && operation.name === operationName) throw new StoreUnavailable('down')
+          return run()
+        },
+      })
+      const client = await TestClient.register(failing, new UserAgent())
+      await client.agent.logIn(failing)
+      const page = await client.agent.browse(client.url())
+      fails = true
+      const answer = await client.agent.submit(page, { confirm: 'yes' })
+      expect(answerTo(client, new URL(answer.headers.get('location') ?? ''))).toMatchObject({
+        error: 'temporarily_unavailable',
+        state: 'xyz',
+      })
+      fails = false
+      expect(await client.code()).toMatch(/^[A-Za-z0-9]{43}$/)
+    },
+  )
 
   test('a client that was deleted meanwhile gets nothing', async () => {
     const client = await register()
@@ -1208,6 +1248,13 @@ describe('HTTP at the authorization endpoint', () => {
       body,
     })
     expect(status).toBe(413)
+    // What has to go through an address on its way to the login is shorter still.
+    const own = Object.fromEntries(new URL(conf.url()).searchParams)
+    const long = await agent.fetch(`${app.issuer}/oauth/authorize`, {
+      method: 'POST',
+      body: new URLSearchParams({ ...own, pad: 'x'.repeat(20_000) }),
+    })
+    expect([long.status, long.headers.get('location')]).toEqual([413, null])
   })
 
   test.each(['%', '%zz', '%ff%fe', '%00', '&&&=&=', '%u0041', '\u0085', ';'.repeat(50)])(

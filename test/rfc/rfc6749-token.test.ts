@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidSettings, StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rawHttp } from '../support/raw-http.ts'
@@ -444,6 +445,8 @@ describe('RFC 6749 §5.2 errors', () => {
     ['400 invalid_scope', 'an internal scope', { ...machine, scope: 'test:scope' }],
     ['400 invalid_scope', 'a scope that is none', { ...machine, scope: 'a"b' }],
     ['400 invalid_scope', 'constructor', { ...machine, scope: 'constructor' }],
+    ['400 invalid_scope', 'a tab in a scope', { ...machine, scope: 'notes:read\tuser:email' }],
+    ['400 invalid_scope', 'NUL in a scope', { ...machine, scope: 'notes:read\0' }],
   ])('%s: %s', async (expected, _why, request) => {
     expect(refusal(await conf.token(request))).toBe(expected)
   })
@@ -696,6 +699,60 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect(refusal(await there.redeem(code, { code_verifier: client.pkce.verifier }))).toBe(
         '400 invalid_grant',
       )
+    })
+
+    test('a scope is allowed to the client no more', async () => {
+      const { client, code } = await granted('cd10-i@example.org')
+      await app.server.clients.update(client.clientId, { allowedScopes: ['notes:write'] })
+      expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
+      await app.server.clients.update(client.clientId, { allowedScopes: null })
+      expect((await client.redeem(code)).status).toBe(200)
+    })
+
+    test('attacks P-25 its redirect URI is removed; adding one ends nothing', async () => {
+      const { client, code } = await granted('cd10-j@example.org')
+      const other = 'https://client.example/other'
+      await app.server.clients.update(client.clientId, { redirectUris: [other] })
+      expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
+      await app.server.clients.update(client.clientId, { redirectUris: [redirectUri, other] })
+      expect((await client.redeem(code)).status).toBe(200)
+    })
+
+    test('attacks P-25 a confidential client becomes public: all that was granted to it ends', async () => {
+      const { client, code } = await granted('cd10-k@example.org')
+      const tokens = await client.tokens()
+      await app.server.clients.update(client.clientId, { isConfidential: false })
+      const open = new TestClient(app, client.agent, client, 'none')
+      const verifier = { code_verifier: client.pkce.verifier }
+      expect(refusal(await open.redeem(code, verifier))).toBe('400 invalid_grant')
+      expect(await ping(app, tokens.access_token)).toBe(401)
+      expect(refusal(await open.refresh(tokens.refresh_token))).toBe('400 invalid_grant')
+    })
+
+    test('attacks P-22 what ends between the check and the write is not granted: consent, session, client', async () => {
+      const held: (() => void)[] = []
+      await using slow = await startServer({
+        beside: app,
+        aroundStore: async (operation, run) => {
+          if (operation.name === 'transaction') await new Promise<void>((go) => held.push(go))
+          return run()
+        },
+      })
+      const { user, client, theirs } = await granted('cd10-l@example.org')
+      const there = new TestClient(slow, theirs, client, 'basic')
+      const verifier = { code_verifier: client.pkce.verifier }
+      for (const end of [
+        () => app.server.store.consents.delete(user.id, client.clientId),
+        () => app.server.users.setPassword(user.id, app.password),
+        () => app.server.clients.delete(client.clientId),
+      ]) {
+        const code = await client.code()
+        const answer = there.redeem(code, verifier)
+        while (held.length === 0) await delay(5)
+        await end()
+        held.pop()?.()
+        expect(refusal(await answer)).toBe('400 invalid_grant')
+      }
     })
 
     test('the server is started again: that neither prolongs nor loses it', async () => {

@@ -119,6 +119,18 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
     expect(await ping(app, access_token)).toBe(401)
   })
 
+  test('contract §4.8 a second use revokes also when the client has another id meanwhile', async () => {
+    const client = await TestClient.register(app, agent)
+    const code = await client.code()
+    const { access_token } = (await client.redeem(code)).body
+    const { clientId } = await app.server.clients.resetClientId(client.clientId)
+    expect(await ping(app, access_token)).toBe(200)
+    const renamed = new TestClient(app, agent, { ...client, clientId }, 'basic')
+    const verifier = { code_verifier: client.pkce.verifier }
+    expect(refusal(await renamed.redeem(code, verifier))).toBe('400 invalid_grant')
+    expect(await ping(app, access_token)).toBe(401)
+  })
+
   test('attacks CD-06 50 redemptions at once: one answer, 49 invalid_grant, then all is revoked', async () => {
     for (const client of [conf, pub]) {
       const code = await client.code()

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientAddress } from '../../src/session/client-address.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { browser, type LoggedIn, logIn } from '../support/session.ts'
+import { formIn } from '../support/user-agent.ts'
 
 /** The headers by which a trusted proxy tells where a request came from. */
 const from = (forwardedFor: string): Record<string, string> => ({ 'x-forwarded-for': forwardedFor })
@@ -185,6 +186,32 @@ describe('SS-09 the browser', () => {
     const headers = { ...from('203.0.113.9'), 'user-agent': 'curl/8' }
     expect(await counts(proxied, session, headers)).toBe(false)
     expect(await counts(proxied, session, from('198.51.100.7'))).toBe(true)
+  })
+})
+
+describe('SS-09 whoever took the cookie elsewhere', () => {
+  test('cannot end the owner’s session: not by a logout, not by a login of his own', async () => {
+    await using app = await startServer()
+    const session = await logIn(app)
+    const { email } = await app.server.users.create({
+      email: 'thief@example.org',
+      password: app.password,
+    })
+    const thief = { cookie: session.cookie, 'user-agent': 'curl/8' }
+    const form = await (await fetch(`${app.issuer}/login`, { headers: thief })).text()
+    const { csrf_token = '' } = formIn(form).hidden
+    const post = (path: string, fields: Record<string, string>) =>
+      fetch(`${app.issuer}${path}`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: thief,
+        body: new URLSearchParams({ csrf_token, ...fields }),
+      })
+    await post('/logout', {})
+    expect(await counts(app, session, {})).toBe(true)
+    await post('/login', { email, password: app.password })
+    expect(await counts(app, session, {})).toBe(true)
+    expect(await counts(app, session, { 'user-agent': 'curl/8' })).toBe(false)
   })
 })
 

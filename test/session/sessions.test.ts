@@ -206,6 +206,39 @@ describe('SS-10 what ends a session, on every node with the next request', () =>
   })
 })
 
+describe('SS-10 a login that is overtaken', () => {
+  test.each<[string, (app: TestServer) => Promise<unknown>]>([
+    [
+      'a password change',
+      ({ server, user }) => server.users.setPassword(user.id, 'another good password'),
+    ],
+    ['deactivation', ({ server, user }) => server.users.setActive(user.id, false)],
+    ['deletion', ({ server, user }) => server.users.delete(user.id)],
+  ])('by %s of the user: no session', async (_, overtake) => {
+    let pending: (() => Promise<unknown>) | undefined
+    await using app = await startServer({
+      async aroundStore({ name }, operation) {
+        const result = await operation()
+        // The password is checked against what was just read, while the user changes.
+        const work = name === 'users.findByEmail' ? pending : undefined
+        if (work) pending = undefined
+        await work?.()
+        return result
+      },
+    })
+    const agent = new UserAgent()
+    const form = await agent.browse(`${app.issuer}/login`)
+    pending = () => overtake(app)
+    const answer = await agent.submit(form, { email: app.user.email, password: app.password })
+    expect(pending).toBeUndefined()
+    expect(answer.status).toBe(403)
+    expect(answer.headers.getSetCookie()).toEqual([])
+    const db = new DatabaseSync(app.database, { readOnly: true })
+    expect(db.prepare('select count(*) as n from oauth2server_session').get()).toEqual({ n: 0 })
+    db.close()
+  })
+})
+
 describe('P-23 a session row that was written or altered without the key', () => {
   let app: TestServer
   let otherId: number

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type OpenStore, type StoreOpener, TakenValue } from '../../src/store/store.ts'
+import {
+  type OpenStore,
+  type Store,
+  type StoreOpener,
+  TakenValue,
+  Vanished,
+} from '../../src/store/store.ts'
 import {
   aClient,
   anAuthorization,
@@ -466,6 +472,23 @@ export const storeContract = (
         expect(await store.authorizations.revoke(999_999, 7)).toBe(false)
       })
 
+      test('those of a client are revoked together, with every token of that client and of no other', async () => {
+        const [clientId, another] = [await aClient(store), await aClient(store)]
+        const [one, two, theirs] = [
+          await aPair(store, clientId),
+          await aPair(store, clientId),
+          await aPair(store, another),
+        ]
+        await store.authorizations.revoke(two.authorizationId, 5)
+        await store.tokens.insert(tokenRow({ clientId }))
+        await store.authorizations.revokeOfClient(clientId, 7)
+        expect((await other.authorizations.find(one.authorizationId))?.revokedAt).toBe(7)
+        expect((await other.authorizations.find(two.authorizationId))?.revokedAt).toBe(5)
+        expect((await other.authorizations.find(theirs.authorizationId))?.revokedAt).toBeNull()
+        expect(await other.tokens.ofClient(clientId)).toEqual([])
+        expect(await other.tokens.ofClient(another)).toHaveLength(1)
+      })
+
       test('those that have ended are deleted with their tombstones, at most so many; live ones keep theirs', async () => {
         const clientId = await aClient(store)
         while ((await store.authorizations.deleteExpired(1_000_000, 100)) > 0);
@@ -505,6 +528,11 @@ export const storeContract = (
         expect(await store.consents.delete(userId, clientId)).toBe(true)
         expect(await store.consents.delete(userId, clientId)).toBe(false)
         expect(await other.consents.ofClient(clientId)).toEqual([theirs])
+        const elsewhere = consentRow({ userId, clientId: await aClient(store) })
+        await store.consents.put(elsewhere)
+        await store.consents.deleteOfClient(clientId)
+        expect(await other.consents.ofClient(clientId)).toEqual([])
+        expect(await other.consents.find(userId, elsewhere.consent.clientId)).toEqual(elsewhere)
       })
     })
 
@@ -558,6 +586,25 @@ export const storeContract = (
         expect(await store.sessions.deleteExpired(10, 4, 100)).toBe(0)
         expect(await other.sessions.deleteOfUser(userId)).toBe(1)
       })
+    })
+
+    test('what would hang from nobody is not written: Vanished', async () => {
+      const userId = await aUser(store)
+      const clientId = await aClient(store)
+      const attempts: ((on: Store) => Promise<unknown>)[] = [
+        (on) => on.clients.insert(clientRow({ userId: 999_999 })),
+        (on) => on.tokens.insert(tokenRow({ clientId: 'nope' })),
+        (on) => on.tokens.insert(tokenRow({ clientId, userId: 999_999 })),
+        (on) => on.tokens.insert(tokenRow({ clientId, authorizationId: 999_999 })),
+        (on) => on.tokens.addRotated(rotatedRow(999_999)),
+        (on) => on.authorizations.insertOnce(authorizationRow({ clientId: 'nope' })),
+        (on) => on.consents.put(consentRow({ userId, clientId: 'nope' })),
+        (on) => on.sessions.insert(sessionRow({ userId: 999_999 })),
+      ]
+      for (const attempt of attempts) {
+        await expect(attempt(store)).rejects.toThrow(Vanished)
+        await expect(store.transaction(attempt)).rejects.toThrow(Vanished)
+      }
     })
 
     describe('secret keys', () => {

@@ -156,6 +156,7 @@ export const rotatedRow = (authorizationId: number, over: { digest?: Digest } = 
   successor: digest('refresh_token'),
   parameters: 'a',
   rotatedAt: 5,
+  seal: 'a seal' as Sealed,
   ...over,
 })
 

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { afterAll } from 'vitest'
 
 /** The checkout. */
 export const root = resolve(import.meta.dirname, '../..')
@@ -78,9 +79,9 @@ export interface ProgramOptions {
 const longestLife = 110_000
 
 const running = new Set<Program>()
-// A group of its own outlives us, unless we end it.
-process.once('exit', () => {
-  for (const program of running) program.kill('SIGKILL')
+// Nothing outlives the file of tests that started it, however that ended.
+afterAll(async () => {
+  await Promise.all([...running].map((program) => program.crash()))
 })
 
 /** A program that a test started. It is killed when the test lets go of it. */

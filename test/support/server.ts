@@ -76,6 +76,10 @@ export const startServer = async ({
     log: (entry) => log.push(entry),
     sweepInterval: 0,
     ...options,
+  }).catch(async (error: unknown) => {
+    await stop(http)
+    if (!beside) await rm(folder, { recursive: true })
+    throw error
   })
   const notes = openNotes(undefined)
   http.on('request', createApp(server, notes))

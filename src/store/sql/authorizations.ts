@@ -74,6 +74,16 @@ export const sqlAuthorizations = ({ read, write }: Handle): AuthorizationStore =
     return numUpdatedRows > 0n
   },
 
+  async revokeOfClient(clientId, now) {
+    await write
+      .updateTable('oauth2server_authorization')
+      .set({ revoked_at: now })
+      .where('client_id', '=', clientId)
+      .where('revoked_at', 'is', null)
+      .execute()
+    await write.deleteFrom('oauth2server_token').where('client_id', '=', clientId).execute()
+  },
+
   async deleteExpired(now, limit) {
     const expired = read
       .selectFrom('oauth2server_authorization')

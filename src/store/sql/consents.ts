@@ -59,4 +59,8 @@ export const sqlConsents = ({ read, write }: Handle): ConsentStore => ({
       .execute()
     return rows.map(fromRow)
   },
+
+  async deleteOfClient(clientId) {
+    await write.deleteFrom('oauth2server_consent').where('client_id', '=', clientId).execute()
+  },
 })

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { StoreUnavailable, StoreUnusable, TakenValue } from '../store.ts'
+import { StoreUnavailable, StoreUnusable, TakenValue, Vanished } from '../store.ts'
 
 // node:sqlite blocks the event loop for the whole busy timeout, so it is short, and we wait outside.
 const busyTimeout = 10
@@ -17,6 +17,7 @@ const LOCKED = 6
 const NOTADB = 26
 const CONSTRAINT_UNIQUE = 2067
 const CONSTRAINT_PRIMARYKEY = 1555
+const CONSTRAINT_FOREIGNKEY = 787
 /** READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL: the file, not the statement, is at fault. */
 const outages = new Set([8, 9, 10, 11, 13, 14, 15, NOTADB])
 
@@ -110,6 +111,7 @@ class ForeignLock {
 
 /** Tries again with jitter while another connection holds the lock. */
 const patiently = async <T>(attempt: () => T, lock = new ForeignLock()): Promise<T> => {
+  const started = performance.now()
   for (;;) {
     try {
       const result = attempt()
@@ -120,9 +122,12 @@ const patiently = async <T>(attempt: () => T, lock = new ForeignLock()): Promise
       const code = extended & 0xff
       if (extended === CONSTRAINT_UNIQUE || extended === CONSTRAINT_PRIMARYKEY)
         throw new TakenValue()
+      if (extended === CONSTRAINT_FOREIGNKEY)
+        throw new Vanished('A row refers to one that is gone.')
       if (outages.has(code)) throw unavailable(error)
       if (code !== BUSY && code !== LOCKED) throw error
-      if (lock.met() > longestWait) throw unavailable(error)
+      const waited = Math.max(lock.met(), performance.now() - started)
+      if (waited > longestWait) throw unavailable(error)
     }
     await delay(randomInt(1, 16))
   }

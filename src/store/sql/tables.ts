@@ -69,6 +69,7 @@ export interface Tables {
     successor: string
     parameters: string
     rotated_at: number
+    seal: string
   }
   oauth2server_consent: {
     id: string

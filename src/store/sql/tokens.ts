@@ -168,6 +168,7 @@ export const sqlTokens = ({ read, write }: Handle): TokenStore => {
           successor: rotated.successor,
           parameters: rotated.parameters,
           rotated_at: rotated.rotatedAt,
+          seal: rotated.seal,
         })
         .execute()
     },
@@ -185,6 +186,7 @@ export const sqlTokens = ({ read, write }: Handle): TokenStore => {
           successor: row.successor as Digest,
           parameters: row.parameters,
           rotatedAt: row.rotated_at,
+          seal: row.seal as Sealed,
         }
       )
     },

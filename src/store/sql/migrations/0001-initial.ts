@@ -93,6 +93,7 @@ export const initial: Migration = {
       .addColumn('successor', 'text', (c) => c.notNull())
       .addColumn('parameters', 'text', (c) => c.notNull())
       .addColumn('rotated_at', 'bigint', (c) => c.notNull())
+      .addColumn('seal', 'text', (c) => c.notNull())
       .execute()
     await index(db, 'oauth2server_rotated_refresh_token', 'authorization_id')
 

@@ -1,0 +1,50 @@
+import type { ServerContext } from '../extension.ts'
+import type { Consent } from '../model/authorization.ts'
+import type { AuthorizationRequest } from '../model/authorization-request.ts'
+import type { Client } from '../model/client.ts'
+import type { SignedIn } from '../resource-server.ts'
+import { grantedResponse } from './authorization-response.ts'
+
+/** Answers the client: a code, or with response type `token` the token itself. */
+export const grant = async (
+  request: AuthorizationRequest,
+  client: Client,
+  { user, sessionId }: SignedIn,
+  consent: Consent,
+  server: ServerContext,
+): Promise<Response> => {
+  if (request.responseType === 'token') {
+    const issued = await server.tokens.issue({
+      type: 'user',
+      client,
+      subject: user.record,
+      scopes: request.scopes,
+      refreshable: false,
+      under: { consentId: consent.id, sessionId },
+    })
+    const answer = {
+      access_token: issued.accessToken,
+      token_type: 'Bearer',
+      expires_in: issued.expiresIn === null ? undefined : String(issued.expiresIn),
+      scope: issued.token.scopes.join(' '),
+    }
+    return grantedResponse(answer, request, server)
+  }
+  const expiresAt = server.clock() + server.settings.authorizationCodeExpiresIn * 1000
+  const { clientId, redirectUri, redirectUriGiven, scopes, extensions } = request
+  const code = await server.codes.put(
+    {
+      clientId,
+      redirectUri,
+      redirectUriGiven,
+      scopes,
+      extensions,
+      userId: user.id,
+      consentId: consent.id,
+      sessionId,
+      expiresAt,
+    },
+    expiresAt,
+  )
+  return grantedResponse({ code }, request, server)
+}

@@ -1,0 +1,33 @@
+import type { ServerContext } from '../extension.ts'
+import { type Connection, HttpRequest } from '../http-request.ts'
+import type { UserProxy } from '../model/user.ts'
+import { refusalOf } from '../refusal.ts'
+import { browserOf } from './browser.ts'
+import { clientAddress } from './client-address.ts'
+
+/** The user whose session or token a request carries; null where there is none, or it is not valid. */
+export const currentUser = async (
+  request: Request,
+  { resourceServer, sessions, settings }: ServerContext,
+  { remoteAddress }: Connection = {},
+): Promise<UserProxy | null> => {
+  const forwardedFor = request.headers.get('x-forwarded-for')
+  const address = clientAddress(settings.trustedProxies)(remoteAddress, forwardedFor)
+  const http = new HttpRequest(request, address)
+  try {
+    const credentials = { ...browserOf(http), authorization: http.headers.get('authorization') }
+    const { auth } = await resourceServer.resolve({
+      ...credentials,
+      query: http.query,
+      headers: () => http.headers,
+    })
+    // A page of the session needs no JWT to know whom it is shown to.
+    return auth.kind === 'anonymous'
+      ? ((await sessions.signedIn(browserOf(http)))?.user ?? null)
+      : auth.user
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal && refusal.status < 500) return null
+    throw error
+  }
+}

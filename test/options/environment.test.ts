@@ -1,0 +1,198 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAuthorizationServer, InvalidSettings, StoreUnusable } from 'svc-oauth2server'
+import { fromEnvironment, startProblem, type Variables } from 'svc-oauth2server/environment'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runNode } from '../support/processes.ts'
+
+let root: string
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'oauth2server-environment-'))
+})
+afterAll(() => rm(root, { recursive: true }))
+
+let folders = 0
+const newFolder = () => {
+  folders += 1
+  return join(root, `data-${folders}`)
+}
+const inMemory = { DATABASE_URL: 'sqlite::memory:' }
+
+const problemsOf = async (env: Variables): Promise<readonly string[]> => {
+  const error: unknown = await fromEnvironment(env).catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(InvalidSettings)
+  expect(startProblem(error)).toBe((error as Error).message)
+  return (error as InvalidSettings).problems
+}
+
+describe('contract §1: the environment', () => {
+  test('nothing is needed', async () => {
+    const { port, host, options, dataFolder } = await fromEnvironment({
+      DATABASE_URL: `sqlite:${newFolder()}/x.sqlite`,
+    })
+    expect([port, host, options.issuer]).toEqual([3000, '127.0.0.1', 'http://localhost:3000'])
+    expect(dataFolder).toBe(join(root, `data-${folders}`))
+    expect(options.secretKeys).toHaveLength(1)
+  })
+
+  test('without DATABASE_URL the database is below the working directory', async () => {
+    const cwd = newFolder()
+    await mkdir(cwd)
+    const program = `import { fromEnvironment } from ${JSON.stringify(new URL('../../src/environment.ts', import.meta.url).href)}
+const { dataFolder, options } = await fromEnvironment({})
+console.log(dataFolder, options.store.description)`
+    const run = runNode(['--input-type=module', '-e', program], { cwd })
+    expect((await run.exited).code, run.stderr).toBe(0)
+    expect(run.stdout).toBe('./data sqlite:./data/oauth2server.sqlite\n')
+    expect(await readdir(join(cwd, 'data'))).toEqual(['secret-key'])
+  })
+
+  test('PORT, HOST and BASE_URL', async () => {
+    const environment = await fromEnvironment({ ...inMemory, PORT: '8080', HOST: '0.0.0.0' })
+    expect(environment).toMatchObject({
+      port: 8080,
+      host: '0.0.0.0',
+      options: { issuer: 'http://localhost:8080' },
+      dataFolder: undefined,
+    })
+    const { options } = await fromEnvironment({
+      ...inMemory,
+      BASE_URL: 'https://api.example.org/app',
+      HOST: '',
+      PORT: '1',
+    })
+    expect(options.issuer).toBe('https://api.example.org/app')
+    for (const PORT of ['0', '65536', '-1', 'x', '', '80.5', '1e3', ' 80'])
+      expect(await problemsOf({ ...inMemory, PORT })).toEqual([
+        expect.stringMatching(/^PORT accepts/),
+      ])
+  })
+
+  test('settings come along by their names', async () => {
+    const { options } = await fromEnvironment({
+      ...inMemory,
+      OAUTH2SERVER_CLIENT_ID_SALT_LEN: '30',
+      OAUTH2_PROVIDER_TOKEN_EXPIRES_IN: '60',
+      TRUSTED_PROXIES: '10.0.0.1',
+    })
+    expect(options).toMatchObject({
+      clientIdSaltLen: 30,
+      tokenExpiresIn: 60,
+      trustedProxies: ['10.0.0.1'],
+    })
+  })
+
+  test('all that is wrong is named in one message', async () => {
+    const problems = await problemsOf({
+      PORT: 'x',
+      DATABASE_URL: 'mysql://x',
+      OAUTH2SERVER_MISSPELT: 'x',
+      OAUTH2SERVER_CLIENT_ID_SALT_LEN: '1',
+    })
+    expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual([
+      'DATABASE_URL',
+      'OAUTH2SERVER_CLIENT_ID_SALT_LEN',
+      'OAUTH2SERVER_MISSPELT',
+      'PORT',
+    ])
+  })
+
+  test('what is not available yet is refused with one line each', async () => {
+    for (const DATABASE_URL of ['postgres://localhost/x', 'postgresql://localhost/x'])
+      expect(await problemsOf({ DATABASE_URL })).toEqual([
+        expect.stringMatching(/^DATABASE_URL: PostgreSQL is not available yet/),
+      ])
+    expect(await problemsOf({ ...inMemory, OAUTH2_CACHE_REDIS_URL: 'redis://localhost' })).toEqual([
+      expect.stringMatching(/^OAUTH2_CACHE_REDIS_URL is not available yet/),
+    ])
+    const redis = await fromEnvironment({ ...inMemory, OAUTH2_CACHE_TYPE: 'redis' })
+    const failure = await createAuthorizationServer({
+      ...redis.options,
+      log: () => undefined,
+    }).catch((error: unknown) => error)
+    expect(startProblem(failure)).toMatch(/redis is not available yet/)
+  })
+
+  test.each(['', 'sqlite', 'sqlite:', './data/x.sqlite', 'file:x', 'mysql://localhost/x'])(
+    'DATABASE_URL %j is none',
+    async (DATABASE_URL) => {
+      expect(await problemsOf({ DATABASE_URL })).toEqual([
+        expect.stringMatching(/^DATABASE_URL accepts sqlite:PATH/),
+      ])
+    },
+  )
+})
+
+describe('secret key', () => {
+  const start = (data: string, env: Variables = {}) =>
+    fromEnvironment({ DATABASE_URL: `sqlite:${join(data, 'x.sqlite')}`, ...env })
+
+  test('is generated once into the data folder, and only its owner may read it', async () => {
+    const data = newFolder()
+    const first = (await start(data)).options.secretKeys
+    expect(first).toEqual([expect.stringMatching(/^[A-Za-z0-9_-]{64}$/)])
+    expect((await stat(join(data, 'secret-key'))).mode & 0o777).toBe(0o600)
+    expect((await readFile(join(data, 'secret-key'), 'utf8')).trim()).toBe(first[0])
+    expect((await start(data)).options.secretKeys).toEqual(first)
+    expect((await start(newFolder())).options.secretKeys).not.toEqual(first)
+    expect(await readdir(data)).toEqual(['secret-key'])
+  })
+
+  test('given, it is taken as it is, and none is generated', async () => {
+    const data = newFolder()
+    const SECRET_KEY = ' a key with spaces, a comma and ä, longer than 32 bytes '
+    expect((await start(data, { SECRET_KEY })).options.secretKeys).toEqual([SECRET_KEY])
+    await expect(readdir(data)).rejects.toThrow(/ENOENT/)
+  })
+
+  test('earlier keys follow, comma-separated', async () => {
+    const SECRET_KEY_PREVIOUS = 'one,two,'
+    const { options } = await start(newFolder(), { SECRET_KEY: 'now', SECRET_KEY_PREVIOUS })
+    expect(options.secretKeys).toEqual(['now', 'one', 'two'])
+    expect(
+      (await start(newFolder(), { SECRET_KEY: 'now', SECRET_KEY_PREVIOUS: '' })).options.secretKeys,
+    ).toEqual(['now'])
+  })
+
+  test('in memory it ends with the process: every start has its own', async () => {
+    const [one, other] = [await fromEnvironment(inMemory), await fromEnvironment(inMemory)]
+    expect(one.options.secretKeys).not.toEqual(other.options.secretKeys)
+  })
+
+  test('twenty first starts at once in one process get the same key, and leave nothing else behind', async () => {
+    const data = newFolder()
+    const keys = await Promise.all(
+      Array.from({ length: 20 }, async () => (await start(data)).options.secretKeys[0]),
+    )
+    expect(new Set(keys).size).toBe(1)
+    expect((await readFile(join(data, 'secret-key'), 'utf8')).trim()).toBe(keys[0])
+    expect(await readdir(data)).toEqual(['secret-key'])
+  })
+
+  test('processes that start at once get the same key', async () => {
+    const data = newFolder()
+    const module = new URL('../../src/environment.ts', import.meta.url).href
+    const program = `import { fromEnvironment } from ${JSON.stringify(module)}
+await new Promise((resolve) => setTimeout(resolve, Number(process.argv[1]) - Date.now()))
+console.log((await fromEnvironment({ DATABASE_URL: ${JSON.stringify(`sqlite:${join(data, 'x.sqlite')}`)} })).options.secretKeys[0])`
+    const at = String(Date.now() + 1_500)
+    const runs = Array.from({ length: 3 }, () =>
+      runNode(['--input-type=module', '-e', program, at]),
+    )
+    for (const run of runs) expect((await run.exited).code, run.stderr).toBe(0)
+    expect(new Set(runs.map(({ stdout }) => stdout)).size).toBe(1)
+    expect(runs[0]?.stdout).toMatch(/^[A-Za-z0-9_-]{64}\n$/)
+  })
+
+  test('a folder that cannot be written is refused with one line that says what to do', async () => {
+    const file = join(root, 'a-file')
+    await writeFile(file, '')
+    const failure = await start(join(file, 'data')).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(StoreUnusable)
+    expect(startProblem(failure)).toMatch(
+      /secret key file .* cannot be read or made .*set SECRET_KEY/,
+    )
+    expect(startProblem(failure)).not.toContain('\n')
+  })
+})

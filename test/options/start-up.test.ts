@@ -1,0 +1,323 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  type AuthorizationServerOptions,
+  createAuthorizationServer,
+  emailScope,
+  InvalidSettings,
+  type LogEntry,
+  Scope,
+  StoreUnusable,
+} from 'svc-oauth2server'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { execute, query } from '../support/database.ts'
+import { startServer } from '../support/server.ts'
+import { statusOf } from '../support/tokens.ts'
+
+const key = (letter: string) => letter.repeat(32)
+
+const create = (options: Partial<AuthorizationServerOptions> = {}) =>
+  createAuthorizationServer({
+    issuer: 'https://api.example.org',
+    secretKeys: [key('k')],
+    store: sqlite(':memory:'),
+    sweepInterval: 0,
+    log: () => undefined,
+    ...options,
+  })
+
+const problemsOf = async (
+  options: Partial<AuthorizationServerOptions>,
+): Promise<readonly string[]> => {
+  const error: unknown = await create(options).then(
+    (server) => server.close(),
+    (reason: unknown) => reason,
+  )
+  if (error === undefined) return []
+  expect(error).toBeInstanceOf(InvalidSettings)
+  return (error as InvalidSettings).problems
+}
+
+const accepted = async <T>(
+  options: Partial<AuthorizationServerOptions>,
+  read: (server: Awaited<ReturnType<typeof create>>) => T,
+): Promise<T> => {
+  const server = await create(options)
+  try {
+    return read(server)
+  } finally {
+    await server.close()
+  }
+}
+
+describe('issuer', () => {
+  test.each([
+    ['https://api.example.org', 'https://api.example.org'],
+    ['https://api.example.org/', 'https://api.example.org'],
+    ['https://API.example.org:443/app/', 'https://api.example.org/app'],
+    ['https://api.example.org:8443/a/b', 'https://api.example.org:8443/a/b'],
+    ['http://localhost:3000', 'http://localhost:3000'],
+    ['http://127.0.0.1:3000/app', 'http://127.0.0.1:3000/app'],
+    ['http://[::1]:3000', 'http://[::1]:3000'],
+  ])('%s is one', async (issuer, normalized) => {
+    expect(await accepted({ issuer }, (server) => server.issuer)).toBe(normalized)
+  })
+
+  test.each([
+    'http://api.example.org',
+    'http://localhost.evil.example',
+    'http://127.0.0.2',
+    'http://0.0.0.0:3000',
+    'ftp://api.example.org',
+    'api.example.org',
+    '/app',
+    '',
+    'https://',
+    'https://api.example.org?x=1',
+    'https://api.example.org?',
+    'https://api.example.org#x',
+    'https://api.example.org/#',
+    'https://user@api.example.org',
+    'https://user:pw@api.example.org',
+    'https://api.example.org//a',
+    'https://api.example.org/a b',
+    'https://api.example.org/ä',
+    'https://api.example.org/"',
+  ])(
+    '%j is none: https, or http on a loopback host, without query, fragment and user',
+    async (issuer) => {
+      const problems = await problemsOf({ issuer })
+      expect(problems).toEqual([expect.stringMatching(/^issuer \(BASE_URL\) .*; given was /)])
+    },
+  )
+
+  test('nor is what is no text', async () => {
+    expect(await problemsOf({ issuer: undefined as unknown as string })).toHaveLength(1)
+  })
+})
+
+describe('secret keys', () => {
+  test('at least 32 bytes in UTF-8, as given', async () => {
+    expect(await problemsOf({ secretKeys: [key('k')] })).toEqual([])
+    expect(await problemsOf({ secretKeys: ['ä'.repeat(16)] })).toEqual([])
+    for (const secretKeys of [['k'.repeat(31)], [''], ['ä'.repeat(15)], [key('k'), 'short']])
+      expect(await problemsOf({ secretKeys })).toEqual([
+        expect.stringMatching(/SECRET_KEY.*at least 32 bytes/),
+      ])
+  })
+
+  test('the current one must be there; earlier ones may be missing', async () => {
+    for (const secretKeys of [[], [undefined], [undefined, key('k')]])
+      expect(await problemsOf({ secretKeys })).toEqual([
+        expect.stringMatching(/SECRET_KEY.*missing/),
+      ])
+    expect(await problemsOf({ secretKeys: [key('k'), undefined] })).toEqual([])
+  })
+
+  test('no message shows a key', async () => {
+    const secret = 'short but secret'
+    expect(
+      (await problemsOf({ secretKeys: [secret], clientIdSaltLen: 1 })).join('\n'),
+    ).not.toContain(secret)
+  })
+})
+
+describe('scopes', () => {
+  test('email_scope is always registered; the same object may be given again', async () => {
+    const notes = new Scope('notes:read')
+    const registered = await accepted({ scopes: [notes, emailScope, notes] }, (server) =>
+      server.scopes.all(),
+    )
+    expect(registered).toEqual([notes, emailScope])
+    expect(await accepted({}, (server) => server.scopes.choices())).toEqual([emailScope])
+  })
+
+  test('two of one id are a mistake, and so is anything that is no Scope', async () => {
+    expect(await problemsOf({ scopes: [new Scope('a'), new Scope('a')] })).toEqual([
+      expect.stringContaining('a is registered'),
+    ])
+    expect(await problemsOf({ scopes: [new Scope('user:email')] })).toHaveLength(1)
+    expect(
+      await problemsOf({ scopes: [{ id: 'a', helpText: '', group: '', isInternal: false }] }),
+    ).toEqual([expect.stringContaining('Only a Scope')])
+  })
+
+  test('default scopes must be registered', async () => {
+    expect(await problemsOf({ defaultScopes: ['user:email'] })).toEqual([])
+    expect(await problemsOf({ defaultScopes: ['user:email', 'nope'] })).toEqual([
+      expect.stringMatching(/OAUTH2SERVER_DEFAULT_SCOPES.*"nope"/),
+    ])
+  })
+})
+
+test('everything that is wrong is listed together', async () => {
+  const problems = await problemsOf({
+    issuer: 'nope',
+    secretKeys: ['short'],
+    clientIdSaltLen: 1,
+    refreshTokenLeeway: -1,
+    scopes: [new Scope('a'), new Scope('a')],
+  })
+  expect(problems).toHaveLength(5)
+})
+
+describe('error endpoint', () => {
+  const viewOf = async (options: Partial<AuthorizationServerOptions>) => {
+    const server = await create(options)
+    const answer = await server.fetch(
+      new Request(`${server.issuer}/oauth/authorize?client_id=nope`),
+    )
+    await server.close()
+    return answer.headers.get('location')?.split('?')[0]
+  }
+
+  test('the specified name, a name in options.views, or a path that starts with one /', async () => {
+    const issuer = 'https://api.example.org/app'
+    expect(await viewOf({ issuer })).toBe('/app/oauth/errors')
+    expect(await viewOf({ issuer, errorEndpoint: 'svc_oauth2server.errors' })).toBe(
+      '/app/oauth/errors',
+    )
+    expect(await viewOf({ issuer, errorEndpoint: '/oops' })).toBe('/oops')
+    expect(
+      await viewOf({
+        issuer,
+        errorEndpoint: 'host.errors',
+        views: { 'host.errors': '/host/errors' },
+      }),
+    ).toBe('/host/errors')
+  })
+
+  test.each([
+    ['a name that nobody gave', { errorEndpoint: 'host.errors' }],
+    ['a name that every object has', { errorEndpoint: 'constructor', views: {} }],
+    ['a view on another host', { errorEndpoint: 'v', views: { v: '//evil.example/' } }],
+    ['a view with a backslash', { errorEndpoint: 'v', views: { v: '/\\evil.example/' } }],
+    ['a view that is an address', { errorEndpoint: 'v', views: { v: 'https://evil.example/' } }],
+    ['a path on another host', { errorEndpoint: '//evil.example/' }],
+  ])('%s is refused', async (_, options) => {
+    expect(await problemsOf(options)).toEqual([
+      expect.stringContaining('OAUTH2_PROVIDER_ERROR_ENDPOINT'),
+    ])
+  })
+})
+
+describe('what is warned about in the log', () => {
+  test('every setting that is looser than the default, once', async () => {
+    const log: LogEntry[] = []
+    await accepted(
+      {
+        log: (entry) => log.push(entry),
+        allowedGrantTypes: ['password'],
+        requirePkce: 'never',
+        cacheType: 'memory',
+        allowPrivateUseRedirectUris: true,
+        sessionIpv4Prefix: 24,
+      },
+      () => undefined,
+    )
+    expect(log).toHaveLength(5)
+    for (const entry of log)
+      expect(entry).toMatchObject({
+        level: 'warn',
+        event: 'settings.loosened',
+        message: expect.stringMatching(/\.$/),
+      })
+    log.length = 0
+    await accepted({ log: (entry) => log.push(entry) }, () => undefined)
+    expect(log).toEqual([])
+  })
+})
+
+describe('redis', () => {
+  test('is refused with one line until it is there', async () => {
+    const [problem, ...others] = await problemsOf({ cacheType: 'redis' })
+    expect(problem).toMatch(/OAUTH2_CACHE_TYPE.*redis.*not available/)
+    expect(others).toEqual([])
+  })
+})
+
+describe('the secret key and the database', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'oauth2server-keys-'))
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  test('a key that does not fit what is stored stops the start; named as an earlier one it fits', async () => {
+    const store = sqlite(join(folder, 'keys.sqlite'))
+    const first = await create({ store, secretKeys: [key('a')] })
+    const user = await first.users.create({ email: 'user-a@example.org', password: null })
+    const { accessToken } = await first.tokens.createPersonal('Test', user.id)
+    await first.close()
+
+    const failure: unknown = await create({ store, secretKeys: [key('b')] }).catch(
+      (error: unknown) => error,
+    )
+    expect(failure).toBeInstanceOf(StoreUnusable)
+    expect(String(failure)).toMatch(/secret key does not fit.*SECRET_KEY_PREVIOUS/)
+    expect(String(failure)).not.toContain('\n')
+
+    const rotated = await create({ store, secretKeys: [key('b'), key('a')] })
+    expect(await rotated.tokens.find({ accessToken })).toBeDefined()
+    const { accessToken: newer } = await rotated.tokens.createPersonal('Test', user.id)
+    await rotated.close()
+
+    // Both are needed now, in whatever order.
+    for (const secretKeys of [[key('a')], [key('b')], [key('c'), key('a')]])
+      await expect(create({ store, secretKeys })).rejects.toThrow(StoreUnusable)
+    const back = await create({ store, secretKeys: [key('a'), key('b')] })
+    for (const token of [accessToken, newer])
+      expect(await back.tokens.find({ accessToken: token })).toBeDefined()
+    await back.close()
+    expect(
+      query(join(folder, 'keys.sqlite'), 'select id from oauth2server_secret_key'),
+    ).toHaveLength(2)
+  })
+
+  test('P-23 clients, consents, sessions and codes go on under an earlier key', async () => {
+    await using before = await startServer()
+    const { clientId } = await before.client()
+    await before.server.consents.grant(before.user.id, clientId, ['notes:read'])
+    const token = await before.personalToken()
+    const browser = { cookie: null, address: '127.0.0.1', userAgent: 'test' }
+    const cookie =
+      (await before.server.sessions.signIn(before.user.id, browser)).split(';')[0] ?? ''
+    const [old = ''] = ['a test secret key of more than 32 bytes']
+    await using after = await startServer({ beside: before, secretKeys: [key('n'), old] })
+    expect(await after.server.clients.find(clientId)).toBeDefined()
+    expect(await after.server.consents.find(before.user.id, clientId)).toBeDefined()
+    expect(await after.server.sessions.signedIn({ ...browser, cookie })).toBeDefined()
+    expect(await statusOf(after, token)).toBe(200)
+    expect(after.log).toEqual([])
+  })
+
+  test('a database of a newer version stops the start', async () => {
+    const path = join(folder, 'newer.sqlite')
+    await (await create({ store: sqlite(path) })).close()
+    execute(path, "insert into oauth2server_migration values ('9999-future', '2030-01-01')")
+    const failure: unknown = await create({ store: sqlite(path) }).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(StoreUnusable)
+    expect(String(failure)).toMatch(/newer version/)
+    expect(String(failure)).not.toContain('\n')
+  })
+
+  test('nothing is opened where an option is wrong', async () => {
+    let opened = 0
+    const { open, description } = sqlite(':memory:')
+    const store = {
+      description,
+      open: () => {
+        opened += 1
+        return open()
+      },
+    }
+    for (const options of [
+      { clientIdSaltLen: 1 },
+      { jwtVeryficationFactory: './missing.js:verify' },
+    ])
+      expect(await problemsOf({ store, ...options })).toHaveLength(1)
+    expect(opened).toBe(0)
+  })
+})

@@ -1,0 +1,129 @@
+// What must not compile. `tsc -p tsconfig.test.json` checks it: an `@ts-expect-error` above a line that
+// compiles is an error itself. Nothing of this runs.
+import {
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
+  type Client,
+  createAuthorizationServer,
+  type Extension,
+  type Grant,
+  OAuthError,
+  type PersonalToken,
+  Scope,
+  type StoreOpener,
+  type Token,
+  UserProxy,
+} from 'svc-oauth2server'
+import { requireOauthScopes } from 'svc-oauth2server/express'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import type { Digest } from '../../src/crypto/digest.ts'
+import { digestOf } from '../../src/crypto/digest.ts'
+import type { KeyRing, Sealed } from '../../src/crypto/sealed.ts'
+import type { Store, TokenStore } from '../../src/store/store.ts'
+
+declare const server: AuthorizationServer
+declare const tokens: TokenStore
+declare const store: Store
+declare const keys: KeyRing
+declare const presented: string
+declare const digest: Digest
+declare const sealed: Sealed
+declare const client: Client
+declare const token: Token
+declare const personal: PersonalToken
+
+export const secretsStayOutOfQueries = () => {
+  tokens.findByAccess(digestOf('access_token', presented))
+  // @ts-expect-error a token in the clear is no digest
+  tokens.findByAccess(presented)
+  // @ts-expect-error nor is a sealed one
+  tokens.findByRefresh(sealed)
+  // @ts-expect-error a text in the clear is not sealed
+  tokens.reseal(1, { accessToken: presented, refreshToken: null })
+  // @ts-expect-error a digest is not sealed either
+  tokens.reseal(1, { accessToken: digest, refreshToken: null })
+  // @ts-expect-error the identifier of a session in the clear is no digest
+  store.sessions.find(presented)
+  // @ts-expect-error kinds of secrets are named
+  digestOf('acess_token', presented)
+  // @ts-expect-error purposes of keys are named
+  keys.seal('tokens', presented, [])
+  // @ts-expect-error claims are plain values
+  keys.sealRow([{}])
+}
+
+export const optionsAreKnown = () => {
+  const given: AuthorizationServerOptions = {
+    issuer: 'https://api.example.org',
+    secretKeys: [undefined],
+    store: sqlite(':memory:'),
+  }
+  createAuthorizationServer(given)
+  // @ts-expect-error an issuer is needed
+  createAuthorizationServer({ secretKeys: [], store: sqlite(':memory:') })
+  // @ts-expect-error a misspelt setting
+  createAuthorizationServer({ ...given, allowedGrantType: [] })
+  // @ts-expect-error an environment's name is no name in code
+  createAuthorizationServer({ ...given, OAUTH2_CACHE_TYPE: 'memory' })
+  // @ts-expect-error a grant type that does not exist
+  createAuthorizationServer({ ...given, allowedGrantTypes: ['implicit'] })
+  // @ts-expect-error a number as text
+  createAuthorizationServer({ ...given, tokenExpiresIn: '3600' })
+  // @ts-expect-error a scope is an object
+  createAuthorizationServer({ ...given, scopes: ['notes:read'] })
+  // @ts-expect-error SQLite knows these two
+  sqlite(':memory:', { synchronous: 'OFF' })
+  // @ts-expect-error settings are not changed once the server runs
+  server.settings.tokenExpiresIn = 1
+  // @ts-expect-error nor are their lists
+  server.settings.allowedGrantTypes.push('password')
+}
+
+export const recordsAreKnown = () => {
+  server.clients.create({ name: 'Client' })
+  // @ts-expect-error a name is needed
+  server.clients.create({})
+  // @ts-expect-error a client chooses no id of its own
+  server.clients.create({ name: 'Client', clientId: 'mine' })
+  // @ts-expect-error nor its secret
+  server.clients.create({ name: 'Client', clientSecret: 'mine' })
+  // @ts-expect-error nor that it stands behind a personal token
+  server.clients.create({ name: 'Client', isPersonal: true })
+  // @ts-expect-error fields are read; update() changes them
+  client.name = 'Other'
+  // @ts-expect-error so are lists
+  client.redirectUris.push('https://evil.example')
+  // @ts-expect-error derived attributes are read-only
+  client.clientType = 'public'
+  // @ts-expect-error a token cannot be widened
+  token.scopes.push('notes:write')
+  // @ts-expect-error only a token that was just made shows its value
+  void token.accessToken
+  const value: string = personal.accessToken
+  // @ts-expect-error a personal token is made for somebody
+  server.tokens.createPersonal('Test')
+  // @ts-expect-error only what a grant found is issued
+  server.tokens.issue({ type: 'user', client, scopes: [] })
+  // @ts-expect-error email and password, or null for none
+  server.users.create({ email: 'user-a@example.org' })
+  return value
+}
+
+export const theSeamsAreKnown = () => {
+  const opener: StoreOpener = sqlite(':memory:')
+  // @ts-expect-error a store is opened by the server
+  void opener.clients
+  // @ts-expect-error a misspelt hook would never be called
+  const extension: Extension = { name: 'x', onAuthorisationRequest: () => undefined }
+  // @ts-expect-error a grant says what it reads
+  const grant: Grant = { type: 'x', redeem: async () => Promise.reject(new Error()) }
+  // @ts-expect-error an error code that does not exist
+  new OAuthError('invalid_tokens', 'x')
+  // @ts-expect-error the option is named internal
+  new Scope('x', { isInternal: true })
+  // @ts-expect-error a proxy needs a user
+  new UserProxy()
+  // @ts-expect-error scopes are ids
+  requireOauthScopes(new Scope('x'))
+  return [extension, grant]
+}
