@@ -375,6 +375,10 @@ describe('contract §3 a value with dots', () => {
     ['exp now', () => ({ exp: seconds() })],
     ['exp long past', () => ({ exp: 1 })],
     ['negative exp', () => ({ exp: -1 })],
+    [
+      'iat as long ago as a JWT lives, whatever exp says',
+      () => ({ iat: seconds() - 86_400, exp: seconds() + 9_999 }),
+    ],
   ])('beside a session, expired (%s): 403 JWTExpiredToken', (_, changed) =>
     check(({ claims }) => ofSession(jwt(claims(changed()))), { both: expiredToken }),
   )
@@ -413,10 +417,6 @@ describe('contract §3 a value with dots', () => {
     ),
     ['a life longer than configured', ({ claims }) => jwt(claims({ exp: seconds() + 86_401 }))],
     ['exp in milliseconds', ({ claims }) => jwt(claims({ exp: (seconds() + 60) * 1000 }))],
-    [
-      'iat longer ago than a JWT lives',
-      ({ claims }) => jwt(claims({ iat: seconds() - 86_400, exp: seconds() + 1 })),
-    ],
     [
       'an exp that is infinite',
       ({ claims }) => jwt(JSON.stringify(claims({ exp: 0 })).replace('"exp":0', '"exp":1e400')),
