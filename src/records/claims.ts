@@ -23,6 +23,9 @@ export const clientClaims = (client: ClientFields): Claims => [
   client.tokenEndpointAuthMethod,
 ]
 
+/** A built-in user's password hash: bound to the e-mail address, which is never changed. */
+export const passwordClaims = (email: string): Claims => ['password', email]
+
 export const consentClaims = (consent: Consent): Claims => [
   'consent',
   consent.id,

@@ -12,7 +12,10 @@ export interface Records {
   readonly users: Users
   readonly consents: Consents
   readonly store: Store
-  /** All or nothing; inside a transaction, a savepoint. */
+  /**
+   * All or nothing; inside a transaction, a savepoint. Everything inside has to go through `tx`: what
+   * goes past it waits for the transaction to end, which waits for it.
+   */
   transaction<T>(work: (tx: Records) => Promise<T>): Promise<T>
 }
 

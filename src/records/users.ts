@@ -2,6 +2,7 @@ import { emailKey, validEmail, validPassword } from '../model/field-rules.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import { type User, type UserId, UserProxy, type UserSource } from '../model/user.ts'
 import type { UserWithPassword } from '../store/store.ts'
+import { passwordClaims } from './claims.ts'
 import type { RecordsContext } from './context.ts'
 
 export interface UserInput {
@@ -41,10 +42,10 @@ export class Users implements UserSource {
    * @throws InvalidField, also for an e-mail address that is taken
    */
   async create(input: UserInput): Promise<User> {
-    const { store, passwords, clock } = this.#context
+    const { store, clock } = this.#context
     const email = validEmail(input.email)
-    const passwordHash =
-      input.password === null ? null : await passwords.hash(validPassword(input.password))
+    const { password } = input
+    const passwordHash = password === null ? null : await this.#sealedHash(email, password)
     const user = {
       email,
       active: input.active ?? true,
@@ -65,19 +66,20 @@ export class Users implements UserSource {
   /** The same with the hash that was checked, since the password may change before it is acted upon. */
   async checked(email: string, password: string): Promise<UserWithPassword | undefined> {
     const found = await this.#byEmail(email)
-    const matches = await this.#context.passwords.check(password, found?.passwordHash)
+    const matches = await this.#context.passwords.check(password, this.#hashOf(found))
     return found?.active && matches ? found : undefined
   }
 
   async checkPassword(id: UserId, password: string): Promise<boolean> {
     const { store, passwords } = this.#context
-    return passwords.check(password, (await store.users.find(id))?.passwordHash)
+    return passwords.check(password, this.#hashOf(await store.users.find(id)))
   }
 
   /** Sets the password and ends the user's sessions; personal tokens and authorizations stay. */
   async setPassword(id: UserId, password: string): Promise<boolean> {
-    const { store, passwords } = this.#context
-    const passwordHash = await passwords.hash(validPassword(password))
+    const { store } = this.#context
+    const user = await store.users.find(id)
+    const passwordHash = await this.#sealedHash(user?.email ?? '', password)
     return store.transaction(async (tx) => {
       await tx.sessions.deleteOfUser(id)
       return tx.users.setPassword(id, passwordHash)
@@ -92,6 +94,17 @@ export class Users implements UserSource {
   /** Deletes the user with all clients, tokens and sessions. */
   delete(id: UserId): Promise<boolean> {
     return this.#context.store.users.delete(id)
+  }
+
+  // Sealed to its user, so that a hash which somebody wrote into the table opens nothing.
+  async #sealedHash(email: string, password: string): Promise<string> {
+    const { passwords, keys } = this.#context
+    return keys.seal('row', await passwords.hash(validPassword(password)), passwordClaims(email))
+  }
+
+  #hashOf(user: UserWithPassword | undefined): string | undefined {
+    if (!user?.passwordHash) return undefined
+    return this.#context.keys.open('row', user.passwordHash, passwordClaims(user.email))
   }
 
   async #byEmail(email: string): Promise<UserWithPassword | undefined> {

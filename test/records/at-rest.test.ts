@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/crypto/digest.ts'
+import { PasswordHasher } from '../../src/crypto/password.ts'
 import { execute, query } from '../support/database.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { authorizationOf, statusOf } from '../support/tokens.ts'
@@ -220,6 +221,24 @@ describe('a row that was altered, moved or written without the key authenticates
     )
     expect(await statusOf(app, accessToken)).toBe(401)
     expect((await refresh(refreshToken)).body.error).toBe('invalid_grant')
+  })
+
+  test('a password hash that was written without the key, or moved to another user, logs nobody in', async () => {
+    const password = 'a password of the intruder'
+    const intruder = await app.server.users.create({ email: 'intruder@example.org', password })
+    const own = query<{ password_hash: string }>(
+      app.database,
+      'select password_hash from oauth2server_user where id = ?',
+      Number(intruder.id),
+    )[0]?.password_hash
+    const plain = await new PasswordHasher().hash(password)
+    for (const written of [own ?? '', plain]) {
+      const columns = { password_hash: written }
+      await altered('user', Number(app.user.id), columns, async () => {
+        expect(await app.server.users.withPassword(app.user.email, password)).toBeUndefined()
+      })
+    }
+    expect(await app.server.users.withPassword(app.user.email, app.password)).toBeDefined()
   })
 
   test('a rotation that was written without the key gives nobody the successor’s answer', async () => {
