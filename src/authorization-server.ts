@@ -4,6 +4,8 @@ import { PasswordHasher } from './crypto/password.ts'
 import { type RandomSource, systemRandom } from './crypto/random.ts'
 import { KeyRing } from './crypto/sealed.ts'
 import { builtInEndpoints } from './endpoints/built-in.ts'
+import { loginEndpoint } from './endpoints/login.ts'
+import { logoutEndpoint } from './endpoints/logout.ts'
 import type {
   Extension,
   PendingAuthorization,
@@ -19,6 +21,7 @@ import type { AuthorizationCode } from './model/authorization.ts'
 import type { SaveToken } from './model/save-token.ts'
 import { isWithin, type Scope, type ScopeRegistry } from './model/scope.ts'
 import { UserProxy } from './model/user.ts'
+import type { UserCallbacks, UserTable } from './model/user-table.ts'
 import { InvalidSettings, loosenings, type Settings } from './options.ts'
 import { queryCharacters } from './query-characters.ts'
 import type { RecordsContext } from './records/context.ts'
@@ -30,7 +33,7 @@ import { createRouter } from './router.ts'
 import { clientAddress } from './session/client-address.ts'
 import type { VerifyJwt } from './session/jwt.ts'
 import { type PageSession, pageSession } from './session/page-session.ts'
-import { type BrowserCredentials, Sessions } from './session/sessions.ts'
+import { type BrowserCredentials, type FindResourceOwner, Sessions } from './session/sessions.ts'
 import { checkedOptions, checkKeys, type StartOptions } from './start-up.ts'
 import { decorated } from './store/decorated.ts'
 import { memoryTransients } from './store/memory-transients.ts'
@@ -50,6 +53,11 @@ export interface AuthorizationServerOptions extends StartOptions {
   readonly extensions?: readonly Extension[]
   /** Names of error views, for `errorEndpoint`, and their paths. */
   readonly views?: Readonly<Record<string, string>>
+
+  /** The application's own users: `table(…)`, or callbacks. Without it, the built-in user table. */
+  readonly users?: UserTable | UserCallbacks
+  /** Takes the application's own session instead of the built-in login; needs `loginUrl`. */
+  readonly resourceOwner?: FindResourceOwner
 
   /** Replaces the specification's `get_client`; `next` is the built-in one. */
   readonly getClient?: (
@@ -119,7 +127,8 @@ export const createAuthorizationServer = async (
   for (const message of loosenings(settings))
     log({ level: 'warn', event: 'settings.loosened', message })
   const keys = new KeyRing(secrets)
-  const opened = await options.store.open()
+  const users = usersOf(options.users)
+  const opened = await options.store.open(users, options.users?.keyType)
   try {
     await opened.migrate()
     await checkKeys(opened, keys, clock())
@@ -144,6 +153,7 @@ export const createAuthorizationServer = async (
       defaultScopes: settings.defaultScopes,
       countUsers: (clientId) => store.clients.countUsers(clientId),
     },
+    hostUsers: users === 'elsewhere' ? (options.users as UserCallbacks) : undefined,
     saveToken: options.saveToken,
     clock,
     random,
@@ -151,7 +161,12 @@ export const createAuthorizationServer = async (
   }
   const own = records(context)
   const provider = providerOperations(options, own)
-  const sessions = new Sessions(context, issuer, await verifyJwt(options, settings))
+  const sessions = new Sessions(
+    context,
+    issuer,
+    await verifyJwt(options, settings),
+    options.resourceOwner,
+  )
   const resourceServer = new ResourceServer({
     getToken: provider.getToken,
     userProxy: (user) => new UserProxy(user, own.users),
@@ -180,12 +195,24 @@ export const createAuthorizationServer = async (
     grants: [...builtInGrants, ...extensions.flatMap(({ grants = [] }) => grants)],
     clientAuthentication: builtInClientAuthentication,
     extensions,
-    endpoints: [...builtInEndpoints, ...extensions.flatMap(({ endpoints = [] }) => endpoints)],
+    endpoints: [
+      ...(options.resourceOwner
+        ? builtInEndpoints
+        : [...builtInEndpoints, loginEndpoint, logoutEndpoint]),
+      ...extensions.flatMap(({ endpoints = [] }) => endpoints),
+    ],
     errorView,
     fetch: options.fetch ?? fetch,
   }
   const router = createRouter(server)
-  const sweeper = new Sweeper({ store, transients: context.transients, settings, clock, log })
+  const sweeper = new Sweeper({
+    findOrphans: users !== 'built-in' ? own.users : undefined,
+    store,
+    transients: context.transients,
+    settings,
+    clock,
+    log,
+  })
   sweeper.start()
 
   return {
@@ -209,6 +236,13 @@ export const createAuthorizationServer = async (
       await opened.close()
     },
   }
+}
+
+const usersOf = (
+  users: AuthorizationServerOptions['users'],
+): UserTable | 'built-in' | 'elsewhere' => {
+  if (!users) return 'built-in'
+  return 'name' in users ? users : 'elsewhere'
 }
 
 const providerOperations = (

@@ -65,7 +65,10 @@ export const createRouter = (server: ServerContext): Router => {
             env.connection.remoteAddress,
             req.raw.headers.get('x-forwarded-for'),
           )
-          return await endpoint.handle(new HttpRequest(req.raw, address), server)
+          return await endpoint.handle(
+            new HttpRequest(req.raw, address, env.connection.raw),
+            server,
+          )
         } catch (error) {
           return failed(error, endpoint)
         }

@@ -4,7 +4,7 @@ import type { AuthorizationServer } from '../authorization-server.ts'
 import type { PresentedCredentials } from '../resource-server.ts'
 
 /** Every value of a header, joined by a comma: Node keeps only the first of two `Authorization` headers. */
-export const rawHeader = ({ rawHeaders }: IncomingMessage, name: string): string | null => {
+const rawHeader = ({ rawHeaders }: IncomingMessage, name: string): string | null => {
   let joined: string | null = null
   for (let index = 0; index < rawHeaders.length; index += 2) {
     if (rawHeaders[index]?.toLowerCase() !== name) continue
@@ -22,25 +22,28 @@ const allHeaders = ({ rawHeaders }: IncomingMessage): Headers => {
   return headers
 }
 
-/** Cookies of several headers are one list, as HTTP/2 splits them (RFC 9113 §8.2.3). */
-const cookieOf = ({ headers }: IncomingMessage): string | null => headers.cookie ?? null
+/** What the client sent, before any mounting: routers of a framework rewrite `url`. */
+export const targetOf = (request: IncomingMessage & { readonly originalUrl?: string }): string =>
+  request.originalUrl ?? request.url ?? '/'
 
-/** The few strings of a Node request that guards read. `target` is what the client sent, before any mounting. */
+/** The few strings of a Node request that guards read. */
 export const credentialsOf = (
   request: IncomingMessage,
-  target: string,
   server: Pick<AuthorizationServer, 'clientAddress'>,
+  raw: unknown = request,
 ): PresentedCredentials => {
+  const target = targetOf(request)
   const mark = target.indexOf('?')
   return {
     authorization: rawHeader(request, 'authorization'),
-    cookie: cookieOf(request),
+    cookie: request.headers.cookie ?? null,
     query: mark < 0 ? '' : target.slice(mark + 1),
     address: server.clientAddress(
       request.socket.remoteAddress,
       rawHeader(request, 'x-forwarded-for'),
     ),
     userAgent: request.headers['user-agent'] ?? '',
+    raw,
     headers: () => allHeaders(request),
   }
 }
@@ -49,12 +52,46 @@ export const credentialsOf = (
 export const pathOf = (target: string): string =>
   target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
 
-/** Answers Node requests through the server's `fetch`. */
-export const nodeListener = (
+/** Answers a Node request through the server's `fetch`, also where a body parser has drained it. */
+export const answer = (
   server: Pick<AuthorizationServer, 'fetch'>,
-): ((request: IncomingMessage, response: ServerResponse) => Promise<void>) =>
-  getRequestListener(
+): ((request: IncomingMessage, response: ServerResponse, raw?: unknown) => Promise<void>) => {
+  const raws = new WeakMap<object, unknown>()
+  const listener = getRequestListener(
     (request, { incoming }) =>
-      server.fetch(request, { remoteAddress: incoming.socket.remoteAddress }),
+      server.fetch(request, {
+        remoteAddress: incoming.socket.remoteAddress,
+        raw: raws.get(incoming) ?? incoming,
+      }),
     { overrideGlobalObjects: false, hostname: 'localhost' },
   )
+  return (request, response, raw = request) => {
+    raws.set(request, raw)
+    request.url = targetOf(request)
+    restoreBody(request)
+    return listener(request, response)
+  }
+}
+
+type Drained = IncomingMessage & { readonly body?: unknown; rawBody?: Buffer }
+
+const restoreBody = (request: Drained): void => {
+  if (!request.readableEnded || request.rawBody !== undefined) return
+  const { body } = request
+  if (Buffer.isBuffer(body)) request.rawBody = body
+  else if (typeof body === 'string') request.rawBody = Buffer.from(body)
+  else if (typeof body === 'object' && body !== null) request.rawBody = Buffer.from(formOf(body))
+}
+
+// A parser has lost how the form was written. A list meant a repeated or bracketed name, neither of which
+// we take for a single value: it is written twice, so that the protocol refuses it.
+const formOf = (body: object): string => {
+  const form = new URLSearchParams()
+  for (const [name, value] of Object.entries(body)) {
+    if (typeof value === 'string') form.append(name, value)
+    else if (Array.isArray(value))
+      for (const item of [...value, ...value]) form.append(name, String(item))
+    else form.append(`${name}[]`, '')
+  }
+  return form.toString()
+}

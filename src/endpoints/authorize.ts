@@ -100,7 +100,10 @@ const toLogin = (
     .join('&')
   const next = `${basePath}${settings.oauthPrefix}/authorize?${query}`
   return redirectAnswer(
-    withQuery(`${basePath}${settings.loginPath}`, { next, prompt: again ? 'login' : undefined }),
+    withQuery(settings.loginUrl ?? `${basePath}${settings.loginPath}`, {
+      next,
+      prompt: again ? 'login' : undefined,
+    }),
   )
 }
 

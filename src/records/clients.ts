@@ -13,6 +13,7 @@ import type { ClientWithOwner, SealedClient, Store } from '../store/store.ts'
 import { clientClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { resealConsents, resealTokens } from './reseal.ts'
+import { Users } from './users.ts'
 
 /** A client as its creator describes it. What is left out takes the specified default. */
 export interface ClientInput {
@@ -60,15 +61,19 @@ const blank: CheckedFields = {
 /** Registers client applications, finds them and changes them. */
 export class Clients {
   readonly #context: RecordsContext
+  readonly #users: Users
 
   constructor(context: RecordsContext) {
     this.#context = context
+    this.#users = new Users(context)
   }
 
   /** The client, or undefined where there is none or its row was tampered with. */
   async find(clientId: string): Promise<Client | undefined> {
     const found = await this.#context.store.clients.find(clientId)
-    return found && this.#fromStore(found)
+    if (!found) return undefined
+    const owner = await this.#users.joined(found.fields.userId, found.owner)
+    return this.#fromStore({ ...found, owner })
   }
 
   /**
@@ -82,7 +87,7 @@ export class Clients {
   /** Inserts checked fields under generated credentials. Not for hosts: `create` checks. */
   async insert(fields: CheckedFields): Promise<ClientWithSecret> {
     const { store, clock, clientContext } = this.#context
-    const owner = fields.userId === null ? null : await store.users.find(fields.userId)
+    const owner = fields.userId === null ? null : await this.#users.find(fields.userId)
     if (owner === undefined) throw new InvalidField('user_id', 'There is no such user.')
     return untilUnique(async () => {
       const clientSecret = this.#newSecret()

@@ -12,6 +12,7 @@ import { Clients } from './clients.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
+import { Users } from './users.ts'
 
 export interface PersonalTokenOptions {
   readonly scopes?: readonly string[]
@@ -27,9 +28,11 @@ export type PersonalToken = Token & { readonly accessToken: string }
 /** Issues, finds and ends tokens: the only code that mints. */
 export class Tokens {
   readonly #context: RecordsContext
+  readonly #users: Users
 
   constructor(context: RecordsContext) {
     this.#context = context
+    this.#users = new Users(context)
   }
 
   /**
@@ -235,20 +238,39 @@ export class Tokens {
     }
   }
 
-  #opened(row: TokenWithState, accessToken: string): FoundToken | undefined {
+  async #opened(row: TokenWithState, accessToken: string): Promise<FoundToken | undefined> {
     const { keys, scopes } = this.#context
     const claims = accessClaims(row.accessDigest, row.fields)
     if (keys.open('token', row.accessToken, claims) !== accessToken) return this.#tampered(row)
-    return { token: new Token(row.fields, scopes), user: row.user, client: row.client }
+    return { token: new Token(row.fields, scopes), ...(await this.#state(row)) }
   }
 
-  #openedRefresh(row: RefreshTokenWithState, refreshToken: string): FoundToken | undefined {
+  async #openedRefresh(
+    row: RefreshTokenWithState,
+    refreshToken: string,
+  ): Promise<FoundToken | undefined> {
     const { keys, scopes } = this.#context
     const { fields, authorization } = row
     if (row.refreshDigest === null || row.refreshToken === null) return undefined
     const claims = refreshClaims(row.refreshDigest, fields, authorization.scopes)
     if (keys.open('token', row.refreshToken, claims) !== refreshToken) return this.#tampered(row)
-    return { token: new Token(fields, scopes), user: row.user, client: row.client, authorization }
+    return { token: new Token(fields, scopes), ...(await this.#state(row)), authorization }
+  }
+
+  // User and owner as they are now: joined by the store, or asked of the application.
+  async #state({
+    fields,
+    user,
+    client,
+  }: TokenWithState): Promise<Pick<FoundToken, 'user' | 'client'>> {
+    if (!this.#context.hostUsers) return { user, client }
+    const current = await this.#users.joined(fields.userId, user)
+    const isOwn = client.ownerId === fields.userId
+    const owner = isOwn ? current : await this.#users.joined(client.ownerId, null)
+    return {
+      user: current,
+      client: { ...client, ownerActive: client.ownerId === null || owner?.active === true },
+    }
   }
 
   #tampered({ fields }: TokenWithState): undefined {

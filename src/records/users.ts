@@ -22,8 +22,15 @@ export class Users implements UserSource {
   }
 
   async find(id: UserId): Promise<User | undefined> {
+    if (this.#context.hostUsers) return this.#context.hostUsers.find(id)
     const found = await this.#context.store.users.find(id)
     return found && withoutPassword(found)
+  }
+
+  /** The user of an id that the store has joined already, where it can see the users. */
+  async joined(id: UserId | null, user: User | null): Promise<User | null> {
+    const { hostUsers } = this.#context
+    return hostUsers && id !== null ? ((await hostUsers.find(id)) ?? null) : user
   }
 
   async findByEmail(email: string): Promise<User | undefined> {
@@ -60,7 +67,8 @@ export class Users implements UserSource {
 
   /** The active user with this e-mail address and password; every failure takes the same time. */
   async withPassword(email: string, password: string): Promise<User | undefined> {
-    const { store, passwords } = this.#context
+    const { store, passwords, hostUsers } = this.#context
+    if (hostUsers) return hostUsers.withPassword?.(email, password)
     const found = await store.users.findByEmail(email.normalize('NFC').trim().toLowerCase())
     const matches = await passwords.check(password, found?.passwordHash)
     return found?.active && matches ? withoutPassword(found) : undefined
@@ -84,6 +92,11 @@ export class Users implements UserSource {
   /** An inactive user's tokens and clients are invalid from the next request on, until reactivated. */
   setActive(id: UserId, active: boolean): Promise<boolean> {
     return this.#context.store.users.setActive(id, active)
+  }
+
+  /** Tells us that the application has deleted a user of its own: all that hung from it goes too. */
+  deleted(id: UserId): Promise<void> {
+    return this.#context.store.transaction((tx) => tx.userData.deleteOf(id))
   }
 
   /** Deletes the user with all clients, tokens and sessions. */

@@ -1,0 +1,98 @@
+import type { AuthorizationServer } from '../authorization-server.ts'
+import type { Connection } from '../http-request.ts'
+import type { Auth, PresentedCredentials } from '../resource-server.ts'
+import {
+  apiAuth,
+  type Caller,
+  identify,
+  type Judge,
+  mustBeIdentified,
+  oauthScopes,
+  type RequireApiAuthOptions,
+} from './caller.ts'
+
+/** The few strings of a fetch request that guards read. */
+export const credentialsOf = (
+  request: Request,
+  { remoteAddress, raw = request }: Connection,
+  server: Pick<AuthorizationServer, 'clientAddress'>,
+): PresentedCredentials => {
+  const { headers } = request
+  const [, query = ''] = /\?([^#]*)/.exec(request.url) ?? []
+  return {
+    authorization: headers.get('authorization'),
+    cookie: headers.get('cookie'),
+    query,
+    address: server.clientAddress(remoteAddress, headers.get('x-forwarded-for')),
+    userAgent: headers.get('user-agent') ?? '',
+    raw,
+    headers: () => headers,
+  }
+}
+
+const callers = new WeakMap<Request, Caller>()
+
+/** The REST extension over `fetch`: finds out who is asking. @returns the refusal, where there is one */
+export const rest = async (
+  server: AuthorizationServer,
+  request: Request,
+  connection: Connection = {},
+): Promise<Response | undefined> => {
+  try {
+    callers.set(request, await identify(server, credentialsOf(request, connection, server)))
+    return undefined
+  } catch (error) {
+    return refusalAnswer(error, server)
+  }
+}
+
+/** Who is asking. @throws Error where `rest(server, request)` did not run before */
+export const authOf = (request: Request): Auth =>
+  mustBeIdentified(callers.get(request)).resolution.auth
+
+/** An error of a guard as an answer. @throws the error itself where it is no refusal */
+export const refusalAnswer = (
+  error: unknown,
+  server: Pick<AuthorizationServer, 'refusalOf'>,
+): Response => {
+  const refusal = server.refusalOf(error)
+  if (!refusal) throw error
+  return Response.json(refusal.body, { status: refusal.status, headers: refusal.headers })
+}
+
+/** A method that answers a request. */
+export type Handler<This> = (
+  this: This,
+  request: Request,
+  ...rest: never[]
+) => Response | Promise<Response>
+
+/** A decorator for such a method, in the language's standard form. */
+export type HandlerDecorator = <This>(
+  method: Handler<This>,
+  context: ClassMethodDecoratorContext<This>,
+) => Handler<This>
+
+/** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */
+export const requireApiAuth = (options?: RequireApiAuthOptions): HandlerDecorator =>
+  guard(apiAuth(options))
+
+/**
+ * Requires a token that holds all of these scopes; a session is not limited by scopes.
+ * @throws TypeError without a scope
+ */
+export const requireOauthScopes = (...scopes: readonly string[]): HandlerDecorator =>
+  guard(oauthScopes(scopes))
+
+/** Requires a token that holds one of these scopes at least. @throws TypeError without a scope */
+export const requireAnyOauthScope = (...scopes: readonly string[]): HandlerDecorator =>
+  guard(oauthScopes(scopes, { any: true }))
+
+const guard = (judge: Judge): HandlerDecorator => {
+  return (method) =>
+    async function (request, ...rest) {
+      const caller = mustBeIdentified(callers.get(request))
+      const refusal = judge(caller)
+      return refusal ? refusalAnswer(refusal, caller.server) : method.call(this, request, ...rest)
+    }
+}
