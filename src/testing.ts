@@ -3,6 +3,7 @@ import {
   type AuthorizationServerOptions,
   createAuthorizationServer,
 } from './authorization-server.ts'
+import { randomString, systemRandom } from './crypto/random.ts'
 import type { User, UserId } from './model/user.ts'
 import { sqlite } from './store/sqlite.ts'
 
@@ -53,7 +54,10 @@ export interface ActAs {
 }
 
 /** Makes a personal token for a user, in one line of a test. */
-export const actAs = async (server: AuthorizationServer, { user, scopes = [] }: ActAs = {}): Promise<Actor> => {
+export const actAs = async (
+  server: AuthorizationServer,
+  { user, scopes = [] }: ActAs = {},
+): Promise<Actor> => {
   const id = user === undefined ? await newUser(server) : typeof user === 'object' ? user.id : user
   const { accessToken } = await server.tokens.createPersonal('Test', id, { scopes })
   const headers = { authorization: `Bearer ${accessToken}` }
@@ -69,7 +73,7 @@ export const actAs = async (server: AuthorizationServer, { user, scopes = [] }: 
 }
 
 const newUser = async (server: AuthorizationServer): Promise<UserId> => {
-  const email = `test-${crypto.randomUUID()}@example.org`
+  const email = `test-${randomString(22, systemRandom).toLowerCase()}@example.org`
   const { id } = await server.users.create({ email, password: null })
   return id
 }

@@ -24,14 +24,20 @@ import {
   protectiveHeaders,
   type RequireApiAuthOptions,
 } from './caller.ts'
+import * as node from './node.ts'
 import { credentialsOf } from './node-http.ts'
 
-export { mount, page } from './node.ts'
+/** The general extension, for `app.use(mount(server))` on both platforms of Nest. */
+export const mount: typeof node.mount = node.mount
+
+/** For pages of the application, as a middleware: `pageOf(request)` then has the signed-in user and `jwt()`. */
+export const page: typeof node.page = node.page
 
 /** The token under which guards find the server; no decorator metadata is needed. */
 export const AUTHORIZATION_SERVER: unique symbol = Symbol('svc-oauth2server')
 
 /** Makes the server known to all guards. */
+// biome-ignore lint/complexity/noStaticOnlyClass: a module is a class in Nest
 export class AuthorizationServerModule {
   static register(server: AuthorizationServer): DynamicModule {
     const provider = { provide: AUTHORIZATION_SERVER, useValue: server }

@@ -28,7 +28,12 @@ describe('authorization code flow by hand', () => {
 
     const issued = await tokenRequest(
       app.issuer,
-      { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier },
+      {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirectUri,
+        code_verifier: verifier,
+      },
       { basic: client },
     )
     expect(issued.status).toBe(200)
@@ -43,7 +48,11 @@ describe('authorization code flow by hand', () => {
     const me = await fetch(`${app.issuer}/api/me`, {
       headers: { authorization: `Bearer ${issued.body.access_token}` },
     })
-    expect(await me.json()).toEqual({ id: app.user.id, email: app.user.email, kind: 'access_token' })
+    expect(await me.json()).toEqual({
+      id: app.user.id,
+      email: app.user.email,
+      kind: 'access_token',
+    })
 
     const refreshed = await tokenRequest(
       app.issuer,

@@ -1,6 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -53,7 +53,10 @@ export const testScopes = [
   new Scope('test:scope', { helpText: 'For tests', internal: true }),
 ]
 
-export const startServer = async ({ basePath = '', ...options }: TestOptions = {}): Promise<TestServer> => {
+export const startServer = async ({
+  basePath = '',
+  ...options
+}: TestOptions = {}): Promise<TestServer> => {
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-test-'))
   const database = join(folder, 'test.sqlite')
   const http = createServer()

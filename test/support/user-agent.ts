@@ -18,12 +18,16 @@ export class UserAgent {
       headers.set(name, value)
     })
     const response = await fetch(url, { redirect: 'manual', ...init, headers })
-    for (const value of response.headers.getSetCookie()) await this.jar.setCookie(value, String(url))
+    for (const value of response.headers.getSetCookie())
+      await this.jar.setCookie(value, String(url))
     return response
   }
 
   /** Follows redirects within the server's origin; answers what leads away, or the page where it ends. */
-  async browse(url: string | URL, init: RequestInit = {}): Promise<Response & { readonly address: string }> {
+  async browse(
+    url: string | URL,
+    init: RequestInit = {},
+  ): Promise<Response & { readonly address: string }> {
     let address = new URL(url).href
     let response = await this.fetch(address, init)
     for (let hops = 0; hops < 10; hops += 1) {
@@ -39,13 +43,20 @@ export class UserAgent {
   }
 
   /** Submits the form of a page with its hidden fields, the given ones added. */
-  async submit(page: Response & { readonly address?: string }, fields: Record<string, string>): Promise<Response> {
+  async submit(
+    page: Response & { readonly address?: string },
+    fields: Record<string, string>,
+  ): Promise<Response> {
     const { action, hidden } = formIn(await page.text())
     const url = new URL(action, page.address ?? page.url)
     return this.fetch(url, { method: 'POST', body: new URLSearchParams({ ...hidden, ...fields }) })
   }
 
-  async logIn({ issuer, user, password }: Pick<TestServer, 'issuer' | 'user' | 'password'>): Promise<Response> {
+  async logIn({
+    issuer,
+    user,
+    password,
+  }: Pick<TestServer, 'issuer' | 'user' | 'password'>): Promise<Response> {
     return this.submit(await this.browse(`${issuer}/login`), { email: user.email, password })
   }
 
@@ -105,8 +116,13 @@ export const newPkce = (): Pkce => {
 }
 
 /** The address of an authorization request; a parameter that is undefined is left out. */
-export const authorizeUrl = (issuer: string, parameters: Record<string, string | undefined>): string => {
-  const given = Object.entries({ response_type: 'code', ...parameters }).filter((pair) => pair[1] !== undefined)
+export const authorizeUrl = (
+  issuer: string,
+  parameters: Record<string, string | undefined>,
+): string => {
+  const given = Object.entries({ response_type: 'code', ...parameters }).filter(
+    (pair) => pair[1] !== undefined,
+  )
   return `${issuer}/oauth/authorize?${new URLSearchParams(given as [string, string][])}`
 }
 
@@ -114,14 +130,25 @@ export const authorizeUrl = (issuer: string, parameters: Record<string, string |
 export const tokenRequest = async (
   issuer: string,
   parameters: Record<string, string | undefined>,
-  { basic, headers = {} }: { basic?: { clientId: string; clientSecret: string }; headers?: Record<string, string> } = {},
+  {
+    basic,
+    headers = {},
+  }: { basic?: { clientId: string; clientSecret: string }; headers?: Record<string, string> } = {},
 ): Promise<{ status: number; headers: Headers; body: Record<string, unknown> }> => {
-  const given = Object.entries(parameters).filter((pair) => pair[1] !== undefined) as [string, string][]
-  const credentials = basic && btoa(`${encodeURIComponent(basic.clientId)}:${encodeURIComponent(basic.clientSecret)}`)
+  const given = Object.entries(parameters).filter((pair) => pair[1] !== undefined) as [
+    string,
+    string,
+  ][]
+  const credentials =
+    basic && btoa(`${encodeURIComponent(basic.clientId)}:${encodeURIComponent(basic.clientSecret)}`)
   const response = await fetch(`${issuer}/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams(given),
     headers: { ...headers, ...(credentials ? { authorization: `Basic ${credentials}` } : {}) },
   })
-  return { status: response.status, headers: response.headers, body: (await response.json()) as Record<string, unknown> }
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Record<string, unknown>,
+  }
 }
