@@ -32,7 +32,7 @@ import { type Auth, ResourceServer } from './resource-server.ts'
 import { createRouter } from './router.ts'
 import { clientAddress } from './session/client-address.ts'
 import type { VerifyJwt } from './session/jwt.ts'
-import { type PageSession, pageSession } from './session/page-session.ts'
+import { type PageLinks, type PageSession, pageSession } from './session/page-session.ts'
 import { type BrowserCredentials, type FindResourceOwner, Sessions } from './session/sessions.ts'
 import { checkedOptions, checkKeys, type StartOptions } from './start-up.ts'
 import { decorated } from './store/decorated.ts'
@@ -99,6 +99,8 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   fetch(request: Request, connection?: Connection): Promise<Response>
   /** Whether the path is one of the server's addresses. */
   handles(path: string): boolean
+  /** All its addresses, for a host that routes by path; one that ends in `/*` has all below it. */
+  readonly addresses: readonly string[]
   /** The address of the client, from behind trusted proxies. */
   clientAddress(peer: string | undefined, forwardedFor: string | null): string
   /** Refuses characters that a query string of the REST application must not contain. @throws OAuthError */
@@ -205,6 +207,11 @@ export const createAuthorizationServer = async (
     fetch: options.fetch ?? fetch,
   }
   const router = createRouter(server)
+  const links: PageLinks = {
+    script: `${basePath}${settings.oauthPrefix}/session.js`,
+    login: settings.loginUrl ?? `${basePath}${settings.loginPath}`,
+    logout: options.resourceOwner ? null : `${basePath}${settings.logoutPath}`,
+  }
   const sweeper = new Sweeper({
     findOrphans: users !== 'built-in' ? own.users : undefined,
     store,
@@ -225,9 +232,10 @@ export const createAuthorizationServer = async (
     sessions,
     fetch: router.fetch,
     handles: router.handles,
+    addresses: router.addresses,
     clientAddress: clientAddress(settings.trustedProxies),
     checkQuery: queryCharacters(settings.allowedUrlencodeCharacters),
-    pageSession: (browser) => pageSession(sessions, browser),
+    pageSession: (browser) => pageSession(sessions, browser, links),
     refusalOf,
     challenge: (auth, needed) => challenge(resourceServer, auth, needed),
     sweep: () => sweeper.run(),

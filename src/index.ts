@@ -46,7 +46,7 @@ export type { ClientInput, ClientWithSecret } from './records/clients.ts'
 export type { PersonalToken, PersonalTokenOptions } from './records/tokens.ts'
 export type { Auth, SignedIn } from './resource-server.ts'
 export type { JwtContext, VerifyJwt } from './session/jwt.ts'
-export type { PageSession } from './session/page-session.ts'
+export type { PageLinks, PageSession } from './session/page-session.ts'
 export type { FindResourceOwner, ResourceOwner } from './session/sessions.ts'
 export {
   type AroundStore,

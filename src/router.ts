@@ -12,6 +12,7 @@ type Env = { Bindings: { readonly connection: Connection } }
 export interface Router {
   /** Whether an address is one of ours: a host passes everything else on. */
   handles(path: string): boolean
+  readonly addresses: readonly string[]
   fetch(request: Request, connection?: Connection): Promise<Response>
 }
 
@@ -89,10 +90,12 @@ export const createRouter = (server: ServerContext): Router => {
   })
   app.onError((error) => failed(error, { errors: 'json' }))
 
-  const exact = new Set(endpoints.flatMap((endpoint) => pathsOf(endpoint, server)))
   const prefix = `${basePath}${settings.oauthPrefix}/`
+  const paths = endpoints.flatMap((endpoint) => pathsOf(endpoint, server))
+  const exact = new Set(paths.filter((path) => !path.startsWith(prefix)))
   return {
     handles: (path) => exact.has(path) || path.startsWith(prefix),
+    addresses: [...exact, `${prefix}*`],
     fetch: async (request, connection = {}) => app.fetch(request, { connection }),
   }
 }

@@ -139,6 +139,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   '@hono/node-server': ['adapters/', 'cli/'],
   express: ['adapters/express.ts'],
   fastify: ['adapters/fastify.ts'],
+  rxjs: ['adapters/nest.ts'],
   '@fastify/': ['adapters/fastify.ts'],
   '@nestjs/': ['adapters/nest.ts'],
   commander: ['cli/'],

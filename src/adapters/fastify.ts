@@ -17,7 +17,7 @@ import {
   protectiveHeaders,
   type RequireApiAuthOptions,
 } from './caller.ts'
-import { answer, credentialsOf, pathOf, targetOf } from './node-http.ts'
+import { answer, credentialsOf } from './node-http.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -37,17 +37,28 @@ export type Hook = onRequestAsyncHookHandler
 const plugin = (register: FastifyPluginCallback): FastifyPluginCallback =>
   Object.assign(register, { [Symbol.for('skip-override')]: true })
 
-/** The general extension: the server's endpoints and pages, before Fastify parses any body. */
+/**
+ * The general extension: the server's endpoints and pages. Registered under a prefix it has those
+ * below it; the well-known addresses stand at the root of the host.
+ */
 export const mount = (server: AuthorizationServer): FastifyPluginCallback => {
   const listener = answer(server)
-  return plugin((app, _options, done) => {
-    app.addHook('onRequest', async (request, reply) => {
-      if (!server.handles(pathOf(targetOf(request.raw)))) return
-      reply.hijack()
-      await listener(request.raw, reply.raw, request)
-    })
+  return (app, _options, done) => {
+    // In a scope of its own the body stays as it came: a parser would lose how a form was written.
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', (_request, _body, parsed) => parsed(null))
+    for (const address of server.addresses) {
+      if (!address.startsWith(`${app.prefix}/`)) continue
+      app.all(address.slice(app.prefix.length), async (request, reply) => {
+        // What hooks of the application have set: Fastify forgets it here.
+        for (const [name, value] of Object.entries(reply.getHeaders()))
+          if (value !== undefined) reply.raw.setHeader(name, value)
+        reply.hijack()
+        await listener(request.raw, reply.raw, request)
+      })
+    }
     done()
-  })
+  }
 }
 
 /** The REST extension: finds out who is asking, before any guard. For the REST application alone. */

@@ -8,6 +8,7 @@ import {
   type Judge,
   mustBeIdentified,
   oauthScopes,
+  protectiveHeaders,
   type RequireApiAuthOptions,
 } from './caller.ts'
 
@@ -57,7 +58,8 @@ export const refusalAnswer = (
 ): Response => {
   const refusal = server.refusalOf(error)
   if (!refusal) throw error
-  return Response.json(refusal.body, { status: refusal.status, headers: refusal.headers })
+  const headers = { ...protectiveHeaders, ...refusal.headers }
+  return Response.json(refusal.body, { status: refusal.status, headers })
 }
 
 /** A method that answers a request. */
@@ -93,6 +95,16 @@ const guard = (judge: Judge): HandlerDecorator => {
     async function (request, ...rest) {
       const caller = mustBeIdentified(callers.get(request))
       const refusal = judge(caller)
-      return refusal ? refusalAnswer(refusal, caller.server) : method.call(this, request, ...rest)
+      return refusal
+        ? refusalAnswer(refusal, caller.server)
+        : protect(await method.call(this, request, ...rest))
     }
+}
+
+// A copy, since the headers of an answer may be fixed; what the application has set itself stands.
+const protect = (answer: Response): Response => {
+  const copy = new Response(answer.body, answer)
+  for (const [name, value] of Object.entries(protectiveHeaders))
+    if (!copy.headers.has(name)) copy.headers.set(name, value)
+  return copy
 }

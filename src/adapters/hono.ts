@@ -23,7 +23,8 @@ declare module 'hono' {
   }
 }
 
-const callers = new WeakMap<Request, Caller>()
+// By the context: middleware may put another request in the place of the one that came.
+const callers = new WeakMap<Context, Caller>()
 
 export interface HonoOptions {
   /** The address of the peer; by default what `@hono/node-server` knows. */
@@ -51,15 +52,16 @@ export const mount = (
   }
 }
 
-// A body that was read is in Hono's own cache, as it was sent.
-const unread = async ({ req }: Context): Promise<Request> =>
-  req.raw.bodyUsed
-    ? new Request(req.raw.url, {
-        method: req.method,
-        headers: req.raw.headers,
-        body: await req.arrayBuffer(),
-      })
-    : req.raw
+// A body that was read is in Hono's own cache; `formData()` alone leaves no more than the parsed form there.
+const unread = async ({ req }: Context): Promise<Request> => {
+  const { raw, method, bodyCache } = req
+  if (!raw.bodyUsed) return raw
+  const body =
+    bodyCache.formData && !bodyCache.arrayBuffer
+      ? new URLSearchParams([...(await req.formData())] as [string, string][])
+      : await req.arrayBuffer()
+  return new Request(raw.url, { method, headers: raw.headers, body })
+}
 
 /** The REST extension: finds out who is asking, before any guard. For the REST application alone. */
 export const rest = (
@@ -70,13 +72,13 @@ export const rest = (
     const connection = { remoteAddress: remoteAddress(context), raw: context }
     try {
       const caller = await identify(server, credentialsOf(context.req.raw, connection, server))
-      callers.set(context.req.raw, caller)
+      callers.set(context, caller)
       context.set('auth', caller.resolution.auth)
     } catch (error) {
       return refusalAnswer(error, server)
     }
     await next()
-    for (const [name, value] of Object.entries(protectiveHeaders)) context.header(name, value)
+    setHeaders(context, protectiveHeaders)
   }
 }
 
@@ -102,10 +104,15 @@ export const page = (
 ): MiddlewareHandler => {
   return async (context, next) => {
     const connection = { remoteAddress: remoteAddress(context), raw: context }
-    const session = await server.pageSession(credentialsOf(context.req.raw, connection, server))
+    let session: PageSession
+    try {
+      session = await server.pageSession(credentialsOf(context.req.raw, connection, server))
+    } catch (error) {
+      return refusalAnswer(error, server)
+    }
     context.set('pageSession', session)
     await next()
-    context.header('cache-control', 'no-store')
+    setHeaders(context, { 'cache-control': 'no-store' })
     if (session.setCookie !== undefined)
       context.header('set-cookie', session.setCookie, { append: true })
   }
@@ -113,9 +120,15 @@ export const page = (
 
 const guard = (judge: Judge): MiddlewareHandler => {
   return async (context, next) => {
-    const caller = mustBeIdentified(callers.get(context.req.raw))
+    const caller = mustBeIdentified(callers.get(context))
     const refusal = judge(caller)
     if (refusal) return refusalAnswer(refusal, caller.server)
     await next()
   }
+}
+
+// What the application has set itself stands.
+const setHeaders = (context: Context, headers: Readonly<Record<string, string>>): void => {
+  for (const [name, value] of Object.entries(headers))
+    if (!context.res.headers.has(name)) context.header(name, value)
 }

@@ -17,7 +17,9 @@ const rawHeader = ({ rawHeaders }: IncomingMessage, name: string): string | null
 const allHeaders = ({ rawHeaders }: IncomingMessage): Headers => {
   const headers = new Headers()
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    headers.append(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '')
+    const name = rawHeaders[index] ?? ''
+    // HTTP/2 has its pseudo-headers among them.
+    if (!name.startsWith(':')) headers.append(name, rawHeaders[index + 1] ?? '')
   }
   return headers
 }

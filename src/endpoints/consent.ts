@@ -137,7 +137,8 @@ const renderConsent = (
   server: ServerContext,
   { problem }: { problem?: string } = {},
 ): Promise<Response> => {
-  const { csrfToken } = server.sessions.csrf(http.headers.get('cookie'))
+  // Whom the application signed in may have no cookie of ours yet.
+  const { csrfToken, setCookie } = server.sessions.csrf(http.headers.get('cookie'))
   const { basePath, settings } = server
   const page = consentPage({
     base: server.pageBase,
@@ -157,6 +158,7 @@ const renderConsent = (
   })
   return pageAnswer(page, {
     status: problem === undefined ? 200 : 403,
+    setCookie,
     formAction: formActionSource(request.redirectUri),
   })
 }

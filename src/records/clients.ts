@@ -9,7 +9,7 @@ import {
   splitRedirectUris,
 } from '../model/redirect-uri.ts'
 import type { UserId } from '../model/user.ts'
-import type { ClientWithOwner, SealedClient, Store } from '../store/store.ts'
+import type { SealedClient, Store } from '../store/store.ts'
 import { clientClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { resealConsents, resealTokens } from './reseal.ts'
@@ -70,10 +70,7 @@ export class Clients {
 
   /** The client, or undefined where there is none or its row was tampered with. */
   async find(clientId: string): Promise<Client | undefined> {
-    const found = await this.#context.store.clients.find(clientId)
-    if (!found) return undefined
-    const owner = await this.#users.joined(found.fields.userId, found.owner)
-    return this.#fromStore({ ...found, owner })
+    return this.#found(clientId, this.#context.store)
   }
 
   /**
@@ -164,15 +161,18 @@ export class Clients {
   }
 
   async #existing(clientId: string, store: Store = this.#context.store): Promise<Client> {
-    const found = await store.clients.find(clientId)
-    const client = found && this.#fromStore(found)
+    const client = await this.#found(clientId, store)
     if (!client || client.isPersonal)
       throw new InvalidField('client_id', 'There is no such client.')
     return client
   }
 
-  #fromStore({ fields, seal, owner }: ClientWithOwner): Client | undefined {
+  async #found(clientId: string, store: Store): Promise<Client | undefined> {
     const { keys, log, clientContext } = this.#context
+    const found = await store.clients.find(clientId)
+    if (!found) return undefined
+    const { fields, seal } = found
+    const owner = await this.#users.joined(fields.userId, found.owner)
     if (keys.isIntact(seal, clientClaims(fields))) return new Client(fields, owner, clientContext)
     log({
       level: 'error',

@@ -32,7 +32,8 @@ export const sqlite = (
     const write = await connect()
     // A second connection, so that no read waits for a write; a database in memory has but one.
     const read = inMemory ? write : await connect()
-    return sqlStore({ read, write, users }, keyType)
+    // SQLite would take `uuid` for a number, and some identifiers with it.
+    return sqlStore({ read, write, users }, keyType === 'uuid' ? 'text' : keyType)
   },
 })
 

@@ -1,0 +1,258 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+
+/** The checkout. */
+export const root = resolve(import.meta.dirname, '../..')
+
+/** What `npm start` runs. */
+export const notesProgram = join(root, 'examples/notes/main.ts')
+
+const taken = new Set<number>()
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((answer) => {
+    const probe = createServer()
+    probe.once('error', () => answer(false))
+    probe.listen(port, () => probe.close(() => answer(true)))
+  })
+
+/**
+ * A port that nobody listens on. It lies below those that the system gives to others by itself, so it
+ * is still free when the program that it is for has started.
+ */
+export const freePort = async (): Promise<number> => {
+  for (;;) {
+    const port = randomInt(10_000, 32_000)
+    if (taken.has(port) || !(await isFree(port))) continue
+    taken.add(port)
+    return port
+  }
+}
+
+export interface TemporaryFolder {
+  readonly path: string
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export const temporaryFolder = async (): Promise<TemporaryFolder> => {
+  const path = await mkdtemp(join(tmpdir(), 'oauth2server-full-'))
+  return {
+    path,
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 3 }),
+  }
+}
+
+/** The environment of a person's shell: nothing that npm or vitest has put into ours. */
+export const plainEnvironment = (): Record<string, string> => {
+  const ours = /^(?:npm_|INIT_CWD$|NODE_|VITEST|VITE_|TEST$|CI$|PROD$|DEV$|MODE$|BASE_URL$|SSR$)/i
+  const theirs = /^(?:OAUTH2|SECRET_KEY|DATABASE_URL$|PORT$|HOST$|TRUSTED_PROXIES$)/
+  const needed = ['NODE_EXTRA_CA_CERTS', 'npm_config_registry', 'npm_config_cache']
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      (entry): entry is [string, string] =>
+        entry[1] !== undefined &&
+        (needed.includes(entry[0]) || !(ours.test(entry[0]) || theirs.test(entry[0]))),
+    ),
+  )
+}
+
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface ProgramOptions {
+  readonly cwd?: string
+  /** On top of `plainEnvironment()`; undefined takes a variable away. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Milliseconds after which the program is killed, whatever it does. */
+  readonly limit?: number
+  /** Whether the program can be sent messages. */
+  readonly messages?: boolean
+}
+
+const longestLife = 110_000
+
+const running = new Set<Program>()
+// A group of its own outlives us, unless we end it.
+process.once('exit', () => {
+  for (const program of running) program.kill('SIGKILL')
+})
+
+/** A program that a test started. It is killed when the test lets go of it. */
+export class Program {
+  readonly #child: ChildProcess
+  readonly #name: string
+  readonly #watchers = new Set<() => void>()
+  stdout = ''
+  stderr = ''
+  /** Resolves when the program has ended and all its output was read. */
+  readonly exited: Promise<Exit>
+  exit: Exit | undefined
+
+  constructor(command: string, args: readonly string[], options: ProgramOptions = {}) {
+    const { cwd = root, env = {}, limit = longestLife, messages = false } = options
+    this.#name = [command, ...args].join(' ')
+    this.#child = spawn(command, args, {
+      cwd,
+      env: { ...plainEnvironment(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe', ...(messages ? (['ipc'] as const) : [])],
+      // A group of its own, so that what the program has started ends along with it.
+      detached: true,
+    })
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text
+      this.#changed()
+    })
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text
+      this.#changed()
+    })
+    running.add(this)
+    const timer = setTimeout(() => this.kill('SIGKILL'), limit)
+    this.exited = new Promise((ended) => {
+      const end = (exit: Exit) => {
+        clearTimeout(timer)
+        running.delete(this)
+        this.exit = exit
+        this.#changed()
+        ended(exit)
+      }
+      this.#child.once('close', (code, signal) => end({ code, signal }))
+      this.#child.once('error', (error) => {
+        this.stderr += String(error)
+        end({ code: null, signal: null })
+      })
+    })
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  /** Signals the program and whatever it has started. */
+  kill(signal: NodeJS.Signals = 'SIGTERM'): void {
+    if (this.pid === 0 || this.exit) return
+    try {
+      process.kill(-this.pid, signal)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+  }
+
+  /** Ends the program as `kill -9` does, and waits until it is gone. */
+  async crash(): Promise<void> {
+    this.kill('SIGKILL')
+    await this.exited
+  }
+
+  /** Asks the program to end, and waits until it has. */
+  stop(): Promise<Exit> {
+    this.kill('SIGTERM')
+    return this.exited
+  }
+
+  /** Waits until the output matches. */
+  async says(
+    pattern: RegExp,
+    { on = 'stdout', within = 20_000 }: { on?: 'stdout' | 'stderr'; within?: number } = {},
+  ): Promise<RegExpExecArray> {
+    return this.#until(() => pattern.exec(this[on]) ?? undefined, within, `say ${pattern}`)
+  }
+
+  /** Sends the program a message and waits for the answer to it. */
+  ask(message: object, within = 20_000): Promise<unknown> {
+    return new Promise((resolveAnswer, reject) => {
+      const timer = setTimeout(() => reject(new Error(`${this.#name} does not answer.`)), within)
+      this.#child.once('message', (answer) => {
+        clearTimeout(timer)
+        resolveAnswer(answer)
+      })
+      this.#child.send(message)
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.crash()
+  }
+
+  #changed(): void {
+    for (const look of this.#watchers) look()
+  }
+
+  #until<T>(find: () => T | undefined, within: number, what: string): Promise<T> {
+    return new Promise((found, reject) => {
+      const finish = (settle: () => void) => {
+        clearTimeout(timer)
+        this.#watchers.delete(look)
+        settle()
+      }
+      const failed = (why: string) =>
+        finish(() =>
+          reject(
+            new Error(
+              `${this.#name} ${why} before it could ${what}.\n${this.stdout}\n${this.stderr}`,
+            ),
+          ),
+        )
+      const look = () => {
+        const value = find()
+        if (value !== undefined) finish(() => found(value))
+        else if (this.exit)
+          failed(`ended with ${this.exit.code ?? this.exit.signal ?? 'no process'}`)
+      }
+      const timer = setTimeout(() => failed(`ran for ${within} ms`), within)
+      this.#watchers.add(look)
+      look()
+    })
+  }
+}
+
+/** Runs a program of Node's. */
+export const runNode = (args: readonly string[], options?: ProgramOptions): Program =>
+  new Program(process.execPath, args, options)
+
+/** A program that has begun to serve. */
+export interface RunningServer extends AsyncDisposable {
+  readonly program: Program
+  readonly url: string
+  readonly port: number
+}
+
+export interface NotesOptions extends ProgramOptions {
+  /** The folder that keeps the data. */
+  readonly data: string
+  readonly port?: number
+}
+
+/** The variables that lead a start to its port and its data. */
+export const notesEnvironment = (port: number, data: string): Record<string, string> => ({
+  PORT: String(port),
+  DATABASE_URL: `sqlite:${join(data, 'oauth2server.sqlite')}`,
+  PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+})
+
+/** Starts the example application, and waits until it serves. */
+export const startNotes = async ({
+  data,
+  port,
+  env,
+  ...options
+}: NotesOptions): Promise<RunningServer> => {
+  const at = port ?? (await freePort())
+  const program = runNode([notesProgram], {
+    ...options,
+    env: { ...notesEnvironment(at, data), ...env },
+  })
+  await program.says(/Stop with Ctrl-C/)
+  return {
+    program,
+    port: at,
+    url: env?.BASE_URL ?? `http://localhost:${at}`,
+    [Symbol.asyncDispose]: () => program.crash(),
+  }
+}

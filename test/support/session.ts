@@ -1,0 +1,72 @@
+import { createHmac } from 'node:crypto'
+import { KeyRing } from '../../src/crypto/sealed.ts'
+import { secretKey, type TestServer } from './server.ts'
+import { UserAgent } from './user-agent.ts'
+
+/** A browser that is logged in at the notes application, with what its page embeds. */
+export interface LoggedIn {
+  readonly agent: UserAgent
+  /** The `Cookie` header of the browser. */
+  readonly cookie: string
+  /** The identifier in that cookie. */
+  readonly identifier: string
+  readonly jwt: string
+  /** For the forms of the application's page. */
+  readonly csrfToken: string
+}
+
+/** The `User-Agent` of a browser that is given no other: a session is bound to it. */
+export const browser = 'Mozilla/5.0 (a browser of the tests)'
+
+type Account = Pick<TestServer, 'issuer' | 'user' | 'password'>
+
+/** Logs in through the form, and reads the application's page. `headers` are what this browser always sends. */
+export const logIn = async (
+  account: Account,
+  headers: Record<string, string> = {},
+): Promise<LoggedIn> => {
+  const agent = new UserAgent({ 'user-agent': browser, ...headers })
+  const answer = await agent.logIn(account)
+  if (answer.status !== 303) throw new Error(`The login was answered with ${answer.status}.`)
+  const html = await (await agent.fetch(`${account.issuer}/`)).text()
+  const cookie = await agent.jar.getCookieString(`${account.issuer}/`)
+  return {
+    agent,
+    cookie,
+    identifier: cookie.replace(/^.*?=/, ''),
+    jwt: field(html, 'authorized_token'),
+    csrfToken: field(html, 'csrf_token'),
+  }
+}
+
+const field = (html: string, name: string): string =>
+  new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? ''
+
+/** The claims of a JWT, unverified. */
+export const claimsOf = (jwt: string): Record<string, unknown> =>
+  JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString())
+
+/** The key that signs the JWT of sessions under this secret key. */
+export const sessionKey = (secret: string = secretKey): Uint8Array => {
+  const [key] = new KeyRing([secret]).sessionKeys
+  if (!key) throw new Error('The key ring is empty.')
+  return key
+}
+
+export interface Forgery {
+  /** Besides, and instead of, `alg` and `typ`; undefined leaves a member out. */
+  readonly header?: Record<string, unknown>
+  readonly key?: Uint8Array | string
+  readonly hash?: 'sha256' | 'sha384' | 'sha512'
+}
+
+/** A JWT by hand, which no library would sign: any header, any payload, any key. */
+export const forgedJwt = (
+  payload: unknown,
+  { header = {}, key = sessionKey(), hash = 'sha256' }: Forgery = {},
+): string => {
+  const encoded = (value: unknown): string =>
+    Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+  const signed = `${encoded({ alg: 'HS256', typ: 'session+jwt', ...header })}.${encoded(payload)}`
+  return `${signed}.${createHmac(hash, key).update(signed).digest('base64url')}`
+}
