@@ -1,6 +1,7 @@
 import type { AuthorizationServer } from '../authorization-server.ts'
 import type { Connection } from '../http-request.ts'
 import type { Auth, PresentedCredentials } from '../resource-server.ts'
+import type { PageSession } from '../session/page-session.ts'
 import {
   apiAuth,
   type Caller,
@@ -51,6 +52,16 @@ export const rest = async (
 export const authOf = (request: Request): Auth =>
   mustBeIdentified(callers.get(request)).resolution.auth
 
+/**
+ * For pages of the application: the signed-in user, `jwt()` and `jwtToken()`. The answer is the
+ * application's: it is not to be cached, and takes `setCookie` along where that is there.
+ */
+export const page = (
+  server: AuthorizationServer,
+  request: Request,
+  connection: Connection = {},
+): Promise<PageSession> => server.pageSession(credentialsOf(request, connection, server))
+
 /** An error of a guard as an answer. @throws the error itself where it is no refusal */
 export const refusalAnswer = (
   error: unknown,
@@ -63,17 +74,17 @@ export const refusalAnswer = (
 }
 
 /** A method that answers a request. */
-export type Handler<This> = (
+export type Handler<This, Rest extends readonly unknown[], Answer> = (
   this: This,
   request: Request,
-  ...rest: never[]
-) => Response | Promise<Response>
+  ...rest: Rest
+) => Answer
 
-/** A decorator for such a method, in the language's standard form. */
-export type HandlerDecorator = <This>(
-  method: Handler<This>,
+/** A decorator for such a method, in the language's standard form. What it guards answers by a promise. */
+export type HandlerDecorator = <This, Rest extends readonly unknown[]>(
+  method: Handler<This, Rest, Response | Promise<Response>>,
   context: ClassMethodDecoratorContext<This>,
-) => Handler<This>
+) => Handler<This, Rest, Promise<Response>>
 
 /** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */
 export const requireApiAuth = (options?: RequireApiAuthOptions): HandlerDecorator =>

@@ -93,22 +93,33 @@ export const pageOf = (request: IncomingMessage): PageSession => {
 /** The signed-in user of a page, or null. */
 export const signedInUser = (request: IncomingMessage): UserProxy | null => pageOf(request).user
 
-/** One step made of several, for `node:http` without a framework. */
+/** One step made of several, for `node:http` without a framework; as the last one it answers 404, or 500. */
 export const chain = (
   ...steps: readonly Middleware[]
-): ((request: IncomingMessage, response: ServerResponse) => void) => {
-  return (request, response) => {
+): ((
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void) => {
+  return (request, response, next = (error) => giveUp(response, error)) => {
     const run = (index: number, error?: unknown): void => {
       const step = steps[index]
-      if (error === undefined && step) {
-        step(request, response, (failure) => run(index + 1, failure))
-        return
-      }
-      response.statusCode = error === undefined ? 404 : 500
-      response.end()
+      if (error !== undefined || !step) next(error)
+      else step(request, response, (failure) => run(index + 1, failure))
     }
     run(0)
   }
+}
+
+// As frameworks do where the application handles no errors: the reason is for the log.
+const giveUp = (response: ServerResponse, error: unknown): void => {
+  if (error !== undefined) console.error(error)
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  response.statusCode = error === undefined ? 404 : 500
+  response.end()
 }
 
 const guard = (judge: Judge): Middleware => {
