@@ -1,5 +1,5 @@
 import type {
-  FastifyPluginCallback,
+  FastifyPluginAsync,
   FastifyReply,
   FastifyRequest,
   onRequestAsyncHookHandler,
@@ -34,22 +34,25 @@ const callers = new WeakMap<FastifyRequest, Caller>()
 export type Hook = onRequestAsyncHookHandler
 
 // What a plugin adds holds for the scope that registers it, as Fastify's own plugins do.
-const plugin = (register: FastifyPluginCallback): FastifyPluginCallback =>
+const plugin = (register: FastifyPluginAsync): FastifyPluginAsync =>
   Object.assign(register, { [Symbol.for('skip-override')]: true })
 
 /**
  * The general extension: the server's endpoints and pages. Registered under a prefix it has those
  * below it; the well-known addresses stand at the root of the host.
  */
-export const mount = (server: AuthorizationServer): FastifyPluginCallback => {
+export const mount = (server: AuthorizationServer): FastifyPluginAsync => {
   const listener = answer(server)
-  return (app, _options, done) => {
+  return async (app) => {
     // In a scope of its own the body stays as it came: a parser would lose how a form was written.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _body, parsed) => parsed(null))
-    for (const address of server.addresses) {
-      if (!address.startsWith(`${app.prefix}/`)) continue
-      app.all(address.slice(app.prefix.length), async (request, reply) => {
+    const prefix = app.prefix.replace(/\/$/, '')
+    const addresses = server.addresses.filter((address) => address.startsWith(`${prefix}/`))
+    if (addresses.length === 0)
+      throw new Error(`The issuer ${server.issuer} has no address under the prefix ${prefix}.`)
+    for (const address of addresses) {
+      app.all(address.slice(prefix.length), async (request, reply) => {
         // What hooks of the application have set: Fastify forgets it here.
         for (const [name, value] of Object.entries(reply.getHeaders()))
           if (value !== undefined) reply.raw.setHeader(name, value)
@@ -57,13 +60,12 @@ export const mount = (server: AuthorizationServer): FastifyPluginCallback => {
         await listener(request.raw, reply.raw, request)
       })
     }
-    done()
   }
 }
 
 /** The REST extension: finds out who is asking, before any guard. For the REST application alone. */
-export const rest = (server: AuthorizationServer): FastifyPluginCallback =>
-  plugin((app, _options, done) => {
+export const rest = (server: AuthorizationServer): FastifyPluginAsync =>
+  plugin(async (app) => {
     app.addHook('onRequest', async (request, reply) => {
       try {
         const caller = await identify(server, credentialsOf(request.raw, server, request))
@@ -74,7 +76,6 @@ export const rest = (server: AuthorizationServer): FastifyPluginCallback =>
         return refuse(error, server, reply)
       }
     })
-    done()
   })
 
 /** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */

@@ -60,11 +60,13 @@ export const answer = (
 ): ((request: IncomingMessage, response: ServerResponse, raw?: unknown) => Promise<void>) => {
   const raws = new WeakMap<object, unknown>()
   const listener = getRequestListener(
-    (request, { incoming }) =>
-      server.fetch(request, {
+    async (request, { incoming, outgoing }) => {
+      const answer = await server.fetch(request, {
         remoteAddress: incoming.socket.remoteAddress,
         raw: raws.get(incoming) ?? incoming,
-      }),
+      })
+      return withCookies(answer, outgoing.getHeader('set-cookie'))
+    },
     { overrideGlobalObjects: false, hostname: 'localhost' },
   )
   return (request, response, raw = request) => {
@@ -73,6 +75,14 @@ export const answer = (
     restoreBody(request)
     return listener(request, response)
   }
+}
+
+// Cookies of ours would take the place of those that the application has set already.
+const withCookies = (answer: Response, theirs: number | string | string[] = []): Response => {
+  if (!answer.headers.has('set-cookie')) return answer
+  const copy = new Response(answer.body, answer)
+  for (const cookie of [theirs].flat()) copy.headers.append('set-cookie', String(cookie))
+  return copy
 }
 
 type Drained = IncomingMessage & { readonly body?: unknown; rawBody?: Buffer }

@@ -22,7 +22,10 @@ const application = (server: AuthorizationServer, basePath: string) => {
     'GET /api/public': (request) => api.open(request),
   }
   const home = async (request: Request, connection: Connection): Promise<Response> => {
-    const session = await adapter.page(server, request, connection)
+    const session = await adapter
+      .page(server, request, connection)
+      .catch((error: unknown) => adapter.refusalAnswer(error, server))
+    if (session instanceof Response) return session
     const headers = new Headers({ 'content-type': 'text/html', 'cache-control': 'no-store' })
     if (session.setCookie !== undefined) headers.append('set-cookie', session.setCookie)
     return new Response(notes.homePage(session), { headers })

@@ -3,8 +3,9 @@ import {
   type Extension,
   Scope,
   type SettingsInput,
+  StoreUnavailable,
 } from 'svc-oauth2server'
-import { createTestServer, testClock } from 'svc-oauth2server/testing'
+import { createTestServer, type TestClock, testClock } from 'svc-oauth2server/testing'
 import { type Control, type Place, password, redirectUri, secretKey } from './harness.ts'
 
 // Of ours this imports nothing but the package: it also runs where that is installed from its tarball.
@@ -39,6 +40,7 @@ export const controlled = async (
 ): Promise<Controlled> => {
   const clock = testClock(Date.UTC(2026, 10, 21))
   const events: string[] = []
+  const store = { isBroken: false }
   const server = await createTestServer({
     secretKeys: [secretKey],
     scopes: [
@@ -51,18 +53,23 @@ export const controlled = async (
     sessionIdleExpiresIn: 1_000_000,
     clock: clock.now,
     log: ({ event }) => events.push(event),
+    aroundStore: async (_operation, run) => {
+      if (store.isBroken) throw new StoreUnavailable('The store is out.')
+      return run()
+    },
     ...options,
   })
   const { issuer, settings } = server
   const { oauthPrefix, loginPath, logoutPath, trustedProxies } = settings
   const isProxied = trustedProxies.length > 0
   const place = { issuer, oauthPrefix, loginPath, logoutPath, isProxied }
-  return { server, control: controlOf(server, clock, events), place }
+  return { server, control: controlOf(server, clock, store, events), place }
 }
 
 const controlOf = (
   server: AuthorizationServer,
-  clock: ReturnType<typeof testClock>,
+  clock: TestClock,
+  store: { isBroken: boolean },
   events: readonly string[],
 ): Control => ({
   createUser: async (email) => (await server.users.create({ email, password })).id,
@@ -100,6 +107,9 @@ const controlOf = (
   async advance(seconds) {
     clock.advance(seconds)
     return clock.now()
+  },
+  async breakStore(isBroken) {
+    store.isBroken = isBroken
   },
   events: async () => events,
 })

@@ -20,6 +20,8 @@ export interface Control {
   revoke(token: string): Promise<void>
   /** Moves the clock of the server. @returns the time it shows, in milliseconds */
   advance(seconds: number): Promise<number>
+  /** Lets every operation of the store fail, or work again. */
+  breakStore(isBroken: boolean): Promise<void>
   /** The names of all log entries so far. */
   events(): Promise<readonly string[]>
 }

@@ -310,6 +310,30 @@ export const describeProtocol = (world: () => World): void => {
     })
   })
 
+  test('a store that is out: 503 with Retry-After, and never a verdict on a credential', async () => {
+    const { app, user, session } = world()
+    const value = await app.control.personalToken(user.id, { scopes: [] })
+    const { cookie, jwt } = session
+    await app.control.breakStore(true)
+    try {
+      for (const answer of [
+        await world().send(world().path('/api/me'), { authorization: `Bearer ${value}` }),
+        await world().send(world().path('/api/public'), { query: `?access_token=${value}` }),
+        await world().send(world().path('/api/me'), { authorization: `Bearer ${jwt}`, cookie }),
+        await world().send(world().path('/'), { cookie }),
+        await world().send(world().oauth('/ping'), { authorization: `Bearer ${value}` }),
+        await token('grant_type=client_credentials'),
+      ]) {
+        expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+        expect(answer.headers.get('www-authenticate')).toBeNull()
+        expect(answer.headers.get('set-cookie')).toBeNull()
+      }
+    } finally {
+      await app.control.breakStore(false)
+    }
+    expect((await world().ask('/api/me', { authorization: `Bearer ${value}` })).status).toBe(200)
+  })
+
   test('the REST application refuses characters that a query must not contain; pages do not', async () => {
     const { body, status } = await world().ask('/api/public', { query: '?a=%zz' })
     expect([status, body]).toEqual([400, expect.objectContaining({ error: 'invalid_request' })])
