@@ -4,6 +4,8 @@ import { PasswordHasher } from './crypto/password.ts'
 import { type RandomSource, systemRandom } from './crypto/random.ts'
 import { KeyRing } from './crypto/sealed.ts'
 import { builtInEndpoints } from './endpoints/built-in.ts'
+import { loginEndpoint } from './endpoints/login.ts'
+import { logoutEndpoint } from './endpoints/logout.ts'
 import type {
   Extension,
   PendingAuthorization,
@@ -20,6 +22,7 @@ import type { AuthorizationCode } from './model/authorization.ts'
 import type { SaveToken } from './model/save-token.ts'
 import { isWithin, type Scope, type ScopeRegistry } from './model/scope.ts'
 import { UserProxy } from './model/user.ts'
+import type { UserCallbacks, UserTable } from './model/user-table.ts'
 import { InvalidSettings, loosenings, type Settings } from './options.ts'
 import { queryCharacters } from './query-characters.ts'
 import type { RecordsContext } from './records/context.ts'
@@ -31,8 +34,8 @@ import { createRouter } from './router.ts'
 import { clientAddress } from './session/client-address.ts'
 import { currentUser } from './session/current-user.ts'
 import type { VerifyJwt } from './session/jwt.ts'
-import { type PageSession, pageSession } from './session/page-session.ts'
-import { type BrowserCredentials, Sessions } from './session/sessions.ts'
+import { type PageLinks, type PageSession, pageSession } from './session/page-session.ts'
+import { type BrowserCredentials, type FindResourceOwner, Sessions } from './session/sessions.ts'
 import { checkedOptions, checkKeys, type StartOptions } from './start-up.ts'
 import { decorated } from './store/decorated.ts'
 import { memoryTransients } from './store/memory-transients.ts'
@@ -52,6 +55,11 @@ export interface AuthorizationServerOptions extends StartOptions {
   readonly extensions?: readonly Extension[]
   /** Names of error views, for `errorEndpoint`, and their paths. */
   readonly views?: Readonly<Record<string, string>>
+
+  /** The application's own users: `table(…)`, or callbacks. Without it, the built-in user table. */
+  readonly users?: UserTable | UserCallbacks
+  /** Takes the application's own session instead of the built-in login; needs `loginUrl`. */
+  readonly resourceOwner?: FindResourceOwner
 
   /** Replaces the specification's `get_client`; `next` is the built-in one. */
   readonly getClient?: (
@@ -93,6 +101,8 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   fetch(request: Request, connection?: Connection): Promise<Response>
   /** Whether the path is one of the server's addresses. */
   handles(path: string): boolean
+  /** All its addresses, for a host that routes by path; one that ends in `/*` has all below it. */
+  readonly addresses: readonly string[]
   /** The address of the client, from behind trusted proxies. */
   clientAddress(peer: string | undefined, forwardedFor: string | null): string
   /** Refuses characters that a query string of the REST application must not contain. @throws OAuthError */
@@ -124,7 +134,8 @@ export const createAuthorizationServer = async (
     log({ level: 'warn', event: 'settings.loosened', message })
   const keys = new KeyRing(secrets)
   const verify = await verifyJwt(options, settings)
-  const opened = await options.store.open()
+  const users = usersOf(options.users)
+  const opened = await options.store.open(users, options.users?.keyType)
   try {
     await opened.migrate()
     await checkKeys(opened, keys, clock())
@@ -156,6 +167,7 @@ export const createAuthorizationServer = async (
       knownGrantTypes: grants.map(({ type }) => type),
       defaultScopes: settings.defaultScopes,
     },
+    hostUsers: users === 'elsewhere' ? (options.users as UserCallbacks) : undefined,
     saveToken: options.saveToken,
     clock,
     random,
@@ -163,7 +175,7 @@ export const createAuthorizationServer = async (
   }
   const own = records(context)
   const provider = providerOperations(options, own)
-  const sessions = new Sessions(context, issuer, verify)
+  const sessions = new Sessions(context, issuer, verify, options.resourceOwner)
   const resourceServer = new ResourceServer({
     getToken: provider.getToken,
     userProxy: (user) => new UserProxy(user, own.users),
@@ -192,12 +204,29 @@ export const createAuthorizationServer = async (
     grants,
     clientAuthentication: builtInClientAuthentication,
     extensions,
-    endpoints: [...builtInEndpoints, ...extensions.flatMap(({ endpoints = [] }) => endpoints)],
+    endpoints: [
+      ...(options.resourceOwner
+        ? builtInEndpoints
+        : [...builtInEndpoints, loginEndpoint, logoutEndpoint]),
+      ...extensions.flatMap(({ endpoints = [] }) => endpoints),
+    ],
     errorView,
     fetch: options.fetch ?? fetch,
   }
   const router = createRouter(server)
-  const sweeper = new Sweeper({ store, transients: context.transients, settings, clock, log })
+  const links: PageLinks = {
+    script: `${basePath}${settings.oauthPrefix}/session.js`,
+    login: settings.loginUrl ?? `${basePath}${settings.loginPath}`,
+    logout: options.resourceOwner ? null : `${basePath}${settings.logoutPath}`,
+  }
+  const sweeper = new Sweeper({
+    findOrphans: users !== 'built-in' ? own.users : undefined,
+    store,
+    transients: context.transients,
+    settings,
+    clock,
+    log,
+  })
   sweeper.start()
 
   return {
@@ -210,9 +239,10 @@ export const createAuthorizationServer = async (
     sessions,
     fetch: router.fetch,
     handles: router.handles,
+    addresses: router.addresses,
     clientAddress: clientAddress(settings.trustedProxies),
     checkQuery: queryCharacters(settings.allowedUrlencodeCharacters),
-    pageSession: (browser) => pageSession(sessions, browser),
+    pageSession: (browser) => pageSession(sessions, browser, links),
     refusalOf: (error) => {
       const refusal = refusalOf(error)
       // What is no refusal goes to the host's own error handler, and into its log.
@@ -227,6 +257,13 @@ export const createAuthorizationServer = async (
       await opened.close()
     },
   }
+}
+
+const usersOf = (
+  users: AuthorizationServerOptions['users'],
+): UserTable | 'built-in' | 'elsewhere' => {
+  if (!users) return 'built-in'
+  return 'name' in users ? users : 'elsewhere'
 }
 
 const providerOperations = (

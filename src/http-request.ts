@@ -10,6 +10,8 @@ export const longestQuery = 16_384
 export interface Connection {
   /** The address of the peer, which may be a proxy's. */
   readonly remoteAddress?: string | undefined
+  /** The framework's own request, for the application's `resourceOwner`. */
+  readonly raw?: unknown
 }
 
 /** A request as endpoints see it: nothing of a framework, and no host that anybody could have chosen. */
@@ -22,10 +24,13 @@ export class HttpRequest {
   readonly query: string
   /** The address of the client, from behind trusted proxies. */
   readonly address: string
+  /** The framework's own request. */
+  readonly raw: unknown
   readonly #request: Request
 
-  constructor(request: Request, address: string) {
+  constructor(request: Request, address: string, raw: unknown = request) {
     this.#request = request
+    this.raw = raw
     this.method = request.method
     this.headers = request.headers
     this.address = address

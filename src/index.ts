@@ -28,6 +28,12 @@ export type { SaveToken, TokenData } from './model/save-token.ts'
 export { emailScope, Scope, ScopeDoesNotExists, ScopeRegistry } from './model/scope.ts'
 export type { FoundToken, IssuedToken, Token } from './model/token.ts'
 export { type User, type UserId, UserProxy } from './model/user.ts'
+export {
+  table,
+  type UserCallbacks,
+  type UserTable,
+  type UserTableColumns,
+} from './model/user-table.ts'
 export { AuthenticationRequired, OAuthError, type OAuthErrorCode } from './oauth-error.ts'
 export {
   describeSettings,
@@ -40,7 +46,8 @@ export type { ClientInput, ClientWithSecret } from './records/clients.ts'
 export type { PersonalToken, PersonalTokenOptions } from './records/tokens.ts'
 export type { Auth, SignedIn } from './resource-server.ts'
 export type { JwtContext, VerifyJwt } from './session/jwt.ts'
-export type { PageSession } from './session/page-session.ts'
+export type { PageLinks, PageSession } from './session/page-session.ts'
+export type { FindResourceOwner, ResourceOwner } from './session/sessions.ts'
 export {
   type AroundStore,
   type StoreOpener,

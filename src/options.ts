@@ -250,6 +250,18 @@ const settings = {
   },
   oauthPrefix: path('/oauth', 'Where the protocol endpoints stand, under the path of the issuer.'),
   loginPath: path('/login', 'Where the built-in login page stands.'),
+  loginUrl: {
+    schema: z
+      .string()
+      .regex(
+        /^(?:\/(?![/\\])|https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/])[\x21-\x7E]*$/,
+      )
+      .nullable()
+      .default(null),
+    fromText: (text: string) => text || null,
+    accepts: 'a path that starts with one /, or an https address',
+    sentence: "The application's own login page, which gets where to come back to as `next`.",
+  },
   logoutPath: path('/logout', 'Where the built-in logout stands.'),
   sweepInterval: integer(
     0,

@@ -25,6 +25,8 @@ export interface PresentedCredentials {
   readonly query: string
   readonly address: string
   readonly userAgent: string
+  /** The framework's own request, for the application's `resourceOwner`. */
+  readonly raw?: unknown
   /** All headers, for the verification of a session's JWT alone. */
   readonly headers: () => Headers
 }
@@ -39,7 +41,7 @@ export interface SignedIn {
 /** A session as guards need it: the signed-in user, and the proof that its own page is asking. */
 export interface SessionCheck {
   signedIn(
-    credentials: Pick<PresentedCredentials, 'cookie' | 'address' | 'userAgent'>,
+    credentials: Pick<PresentedCredentials, 'cookie' | 'address' | 'userAgent' | 'raw'>,
   ): Promise<SignedIn | undefined>
   /** Why the JWT in the headers does not belong to the session; undefined where it does. */
   jwtRefusal(headers: Headers, signedIn: SignedIn): Promise<JWTExtendedException | undefined>

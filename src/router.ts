@@ -12,6 +12,7 @@ type Env = { Bindings: { readonly connection: Connection } }
 export interface Router {
   /** Whether an address is one of ours: a host passes everything else on. */
   handles(path: string): boolean
+  readonly addresses: readonly string[]
   fetch(request: Request, connection?: Connection): Promise<Response>
 }
 
@@ -64,7 +65,10 @@ export const createRouter = (server: ServerContext): Router => {
             env.connection.remoteAddress,
             req.raw.headers.get('x-forwarded-for'),
           )
-          return await endpoint.handle(new HttpRequest(req.raw, address), server)
+          return await endpoint.handle(
+            new HttpRequest(req.raw, address, env.connection.raw),
+            server,
+          )
         } catch (error) {
           return failed(error, endpoint)
         }
@@ -85,10 +89,12 @@ export const createRouter = (server: ServerContext): Router => {
   })
   app.onError((error) => failed(error, { errors: 'json' }))
 
-  const exact = new Set(endpoints.flatMap((endpoint) => pathsOf(endpoint, server)))
   const prefix = `${basePath}${settings.oauthPrefix}/`
+  const paths = endpoints.flatMap((endpoint) => pathsOf(endpoint, server))
+  const exact = new Set(paths.filter((path) => !path.startsWith(prefix)))
   return {
     handles: (path) => exact.has(path) || path.startsWith(prefix),
+    addresses: [...exact, `${prefix}*`],
     fetch: async (request, connection = {}) => app.fetch(request, { connection }),
   }
 }

@@ -11,6 +11,7 @@ export interface StartOptions extends SettingsInput {
   readonly scopes?: readonly Scope[]
   readonly applicationRoot?: string
   readonly views?: Readonly<Record<string, string>>
+  readonly resourceOwner?: unknown
 }
 
 export interface CheckedOptions {
@@ -56,6 +57,11 @@ export const checkedOptions = async (options: StartOptions): Promise<CheckedOpti
     problems.push(
       'cacheType (OAUTH2_CACHE_TYPE) redis is not available yet: use database or memory.',
     )
+  if (options.resourceOwner !== undefined && settings?.loginUrl === null) {
+    problems.push(
+      'loginUrl (OAUTH2SERVER_LOGIN_URL) is needed beside resourceOwner: where users log in.',
+    )
+  }
   if (problems.length > 0 || !settings || !issuer || !secrets || !scopes)
     throw new InvalidSettings(problems)
 

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LogSink } from './log.ts'
+import type { UserId, UserSource } from './model/user.ts'
 import type { Settings } from './options.ts'
 import { type Store, StoreUnavailable, type Transients } from './store/store.ts'
 
@@ -8,6 +9,8 @@ const batch = 200
 
 export interface SweeperOptions {
   readonly store: Store
+  /** Users that no foreign key guards: what hangs from one who is gone is removed too. */
+  readonly findOrphans: UserSource | undefined
   readonly transients: Transients
   readonly settings: Settings
   readonly clock: () => number
@@ -19,6 +22,7 @@ export class Sweeper {
   readonly #options: SweeperOptions
   #timer: NodeJS.Timeout | undefined
   #running: Promise<number> | undefined
+  #lastUser: UserId | null = null
 
   constructor(options: SweeperOptions) {
     this.#options = options
@@ -66,7 +70,20 @@ export class Sweeper {
         await nextTurn()
       }
     }
+    await this.#sweepOrphans()
     return removed
+  }
+
+  // One batch of users a run: each is asked for, so a large application is gone through bit by bit.
+  async #sweepOrphans(): Promise<void> {
+    const { store, findOrphans: users } = this.#options
+    if (!users) return
+    const ids = await store.userData.idsInUse(this.#lastUser, batch)
+    for (const id of ids) {
+      if (await users.find(id)) continue
+      await store.transaction((tx) => tx.userData.deleteOf(id))
+    }
+    this.#lastUser = ids.length === batch ? (ids.at(-1) ?? null) : null
   }
 
   #failed(error: unknown): void {

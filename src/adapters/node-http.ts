@@ -4,7 +4,7 @@ import type { AuthorizationServer } from '../authorization-server.ts'
 import type { PresentedCredentials } from '../resource-server.ts'
 
 /** Every value of a header, joined by a comma: Node keeps only the first of two `Authorization` headers. */
-export const rawHeader = ({ rawHeaders }: IncomingMessage, name: string): string | null => {
+const rawHeader = ({ rawHeaders }: IncomingMessage, name: string): string | null => {
   let joined: string | null = null
   for (let index = 0; index < rawHeaders.length; index += 2) {
     if (rawHeaders[index]?.toLowerCase() !== name) continue
@@ -17,30 +17,38 @@ export const rawHeader = ({ rawHeaders }: IncomingMessage, name: string): string
 const allHeaders = ({ rawHeaders }: IncomingMessage): Headers => {
   const headers = new Headers()
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    headers.append(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '')
+    const name = rawHeaders[index] ?? ''
+    // HTTP/2 has its pseudo-headers among them.
+    if (!name.startsWith(':')) headers.append(name, rawHeaders[index + 1] ?? '')
   }
   return headers
 }
 
-/** Cookies of several headers are one list, as HTTP/2 splits them (RFC 9113 §8.2.3). */
-const cookieOf = ({ headers }: IncomingMessage): string | null => headers.cookie ?? null
+/**
+ * What the client sent, before any mounting: routers of a framework rewrite `url`. An absolute target may
+ * name any host, user and password; none of it is for us, or for a log.
+ */
+export const targetOf = (request: IncomingMessage & { readonly originalUrl?: string }): string =>
+  (request.originalUrl ?? request.url ?? '/').replace(origin, '') || '/'
 
-/** The few strings of a Node request that guards read. `target` is what the client sent, before any mounting. */
+/** The few strings of a Node request that guards read. */
 export const credentialsOf = (
   request: IncomingMessage,
-  target: string,
   server: Pick<AuthorizationServer, 'clientAddress'>,
+  raw: unknown = request,
 ): PresentedCredentials => {
+  const target = targetOf(request)
   const mark = target.indexOf('?')
   return {
     authorization: rawHeader(request, 'authorization'),
-    cookie: cookieOf(request),
+    cookie: request.headers.cookie ?? null,
     query: mark < 0 ? '' : target.slice(mark + 1),
     address: server.clientAddress(
       request.socket.remoteAddress,
       rawHeader(request, 'x-forwarded-for'),
     ),
     userAgent: request.headers['user-agent'] ?? '',
+    raw,
     headers: () => allHeaders(request),
   }
 }
@@ -48,20 +56,62 @@ export const credentialsOf = (
 /** The path of a request target, whatever host an absolute one names. */
 export const pathOf = (target: string): string => target.replace(origin, '').replace(/[?#].*$/s, '')
 
-/** Answers Node requests through the server's `fetch`. */
-export const nodeListener = (
+/** Answers a Node request through the server's `fetch`, also where a body parser has drained it. */
+export const answer = (
   server: Pick<AuthorizationServer, 'fetch'>,
-): ((request: IncomingMessage, response: ServerResponse) => Promise<void>) => {
+): ((request: IncomingMessage, response: ServerResponse, raw?: unknown) => Promise<void>) => {
+  const raws = new WeakMap<object, unknown>()
   const listener = getRequestListener(
-    (request, { incoming }) =>
-      server.fetch(request, { remoteAddress: incoming.socket.remoteAddress }),
+    async (request, { incoming, outgoing }) => {
+      const answer = await server.fetch(request, {
+        remoteAddress: incoming.socket.remoteAddress,
+        raw: raws.get(incoming) ?? incoming,
+      })
+      return withCookies(answer, outgoing.getHeader('set-cookie'))
+    },
     { overrideGlobalObjects: false, hostname: 'localhost' },
   )
-  return (request, response) => {
-    // An absolute target may name any host, user and password; none of it is for us, or for a log.
-    request.url = (request.url ?? '/').replace(origin, '') || '/'
-    return listener(request, response)
+  return async (request, response, raw = request) => {
+    raws.set(request, raw)
+    request.url = targetOf(request)
+    restoreBody(request)
+    await listener(request, response)
   }
 }
 
 const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
+
+// Cookies of ours would take the place of those that the application has set already.
+const withCookies = (answer: Response, theirs: number | string | string[] = []): Response => {
+  if (!answer.headers.has('set-cookie')) return answer
+  const copy = new Response(answer.body, answer)
+  for (const cookie of [theirs].flat()) copy.headers.append('set-cookie', String(cookie))
+  return copy
+}
+
+type Drained = IncomingMessage & { readonly body?: unknown; rawBody?: Buffer }
+
+const restoreBody = (request: Drained): void => {
+  if (!request.readableEnded || request.rawBody !== undefined) return
+  const { body } = request
+  if (Buffer.isBuffer(body)) request.rawBody = body
+  else if (typeof body === 'string') request.rawBody = Buffer.from(body)
+  else if (typeof body === 'object' && body !== null) request.rawBody = Buffer.from(formOf(body))
+  else
+    throw new Error(
+      'Something has read the body of the request before mount(server), and kept nothing of it.',
+    )
+}
+
+// A parser has lost how the form was written. A list meant a repeated or bracketed name, neither of which
+// we take for a single value: it is written twice, so that the protocol refuses it.
+const formOf = (body: object): string => {
+  const form = new URLSearchParams()
+  for (const [name, value] of Object.entries(body)) {
+    if (typeof value === 'string') form.append(name, value)
+    else if (Array.isArray(value))
+      for (const item of [...value, ...value]) form.append(name, String(item))
+    else form.append(`${name}[]`, '')
+  }
+  return form.toString()
+}

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { nodeListener } from '../adapters/node-http.ts'
+import { answer } from '../adapters/node-http.ts'
 import { homeEndpoint } from '../endpoints/home.ts'
 import { closeOnSignal, listen } from '../environment.ts'
 import { createAuthorizationServer } from '../index.ts'
@@ -31,7 +31,7 @@ const serve = async (): Promise<void> => {
     extensions: [{ name: 'home', endpoints: [homeEndpoint] }],
   })
   try {
-    closeOnSignal(await listen(nodeListener(server), { port, host }), () => server.close())
+    closeOnSignal(await listen(answer(server), { port, host }), () => server.close())
   } catch (error) {
     await server.close()
     throw error

@@ -114,7 +114,10 @@ const toLogin = (
   const query = [...kept, ...left].join('&').replaceAll(unfitForUrl, encodeURIComponent)
   const next = `${basePath}${settings.oauthPrefix}/authorize?${query}`
   return redirectAnswer(
-    withQuery(`${basePath}${settings.loginPath}`, { next, prompt: again ? 'login' : undefined }),
+    withQuery(settings.loginUrl ?? `${basePath}${settings.loginPath}`, {
+      next,
+      prompt: again ? 'login' : undefined,
+    }),
   )
 }
 

@@ -2,9 +2,8 @@ import type { Endpoint } from '../extension.ts'
 import { authorizationEndpoint } from './authorize.ts'
 import { errorsEndpoint } from './errors.ts'
 import { infoEndpoint } from './info.ts'
-import { loginEndpoint } from './login.ts'
-import { logoutEndpoint } from './logout.ts'
 import { pingEndpoint } from './ping.ts'
+import { sessionScriptEndpoint } from './session-script.ts'
 import { stylesheetEndpoint } from './stylesheet.ts'
 import { tokenEndpoint } from './token.ts'
 
@@ -14,7 +13,6 @@ export const builtInEndpoints: readonly Endpoint[] = [
   errorsEndpoint,
   pingEndpoint,
   infoEndpoint,
-  loginEndpoint,
-  logoutEndpoint,
+  sessionScriptEndpoint,
   stylesheetEndpoint,
 ]

@@ -112,7 +112,8 @@ const renderConsent = (
   server: ServerContext,
   { problem }: { problem?: string } = {},
 ): Promise<Response> => {
-  const { csrfToken } = server.sessions.csrf(http.headers.get('cookie'))
+  // Whom the application signed in may have no cookie of ours yet.
+  const { csrfToken, setCookie } = server.sessions.csrf(http.headers.get('cookie'))
   const { basePath, settings } = server
   const page = consentPage({
     base: server.pageBase,
@@ -132,6 +133,7 @@ const renderConsent = (
   })
   return pageAnswer(page, {
     status: problem === undefined ? 200 : 403,
+    setCookie,
     formAction: formActionSource(request.redirectUri),
   })
 }

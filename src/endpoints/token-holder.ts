@@ -4,7 +4,7 @@ import type { Auth } from '../resource-server.ts'
 
 /** The holder of the token that a request presents; a session is not enough here. */
 export const tokenHolder = async (
-  { headers, query, address, userAgent }: HttpRequest,
+  { headers, query, address, userAgent, raw }: HttpRequest,
   { resourceServer }: ServerContext,
 ): Promise<Auth> => {
   const { auth, refusal } = await resourceServer.resolve({
@@ -13,6 +13,7 @@ export const tokenHolder = async (
     query,
     address,
     userAgent,
+    raw,
     headers: () => headers,
   })
   if (auth.kind === 'session' || auth.kind === 'anonymous')

@@ -1,6 +1,6 @@
 import { constantTimeEqual, type Digest, digestOf } from '../crypto/digest.ts'
 import { ScopeDoesNotExists, type ScopeRegistry } from './scope.ts'
-import type { UserId } from './user.ts'
+import type { User, UserId } from './user.ts'
 
 /** The grant types that the specification names. */
 export type GrantType = 'authorization_code' | 'password' | 'client_credentials' | 'refresh_token'
@@ -35,13 +35,8 @@ export interface ClientFields {
   readonly createdAt: number
 }
 
-/** The owner of a client, as far as a token answer and an inactivation need it. */
-export interface ClientOwner {
-  readonly id: UserId
-  readonly email: string
-  readonly emailVerified: boolean
-  readonly active: boolean
-}
+/** The owner of a client. */
+export type ClientOwner = User
 
 /** What a client needs to know of the server that it is registered at. */
 export interface ClientContext {

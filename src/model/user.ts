@@ -38,6 +38,11 @@ class UserProxyBase {
         return typeof own === 'function' ? own.bind(target) : own
       },
       has: (target, name) => name in target || name in user,
+      // Template engines such as Handlebars show own properties only.
+      getOwnPropertyDescriptor: (target, name) =>
+        Object.hasOwn(user, name)
+          ? { value: Reflect.get(user, name), enumerable: true, configurable: true }
+          : Reflect.getOwnPropertyDescriptor(target, name),
     })
   }
 

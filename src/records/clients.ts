@@ -15,10 +15,11 @@ import {
   splitRedirectUris,
 } from '../model/redirect-uri.ts'
 import type { UserId } from '../model/user.ts'
-import type { ClientWithOwner, SealedClient, Store } from '../store/store.ts'
+import type { SealedClient, Store } from '../store/store.ts'
 import { clientClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { resealConsents, resealTokens } from './reseal.ts'
+import { Users } from './users.ts'
 
 /** A client as its creator describes it. What is left out takes the specified default. */
 export interface ClientInput {
@@ -72,9 +73,11 @@ const blank: CheckedFields = {
 export class Clients {
   readonly #context: RecordsContext
   readonly #clientContext: ClientContext
+  readonly #users: Users
 
   constructor(context: RecordsContext) {
     this.#context = context
+    this.#users = new Users(context)
     const { store, clientContext } = context
     this.#clientContext = {
       ...clientContext,
@@ -84,8 +87,7 @@ export class Clients {
 
   /** The client, or undefined where there is none or its row was tampered with. */
   async find(clientId: string): Promise<Client | undefined> {
-    const found = await this.#context.store.clients.find(clientId)
-    return found && this.#fromStore(found)
+    return this.#found(clientId, this.#context.store)
   }
 
   /**
@@ -185,8 +187,7 @@ export class Clients {
   }
 
   async #existing(clientId: string, store: Store = this.#context.store): Promise<Client> {
-    const found = await store.clients.find(clientId)
-    const client = found && this.#fromStore(found)
+    const client = await this.#found(clientId, store)
     if (!client || client.isPersonal)
       throw new InvalidField('client_id', 'There is no such client.')
     return client
@@ -194,14 +195,17 @@ export class Clients {
 
   async #owner(userId: UserId | null, store: Store): Promise<ClientOwner | null> {
     if (userId === null) return null
-    const owner = await store.users.find(userId)
+    const owner = await new Users({ ...this.#context, store }).find(userId)
     if (!owner) throw new InvalidField('user_id', 'There is no such user.')
-    const { id, email, emailVerified, active } = owner
-    return { id, email, emailVerified, active }
+    return owner
   }
 
-  #fromStore({ fields, seal, owner }: ClientWithOwner): Client | undefined {
+  async #found(clientId: string, store: Store): Promise<Client | undefined> {
     const { keys, log } = this.#context
+    const found = await store.clients.find(clientId)
+    if (!found) return undefined
+    const { fields, seal } = found
+    const owner = await this.#users.joined(fields.userId, found.owner)
     if (keys.isIntact(seal, clientClaims(fields)))
       return new Client(fields, owner, this.#clientContext)
     log({

@@ -5,6 +5,7 @@ import type { LogSink } from '../log.ts'
 import type { ClientContext } from '../model/client.ts'
 import type { SaveToken } from '../model/save-token.ts'
 import type { ScopeRegistry } from '../model/scope.ts'
+import type { UserCallbacks } from '../model/user-table.ts'
 import type { Settings } from '../options.ts'
 import { type Store, TakenValue, type Transients } from '../store/store.ts'
 
@@ -18,6 +19,8 @@ export interface RecordsContext {
   readonly keys: KeyRing
   readonly passwords: PasswordHasher
   readonly clientContext: Omit<ClientContext, 'countUsers'>
+  /** Where users live elsewhere: asked instead of the store. */
+  readonly hostUsers: UserCallbacks | undefined
   /** The host's wrapper around the saving of tokens: the specification's `save_token`. */
   readonly saveToken: SaveToken | undefined
   readonly clock: () => number

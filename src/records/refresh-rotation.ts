@@ -6,6 +6,7 @@ import type { RotatedRefreshToken, TokenWithState } from '../store/store.ts'
 import { accessClaims, refreshClaims, rotationClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
+import { Users } from './users.ts'
 
 /**
  * Rotates a refresh token (RFC 9700 §4.14.2). Whoever presents a rotated one again gets the same answer
@@ -100,12 +101,15 @@ const replay = async (
   return sameAnswer(successor, authorization.scopes, context)
 }
 
-const sameAnswer = (
-  { fields, user, client, ...row }: TokenWithState,
+const sameAnswer = async (
+  row: TokenWithState,
   granted: readonly string[],
-  { keys, scopes, clock }: RecordsContext,
-): IssuedToken => {
+  context: RecordsContext,
+): Promise<IssuedToken> => {
+  const { keys, scopes, clock } = context
+  const { fields } = row
   const token = new Token(fields, scopes)
+  const { user, client } = await new Users(context).stateOf(row)
   if (!isActive({ token, user, client })) throw refused()
   const accessToken = keys.open('token', row.accessToken, accessClaims(row.accessDigest, fields))
   const refreshToken =

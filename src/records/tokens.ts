@@ -18,6 +18,7 @@ import { Clients } from './clients.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
+import { Users } from './users.ts'
 
 export interface PersonalTokenOptions {
   readonly scopes?: readonly string[]
@@ -33,9 +34,11 @@ export type PersonalToken = Token & { readonly accessToken: string }
 /** Issues, finds and ends tokens: the only code that mints. */
 export class Tokens {
   readonly #context: RecordsContext
+  readonly #users: Users
 
   constructor(context: RecordsContext) {
     this.#context = context
+    this.#users = new Users(context)
   }
 
   /**
@@ -258,20 +261,23 @@ export class Tokens {
     }
   }
 
-  #opened(row: TokenWithState, accessToken: string): FoundToken | undefined {
+  async #opened(row: TokenWithState, accessToken: string): Promise<FoundToken | undefined> {
     const { keys, scopes } = this.#context
     const claims = accessClaims(row.accessDigest, row.fields)
     if (keys.open('token', row.accessToken, claims) !== accessToken) return this.#tampered(row)
-    return { token: new Token(row.fields, scopes), user: row.user, client: row.client }
+    return { token: new Token(row.fields, scopes), ...(await this.#users.stateOf(row)) }
   }
 
-  #openedRefresh(row: RefreshTokenWithState, refreshToken: string): FoundToken | undefined {
+  async #openedRefresh(
+    row: RefreshTokenWithState,
+    refreshToken: string,
+  ): Promise<FoundToken | undefined> {
     const { keys, scopes } = this.#context
     const { fields, authorization } = row
     if (row.refreshDigest === null || row.refreshToken === null) return undefined
     const claims = refreshClaims(row.refreshDigest, fields, authorization.scopes)
     if (keys.open('token', row.refreshToken, claims) !== refreshToken) return this.#tampered(row)
-    return { token: new Token(fields, scopes), user: row.user, client: row.client, authorization }
+    return { token: new Token(fields, scopes), ...(await this.#users.stateOf(row)), authorization }
   }
 
   #tampered({ fields }: TokenWithState): undefined {

@@ -1,7 +1,8 @@
 import { emailKey, validEmail, validPassword } from '../model/field-rules.ts'
 import { InvalidField } from '../model/invalid-field.ts'
+import type { FoundToken } from '../model/token.ts'
 import { type User, type UserId, UserProxy, type UserSource } from '../model/user.ts'
-import type { UserWithPassword } from '../store/store.ts'
+import type { TokenWithState, UserWithPassword } from '../store/store.ts'
 import { passwordClaims } from './claims.ts'
 import type { RecordsContext } from './context.ts'
 
@@ -23,8 +24,29 @@ export class Users implements UserSource {
   }
 
   async find(id: UserId): Promise<User | undefined> {
+    if (this.#context.hostUsers) return this.#context.hostUsers.find(id)
     const found = await this.#context.store.users.find(id)
     return found && withoutPassword(found)
+  }
+
+  /** The user of an id that the store has joined already, where it can see the users. */
+  async joined(id: UserId | null, user: User | null): Promise<User | null> {
+    const { hostUsers } = this.#context
+    return hostUsers && id !== null ? ((await hostUsers.find(id)) ?? null) : user
+  }
+
+  /** User and owner of a token as they are now: joined by the store, or asked of the application. */
+  async stateOf({
+    fields,
+    user,
+    client,
+  }: TokenWithState): Promise<Pick<FoundToken, 'user' | 'client'>> {
+    if (!this.#context.hostUsers) return { user, client }
+    const current = await this.joined(fields.userId, user)
+    const owner =
+      client.ownerId === fields.userId ? current : await this.joined(client.ownerId, null)
+    const ownerActive = client.ownerId === null || owner?.active === true
+    return { user: current, client: { ...client, ownerActive } }
   }
 
   async findByEmail(email: string): Promise<User | undefined> {
@@ -59,14 +81,21 @@ export class Users implements UserSource {
 
   /** The active user with this e-mail address and password; every failure takes the same time. */
   async withPassword(email: string, password: string): Promise<User | undefined> {
+    const { hostUsers } = this.#context
+    if (hostUsers) return hostUsers.withPassword?.(email, password)
     const found = await this.checked(email, password)
     return found && withoutPassword(found)
   }
 
   /** The same with the hash that was checked, since the password may change before it is acted upon. */
   async checked(email: string, password: string): Promise<UserWithPassword | undefined> {
+    const { hostUsers, passwords } = this.#context
+    if (hostUsers) {
+      const user = await hostUsers.withPassword?.(email, password)
+      return user && { ...user, passwordHash: null }
+    }
     const found = await this.#byEmail(email)
-    const matches = await this.#context.passwords.check(password, this.#hashOf(found))
+    const matches = await passwords.check(password, this.#hashOf(found))
     return found?.active && matches ? found : undefined
   }
 
@@ -89,6 +118,11 @@ export class Users implements UserSource {
   /** An inactive user's tokens and clients are invalid from the next request on, until reactivated. */
   setActive(id: UserId, active: boolean): Promise<boolean> {
     return this.#context.store.users.setActive(id, active)
+  }
+
+  /** Tells us that the application has deleted a user of its own: all that hung from it goes too. */
+  deleted(id: UserId): Promise<void> {
+    return this.#context.store.transaction((tx) => tx.userData.deleteOf(id))
   }
 
   /** Deletes the user with all clients, tokens and sessions. */

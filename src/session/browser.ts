@@ -2,10 +2,16 @@ import type { HttpRequest } from '../http-request.ts'
 import type { BrowserCredentials } from './sessions.ts'
 
 /** What of a request a session is found by and bound to: pages look at the cookie only. */
-export const browserOf = ({ headers, address, userAgent }: HttpRequest): BrowserCredentials => ({
+export const browserOf = ({
+  headers,
+  address,
+  userAgent,
+  raw,
+}: HttpRequest): BrowserCredentials => ({
   cookie: headers.get('cookie'),
   address,
   userAgent,
+  raw,
 })
 
 /**

@@ -2,6 +2,15 @@ import { html } from 'hono/html'
 import type { UserProxy } from '../model/user.ts'
 import type { BrowserCredentials, Sessions } from './sessions.ts'
 
+/** Addresses for the pages of the application. */
+export interface PageLinks {
+  /** The script that adds the JWT of the page to the page's own requests. */
+  readonly script: string
+  readonly login: string
+  /** Takes a POST with the `csrf_token`; null where users log in and out at the application itself. */
+  readonly logout: string | null
+}
+
 /** What a page of the application needs of the session. */
 export interface PageSession {
   /** Null where nobody is signed in. */
@@ -14,11 +23,13 @@ export interface PageSession {
   readonly csrfToken: string
   /** The `Set-Cookie` that a browser without our cookie needs for them. */
   readonly setCookie: string | undefined
+  readonly links: PageLinks
 }
 
 export const pageSession = async (
   sessions: Sessions,
   browser: BrowserCredentials,
+  links: PageLinks,
 ): Promise<PageSession> => {
   const signedIn = await sessions.signedIn(browser)
   const token = signedIn ? await sessions.jwtToken(signedIn) : ''
@@ -32,5 +43,6 @@ export const pageSession = async (
     jwtToken: () => token,
     csrfToken,
     setCookie,
+    links,
   }
 }

@@ -13,7 +13,10 @@ import { isSameNetwork } from './client-address.ts'
 import { createJwt, type JwtContext, type VerifyJwt } from './jwt.ts'
 
 /** What of a request a session is found by and bound to. */
-export type BrowserCredentials = Pick<PresentedCredentials, 'cookie' | 'address' | 'userAgent'>
+export type BrowserCredentials = Pick<
+  PresentedCredentials,
+  'cookie' | 'address' | 'userAgent' | 'raw'
+>
 
 /** The cookie that a form is bound to, with the token that the form must bring back. */
 export interface CsrfProtection {
@@ -21,6 +24,16 @@ export interface CsrfProtection {
   /** The `Set-Cookie` that a browser without the cookie needs. */
   readonly setCookie?: string
 }
+
+/** The signed-in user as the application reports it: the id, and what names the session, if it has one. */
+export type ResourceOwner =
+  | UserId
+  | { readonly id: UserId; readonly sessionId?: string | undefined }
+  | null
+  | undefined
+
+/** Takes the application's own session instead of ours; given the framework's own request. */
+export type FindResourceOwner = (request: never) => ResourceOwner | Promise<ResourceOwner>
 
 const longestUserAgent = 512
 /** How often at most a session's last use is written: every minute, or tenth of the idle time, in milliseconds. */
@@ -32,8 +45,15 @@ export class Sessions implements SessionCheck {
   readonly #verifyJwt: VerifyJwt
   readonly #issuer: string
   readonly #users: Users
+  readonly #resourceOwner: FindResourceOwner | undefined
 
-  constructor(context: RecordsContext, issuer: string, verifyJwt: VerifyJwt) {
+  constructor(
+    context: RecordsContext,
+    issuer: string,
+    verifyJwt: VerifyJwt,
+    resourceOwner?: FindResourceOwner,
+  ) {
+    this.#resourceOwner = resourceOwner
     this.#context = context
     this.#issuer = issuer
     this.#verifyJwt = verifyJwt
@@ -62,8 +82,9 @@ export class Sessions implements SessionCheck {
     const former = this.#identifier(browser.cookie)
     return untilUnique(() =>
       store.transaction(async (tx) => {
-        const user = await tx.users.find(userId)
-        if (!user?.active || (passwordHash !== undefined && user.passwordHash !== passwordHash))
+        const user = await new Users({ ...this.#context, store: tx }).find(userId)
+        const hash = passwordHash && (await tx.users.find(userId))?.passwordHash
+        if (!user?.active || (passwordHash && hash !== passwordHash))
           throw new Vanished('The user has changed since the password was checked.')
         const identifier = randomString(bits256, random)
         const now = clock()
@@ -93,25 +114,30 @@ export class Sessions implements SessionCheck {
   /** The signed-in user; undefined for a session that ended, was tampered with or comes from elsewhere. */
   async signedIn(browser: BrowserCredentials): Promise<SignedIn | undefined> {
     const { store, clock, settings } = this.#context
+    if (this.#resourceOwner)
+      return this.#ownerSignedIn(await this.#resourceOwner(browser.raw as never))
     const identifier = this.#identifier(browser.cookie)
     if (identifier === undefined) return undefined
     const found = await store.sessions.find(digestOf('session', identifier))
+    const known = found && (await this.#users.joined(found.session.userId, found.user))
     if (
-      !found?.user.active ||
+      !found ||
+      !known?.active ||
       !this.#isAlive(found.session) ||
       !this.#isSameBrowser(found.session, browser)
     ) {
       return undefined
     }
-    const { session, user } = found
+    const { session } = found
     const now = clock()
     if (now - session.lastSeenAt > touchInterval(settings.sessionIdleExpiresIn))
       await store.sessions.touch(session.id, now)
-    return { user: new UserProxy(user, this.#users), sessionId: session.id }
+    return { user: new UserProxy(known, this.#users), sessionId: session.id }
   }
 
-  /** Whether the session that granted something is still there. */
+  /** Whether the session that granted something is still there; of a host's own session we cannot know. */
   async isAlive(sessionId: string): Promise<boolean> {
+    if (this.#resourceOwner) return true
     const found = await this.#context.store.sessions.find(sessionId as StoredSession['id'])
     return found !== undefined && this.#isAlive(found.session)
   }
@@ -159,6 +185,19 @@ export class Sessions implements SessionCheck {
     const found = await store.sessions.find(digestOf('session', identifier))
     if (found && this.#isSameBrowser(found.session, browser))
       await store.sessions.delete(found.session.id)
+  }
+
+  async #ownerSignedIn(owner: ResourceOwner): Promise<SignedIn | undefined> {
+    if (owner === null || owner === undefined) return undefined
+    const { id, sessionId } =
+      typeof owner === 'object' ? owner : { id: owner, sessionId: undefined }
+    const user = await this.#users.find(id)
+    if (!user?.active) return undefined
+    // A digest, since the host may give us the very identifier of its cookie.
+    return {
+      user: new UserProxy(user, this.#users),
+      sessionId: digestOf('session', sessionId ?? `user ${id}`),
+    }
   }
 
   // Two cookies of one name: one of them was planted, and nobody can say which.

@@ -17,6 +17,7 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
     'authorizations',
     'consents',
     'users',
+    'userData',
     'sessions',
     'transients',
   ] as const

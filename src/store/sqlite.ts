@@ -24,7 +24,7 @@ export const sqlite = (
   { synchronous = 'NORMAL' }: SqliteOptions = {},
 ): StoreOpener => ({
   description: `sqlite:${path}`,
-  async open() {
+  async open(users = 'built-in', keyType = 'integer') {
     const inMemory = path === ':memory:'
     if (!inMemory) await prepareFile(path)
     const connect = async () =>
@@ -32,7 +32,8 @@ export const sqlite = (
     const write = await connect()
     // A second connection, so that no read waits for a write; a database in memory has but one.
     const read = inMemory ? write : await connect()
-    return sqlStore({ read, write })
+    // SQLite would take `uuid` for a number, and some identifiers with it.
+    return sqlStore({ read, write, users }, keyType === 'uuid' ? 'text' : keyType)
   },
 })
 

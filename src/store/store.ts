@@ -4,6 +4,7 @@ import type { Authorization, Consent } from '../model/authorization.ts'
 import type { ClientFields, ClientOwner } from '../model/client.ts'
 import type { TokenFields } from '../model/token.ts'
 import type { User, UserId } from '../model/user.ts'
+import type { UserKeyType, UserTable } from '../model/user-table.ts'
 
 /**
  * The store cannot be reached or cannot write. It answers 503 everywhere and is never mistaken for a
@@ -21,6 +22,16 @@ export class TakenValue extends Error {
 /** What a row was to hang from is gone: deleted, or under another id, since it was read. */
 export class Vanished extends Error {
   override readonly name = 'Vanished'
+}
+
+/** Users that belong to the application are created, changed and deleted by the application. */
+export class NotOurUsers extends Error {
+  override readonly name = 'NotOurUsers'
+  constructor() {
+    super(
+      'The users belong to the application: change them there, and call users.deleted(id) after a deletion.',
+    )
+  }
 }
 
 /** The store is there, but not one that this version can use. The message says what to do. */
@@ -67,6 +78,7 @@ export interface TokenWithState extends StoredToken {
   readonly client: {
     readonly clientId: string
     readonly name: string
+    readonly ownerId: UserId | null
     readonly ownerActive: boolean
   }
 }
@@ -181,7 +193,9 @@ export interface StoredSession extends SessionFields {
 }
 
 export interface SessionStore {
-  find(id: Digest): Promise<{ readonly session: StoredSession; readonly user: User } | undefined>
+  find(
+    id: Digest,
+  ): Promise<{ readonly session: StoredSession; readonly user: User | null } | undefined>
   /** False where the identifier is taken. */
   insert(session: StoredSession): Promise<boolean>
   touch(id: Digest, lastSeenAt: number): Promise<void>
@@ -214,6 +228,14 @@ export interface MigrationResult {
   readonly direction: 'up' | 'down'
 }
 
+/** What hangs from users, for users that no foreign key guards. */
+export interface UserDataStore {
+  /** At most `limit` ids of users that something hangs from, in order, those after `after`. */
+  idsInUse(after: UserId | null, limit: number): Promise<readonly UserId[]>
+  /** Deletes all that hangs from a user: clients, authorizations, tokens, consents, sessions. */
+  deleteOf(userId: UserId): Promise<void>
+}
+
 /** All that is kept. Every operation stands alone, or inside the `transaction` whose store it belongs to. */
 export interface Store {
   readonly clients: ClientStore
@@ -222,6 +244,7 @@ export interface Store {
   readonly consents: ConsentStore
   readonly users: UserStore
   readonly sessions: SessionStore
+  readonly userData: UserDataStore
   readonly transients: Transients
   readonly secretKeys: SecretKeyStore
   /** All or nothing. Inside a transaction, a savepoint. */
@@ -244,7 +267,7 @@ export interface OpenStore extends Store {
 export interface StoreOpener {
   readonly description: string
   /** @throws StoreUnusable where it cannot be opened */
-  open(): Promise<OpenStore>
+  open(users?: UserTable | 'built-in' | 'elsewhere', keyType?: UserKeyType): Promise<OpenStore>
 }
 
 export interface StoreOperation {

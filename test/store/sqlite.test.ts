@@ -258,7 +258,7 @@ describe('faults', () => {
   test('a full disk is an outage, also in the middle of a transaction; afterwards all goes on', async () => {
     const database = new DatabaseSync(':memory:')
     const db = new Kysely<Tables>({ dialect: new SqliteDialect(new SqliteDatabase(database)) })
-    const store = sqlStore({ read: db, write: db })
+    const store = sqlStore({ read: db, write: db, users: 'built-in' }, 'integer')
     await store.migrate()
     const big = { description: 'x'.repeat(200_000) }
     const pages = Number(Object.values(database.prepare('pragma page_count').get() ?? {})[0])

@@ -1,7 +1,7 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
-import type { ClientFields, ClientOwner, TokenEndpointAuthMethod } from '../../model/client.ts'
+import type { ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
 import type { ClientStore, SealedClient } from '../store.ts'
 import {
   flag,
@@ -14,6 +14,7 @@ import {
   splitOrNull,
 } from './handle.ts'
 import type { Tables } from './tables.ts'
+import { joinedUser, userSource } from './user-source.ts'
 
 type Row = Selectable<Tables['oauth2server_client']>
 
@@ -56,14 +57,14 @@ const fromRow = (row: Row): ClientFields => ({
   createdAt: row.created_at,
 })
 
-export const sqlClients = ({ read, write }: Handle): ClientStore => {
+export const sqlClients = ({ read, write, users }: Handle): ClientStore => {
   const withOwner = prepared(
     read
       .selectFrom('oauth2server_client as c')
-      .leftJoin('oauth2server_user as o', 'o.id', 'c.user_id')
+      .leftJoin(userSource(read, users, 'u'), (join) => join.onRef('u.id', '=', 'c.user_id'))
       .selectAll('c')
-      .select(['o.id as owner_id', 'o.email as owner_email'])
-      .select(['o.email_verified as owner_verified', 'o.active as owner_active'])
+      .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
+      .select(['u.active as u_active', 'u.is_admin as u_admin'])
       .where('c.client_id', '=', placeholder)
       .compile(),
   )
@@ -71,16 +72,7 @@ export const sqlClients = ({ read, write }: Handle): ClientStore => {
     async find(clientId) {
       const [row] = await withOwner(read, [clientId])
       if (!row) return undefined
-      const owner: ClientOwner | null =
-        row.owner_id === null
-          ? null
-          : {
-              id: row.owner_id,
-              email: row.owner_email ?? '',
-              emailVerified: row.owner_verified === 1,
-              active: row.owner_active === 1,
-            }
-      return { fields: fromRow(row), seal: row.seal as Sealed, owner }
+      return { fields: fromRow(row), seal: row.seal as Sealed, owner: joinedUser(row) }
     },
 
     async insert(client) {

@@ -1,10 +1,12 @@
 import type { CompiledQuery, Kysely } from 'kysely'
 import type { Tables } from './tables.ts'
+import type { Users } from './user-source.ts'
 
 /** Where statements go. Outside a transaction, reads never wait for a writer. */
 export interface Handle {
   readonly read: Kysely<Tables>
   readonly write: Kysely<Tables>
+  readonly users: Users
 }
 
 /**

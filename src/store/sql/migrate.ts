@@ -1,22 +1,26 @@
 import type { Kysely } from 'kysely'
 import { type MigrationInfo, Migrator } from 'kysely/migration'
+import type { UserKeyType } from '../../model/user-table.ts'
 import { type MigrationResult, StoreUnusable } from '../store.ts'
-import { migrations } from './migrations/all.ts'
+import type { Handle } from './handle.ts'
+import { migrationsFor } from './migrations/all.ts'
 import type { Tables } from './tables.ts'
 
 const table = 'oauth2server_migration'
 
 /** Brings the schema to the newest migration, or to the one named. All of it happens, or nothing. */
 export const migrate = async (
-  db: Kysely<Tables>,
+  { write: db, users }: Handle,
+  keyType: UserKeyType,
   { to, dryRun = false }: { readonly to?: string; readonly dryRun?: boolean } = {},
 ): Promise<readonly MigrationResult[]> => {
+  const migrations = migrationsFor({ users, keyType })
   if (to !== undefined && !Object.hasOwn(migrations, to)) {
     throw new StoreUnusable(
       `There is no migration ${to}. Known: ${Object.keys(migrations).join(', ')}.`,
     )
   }
-  await refuseNewer(db)
+  await refuseNewer(db, Object.keys(migrations))
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => ({ ...migrations }) },
@@ -50,7 +54,7 @@ const planned = (
   })
 }
 
-const refuseNewer = async (db: Kysely<Tables>): Promise<void> => {
+const refuseNewer = async (db: Kysely<Tables>, known: readonly string[]): Promise<void> => {
   const tables = await db.introspection.getTables()
   if (!tables.some(({ name }) => name === table)) return
   const rows = await db
@@ -58,7 +62,7 @@ const refuseNewer = async (db: Kysely<Tables>): Promise<void> => {
     .selectFrom(table)
     .select('name')
     .execute()
-  const unknown = rows.filter(({ name }) => !Object.hasOwn(migrations, name))
+  const unknown = rows.filter(({ name }) => !known.includes(name))
   if (unknown.length === 0) return
   throw new StoreUnusable(
     `The database was made by a newer version of svc-oauth2server (it has ${unknown.map(({ name }) => name).join(', ')}). Install that version, or restore a backup.`,

@@ -2,12 +2,13 @@ import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { SessionStore } from '../store.ts'
 import { type Handle, placeholder, prepared } from './handle.ts'
+import { joinedUser, userSource } from './user-source.ts'
 
-export const sqlSessions = ({ read, write }: Handle): SessionStore => {
+export const sqlSessions = ({ read, write, users }: Handle): SessionStore => {
   const withUser = prepared(
     read
       .selectFrom('oauth2server_session as s')
-      .innerJoin('oauth2server_user as u', 'u.id', 's.user_id')
+      .leftJoin(userSource(read, users, 'u'), (join) => join.onRef('u.id', '=', 's.user_id'))
       .selectAll('s')
       .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
       .select(['u.active as u_active', 'u.is_admin as u_admin'])
@@ -29,13 +30,7 @@ export const sqlSessions = ({ read, write }: Handle): SessionStore => {
             lastSeenAt: row.last_seen_at,
             seal: row.seal as Sealed,
           },
-          user: {
-            id: row.u_id,
-            email: row.u_email,
-            emailVerified: row.u_verified === 1,
-            active: row.u_active === 1,
-            isAdmin: row.u_admin === 1,
-          },
+          user: joinedUser(row),
         }
       )
     },

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import type { UserKeyType } from '../../model/user-table.ts'
 import type { OpenStore, Store } from '../store.ts'
 import { sqlAuthorizations } from './authorizations.ts'
 import { sqlClients } from './clients.ts'
@@ -10,6 +11,8 @@ import { sqlSessions } from './sessions.ts'
 import type { Tables } from './tables.ts'
 import { sqlTokens } from './tokens.ts'
 import { sqlTransients } from './transients.ts'
+import { sqlUserData } from './user-data.ts'
+import type { Users } from './user-source.ts'
 import { sqlUsers } from './users.ts'
 
 const parts = (handle: Handle): Omit<Store, 'transaction'> => ({
@@ -18,18 +21,19 @@ const parts = (handle: Handle): Omit<Store, 'transaction'> => ({
   authorizations: sqlAuthorizations(handle),
   consents: sqlConsents(handle),
   users: sqlUsers(handle),
+  userData: sqlUserData(handle),
   sessions: sqlSessions(handle),
   transients: sqlTransients(handle),
   secretKeys: sqlSecretKeys(handle),
 })
 
-const inTransaction = (tx: Kysely<Tables>, depth: number): Store => ({
-  ...parts({ read: tx, write: tx }),
+const inTransaction = (tx: Kysely<Tables>, users: Users, depth: number): Store => ({
+  ...parts({ read: tx, write: tx, users }),
   async transaction(work) {
     const savepoint = `oauth2server_${depth}`
     await sql.raw(`savepoint ${savepoint}`).execute(tx)
     try {
-      const result = await work(inTransaction(tx, depth + 1))
+      const result = await work(inTransaction(tx, users, depth + 1))
       await sql.raw(`release savepoint ${savepoint}`).execute(tx)
       return result
     } catch (error) {
@@ -41,10 +45,11 @@ const inTransaction = (tx: Kysely<Tables>, depth: number): Store => ({
 })
 
 /** The one implementation of the store contracts, for every database that Kysely speaks to. */
-export const sqlStore = (handle: Handle): OpenStore => ({
+export const sqlStore = (handle: Handle, keyType: UserKeyType): OpenStore => ({
   ...parts(handle),
-  transaction: (work) => handle.write.transaction().execute((tx) => work(inTransaction(tx, 1))),
-  migrate: (options) => migrate(handle.write, options),
+  transaction: (work) =>
+    handle.write.transaction().execute((tx) => work(inTransaction(tx, handle.users, 1))),
+  migrate: (options) => migrate(handle, keyType, options),
   async close() {
     await handle.write.destroy()
     if (handle.read !== handle.write) await handle.read.destroy()

@@ -2,6 +2,7 @@ import type { Insertable, Selectable } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { TokenFields } from '../../model/token.ts'
+import type { UserId } from '../../model/user.ts'
 import {
   type NewToken,
   type StoredToken,
@@ -11,6 +12,7 @@ import {
 } from '../store.ts'
 import { flag, type Handle, joined, placeholder, prepared, split } from './handle.ts'
 import type { Tables } from './tables.ts'
+import { isTrue, joinedUser, userSource } from './user-source.ts'
 
 type Row = Selectable<Tables['oauth2server_token']>
 
@@ -57,13 +59,13 @@ const fromRow = (row: Row): StoredToken => ({
 
 interface StateRow extends Row {
   readonly client_name: string
-  readonly owner_id: number | string | null
-  readonly owner_active: number | null
-  readonly u_id: number | null
+  readonly owner_id: UserId | null
+  readonly owner_active: number | boolean | null
+  readonly u_id: UserId | null
   readonly u_email: string | null
-  readonly u_verified: number | null
-  readonly u_active: number | null
-  readonly u_admin: number | null
+  readonly u_verified: number | boolean | null
+  readonly u_active: number | boolean | null
+  readonly u_admin: number | boolean | null
 }
 
 const stateFromRow = (row: StateRow): TokenWithState => ({
@@ -71,27 +73,19 @@ const stateFromRow = (row: StateRow): TokenWithState => ({
   client: {
     clientId: row.client_id,
     name: row.client_name,
-    ownerActive: row.owner_id === null || row.owner_active === 1,
+    ownerId: row.owner_id,
+    ownerActive: row.owner_id === null || isTrue(row.owner_active),
   },
-  user:
-    row.u_id === null
-      ? null
-      : {
-          id: row.u_id,
-          email: row.u_email ?? '',
-          emailVerified: row.u_verified === 1,
-          active: row.u_active === 1,
-          isAdmin: row.u_admin === 1,
-        },
+  user: joinedUser(row),
 })
 
-export const sqlTokens = ({ read, write }: Handle): TokenStore => {
+export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
   // Token, client, owner and user in one query: this is the bearer check.
   const withState = read
     .selectFrom('oauth2server_token as t')
     .innerJoin('oauth2server_client as c', 'c.client_id', 't.client_id')
-    .leftJoin('oauth2server_user as o', 'o.id', 'c.user_id')
-    .leftJoin('oauth2server_user as u', 'u.id', 't.user_id')
+    .leftJoin(userSource(read, users, 'o'), (join) => join.onRef('o.id', '=', 'c.user_id'))
+    .leftJoin(userSource(read, users, 'u'), (join) => join.onRef('u.id', '=', 't.user_id'))
     .selectAll('t')
     .select(['c.name as client_name', 'c.user_id as owner_id', 'o.active as owner_active'])
     .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])

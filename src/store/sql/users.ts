@@ -1,8 +1,9 @@
 import type { Selectable, UpdateObject } from 'kysely'
 import type { UserId } from '../../model/user.ts'
-import type { UserStore, UserWithPassword } from '../store.ts'
+import { NotOurUsers, type UserStore, type UserWithPassword } from '../store.ts'
 import { flag, type Handle } from './handle.ts'
 import type { Tables } from './tables.ts'
+import { isTrue, userSource } from './user-source.ts'
 
 const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithPassword => ({
   id: row.id,
@@ -13,8 +14,43 @@ const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithPassword
   passwordHash: row.password_hash,
 })
 
+/** A table of the application: we read it, and never write to it. */
+const hostUsers = ({ read, users }: Handle): UserStore => {
+  const find = async (
+    column: 'id' | 'email',
+    value: UserId,
+  ): Promise<UserWithPassword | undefined> => {
+    const row = await read
+      .selectFrom(userSource(read, users, 'u'))
+      .selectAll()
+      .where(`u.${column}`, '=', value as never)
+      .executeTakeFirst()
+    return (
+      row && {
+        id: row.id,
+        email: row.email,
+        emailVerified: isTrue(row.email_verified),
+        active: isTrue(row.active),
+        isAdmin: isTrue(row.is_admin),
+        passwordHash: null,
+      }
+    )
+  }
+  const refuse = async (): Promise<never> => {
+    throw new NotOurUsers()
+  }
+  return {
+    find: (id) => find('id', id),
+    findByEmail: (email) => find('email', email),
+    insert: refuse,
+    setActive: refuse,
+    setPassword: refuse,
+    delete: refuse,
+  }
+}
+
 /** The built-in user table: integer keys, e-mail addresses in lower case. */
-export const sqlUsers = ({ read, write }: Handle): UserStore => {
+const builtInUsers = ({ read, write }: Handle): UserStore => {
   const update = async (
     id: UserId,
     set: UpdateObject<Tables, 'oauth2server_user'>,
@@ -74,3 +110,6 @@ export const sqlUsers = ({ read, write }: Handle): UserStore => {
     },
   }
 }
+
+export const sqlUsers = (handle: Handle): UserStore =>
+  handle.users === 'built-in' ? builtInUsers(handle) : hostUsers(handle)

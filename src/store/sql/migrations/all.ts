@@ -1,7 +1,15 @@
 import type { Migration } from 'kysely/migration'
+import type { UserKeyType } from '../../../model/user-table.ts'
+import type { Users } from '../user-source.ts'
 import { initial } from './0001-initial.ts'
 
-/** Every migration in order: names sort, and never change once released. */
-export const migrations: Readonly<Record<string, Migration>> = {
-  '0001-initial': initial,
+/** Whose users the tables refer to, and by keys of what type. */
+export interface UserReference {
+  readonly users: Users
+  readonly keyType: UserKeyType
 }
+
+/** Every migration in order: names sort, and never change once released. */
+export const migrationsFor = (reference: UserReference): Readonly<Record<string, Migration>> => ({
+  '0001-initial': initial(reference),
+})

@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import express, { type Express } from 'express'
+import type { AuthorizationServer } from 'svc-oauth2server'
+import { mount, page, requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2server/express'
+
+interface Note {
+  readonly id: number
+  readonly text: string
+  readonly created_at: string
+}
+
+// Ours are the lines that name what is imported from svc-oauth2server, here and in main.ts.
+
+/** A page and a REST API under a prefix, with the authorization server beside them. */
+export const createApp = (server: AuthorizationServer, prefix = '/', app = express()): Express => {
+  const notes = express.Router()
+  const stored = new Map<unknown, readonly Note[]>()
+  const notesOf = (owner: unknown): readonly Note[] => stored.get(owner) ?? []
+
+  notes.use('/api', rest(server), express.json())
+
+  notes.get('/api/notes', requireApiAuth(), requireOauthScopes('notes:read'), ({ auth }, res) => {
+    res.json(notesOf(auth.user?.id))
+  })
+  notes.post('/api/notes', requireApiAuth(), requireOauthScopes('notes:write'), (req, res) => {
+    const mine = notesOf(req.auth.user?.id)
+    const text = String(req.body?.text ?? '')
+    const note = { id: mine.length + 1, text, created_at: new Date().toISOString() }
+    stored.set(req.auth.user?.id, [...mine, note])
+    res.status(201).json(note)
+  })
+  notes.get('/api/me', requireApiAuth(), ({ auth: { user, kind, scopes } }, res) => {
+    // A session is not limited by scopes, so it has none.
+    const showsEmail = scopes === null || scopes.includes('user:email')
+    res.json({ id: user?.id, email: showsEmail ? user?.email : undefined, kind })
+  })
+  notes.get('/api/public', requireApiAuth({ allowAnonymous: true }), ({ auth }, res) => {
+    res.json({ kind: auth.kind, user: auth.user && { id: auth.user.id } })
+  })
+
+  notes.get('/', page(server), (_req, res) => res.render('home'))
+
+  app.set('view engine', 'ejs')
+  app.set('views', join(import.meta.dirname, '../views'))
+  app.use(mount(server))
+  app.use(prefix, notes)
+  return app
+}

@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import view from '@fastify/view'
+import { Eta } from 'eta'
+import Fastify, { type FastifyInstance } from 'fastify'
+import type { AuthorizationServer } from 'svc-oauth2server'
+import { mount, page, requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2server/fastify'
+
+interface Note {
+  readonly id: number
+  readonly text: string
+  readonly created_at: string
+}
+
+// Ours are the lines that name what is imported from svc-oauth2server, here and in main.ts.
+
+/** A page and a REST API under a prefix, with the authorization server beside them. */
+export const createApp = (
+  server: AuthorizationServer,
+  prefix = '',
+  app = Fastify(),
+): FastifyInstance => {
+  const stored = new Map<unknown, readonly Note[]>()
+  const notesOf = (owner: unknown): readonly Note[] => stored.get(owner) ?? []
+  app.register(view, { engine: { eta: new Eta() }, root: join(import.meta.dirname, '../views') })
+  app.register(mount(server))
+
+  const api = async (notes: FastifyInstance): Promise<void> => {
+    notes.register(rest(server))
+
+    const reads = [requireApiAuth(), requireOauthScopes('notes:read')]
+    notes.get('/notes', { onRequest: reads }, async ({ auth }) => notesOf(auth.user?.id))
+
+    const writes = [requireApiAuth(), requireOauthScopes('notes:write')]
+    notes.post('/notes', { onRequest: writes }, async ({ auth, body }, reply) => {
+      const mine = notesOf(auth.user?.id)
+      const text = String((body as { text?: unknown } | undefined)?.text ?? '')
+      const note = { id: mine.length + 1, text, created_at: new Date().toISOString() }
+      stored.set(auth.user?.id, [...mine, note])
+      return reply.code(201).send(note)
+    })
+
+    notes.get('/me', { onRequest: requireApiAuth() }, async ({ auth: { user, kind, scopes } }) => {
+      // A session is not limited by scopes, so it has none.
+      const showsEmail = scopes === null || scopes.includes('user:email')
+      return { id: user?.id, email: showsEmail ? user?.email : undefined, kind }
+    })
+
+    const anybody = requireApiAuth({ allowAnonymous: true })
+    notes.get('/public', { onRequest: anybody }, async ({ auth: { user, kind } }) => {
+      return { kind, user: user && { id: user.id } }
+    })
+  }
+  app.register(api, { prefix: `${prefix}/api` })
+
+  app.get(`${prefix}/`, { onRequest: page(server) }, (request, reply) =>
+    reply.viewAsync('home.eta', request.pageSession),
+  )
+  return app
+}

@@ -1,0 +1,49 @@
+import { Hono } from 'hono'
+import type { AuthorizationServer } from 'svc-oauth2server'
+import { mount, page, requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2server/hono'
+import { homePage } from './home-page.ts'
+
+interface Note {
+  readonly id: number
+  readonly text: string
+  readonly created_at: string
+}
+
+// Ours are the lines that name what is imported from svc-oauth2server, here and in main.ts.
+
+/** A page and a REST API under a prefix, with the authorization server beside them. */
+export const createApp = (server: AuthorizationServer, prefix = '/', app = new Hono()): Hono => {
+  const notes = new Hono()
+  const stored = new Map<unknown, readonly Note[]>()
+  const notesOf = (owner: unknown): readonly Note[] => stored.get(owner) ?? []
+
+  notes.use('/api/*', rest(server))
+
+  notes.get('/api/notes', requireApiAuth(), requireOauthScopes('notes:read'), (c) =>
+    c.json(notesOf(c.get('auth').user?.id)),
+  )
+  notes.post('/api/notes', requireApiAuth(), requireOauthScopes('notes:write'), async (c) => {
+    const { user } = c.get('auth')
+    const text = String((await c.req.json()).text ?? '')
+    const mine = notesOf(user?.id)
+    const note = { id: mine.length + 1, text, created_at: new Date().toISOString() }
+    stored.set(user?.id, [...mine, note])
+    return c.json(note, 201)
+  })
+  notes.get('/api/me', requireApiAuth(), (c) => {
+    const { user, kind, scopes } = c.get('auth')
+    // A session is not limited by scopes, so it has none.
+    const showsEmail = scopes === null || scopes.includes('user:email')
+    return c.json({ id: user?.id, email: showsEmail ? user?.email : undefined, kind })
+  })
+  notes.get('/api/public', requireApiAuth({ allowAnonymous: true }), (c) => {
+    const { user, kind } = c.get('auth')
+    return c.json({ kind, user: user && { id: user.id } })
+  })
+
+  notes.get('/', page(server), (c) => c.html(homePage(c.get('pageSession'))))
+
+  app.use(mount(server))
+  app.route(prefix, notes)
+  return app
+}

@@ -1,0 +1,37 @@
+import { html, raw } from 'hono/html'
+
+/** What `page(server)` finds, as far as this page needs it. */
+interface Session {
+  readonly user: { readonly email: string } | null
+  readonly jwt: () => string
+  readonly csrfToken: string
+  readonly links: {
+    readonly script: string
+    readonly login: string
+    readonly logout: string | null
+  }
+}
+
+/** `jwt()` is markup already, so it is not escaped. */
+export const homePage = ({ user, jwt, csrfToken, links }: Session) => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Notes</title>
+<script src="${links.script}" defer></script>
+</head>
+<body>
+<h1>Notes</h1>
+${
+  user
+    ? html`<p>You are logged in as ${user.email}.</p>
+${raw(jwt())}
+<form method="post" action="${links.logout}">
+<input type="hidden" name="csrf_token" value="${csrfToken}">
+<button>Log out</button>
+</form>`
+    : html`<p><a href="${links.login}">Log in</a></p>`
+}
+</body>
+</html>
+`

@@ -1,0 +1,121 @@
+import type { AuthorizationServer } from '../authorization-server.ts'
+import type { Connection } from '../http-request.ts'
+import type { Auth, PresentedCredentials } from '../resource-server.ts'
+import type { PageSession } from '../session/page-session.ts'
+import {
+  apiAuth,
+  type Caller,
+  identify,
+  type Judge,
+  mustBeIdentified,
+  oauthScopes,
+  protectiveHeaders,
+  type RequireApiAuthOptions,
+} from './caller.ts'
+
+/** The few strings of a fetch request that guards read. */
+export const credentialsOf = (
+  request: Request,
+  { remoteAddress, raw = request }: Connection,
+  server: Pick<AuthorizationServer, 'clientAddress'>,
+): PresentedCredentials => {
+  const { headers } = request
+  const [, query = ''] = /\?([^#]*)/.exec(request.url) ?? []
+  return {
+    authorization: headers.get('authorization'),
+    cookie: headers.get('cookie'),
+    query,
+    address: server.clientAddress(remoteAddress, headers.get('x-forwarded-for')),
+    userAgent: headers.get('user-agent') ?? '',
+    raw,
+    headers: () => headers,
+  }
+}
+
+const callers = new WeakMap<Request, Caller>()
+
+/** The REST extension over `fetch`: finds out who is asking. @returns the refusal, where there is one */
+export const rest = async (
+  server: AuthorizationServer,
+  request: Request,
+  connection: Connection = {},
+): Promise<Response | undefined> => {
+  try {
+    callers.set(request, await identify(server, credentialsOf(request, connection, server)))
+    return undefined
+  } catch (error) {
+    return refusalAnswer(error, server)
+  }
+}
+
+/** Who is asking. @throws Error where `rest(server, request)` did not run before */
+export const authOf = (request: Request): Auth =>
+  mustBeIdentified(callers.get(request)).resolution.auth
+
+/**
+ * For pages of the application: the signed-in user, `jwt()` and `jwtToken()`. The answer is the
+ * application's: it is not to be cached, and takes `setCookie` along where that is there.
+ */
+export const page = (
+  server: AuthorizationServer,
+  request: Request,
+  connection: Connection = {},
+): Promise<PageSession> => server.pageSession(credentialsOf(request, connection, server))
+
+/** An error of a guard as an answer. @throws the error itself where it is no refusal */
+export const refusalAnswer = (
+  error: unknown,
+  server: Pick<AuthorizationServer, 'refusalOf'>,
+): Response => {
+  const refusal = server.refusalOf(error)
+  if (!refusal) throw error
+  const headers = { ...protectiveHeaders, ...refusal.headers }
+  return Response.json(refusal.body, { status: refusal.status, headers })
+}
+
+/** A method that answers a request. */
+export type Handler<This, Rest extends readonly unknown[], Answer> = (
+  this: This,
+  request: Request,
+  ...rest: Rest
+) => Answer
+
+/** A decorator for such a method, in the language's standard form. What it guards answers by a promise. */
+export type HandlerDecorator = <This, Rest extends readonly unknown[]>(
+  method: Handler<This, Rest, Response | Promise<Response>>,
+  context: ClassMethodDecoratorContext<This>,
+) => Handler<This, Rest, Promise<Response>>
+
+/** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */
+export const requireApiAuth = (options?: RequireApiAuthOptions): HandlerDecorator =>
+  guard(apiAuth(options))
+
+/**
+ * Requires a token that holds all of these scopes; a session is not limited by scopes.
+ * @throws TypeError without a scope
+ */
+export const requireOauthScopes = (...scopes: readonly string[]): HandlerDecorator =>
+  guard(oauthScopes(scopes))
+
+/** Requires a token that holds one of these scopes at least. @throws TypeError without a scope */
+export const requireAnyOauthScope = (...scopes: readonly string[]): HandlerDecorator =>
+  guard(oauthScopes(scopes, { any: true }))
+
+const guard = (judge: Judge): HandlerDecorator => {
+  return (method) =>
+    async function (request, ...rest) {
+      const caller = mustBeIdentified(callers.get(request))
+      const refusal = judge(caller)
+      return refusal
+        ? refusalAnswer(refusal, caller.server)
+        : protect(await method.call(this, request, ...rest))
+    }
+}
+
+// A copy, since the headers of an answer may be fixed; what the application has set itself stands.
+const protect = (answer: Response): Response => {
+  const copy = new Response(answer.body, answer)
+  for (const [name, value] of Object.entries(protectiveHeaders))
+    if (!copy.headers.has(name)) copy.headers.set(name, value)
+  return copy
+}

@@ -1,0 +1,134 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import type { AuthorizationServer } from '../authorization-server.ts'
+import type { Auth } from '../resource-server.ts'
+import type { PageSession } from '../session/page-session.ts'
+import {
+  apiAuth,
+  type Caller,
+  identify,
+  type Judge,
+  mustBeIdentified,
+  oauthScopes,
+  protectiveHeaders,
+  type RequireApiAuthOptions,
+} from './caller.ts'
+import { credentialsOf, refusalAnswer } from './fetch.ts'
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Who is asking; set by `rest(server)`. */
+    auth: Auth
+    /** The signed-in user, `jwt()` and `jwtToken()`; set by `page(server)`. */
+    pageSession: PageSession
+  }
+}
+
+// By the context: middleware may put another request in the place of the one that came.
+const callers = new WeakMap<Context, Caller>()
+
+export interface HonoOptions {
+  /** The address of the peer; by default what `@hono/node-server` knows. */
+  readonly remoteAddress?: (context: Context) => string | undefined
+}
+
+interface NodeBindings {
+  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } }
+}
+
+const ofNode = ({ env }: Context): string | undefined =>
+  (env as NodeBindings | undefined)?.incoming?.socket?.remoteAddress
+
+/** The general extension: the server's endpoints and pages. Everything else is passed on. */
+export const mount = (
+  server: AuthorizationServer,
+  { remoteAddress = ofNode }: HonoOptions = {},
+): MiddlewareHandler => {
+  return async (context, next) => {
+    if (!server.handles(new URL(context.req.url).pathname)) return next()
+    return server.fetch(await unread(context), {
+      remoteAddress: remoteAddress(context),
+      raw: context,
+    })
+  }
+}
+
+// A body that was read is in Hono's own cache; `formData()` alone leaves no more than the parsed form there.
+const unread = async ({ req }: Context): Promise<Request> => {
+  const { raw, method, bodyCache } = req
+  if (!raw.bodyUsed) return raw
+  const body =
+    bodyCache.formData && !bodyCache.arrayBuffer
+      ? new URLSearchParams([...(await req.formData())] as [string, string][])
+      : await req.arrayBuffer()
+  return new Request(raw.url, { method, headers: raw.headers, body })
+}
+
+/** The REST extension: finds out who is asking, before any guard. For the REST application alone. */
+export const rest = (
+  server: AuthorizationServer,
+  { remoteAddress = ofNode }: HonoOptions = {},
+): MiddlewareHandler => {
+  return async (context, next) => {
+    const connection = { remoteAddress: remoteAddress(context), raw: context }
+    try {
+      const caller = await identify(server, credentialsOf(context.req.raw, connection, server))
+      callers.set(context, caller)
+      context.set('auth', caller.resolution.auth)
+    } catch (error) {
+      return refusalAnswer(error, server)
+    }
+    await next()
+    setHeaders(context, protectiveHeaders)
+  }
+}
+
+/** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */
+export const requireApiAuth = (options?: RequireApiAuthOptions): MiddlewareHandler =>
+  guard(apiAuth(options))
+
+/**
+ * Requires a token that holds all of these scopes; a session is not limited by scopes.
+ * @throws TypeError without a scope
+ */
+export const requireOauthScopes = (...scopes: readonly string[]): MiddlewareHandler =>
+  guard(oauthScopes(scopes))
+
+/** Requires a token that holds one of these scopes at least. @throws TypeError without a scope */
+export const requireAnyOauthScope = (...scopes: readonly string[]): MiddlewareHandler =>
+  guard(oauthScopes(scopes, { any: true }))
+
+/** For pages of the application: `c.get('pageSession')` for their templates. */
+export const page = (
+  server: AuthorizationServer,
+  { remoteAddress = ofNode }: HonoOptions = {},
+): MiddlewareHandler => {
+  return async (context, next) => {
+    const connection = { remoteAddress: remoteAddress(context), raw: context }
+    let session: PageSession
+    try {
+      session = await server.pageSession(credentialsOf(context.req.raw, connection, server))
+    } catch (error) {
+      return refusalAnswer(error, server)
+    }
+    context.set('pageSession', session)
+    await next()
+    setHeaders(context, { 'cache-control': 'no-store' })
+    if (session.setCookie !== undefined)
+      context.header('set-cookie', session.setCookie, { append: true })
+  }
+}
+
+const guard = (judge: Judge): MiddlewareHandler => {
+  return async (context, next) => {
+    const caller = mustBeIdentified(callers.get(context))
+    const refusal = judge(caller)
+    if (refusal) return refusalAnswer(refusal, caller.server)
+    await next()
+  }
+}
+
+// What the application has set itself stands.
+const setHeaders = (context: Context, headers: Readonly<Record<string, string>>): void => {
+  for (const [name, value] of Object.entries(headers))
+    if (!context.res.headers.has(name)) context.header(name, value)
+}

@@ -1,0 +1,187 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  applyDecorators,
+  type CallHandler,
+  type CanActivate,
+  createParamDecorator,
+  type DynamicModule,
+  type ExecutionContext,
+  HttpException,
+  Inject,
+  Injectable,
+  mixin,
+  type NestInterceptor,
+  type Type,
+  UseGuards,
+  UseInterceptors,
+} from '@nestjs/common'
+import { map, type Observable } from 'rxjs'
+import type { AuthorizationServer } from '../authorization-server.ts'
+import type { Auth as AuthOfCaller } from '../resource-server.ts'
+import type { PageSession } from '../session/page-session.ts'
+import {
+  apiAuth,
+  type Caller,
+  identify,
+  type Judge,
+  mustBeIdentified,
+  oauthScopes,
+  protectiveHeaders,
+  type RequireApiAuthOptions,
+} from './caller.ts'
+import * as node from './node.ts'
+import { credentialsOf } from './node-http.ts'
+
+/** The general extension, for `app.use(mount(server))` on both platforms of Nest. */
+export const mount: typeof node.mount = node.mount
+
+/** The token under which guards find the server; no decorator metadata is needed. */
+export const AUTHORIZATION_SERVER: unique symbol = Symbol('svc-oauth2server')
+
+/** Makes the server known to all guards. */
+// biome-ignore lint/complexity/noStaticOnlyClass: a module is a class in Nest
+export class AuthorizationServerModule {
+  static register(server: AuthorizationServer): DynamicModule {
+    const provider = { provide: AUTHORIZATION_SERVER, useValue: server }
+    return {
+      module: AuthorizationServerModule,
+      global: true,
+      providers: [provider],
+      exports: [provider],
+    }
+  }
+}
+
+const callers = new WeakMap<IncomingMessage, Promise<Caller>>()
+
+type HttpRequest = IncomingMessage & { readonly raw?: IncomingMessage }
+
+interface HttpResponse {
+  header(name: string, value: string): unknown
+}
+
+const requestOf = (context: ExecutionContext): HttpRequest =>
+  context.switchToHttp().getRequest<HttpRequest>()
+
+// Express hands out Node's request, Fastify one that has it inside.
+const rawRequest = (request: HttpRequest): IncomingMessage => request.raw ?? request
+
+const setHeaders = (context: ExecutionContext, headers: Readonly<Record<string, string>>): void => {
+  const response = context.switchToHttp().getResponse<HttpResponse>()
+  for (const [name, value] of Object.entries(headers)) response.header(name, value)
+}
+
+/** A refusal as Nest's own exception, so that the application's filters see it. @throws the error itself where it is none */
+const asHttpException = (
+  error: unknown,
+  server: AuthorizationServer,
+  context: ExecutionContext,
+): HttpException => {
+  const refusal = server.refusalOf(error)
+  if (!refusal) throw error
+  setHeaders(context, { ...protectiveHeaders, ...refusal.headers })
+  return new HttpException(refusal.body, refusal.status)
+}
+
+const guard = (judge: Judge): Type<CanActivate> => {
+  class CallerGuard implements CanActivate {
+    readonly #server: AuthorizationServer
+
+    constructor(server: AuthorizationServer) {
+      this.#server = server
+    }
+
+    async canActivate(context: ExecutionContext): Promise<boolean> {
+      const request = requestOf(context)
+      const raw = rawRequest(request)
+      try {
+        const found =
+          callers.get(raw) ?? identify(this.#server, credentialsOf(raw, this.#server, request))
+        callers.set(raw, found)
+        const caller = await found
+        const refusal = judge(caller)
+        if (refusal) throw refusal
+        Object.assign(request, { auth: caller.resolution.auth })
+        setHeaders(context, protectiveHeaders)
+        return true
+      } catch (error) {
+        throw asHttpException(error, this.#server, context)
+      }
+    }
+  }
+  Inject(AUTHORIZATION_SERVER)(CallerGuard, undefined, 0)
+  Injectable()(CallerGuard)
+  return mixin(CallerGuard)
+}
+
+/** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */
+export const RequireApiAuth = (options?: RequireApiAuthOptions): ClassDecorator & MethodDecorator =>
+  applyDecorators(UseGuards(guard(apiAuth(options))))
+
+/**
+ * Requires a token that holds all of these scopes; a session is not limited by scopes.
+ * @throws TypeError without a scope
+ */
+export const RequireOauthScopes = (
+  ...scopes: readonly string[]
+): ClassDecorator & MethodDecorator => applyDecorators(UseGuards(guard(oauthScopes(scopes))))
+
+/** Requires a token that holds one of these scopes at least. @throws TypeError without a scope */
+export const RequireAnyOauthScope = (
+  ...scopes: readonly string[]
+): ClassDecorator & MethodDecorator =>
+  applyDecorators(UseGuards(guard(oauthScopes(scopes, { any: true }))))
+
+/** Who is asking, as a parameter of a method that a guard of ours protects. */
+export const Auth: (...parts: unknown[]) => ParameterDecorator = createParamDecorator(
+  async (_data: unknown, context: ExecutionContext): Promise<AuthOfCaller> =>
+    mustBeIdentified(await callers.get(rawRequest(requestOf(context)))).resolution.auth,
+)
+
+const pages = new WeakMap<IncomingMessage, PageSession>()
+
+/** What `@Page()` found. @throws Error where it does not stand at the method */
+export const pageOf = (request: HttpRequest): PageSession => {
+  const session = pages.get(rawRequest(request))
+  if (!session) throw new Error('@Page() has to stand at the method.')
+  return session
+}
+
+class PageInterceptor implements NestInterceptor {
+  readonly #server: AuthorizationServer
+
+  constructor(server: AuthorizationServer) {
+    this.#server = server
+  }
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const request = requestOf(context)
+    const raw = rawRequest(request)
+    try {
+      const session = await this.#server.pageSession(credentialsOf(raw, this.#server, request))
+      pages.set(raw, session)
+      setHeaders(context, { 'cache-control': 'no-store' })
+      if (session.setCookie !== undefined) addCookie(context, session.setCookie)
+      return next.handle().pipe(map((model) => (isModel(model) ? { ...session, ...model } : model)))
+    } catch (error) {
+      throw asHttpException(error, this.#server, context)
+    }
+  }
+}
+Inject(AUTHORIZATION_SERVER)(PageInterceptor, undefined, 0)
+Injectable()(PageInterceptor)
+
+const isModel = (model: unknown): model is object | undefined =>
+  model === undefined || (typeof model === 'object' && model !== null && !Array.isArray(model))
+
+// `header` of Express replaces a cookie that stands there, that of Fastify adds to it.
+const addCookie = (context: ExecutionContext, cookie: string): void => {
+  const response = context
+    .switchToHttp()
+    .getResponse<HttpResponse & Partial<Pick<ServerResponse, 'appendHeader'>>>()
+  if (response.appendHeader) response.appendHeader('set-cookie', cookie)
+  else response.header('set-cookie', cookie)
+}
+
+/** For a page of the application: its template gets the signed-in user, `jwt()` and `jwtToken()` besides its model. */
+export const Page = (): MethodDecorator => applyDecorators(UseInterceptors(PageInterceptor))

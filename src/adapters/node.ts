@@ -1,0 +1,161 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AuthorizationServer } from '../authorization-server.ts'
+import type { UserProxy } from '../model/user.ts'
+import type { Auth } from '../resource-server.ts'
+import type { PageSession } from '../session/page-session.ts'
+import {
+  apiAuth,
+  type Caller,
+  identify,
+  type Judge,
+  mustBeIdentified,
+  oauthScopes,
+  protectiveHeaders,
+  type RequireApiAuthOptions,
+} from './caller.ts'
+import { answer, credentialsOf, pathOf, targetOf } from './node-http.ts'
+
+/** A step of `node:http`, Connect and Express alike. */
+export type Middleware = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void
+
+const callers = new WeakMap<IncomingMessage, Caller>()
+const pages = new WeakMap<IncomingMessage, PageSession>()
+
+/** The general extension: the server's endpoints and pages. Everything else is passed on. */
+export const mount = (server: AuthorizationServer): Middleware => {
+  const listener = answer(server)
+  return (request, response, next) => {
+    if (!server.handles(pathOf(targetOf(request)))) return next()
+    listener(request, response).catch(next)
+  }
+}
+
+/** The REST extension: finds out who is asking, before any guard. For the REST application alone. */
+export const rest = (server: AuthorizationServer): Middleware => {
+  return (request, response, next) => {
+    identify(server, credentialsOf(request, server)).then(
+      (caller) => {
+        callers.set(request, caller)
+        Object.assign(request, { auth: caller.resolution.auth })
+        setHeaders(response, protectiveHeaders)
+        next()
+      },
+      (error: unknown) => refuse(error, server, response, next),
+    )
+  }
+}
+
+/** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */
+export const requireApiAuth = (options?: RequireApiAuthOptions): Middleware =>
+  guard(apiAuth(options))
+
+/**
+ * Requires a token that holds all of these scopes; a session is not limited by scopes.
+ * @throws TypeError without a scope
+ */
+export const requireOauthScopes = (...scopes: readonly string[]): Middleware =>
+  guard(oauthScopes(scopes))
+
+/** Requires a token that holds one of these scopes at least. @throws TypeError without a scope */
+export const requireAnyOauthScope = (...scopes: readonly string[]): Middleware =>
+  guard(oauthScopes(scopes, { any: true }))
+
+/** For pages of the application: `pageOf(request)` has the signed-in user, `jwt()` and `jwtToken()`. */
+export const page = (server: AuthorizationServer): Middleware => {
+  return (request, response, next) => {
+    server.pageSession(credentialsOf(request, server)).then(
+      (session) => {
+        pages.set(request, session)
+        if (session.setCookie !== undefined) response.appendHeader('set-cookie', session.setCookie)
+        response.setHeader('cache-control', 'no-store')
+        next()
+      },
+      (error: unknown) => refuse(error, server, response, next),
+    )
+  }
+}
+
+/** Who is asking. @throws Error where `rest(server)` did not run before */
+export const authOf = (request: IncomingMessage): Auth =>
+  mustBeIdentified(callers.get(request)).resolution.auth
+
+/** What `page(server)` found. @throws Error where it did not run before */
+export const pageOf = (request: IncomingMessage): PageSession => {
+  const session = pages.get(request)
+  if (!session) throw new Error('page(server) has to run first.')
+  return session
+}
+
+/** The signed-in user of a page, or null. */
+export const signedInUser = (request: IncomingMessage): UserProxy | null => pageOf(request).user
+
+/** One step made of several, for `node:http` without a framework; as the last one it answers 404, or 500. */
+export const chain = (
+  ...steps: readonly Middleware[]
+): ((
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void) => {
+  return (request, response, next = (error) => giveUp(response, error)) => {
+    const run = (index: number, error?: unknown): void => {
+      const step = steps[index]
+      if (error !== undefined || !step) next(error)
+      else step(request, response, (failure) => run(index + 1, failure))
+    }
+    run(0)
+  }
+}
+
+// As frameworks do where the application handles no errors: the reason is for the log.
+const giveUp = (response: ServerResponse, error: unknown): void => {
+  if (error !== undefined) console.error(error)
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  response.statusCode = error === undefined ? 404 : 500
+  response.end()
+}
+
+const guard = (judge: Judge): Middleware => {
+  return (request, response, next) => {
+    let caller: Caller
+    try {
+      caller = mustBeIdentified(callers.get(request))
+    } catch (error) {
+      return next(error)
+    }
+    const refusal = judge(caller)
+    if (refusal) refuse(refusal, caller.server, response, next)
+    else next()
+  }
+}
+
+const refuse = (
+  error: unknown,
+  server: AuthorizationServer,
+  response: ServerResponse,
+  next: (error: unknown) => void,
+): void => {
+  const refusal = server.refusalOf(error)
+  if (!refusal) {
+    next(error)
+    return
+  }
+  response.statusCode = refusal.status
+  setHeaders(response, {
+    ...protectiveHeaders,
+    ...refusal.headers,
+    'content-type': 'application/json',
+  })
+  response.end(JSON.stringify(refusal.body))
+}
+
+const setHeaders = (response: ServerResponse, headers: Readonly<Record<string, string>>): void => {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+}

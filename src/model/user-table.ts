@@ -1,0 +1,52 @@
+import type { User, UserId } from './user.ts'
+
+/** The type of the user table's key, which every `user_id` of ours takes. */
+export type UserKeyType = 'integer' | 'text' | 'uuid'
+
+export interface UserTableColumns {
+  readonly id: string
+  readonly email: string
+  /** Whether the user may act; without it every user may. A boolean, or an integer that is 0 for no. */
+  readonly active?: string
+  readonly emailVerified?: string
+  readonly isAdmin?: string
+  /** Default `integer`. */
+  readonly keyType?: UserKeyType
+  /**
+   * Foreign keys with cascade from our tables to this one. Do not use them where the application rebuilds
+   * this table in SQLite with foreign keys on: dropping it would delete every token.
+   */
+  readonly foreignKeys?: boolean
+}
+
+/** A table of users that the application owns, in the database of the store. */
+export interface UserTable {
+  readonly name: string
+  readonly columns: Required<Pick<UserTableColumns, 'id' | 'email'>> &
+    Readonly<Record<'active' | 'emailVerified' | 'isAdmin', string | null>>
+  readonly keyType: UserKeyType
+  readonly foreignKeys: boolean
+}
+
+/** Users that live elsewhere: asked for at every check, so that a deactivation works at once. */
+export interface UserCallbacks {
+  /** Default `integer`. */
+  readonly keyType?: UserKeyType
+  find(id: UserId): Promise<User | undefined>
+  /** For the built-in login and the `password` grant, where they are used. */
+  withPassword?(email: string, password: string): Promise<User | undefined>
+}
+
+/** Maps the application's own table of users, for the option `users`. */
+export const table = (name: string, columns: UserTableColumns): UserTable => ({
+  name,
+  columns: {
+    id: columns.id,
+    email: columns.email,
+    active: columns.active ?? null,
+    emailVerified: columns.emailVerified ?? null,
+    isAdmin: columns.isAdmin ?? null,
+  },
+  keyType: columns.keyType ?? 'integer',
+  foreignKeys: columns.foreignKeys ?? false,
+})

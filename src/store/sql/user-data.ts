@@ -1,0 +1,29 @@
+import { sql } from 'kysely'
+import type { UserId } from '../../model/user.ts'
+import type { UserDataStore } from '../store.ts'
+import type { Handle } from './handle.ts'
+
+const tables = ['client', 'authorization', 'token', 'consent', 'session'] as const
+
+export const sqlUserData = ({ read, write }: Handle): UserDataStore => ({
+  async idsInUse(after, limit) {
+    const parts = tables.map((name) => {
+      const from = sql.table(`oauth2server_${name}`)
+      const later = after === null ? sql`user_id is not null` : sql`user_id > ${after}`
+      // Each part stops at its own limit, so that no table is read to its end for a handful of ids.
+      return sql`select * from (select distinct user_id as id from ${from} where ${later} order by user_id limit ${limit}) as ${sql.ref(name)}`
+    })
+    const { rows } = await sql<{
+      id: UserId
+    }>`${sql.join(parts, sql` union `)} order by id limit ${limit}`.execute(read)
+    return rows.map(({ id }) => id)
+  },
+
+  async deleteOf(userId) {
+    for (const name of tables) {
+      await sql`delete from ${sql.table(`oauth2server_${name}`)} where user_id = ${userId}`.execute(
+        write,
+      )
+    }
+  },
+})

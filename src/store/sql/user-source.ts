@@ -1,0 +1,62 @@
+import { type AliasedExpression, type Kysely, sql } from 'kysely'
+import type { User, UserId } from '../../model/user.ts'
+import type { UserTable } from '../../model/user-table.ts'
+import type { Tables } from './tables.ts'
+
+/** What the store joins to know a user, whatever table it comes from. */
+export interface UserColumns {
+  readonly id: UserId
+  readonly email: string
+  readonly email_verified: number | boolean
+  readonly active: number | boolean
+  readonly is_admin: number | boolean
+}
+
+/** Whose users the store joins: its own, a table of the application, or none that it can see. */
+export type Users = UserTable | 'built-in' | 'elsewhere'
+
+/** The users under an alias, with the same columns whatever the table is. */
+export const userSource = <A extends string>(
+  db: Kysely<Tables>,
+  users: Users,
+  alias: A,
+): AliasedExpression<UserColumns, A> => {
+  if (users === 'built-in') {
+    return db
+      .selectFrom('oauth2server_user')
+      .select(['id', 'email', 'email_verified', 'active', 'is_admin'])
+      .as(alias) as AliasedExpression<UserColumns, A>
+  }
+  if (users === 'elsewhere') {
+    return sql<UserColumns>`(select null as id, null as email, 0 as email_verified, 0 as active, 0 as is_admin where 1 = 0)`.as(
+      alias,
+    ) as AliasedExpression<UserColumns, A>
+  }
+  const { name, columns } = users
+  const column = (given: string | null, otherwise: number) =>
+    given === null ? sql.lit(otherwise) : sql.ref(given)
+  return sql<UserColumns>`(select ${sql.ref(columns.id)} as id, ${sql.ref(columns.email)} as email, ${column(columns.emailVerified, 0)} as email_verified, ${column(columns.active, 1)} as active, ${column(columns.isAdmin, 0)} as is_admin from ${sql.table(name)})`.as(
+    alias,
+  ) as AliasedExpression<UserColumns, A>
+}
+
+export const isTrue = (value: number | boolean | null): boolean =>
+  value === true || Number(value) > 0
+
+/** The user of a joined row; null where the join found none. */
+export const joinedUser = (row: {
+  readonly u_id: UserId | null
+  readonly u_email: string | null
+  readonly u_verified: number | boolean | null
+  readonly u_active: number | boolean | null
+  readonly u_admin: number | boolean | null
+}): User | null =>
+  row.u_id === null
+    ? null
+    : {
+        id: row.u_id,
+        email: row.u_email ?? '',
+        emailVerified: isTrue(row.u_verified),
+        active: isTrue(row.u_active),
+        isAdmin: isTrue(row.u_admin),
+      }

@@ -1,0 +1,13 @@
+import { expect, test, vi } from 'vitest'
+import { describeAdapter } from './embed.ts'
+import { expressHost } from './hosts/express.ts'
+
+vi.mock('express', () => import('express4' as string))
+
+test('this is Express 4', async () => {
+  const { default: express } = await import('express')
+  // Express 5 has no such method.
+  expect('del' in express()).toBe(true)
+})
+
+describeAdapter('Express 4', expressHost)

@@ -1,0 +1,162 @@
+import 'reflect-metadata'
+import {
+  type ArgumentsHost,
+  Catch,
+  Controller,
+  type ExceptionFilter,
+  Get,
+  HttpException,
+  type INestApplication,
+  Module,
+  Req,
+} from '@nestjs/common'
+import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core'
+import { ExpressAdapter } from '@nestjs/platform-express'
+import { FastifyAdapter } from '@nestjs/platform-fastify'
+import express from 'express'
+import { type AuthorizationServer, type Auth as Caller, Scope } from 'svc-oauth2server'
+import {
+  Auth,
+  AuthorizationServerModule,
+  Page,
+  pageOf,
+  RequireAnyOauthScope,
+  RequireApiAuth,
+  RequireOauthScopes,
+} from 'svc-oauth2server/nest'
+import { actAs, createTestServer } from 'svc-oauth2server/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+@Controller()
+@RequireApiAuth()
+@RequireOauthScopes('notes:read')
+class Scoped {
+  @Get('class') one(@Auth() { scopes }: Caller) {
+    return { scopes }
+  }
+
+  @Get('both')
+  @RequireOauthScopes('notes:write')
+  both() {
+    return {}
+  }
+}
+
+@Controller()
+class Others {
+  @Get('any') @RequireAnyOauthScope('notes:read', 'notes:write') any() {
+    return {}
+  }
+
+  @Get('unguarded') unguarded(@Auth() auth: Caller) {
+    return auth
+  }
+
+  @Get('page') @Page() page() {
+    return { own: 1 }
+  }
+
+  @Get('text') @Page() text(@Req() request: Parameters<typeof pageOf>[0]) {
+    return `${pageOf(request).user}`
+  }
+
+  @Get('nopage') nopage(@Req() request: Parameters<typeof pageOf>[0]) {
+    return pageOf(request)
+  }
+}
+
+/** What an application does with every exception: ours are Nest's own. */
+@Catch(HttpException)
+class Filter implements ExceptionFilter {
+  catch(exception: HttpException, host: ArgumentsHost): void {
+    const response = host.switchToHttp().getResponse()
+    const status = exception.getStatus()
+    response.status(status).header('x-filter', 'seen').send(exception.getResponse())
+  }
+}
+
+/** Each platform with a cookie that the application sets beforehand. */
+const platforms: [string, () => AbstractHttpAdapter][] = [
+  [
+    'Express',
+    () =>
+      new ExpressAdapter(
+        express().use((_req, res, next) => {
+          res.cookie('theme', 'dark')
+          next()
+        }),
+      ),
+  ],
+  [
+    'Fastify',
+    () => {
+      const adapter = new FastifyAdapter()
+      adapter.getInstance().addHook('onRequest', async (_request, reply) => {
+        reply.header('set-cookie', 'theme=dark; Path=/')
+      })
+      return adapter
+    },
+  ],
+]
+
+describe.each(platforms)('Nest on %s', (_, adapter) => {
+  let server: AuthorizationServer
+  let app: INestApplication
+  beforeAll(async () => {
+    const scopes = ['notes:read', 'notes:write', 'notes:share'].map((id) => new Scope(id))
+    server = await createTestServer({ scopes })
+    @Module({
+      controllers: [Scoped, Others],
+      imports: [AuthorizationServerModule.register(server)],
+    })
+    class App {}
+    app = await NestFactory.create(App, adapter(), { logger: false })
+    app.useGlobalFilters(new Filter())
+    await app.listen(0, '127.0.0.1')
+  })
+  afterAll(async () => {
+    await app.close()
+    await server.close()
+  })
+  const ask = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`http://localhost:${app.getHttpServer().address().port}${path}`, { headers })
+  const statuses = async (scopes: readonly string[]) => {
+    const { headers } = await actAs(server, { scopes })
+    return Promise.all(['/class', '/both', '/any'].map(async (p) => (await ask(p, headers)).status))
+  }
+
+  test('decorators of the class and of the method add up; any of the scopes is enough', async () => {
+    expect(await statuses(['notes:read', 'notes:write'])).toEqual([200, 200, 200])
+    expect(await statuses(['notes:read'])).toEqual([200, 403, 200])
+    expect(await statuses(['notes:write'])).toEqual([403, 403, 200])
+    expect(await statuses(['notes:share'])).toEqual([403, 403, 403])
+  })
+
+  test('a refusal is an exception of Nest, which filters of the application see', async () => {
+    const { status, headers } = await ask('/any')
+    expect([status, headers.get('x-filter')]).toEqual([401, 'seen'])
+    expect(headers.get('www-authenticate')).toMatch(/^Bearer realm="/)
+  })
+
+  test('@Auth() without a guard, and pageOf() without @Page(), answer 500', async () => {
+    const { headers } = await actAs(server)
+    expect((await ask('/unguarded', headers)).status).toBe(500)
+    expect((await ask('/nopage', headers)).status).toBe(500)
+  })
+
+  test('@Page() adds to the model of a page, leaves a text, and keeps cookies that are set', async () => {
+    const page = await ask('/page')
+    expect(await page.json()).toMatchObject({ own: 1, user: null, links: { login: '/login' } })
+    expect(page.headers.get('cache-control')).toBe('no-store')
+    expect(page.headers.getSetCookie()).toEqual([
+      'theme=dark; Path=/',
+      expect.stringContaining('oauth2server_session='),
+    ])
+    expect(await (await ask('/text')).text()).toBe('null')
+  })
+})
+
+test('a decorator that asks for no scope throws where it is made', () => {
+  expect(() => RequireOauthScopes()).toThrow(TypeError)
+  expect(() => RequireAnyOauthScope()).toThrow(TypeError)
+})

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, describe } from 'vitest'
+import type { Embedded } from './adapter/harness.ts'
+import { describeProtocol } from './adapter/protocol.ts'
+import { describeReference } from './adapter/reference.ts'
+import { describeSessions } from './adapter/sessions.ts'
+import { describeTokens } from './adapter/tokens.ts'
+import { World } from './adapter/world.ts'
+
+/**
+ * What holds of every application that embeds the server, whatever the adapter. The application has
+ * `GET` and `POST /api/notes`, `/api/me`, `/api/public` and the page `/` of the notes application.
+ */
+export const adapterContract = (title: string, embed: () => Promise<Embedded>): void => {
+  describe(title, () => {
+    let app: Embedded | undefined
+    let prepared: World | undefined
+    beforeAll(async () => {
+      app = await embed()
+      prepared = await World.of(app)
+    })
+    afterAll(() => app?.[Symbol.asyncDispose]())
+    const world = (): World => {
+      if (!prepared) throw new Error('The application did not start.')
+      return prepared
+    }
+    describeTokens(world)
+    describeSessions(world)
+    describeProtocol(world)
+    describeReference(world)
+  })
+}

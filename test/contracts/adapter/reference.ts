@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { newBrowser, type Presented, pageOf, type World } from './world.ts'
+
+/** What the tests of the reference implementation's decorators establish, retold as facts of ours. */
+export const describeReference = (world: () => World): void => {
+  const status = async (path: string, presented: Presented = {}) =>
+    // `ask` checks of every answer that it sets no cookie.
+    (await world().ask(path, presented)).status
+  const post = {
+    method: 'POST',
+    headers: ['Content-Type: application/json'],
+    body: JSON.stringify({ text: 'x' }),
+  }
+  const token = (scopes: readonly string[]) =>
+    world().app.control.personalToken(world().user.id, { scopes })
+
+  describe("the reference's decorators", () => {
+    test('authentication: nobody is refused, a token in the query is let in, no cookie is set', async () => {
+      expect(await status('/api/me')).toBe(401)
+      expect(await status('/api/me', { query: `?access_token=${await token([])}` })).toBe(200)
+    })
+
+    test('scopes: a token that holds the scope is let in, one that does not is forbidden', async () => {
+      const holds = `?access_token=${await token(['notes:write'])}`
+      const lacks = `?access_token=${await token([])}`
+      expect(await status('/api/notes', { ...post, query: holds })).toBe(201)
+      expect(await status('/api/notes', { ...post, query: lacks })).toBe(403)
+    })
+
+    test('anonymous allowed: nobody has no id, the holder of a token has the id of its user', async () => {
+      const query = `?access_token=${await token([])}`
+      const nobody = await world().ask('/api/public')
+      const holder = await world().ask('/api/public', { query })
+      expect([nobody.status, nobody.body]).toEqual([200, expect.objectContaining({ user: null })])
+      expect(holder.body).toMatchObject({ user: { id: world().user.id } })
+    })
+
+    test('a token logs no browser in: its pages know nobody until there is a login', async () => {
+      const { app, user } = world()
+      const agent = newBrowser(app)
+      const isKnown = async () => (await pageOf(app, agent)).html.includes(user.email)
+      const ask = async (path: string, init?: RequestInit) =>
+        (await agent.fetch(`${app.url}${path}`, init)).status
+      expect(await isKnown()).toBe(false)
+      expect(await ask(`/api/notes?access_token=${await token(['notes:read'])}`)).toBe(200)
+      expect(await isKnown()).toBe(false)
+      expect(await ask(`/api/notes?access_token=${await token([])}`)).toBe(403)
+      expect(await isKnown()).toBe(false)
+      const form = await agent.browse(`${app.url}${app.place.loginPath}`)
+      await agent.submit(form, { email: user.email, password: 'correct horse battery staple' })
+      const page = await pageOf(app, agent)
+      expect(page.html).toContain(user.email)
+      expect(page.headers.getSetCookie()).toEqual([])
+    })
+  })
+}

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest'
+import { forgedJwt, sessionKey } from '../../support/session.ts'
+import {
+  anonymous,
+  bare,
+  decodeError,
+  expiredToken,
+  invalidIssuer,
+  known,
+  missingHeader,
+  noAuthorization,
+} from './answers.ts'
+import { secretKey } from './harness.ts'
+import { machine, newBrowser, type Presented, pageOf, type World } from './world.ts'
+
+/** Contract §3 for a session and the JWT of its page, and what a session is bound to. */
+export const describeSessions = (world: () => World): void => {
+  const both = async (presented: Presented, guarded: unknown, open: unknown = guarded) => {
+    expect(await world().ask('/api/me', presented)).toEqual(guarded)
+    expect(await world().ask('/api/public', presented)).toEqual(open)
+  }
+  const ofSession = (jwt: string): Presented => ({
+    authorization: `Bearer ${jwt}`,
+    cookie: world().session.cookie,
+  })
+  const signed = (changed: Record<string, unknown>, header = {}) =>
+    forgedJwt(world().claims(changed), { header, key: sessionKey(secretKey) })
+  const seconds = async () => Math.floor((await world().app.control.advance(0)) / 1000)
+  const theUser = () => {
+    const { id, email } = world().user
+    return [
+      known({ id, email, kind: 'session' }),
+      known({ kind: 'session', user: { id } }),
+    ] as const
+  }
+
+  describe('a session', () => {
+    test('with the JWT of its page: its user, whom scopes do not limit', async () => {
+      const presented = ofSession(world().session.jwt)
+      await both(presented, ...theUser())
+      expect((await world().ask('/api/notes', presented)).status).toBe(200)
+    })
+
+    test('without a JWT: 400; anonymous where that is allowed', () =>
+      both({ cookie: world().session.cookie }, missingHeader, anonymous))
+
+    test.each(['Basic YTpi', 'Token abc', 'Bearer', 'JWT a.b.c', ''])(
+      'with the header "%s": 400, and never anonymous',
+      (authorization) => both({ authorization, cookie: world().session.cookie }, missingHeader),
+    )
+
+    test.each(['a.b', 'a.b.c', '..', 'a.b.c.d.e'])('with the JWT %s: 400', (jwt) =>
+      both(ofSession(jwt), decodeError),
+    )
+    test('with a JWT of another key: 400', () =>
+      both(ofSession(forgedJwt(world().claims(), { key: 'another key' })), decodeError))
+    test('with an expired JWT: 403', async () =>
+      both(ofSession(signed({ exp: (await seconds()) - 1 })), expiredToken))
+    test("with another user's JWT, or another session's: 403", async () => {
+      await both(ofSession(world().others.jwt), invalidIssuer)
+      await both(ofSession(world().second.jwt), invalidIssuer)
+    })
+    test.each(['sub', 'exp', 'aud', 'jti', 'sid'])('with a JWT without %s: 400', (claim) =>
+      both(ofSession(signed({ [claim]: undefined })), noAuthorization),
+    )
+    test('with a JWT that was made for something else: 400', async () => {
+      await both(ofSession(signed({ aud: 'https://other.example' })), noAuthorization)
+      await both(ofSession(signed({}, { typ: 'JWT' })), noAuthorization)
+    })
+
+    test('of an inactive user: 401, bare; reactivation restores it', async () => {
+      const { app, other } = world()
+      const { jwt, cookie } = world().others
+      const presented = { authorization: `Bearer ${jwt}`, cookie }
+      await app.control.setActive(other.id, false)
+      await both(presented, bare)
+      await both({ cookie }, bare, anonymous)
+      await app.control.setActive(other.id, true)
+      expect((await world().ask('/api/me', presented)).status).toBe(200)
+    })
+
+    test('given twice is none', async () => {
+      const { cookie, jwt } = world().session
+      const cookies = `${cookie}; ${world().second.cookie}`
+      await both({ authorization: `Bearer ${jwt}`, cookie: cookies }, bare)
+      await both({ authorization: `Bearer ${jwt}`, cookie: [cookie, cookie] }, bare)
+    })
+
+    test('that was logged out: 401, bare', async () => {
+      const { app, second } = world()
+      const url = `${app.url}${app.place.logoutPath}`
+      const body = new URLSearchParams({ csrf_token: second.csrfToken })
+      expect((await second.agent.fetch(url, { method: 'POST', body })).status).toBe(303)
+      await both({ authorization: `Bearer ${second.jwt}`, cookie: second.cookie }, bare)
+    })
+  })
+
+  describe('a JWT without its session: 401, bare', () => {
+    test.each<[string, () => string[]]>([
+      ['no cookie', () => []],
+      ['a dead cookie', () => [world().session.cookie.replace(/=.*/, `=${'A'.repeat(43)}`)]],
+      ["a cookie that is none of the server's", () => ['theme=dark']],
+    ])('%s', (_, cookie) =>
+      both({ authorization: `Bearer ${world().session.jwt}`, cookie: cookie() }, bare),
+    )
+  })
+
+  describe('a session cookie that is replayed', () => {
+    const replayed = async (headers: readonly string[]) => {
+      const { jwt, cookie } = world().session
+      const before = (await world().app.control.events()).length
+      await both({ authorization: `Bearer ${jwt}`, cookie, headers }, bare)
+      const events = (await world().app.control.events()).slice(before)
+      expect(events).toContain('session.moved')
+      await both(ofSession(jwt), ...theUser())
+    }
+
+    test('from another browser is refused, and the owner is not locked out', () =>
+      replayed(['User-Agent: curl/8']))
+
+    test('from another machine is refused, and the owner is not locked out', async () => {
+      if (!world().app.place.isProxied) return
+      await replayed(['X-Forwarded-For: 198.51.100.9'])
+      // Only what the nearest untrusted hop is counts: the rest is anybody's claim.
+      await replayed([`X-Forwarded-For: ${machine}, 198.51.100.9`])
+      await replayed([`X-Forwarded-For: ${machine}`, 'X-Forwarded-For: 198.51.100.9'])
+    })
+
+    test('X-Forwarded-For counts for nothing where no proxy is trusted', async () => {
+      if (world().app.place.isProxied) return
+      const presented = ofSession(world().session.jwt)
+      await both({ ...presented, headers: ['X-Forwarded-For: 198.51.100.9'] }, ...theUser())
+    })
+  })
+
+  describe("the application's page", () => {
+    test('shows who is logged in, and embeds the JWT for its scripts', async () => {
+      const { app, session, user } = world()
+      const { status, headers, html, jwt } = await pageOf(app, session.agent)
+      expect(status).toBe(200)
+      expect(headers.get('content-type')).toMatch(/^text\/html/)
+      expect(headers.get('cache-control')).toContain('no-store')
+      expect(html).toContain(user.email)
+      expect(html).toContain(`<input type="hidden" name="authorized_token" value="${jwt}">`)
+      const [, script = ''] = /<script src="([^"]+)"/.exec(html) ?? []
+      expect(script).toBe(world().oauth('/session.js'))
+      const served = await session.agent.fetch(new URL(script, app.url))
+      expect(served.headers.get('content-type')).toMatch(/^text\/javascript/)
+      expect(await served.text()).toContain('"Authorization", "Bearer "')
+    })
+
+    test('knows nobody without the cookie, whatever token is presented', async () => {
+      const { app, user } = world()
+      const token = await app.control.personalToken(user.id, { scopes: [] })
+      const agent = newBrowser(app, { authorization: `Bearer ${token}` })
+      const { status, html, jwt, headers } = await pageOf(app, agent)
+      expect([status, jwt]).toEqual([200, ''])
+      expect(html).not.toContain(user.email)
+      // Its forms are bound to a cookie, which a new browser gets with them.
+      expect(headers.getSetCookie()).toEqual([expect.stringContaining('oauth2server_session=')])
+    })
+
+    test('knows nobody when the cookie comes from another browser', async () => {
+      const { app, session } = world()
+      const { html } = await pageOf(app, session.agent, { 'user-agent': 'curl/8' })
+      expect(html).not.toContain(world().user.email)
+    })
+  })
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest'
+import { anonymous, bare, insufficient, invalidToken, known, twoCredentials } from './answers.ts'
+import type { Presented, World } from './world.ts'
+
+/** How a token is presented. */
+const carriers: Readonly<Record<string, (token: string) => Presented>> = {
+  'in the header': (token) => ({ authorization: `Bearer ${token}` }),
+  'in the query': (token) => ({ query: `?access_token=${token}` }),
+}
+
+const json = ['Content-Type: application/json']
+const note = JSON.stringify({ text: 'a note' })
+
+/** Every kind of token, made for a user. `lives` is in seconds. */
+const kinds = {
+  personal_token: {
+    make: ({ app }: World, user: string | number, scopes: readonly string[]) =>
+      app.control.personalToken(user, { scopes, expiresIn: 3600 }),
+    kind: 'personal_token',
+  },
+  'access token': {
+    make: ({ app, client }: World, user: string | number, scopes: readonly string[]) =>
+      app.control.accessToken(user, client.clientId, scopes),
+    kind: 'access_token',
+  },
+} as const
+
+/** Contract §3, and the issue's table: every kind of token × every state × every carrier. */
+export const describeTokens = (world: () => World): void => {
+  const both = async (presented: Presented, guarded: unknown, open: unknown = guarded) => {
+    expect(await world().ask('/api/me', presented)).toEqual(guarded)
+    expect(await world().ask('/api/public', presented)).toEqual(open)
+  }
+
+  describe('no credential', () => {
+    test('401 with a bare challenge; anonymous where that is allowed', () =>
+      both({}, bare, anonymous))
+    test('a scope that is needed changes nothing of it', async () => {
+      expect(await world().ask('/api/notes')).toEqual(bare)
+    })
+  })
+
+  describe.each(Object.entries(kinds))('%s', (_, { make, kind }) => {
+    describe.each(Object.entries(carriers))('%s', (_, carry) => {
+      test('valid: its user, with the e-mail address only where the scope is there', async () => {
+        const { user } = world()
+        const plain = carry(await make(world(), user.id, []))
+        await both(plain, known({ id: user.id, kind }), known({ kind, user: { id: user.id } }))
+        const withEmail = carry(await make(world(), user.id, ['user:email']))
+        expect(await world().ask('/api/me', withEmail)).toEqual(
+          known({ id: user.id, email: user.email, kind }),
+        )
+      })
+
+      test('with the scope that is needed: let through; with another: 403 that names it', async () => {
+        const { user } = world()
+        const reads = carry(await make(world(), user.id, ['notes:read']))
+        const writes = carry(await make(world(), user.id, ['notes:write']))
+        const post = { method: 'POST', headers: json, body: note }
+        expect((await world().ask('/api/notes', reads)).status).toBe(200)
+        expect(await world().ask('/api/notes', writes)).toEqual(insufficient('notes:read'))
+        expect(await world().ask('/api/notes', { ...writes, ...post })).toEqual(
+          known({ id: expect.any(Number), text: 'a note', created_at: expect.any(String) }, 201),
+        )
+        expect(await world().ask('/api/notes', { ...reads, ...post })).toEqual(
+          insufficient('notes:write'),
+        )
+      })
+
+      test('expired, revoked or unknown: 401 invalid_token, also where anonymous is allowed', async () => {
+        const { app, user } = world()
+        const revoked = await make(world(), user.id, [])
+        await app.control.revoke(revoked)
+        const expired = await make(world(), user.id, [])
+        await app.control.advance(3600)
+        for (const token of [expired, revoked, 'A'.repeat(60), 'bad'])
+          await both(carry(token), invalidToken)
+      })
+
+      test('of an inactive user: 401 at once; reactivation restores it', async () => {
+        const { app, other } = world()
+        const presented = carry(await make(world(), other.id, []))
+        await app.control.setActive(other.id, false)
+        await both(presented, invalidToken)
+        await app.control.setActive(other.id, true)
+        expect((await world().ask('/api/me', presented)).status).toBe(200)
+      })
+
+      test('beside the cookie of a session: the token decides, valid or not', async () => {
+        const { session, other } = world()
+        const { cookie } = session
+        const valid = carry(await make(world(), other.id, []))
+        expect(await world().ask('/api/me', { ...valid, cookie })).toEqual(
+          known({ id: other.id, kind }),
+        )
+        await both({ ...carry('A'.repeat(60)), cookie }, invalidToken)
+      })
+
+      test('given twice: 400 invalid_request', async () => {
+        const token = await make(world(), world().user.id, [])
+        const authorization = `Bearer ${token}`
+        const query = `?access_token=${token}`
+        const twice: Presented[] = [
+          { authorization, query },
+          { authorization, query: '?access_token=' },
+          { authorization: [authorization, authorization] },
+          { authorization: ['Bearer junk', authorization] },
+          { authorization: [authorization, 'Bearer junk'] },
+          { authorization: `${authorization},${authorization}` },
+          { query: `${query}&access_token=${token}` },
+          { query: `${query}&%61ccess_token=junk` },
+          { authorization: `Bearer ${world().session.jwt}`, query, cookie: world().session.cookie },
+        ]
+        for (const presented of twice) await both(presented, twoCredentials)
+      })
+    })
+  })
+
+  describe('a malformed header, and nobody is logged in', () => {
+    test.each(['Basic YTpi', 'Basic a.b', 'Token abc', 'Bearer', 'Bearerabc', 'DPoP abc', ''])(
+      '"%s": 401 invalid_token',
+      (authorization) => both({ authorization }, invalidToken),
+    )
+    test.each(['Bearer a b', 'Bearer \xE9', 'Bearer "a"', 'Bearer =a'])(
+      '"%s": 401 invalid_token',
+      (authorization) => both({ authorization }, invalidToken),
+    )
+    test('a token in the body of a request is none', async () => {
+      const token = await kinds.personal_token.make(world(), world().user.id, ['notes:write'])
+      for (const [type, body] of [
+        ['application/json', JSON.stringify({ access_token: token, text: 'x' })],
+        ['application/x-www-form-urlencoded', `access_token=${token}`],
+      ]) {
+        const headers = [`Content-Type: ${type}`]
+        const presented = { method: 'POST', headers, body: body ?? '' }
+        expect(await world().ask('/api/notes', presented)).toEqual(bare)
+      }
+    })
+  })
+}

@@ -1,0 +1,174 @@
+import { expect } from 'vitest'
+import { rawHttp } from '../../support/raw-http.ts'
+import { claimsOf } from '../../support/session.ts'
+import { UserAgent } from '../../support/user-agent.ts'
+import { type ClientCredentials, type Embedded, password } from './harness.ts'
+
+/** The `User-Agent` of the user's browser. */
+export const browser = 'Mozilla/5.0 (the browser of the adapter contract)'
+/** The address of the user's machine, as a trusted proxy reports it. */
+export const machine = '203.0.113.7'
+
+/** A browser that is logged in, and what the application's page gave it. */
+export interface SignedIn {
+  readonly agent: UserAgent
+  readonly cookie: string
+  readonly jwt: string
+  readonly csrfToken: string
+}
+
+/** A request by hand. */
+export interface Presented {
+  readonly method?: string
+  readonly authorization?: string | readonly string[]
+  readonly cookie?: string | readonly string[]
+  readonly query?: string
+  readonly headers?: readonly string[]
+  readonly body?: string
+}
+
+export interface Answer {
+  readonly status: number
+  /** The `WWW-Authenticate` header as its parameters; `bare` where it names no error. */
+  readonly challenge: 'none' | 'bare' | Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+export interface Account {
+  readonly id: string | number
+  readonly email: string
+}
+
+/** An application with the users and credentials that the suite presents to it. */
+export class World {
+  readonly app: Embedded
+  readonly user: Account
+  readonly other: Account
+  readonly client: ClientCredentials
+  /** The user's browser. */
+  readonly session: SignedIn
+  /** A second browser of the same user, and one of the other user. */
+  readonly second: SignedIn
+  readonly others: SignedIn
+
+  private constructor(
+    fields: Pick<World, 'app' | 'user' | 'other' | 'client' | 'session' | 'second' | 'others'>,
+  ) {
+    this.app = fields.app
+    this.user = fields.user
+    this.other = fields.other
+    this.client = fields.client
+    this.session = fields.session
+    this.second = fields.second
+    this.others = fields.others
+  }
+
+  static async of(app: Embedded): Promise<World> {
+    const account = async (email: string) => ({ email, id: await app.control.createUser(email) })
+    const user = await account('user-a@example.org')
+    const other = await account('user-b@example.org')
+    const client = await app.control.createClient(user.id)
+    const [session, second, others] = await Promise.all(
+      [user, user, other].map((account) => signIn(app, account)),
+    )
+    if (!session || !second || !others) throw new Error('Nobody could log in.')
+    return new World({ app, user, other, client, session, second, others })
+  }
+
+  /** The path of an address of the application, for a request target. */
+  path(path: string): string {
+    return new URL(this.app.url).pathname.replace(/\/$/, '') + path
+  }
+
+  /** The path of an address of the authorization server. */
+  oauth(path: string): string {
+    return this.path(this.app.place.oauthPrefix + path)
+  }
+
+  /** Claims of the session's JWT, some of them changed; undefined removes one. */
+  claims(changed: Record<string, unknown> = {}): Record<string, unknown> {
+    return { ...claimsOf(this.session.jwt), ...changed }
+  }
+
+  /** Sends a request byte by byte, as from the user's browser on the user's machine. */
+  async send(path: string, presented: Presented = {}) {
+    const { method = 'GET', query = '', body, headers = [] } = presented
+    const has = (name: string) => headers.some((line) => line.toLowerCase().startsWith(`${name}:`))
+    const lines = (name: string, values: string | readonly string[] = []) =>
+      [values].flat().map((value) => `${name}: ${value}`)
+    return rawHttp(
+      { issuer: this.app.url },
+      {
+        method,
+        target: path + query,
+        headers: [
+          ...(has('user-agent') ? [] : [`User-Agent: ${browser}`]),
+          ...(has('x-forwarded-for') ? [] : forwarded(this.app)),
+          ...lines('Authorization', presented.authorization),
+          ...lines('Cookie', presented.cookie),
+          ...headers,
+        ],
+        ...(body === undefined ? {} : { body }),
+      },
+    )
+  }
+
+  /** Asks a guarded resource, and checks what holds of each of its answers. */
+  async ask(path: string, presented: Presented = {}): Promise<Answer> {
+    const { status, headers, text } = await this.send(this.path(path), presented)
+    expect(headers.get('content-type')).toMatch(/^application\/json\b/)
+    expect(headers.get('cache-control')).toContain('no-store')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(headers.get('set-cookie')).toBeNull()
+    const challenge = headers.get('www-authenticate')
+    return {
+      status,
+      challenge: challenge === null ? 'none' : this.#challenge(challenge),
+      body: JSON.parse(text),
+    }
+  }
+
+  #challenge(text: string): Answer['challenge'] {
+    expect(text).toMatch(/^Bearer [a-z_]+="[^"\\]*"(?:, [a-z_]+="[^"\\]*")*$/)
+    const pairs = [...text.matchAll(/([a-z_]+)="([^"]*)"/g)].map(([, name, value]) => [name, value])
+    const all = Object.fromEntries(pairs)
+    expect(all.realm).toBe(this.app.place.issuer)
+    return 'error' in all ? all : 'bare'
+  }
+}
+
+const forwarded = ({ place }: Embedded): string[] =>
+  place.isProxied ? [`X-Forwarded-For: ${machine}`] : []
+
+/** A browser of that name, on the user's machine. */
+export const newBrowser = (app: Embedded, headers: Record<string, string> = {}): UserAgent =>
+  new UserAgent({
+    'user-agent': browser,
+    ...(app.place.isProxied ? { 'x-forwarded-for': machine } : {}),
+    ...headers,
+  })
+
+const signIn = async (app: Embedded, { email }: Account): Promise<SignedIn> => {
+  const agent = newBrowser(app)
+  const form = await agent.browse(`${app.url}${app.place.loginPath}`)
+  const answer = await agent.submit(form, { email, password })
+  expect(answer.status).toBe(303)
+  const page = await pageOf(app, agent)
+  const cookie = await agent.jar.getCookieString(app.url)
+  return { agent, cookie, jwt: page.jwt, csrfToken: page.csrfToken }
+}
+
+/** The application's own page, as a browser sees it. */
+export const pageOf = async (app: Embedded, agent: UserAgent, headers = {}) => {
+  const response = await agent.fetch(`${app.url}/`, { headers })
+  const html = await response.text()
+  const field = (name: string): string =>
+    new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? ''
+  return {
+    status: response.status,
+    headers: response.headers,
+    html,
+    jwt: field('authorized_token'),
+    csrfToken: field('csrf_token'),
+  }
+}
