@@ -1,9 +1,9 @@
-import type { Selectable, UpdateObject } from 'kysely'
+import { type Selectable, sql, type UpdateObject } from 'kysely'
 import type { UserId } from '../../model/user.ts'
 import { NotOurUsers, type UserStore, type UserWithPassword } from '../store.ts'
 import { flag, type Handle } from './handle.ts'
 import type { Tables } from './tables.ts'
-import { isTrue, userSource } from './user-source.ts'
+import { isTrue, type UserColumns, userSource } from './user-source.ts'
 
 const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithPassword => ({
   id: row.id,
@@ -16,32 +16,31 @@ const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithPassword
 
 /** A table of the application: we read it, and never write to it. */
 const hostUsers = ({ read, users }: Handle): UserStore => {
-  const find = async (
-    column: 'id' | 'email',
-    value: UserId,
-  ): Promise<UserWithPassword | undefined> => {
-    const row = await read
-      .selectFrom(userSource(read, users, 'u'))
-      .selectAll()
-      .where(`u.${column}`, '=', value as never)
-      .executeTakeFirst()
-    return (
-      row && {
-        id: row.id,
-        email: row.email,
-        emailVerified: isTrue(row.email_verified),
-        active: isTrue(row.active),
-        isAdmin: isTrue(row.is_admin),
-        passwordHash: null,
-      }
-    )
-  }
+  const select = read.selectFrom(userSource(read, users, 'u')).selectAll()
+  const toUser = (row: UserColumns): UserWithPassword => ({
+    id: row.id,
+    email: row.email,
+    emailVerified: isTrue(row.email_verified),
+    active: isTrue(row.active),
+    isAdmin: isTrue(row.is_admin),
+    passwordHash: null,
+  })
   const refuse = async (): Promise<never> => {
     throw new NotOurUsers()
   }
   return {
-    find: (id) => find('id', id),
-    findByEmail: (email) => find('email', email),
+    async find(id) {
+      const row = await select.where('u.id', '=', id).executeTakeFirst()
+      return row && toUser(row)
+    },
+
+    async findByEmail(email) {
+      // However the application writes them; of two that differ in case alone, neither is meant for certain.
+      const rows = await select.where(sql`lower(u.email)`, '=', email).limit(2).execute()
+      const [row] = rows
+      return row && rows.length === 1 ? toUser(row) : undefined
+    },
+
     insert: refuse,
     setActive: refuse,
     setPassword: refuse,

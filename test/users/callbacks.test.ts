@@ -1,0 +1,170 @@
+import {
+  type AuthorizationServer,
+  StoreUnavailable,
+  type User,
+  type UserId,
+} from 'svc-oauth2server'
+import { createTestServer } from 'svc-oauth2server/testing'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { statusOf } from './status.ts'
+
+// Users of whom the store sees nothing: the application is asked for them.
+
+const people = new Map<UserId, User>()
+let asked: UserId[]
+let server: AuthorizationServer
+
+const add = (id: UserId, changed: Partial<User> = {}): UserId => {
+  const user = { email: `${id}@example.org`, emailVerified: true, active: true, isAdmin: false }
+  people.set(id, Object.freeze({ id, ...user, ...changed }))
+  return id
+}
+
+beforeEach(async () => {
+  people.clear()
+  asked = []
+  server = await createTestServer({
+    allowedGrantTypes: ['authorization_code', 'client_credentials', 'refresh_token', 'password'],
+    users: {
+      keyType: 'text',
+      async find(id) {
+        asked.push(id)
+        return people.get(id)
+      },
+      async withPassword(email, password) {
+        const user = [...people.values()].find((person) => person.email === email)
+        return user?.active && password === 'secret' ? user : undefined
+      },
+    },
+  })
+})
+afterEach(() => server.close())
+
+describe('users by callbacks alone', () => {
+  test('are asked for at every check, so that a deactivation works at once', async () => {
+    const id = add('ada')
+    const { accessToken, userId } = await server.tokens.createPersonal('Laptop', id)
+    expect(userId).toBe('ada')
+    expect(await statusOf(server, accessToken)).toBe(200)
+    add('ada', { active: false })
+    expect(await statusOf(server, accessToken)).toBe(401)
+    add('ada')
+    expect(await statusOf(server, accessToken)).toBe(200)
+    people.delete('ada')
+    expect(await statusOf(server, accessToken)).toBe(401)
+    expect(asked.filter((who) => who === 'ada').length).toBeGreaterThanOrEqual(4)
+  })
+
+  test("a client's owner counts as well", async () => {
+    const { client, clientSecret } = await server.clients.create({
+      name: 'C',
+      userId: add('owner'),
+    })
+    const token = async () => {
+      const body = new URLSearchParams({ grant_type: 'client_credentials' })
+      const headers = { authorization: `Basic ${btoa(`${client.clientId}:${clientSecret}`)}` }
+      const request = new Request('http://localhost/oauth/token', { method: 'POST', headers, body })
+      const answer = await server.fetch(request)
+      return { status: answer.status, body: (await answer.json()) as Record<string, string> }
+    }
+    const issued = await token()
+    expect(issued.status).toBe(200)
+    expect((await server.clients.update(client.clientId, { name: 'D' })).isActive).toBe(true)
+    add('owner', { active: false })
+    expect(await token()).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
+    expect(await statusOf(server, issued.body.access_token ?? '')).toBe(401)
+    expect((await server.clients.resetClientSecret(client.clientId)).client.isActive).toBe(false)
+  })
+
+  test('the password grant and the built-in login ask the application', async () => {
+    add('ada')
+    const { client } = await server.clients.create({
+      name: 'C',
+      userId: 'ada',
+      isConfidential: false,
+    })
+    const ask = async (password: string) => {
+      const fields = {
+        grant_type: 'password',
+        client_id: client.clientId,
+        username: 'ada@example.org',
+      }
+      const body = new URLSearchParams({ ...fields, password })
+      const request = new Request('http://localhost/oauth/token', { method: 'POST', body })
+      const answer = await server.fetch(request)
+      return { status: answer.status, body: (await answer.json()) as Record<string, string> }
+    }
+    expect(await ask('wrong')).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(await ask('secret')).toMatchObject({ status: 200, body: { user: { id: 'ada' } } })
+    expect((await server.users.withPassword('ada@example.org', 'secret'))?.id).toBe('ada')
+  })
+
+  test('a refresh token of a deactivated user is refused, and lives again with its user', async () => {
+    add('ada')
+    const { client, clientSecret } = await server.clients.create({
+      name: 'C',
+      userId: add('owner'),
+    })
+    const subject = await server.users.find('ada')
+    if (!subject) throw new Error('The user is missing.')
+    const { refreshToken } = await server.tokens.issue({
+      type: 'user',
+      client,
+      subject,
+      scopes: [],
+      refreshable: true,
+    })
+    const refresh = async () => {
+      const body = new URLSearchParams({
+        grant_type: 'refresh_token',
+        refresh_token: refreshToken ?? '',
+        client_id: client.clientId,
+        client_secret: clientSecret,
+      })
+      const request = new Request('http://localhost/oauth/token', { method: 'POST', body })
+      return (await server.fetch(request)).status
+    }
+    add('ada', { active: false })
+    expect(await refresh()).toBe(400)
+    add('ada')
+    expect(await refresh()).toBe(200)
+  })
+
+  test('what hangs from a user who is gone is removed by the sweep, or at once by deleted(id)', async () => {
+    for (const id of ['ada', 'bob', 'eve']) await server.tokens.createPersonal('Laptop', add(id))
+    people.delete('ada')
+    await server.sweep()
+    expect(await server.store.userData.idsInUse(null, 10)).toEqual(['bob', 'eve'])
+    people.delete('bob')
+    await server.users.deleted('bob')
+    expect(await server.store.userData.idsInUse(null, 10)).toEqual(['eve'])
+  })
+
+  test('a directory that is out answers 503, and its mistake 500: never a verdict', async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    const { accessToken } = await server.tokens.createPersonal('Laptop', add('ada'))
+    const original = people.get.bind(people)
+    const found = vi.spyOn(people, 'get')
+    found.mockImplementation(() => {
+      throw new StoreUnavailable('The directory is out.')
+    })
+    expect(await statusOf(server, accessToken)).toBe(503)
+    found.mockImplementation(() => {
+      throw new Error('A mistake of the application.')
+    })
+    expect(await statusOf(server, accessToken)).toBe(500)
+    found.mockImplementation(original)
+    expect(await statusOf(server, accessToken)).toBe(200)
+    vi.restoreAllMocks()
+  })
+
+  test('an outage of the directory removes nothing', async () => {
+    await server.tokens.createPersonal('Laptop', add('ada'))
+    const found = vi.spyOn(people, 'get').mockImplementation(() => {
+      throw new StoreUnavailable('The directory is out.')
+    })
+    await expect(server.sweep()).rejects.toThrow('The directory is out.')
+    found.mockRestore()
+    expect(await server.store.userData.idsInUse(null, 10)).toEqual(['ada'])
+  })
+})

@@ -1,0 +1,117 @@
+import {
+  type AuthorizationServerOptions,
+  InvalidSettings,
+  type ResourceOwner,
+} from 'svc-oauth2server'
+import { createTestServer } from 'svc-oauth2server/testing'
+import { expect, test } from 'vitest'
+
+// The application's own session and login, whatever the framework; each framework has its own suite.
+
+const redirectUri = 'https://client.example/cb'
+
+const start = async (
+  options: Partial<AuthorizationServerOptions>,
+  owner: () => ResourceOwner | Promise<ResourceOwner> = () => null,
+) => {
+  const server = await createTestServer({ resourceOwner: owner, ...options })
+  const user = await server.users.create({ email: 'a@example.org', password: null })
+  const { client } = await server.clients.create({
+    name: 'Client',
+    userId: user.id,
+    redirectUris: [redirectUri],
+  })
+  const authorize = async (parameters: Record<string, string> = {}) => {
+    const query = new URLSearchParams({
+      response_type: 'code',
+      client_id: client.clientId,
+      ...parameters,
+    })
+    const { pathname } = new URL(`${server.issuer}/oauth/authorize`)
+    const request = new Request(`http://internal:8080${pathname}?${query}`)
+    return new URL(
+      (await server.fetch(request)).headers.get('location') ?? 'none:',
+      'http://browser.example',
+    )
+  }
+  return { server, user, authorize }
+}
+
+test.each([
+  ['/enter', 'http://browser.example/enter'],
+  ['/enter?theme=dark', 'http://browser.example/enter?theme=dark'],
+  ['https://login.example.org/start', 'https://login.example.org/start'],
+])(
+  'loginUrl %s gets where to come back to, which is a path of this very server',
+  async (loginUrl, expected) => {
+    const { server, authorize } = await start({ loginUrl, issuer: 'https://app.example/shop' })
+    const login = await authorize({ state: 'https://evil.example/?a=b&c', client_secret: 'hidden' })
+    const next = login.searchParams.get('next') ?? ''
+    login.searchParams.delete('next')
+    expect(login.href).toBe(expected)
+    expect(next).toMatch(/^\/shop\/oauth\/authorize\?response_type=code&/)
+    const back = new URL(next, 'https://app.example')
+    expect(back.origin).toBe('https://app.example')
+    expect(back.searchParams.get('state')).toBe('https://evil.example/?a=b&c')
+    expect(next).not.toContain('hidden')
+    await server.close()
+  },
+)
+
+test('prompt=login sends a user to log in again, and is not asked for a second time', async () => {
+  const { server, authorize } = await start({ loginUrl: '/enter' }, () => 1)
+  const login = await authorize({ prompt: 'login' })
+  expect([login.pathname, login.searchParams.get('prompt')]).toEqual(['/enter', 'login'])
+  expect(login.searchParams.get('next')).not.toContain('prompt')
+  await server.close()
+})
+
+test('prompt=none tells the client that nobody is logged in', async () => {
+  const { server, authorize } = await start({ loginUrl: '/enter' })
+  const answer = await authorize({ prompt: 'none' })
+  expect(answer.origin + answer.pathname).toBe(redirectUri)
+  expect(answer.searchParams.get('error')).toBe('login_required')
+  await server.close()
+})
+
+test('a session without an id of its own: its JWT is bound to the user alone', async () => {
+  let owner: ResourceOwner = 1
+  const { server } = await start({ loginUrl: '/enter' }, async () => owner)
+  const page = () => server.pageSession({ cookie: null, address: '', userAgent: '', raw: {} })
+  const jwt = (await page()).jwtToken()
+  const ask = () =>
+    server.resourceServer.resolve({
+      authorization: `Bearer ${jwt}`,
+      cookie: null,
+      query: '',
+      address: '',
+      userAgent: '',
+      raw: {},
+      headers: () => new Headers({ authorization: `Bearer ${jwt}` }),
+    })
+  expect((await ask()).auth).toMatchObject({ kind: 'session', user: { id: 1 } })
+  expect((await page()).links).toEqual({
+    script: '/oauth/session.js',
+    login: '/enter',
+    logout: null,
+  })
+  owner = { id: 1, sessionId: 'x' }
+  await expect(ask()).rejects.toThrow('The JWT token is not valid.')
+  owner = { id: 99 }
+  await expect(ask()).rejects.toThrow('Authentication is needed.')
+  await server.close()
+})
+
+test('without loginUrl it does not start: users could log in nowhere', async () => {
+  await expect(createTestServer({ resourceOwner: () => 1 })).rejects.toThrow(InvalidSettings)
+})
+
+test.each([
+  '//evil.example',
+  '/\\evil.example',
+  'http://evil.example/',
+  'javascript:alert(1)',
+  'login',
+])('loginUrl %s is refused', async (loginUrl) => {
+  await expect(createTestServer({ resourceOwner: () => 1, loginUrl })).rejects.toThrow('loginUrl')
+})

@@ -1,0 +1,14 @@
+import { Hono } from 'hono'
+import type { AuthorizationServer } from 'svc-oauth2server'
+import { requireApiAuth, rest } from 'svc-oauth2server/hono'
+
+/** The status that a guarded address gives the holder of a token. */
+export const statusOf = async (
+  server: AuthorizationServer,
+  accessToken: string,
+): Promise<number> => {
+  const app = new Hono()
+  app.get('/', rest(server), requireApiAuth(), (c) => c.json({}))
+  const headers = { authorization: `Bearer ${accessToken}` }
+  return (await app.request('/', { headers })).status
+}

@@ -1,0 +1,223 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import {
+  type AuthorizationServer,
+  Scope,
+  table,
+  type UserId,
+  type UserTable,
+} from 'svc-oauth2server'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { createTestServer } from 'svc-oauth2server/testing'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { statusOf } from './status.ts'
+
+// The application's own table of users, in the very SQLite file of the store.
+
+interface Key {
+  readonly keyType: 'integer' | 'text' | 'uuid'
+  readonly ids: readonly [UserId, UserId]
+}
+
+const keys: readonly Key[] = [
+  { keyType: 'integer', ids: [7, 2_000_000_000_000] },
+  // What SQLite would take for numbers, were the column not text.
+  { keyType: 'text', ids: ['007', '1e5'] },
+  {
+    keyType: 'uuid',
+    ids: ['3f333df6-90a4-4fda-8dd3-9485d27cee36', '12345678901234567890123456789e12'],
+  },
+]
+const cases = keys.flatMap((key) => [true, false].map((foreignKeys) => ({ ...key, foreignKeys })))
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'oauth2server-users-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+interface App extends AsyncDisposable {
+  readonly server: AuthorizationServer
+  readonly db: DatabaseSync
+}
+
+/** An application with two people, `a@Example.org` and `b@example.org`. */
+const start = async ({ keyType, ids }: Key, users: UserTable): Promise<App> => {
+  const path = join(folder, 'app.sqlite')
+  const db = new DatabaseSync(path, { timeout: 2_000 })
+  const type = keyType === 'integer' ? 'integer' : 'text'
+  db.exec(`
+    create table "app people" (
+      pk ${type} primary key, mail text not null, "is enabled" integer not null default 1,
+      checked integer, boss integer
+    ) strict
+  `)
+  const insert = db.prepare(
+    'insert into "app people" (pk, mail, checked, boss) values (?, ?, ?, ?)',
+  )
+  insert.run(ids[0], 'a@Example.org', 1, 0)
+  insert.run(ids[1], 'b@example.org', 0, 1)
+  const server = await createTestServer({
+    store: sqlite(path),
+    users,
+    scopes: [new Scope('notes:read')],
+  })
+  return {
+    server,
+    db,
+    async [Symbol.asyncDispose]() {
+      await server.close()
+      db.close()
+    },
+  }
+}
+
+const people = ({ keyType, foreignKeys = false }: Partial<Key> & { foreignKeys?: boolean }) =>
+  table('app people', {
+    id: 'pk',
+    email: 'mail',
+    active: 'is enabled',
+    emailVerified: 'checked',
+    isAdmin: 'boss',
+    ...(keyType === undefined ? {} : { keyType }),
+    foreignKeys,
+  })
+
+const rowsOf = (db: DatabaseSync, user: UserId): number =>
+  ['client', 'authorization', 'token', 'consent', 'session'].reduce((sum, name) => {
+    const query = `select count(*) as n from oauth2server_${name} where user_id = ?`
+    return sum + Number(db.prepare(query).get(user)?.n)
+  }, 0)
+
+describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
+  const { ids, foreignKeys } = given
+  const [one, two] = ids
+
+  test('a user of the application is a user of ours, with an id of its own type', async () => {
+    await using app = await start(given, people(given))
+    const { server } = app
+    const user = {
+      id: one,
+      email: 'a@Example.org',
+      emailVerified: true,
+      active: true,
+      isAdmin: false,
+    }
+    expect(await server.users.find(one)).toEqual(user)
+    expect(await server.users.findByEmail('A@example.org')).toEqual(user)
+    const { accessToken, userId } = await server.tokens.createPersonal('Laptop', two)
+    expect(userId).toBe(two)
+    const found = await server.getToken({ accessToken })
+    expect(found?.user).toMatchObject({ id: two, emailVerified: false, isAdmin: true })
+    expect(found?.token.userId).toBe(two)
+  })
+
+  test('deactivating works at the very next request, and so does reactivating', async () => {
+    await using app = await start(given, people(given))
+    const { server, db } = app
+    const { accessToken } = await server.tokens.createPersonal('Laptop', one)
+    const enable = db.prepare('update "app people" set "is enabled" = ? where pk = ?')
+    expect(await statusOf(server, accessToken)).toBe(200)
+    enable.run(0, one)
+    expect(await statusOf(server, accessToken)).toBe(401)
+    enable.run(1, one)
+    expect(await statusOf(server, accessToken)).toBe(200)
+  })
+
+  test('whom the application deletes holds nothing any more, and leaves nothing behind', async () => {
+    await using app = await start(given, people(given))
+    const { server, db } = app
+    const { accessToken } = await server.tokens.createPersonal('Laptop', one)
+    const kept = await server.tokens.createPersonal('Laptop', two)
+    const { client } = await server.clients.create({ name: 'Client', userId: one })
+    const subject = await server.users.find(two)
+    if (!subject) throw new Error('The user is missing.')
+    // A token of another user for the client of the one who goes.
+    const issued = await server.tokens.issue({
+      type: 'user',
+      client,
+      subject,
+      scopes: [],
+      refreshable: true,
+    })
+    expect(await statusOf(server, issued.accessToken)).toBe(200)
+
+    db.prepare('delete from "app people" where pk = ?').run(one)
+    expect(await statusOf(server, accessToken)).toBe(401)
+    expect(await statusOf(server, issued.accessToken)).toBe(401)
+    expect(await server.clients.find(client.clientId)).toSatisfy(
+      (found?: { isActive: boolean }) => !found?.isActive,
+    )
+    expect(rowsOf(db, one)).toBe(foreignKeys ? 0 : 3)
+    await server.sweep()
+    expect(rowsOf(db, one)).toBe(0)
+    expect(await statusOf(server, kept.accessToken)).toBe(200)
+    expect(rowsOf(db, two)).toBe(2)
+  })
+
+  test('deleted(id) leaves nothing behind, before any sweep', async () => {
+    await using app = await start(given, people(given))
+    const { server, db } = app
+    await server.tokens.createPersonal('Laptop', one)
+    await server.tokens.createPersonal('Laptop', two)
+    await server.users.deleted(one)
+    expect([rowsOf(db, one), rowsOf(db, two)]).toEqual([0, 2])
+  })
+
+  test('nobody gets a token or a client who is no user of the application', async () => {
+    await using app = await start(given, people(given))
+    const { server } = app
+    const nobody = given.keyType === 'integer' ? 99 : 'nobody'
+    await expect(server.tokens.createPersonal('Laptop', nobody)).rejects.toThrow('no such user')
+    await expect(server.clients.create({ name: 'C', userId: nobody })).rejects.toThrow(
+      'no such user',
+    )
+  })
+})
+
+test('the application alone changes its users', async () => {
+  const given = { keyType: 'integer', ids: [1, 2] } as const
+  await using app = await start(given, people(given))
+  const { users } = app.server
+  for (const change of [
+    () => users.create({ email: 'c@example.org', password: null }),
+    () => users.setActive(1, false),
+    () => users.setPassword(1, 'a long enough password'),
+    () => users.delete(1),
+  ])
+    await expect(change()).rejects.toThrow('The users belong to the application')
+})
+
+test('columns that the table does not have: every user may act, none is verified or an admin', async () => {
+  const given = { keyType: 'integer', ids: [1, 2] } as const
+  await using app = await start(given, table('app people', { id: 'pk', email: 'mail' }))
+  expect(await app.server.users.find(2)).toEqual({
+    id: 2,
+    email: 'b@example.org',
+    emailVerified: false,
+    active: true,
+    isAdmin: false,
+  })
+})
+
+test('the sweep goes through many users, bit by bit, and begins anew', async () => {
+  const given = { keyType: 'integer', ids: [1, 2] } as const
+  await using app = await start(given, people(given))
+  const { server, db } = app
+  db.exec(`with recursive n(i) as (select 3 union all select i + 1 from n where i < 500)
+    insert into "app people" (pk, mail) select i, i || '@example.org' from n`)
+  for (let id = 1; id <= 500; id += 1) await server.tokens.createPersonal('Laptop', id)
+  db.exec('delete from "app people" where pk % 2 = 0')
+  const left = () => Number(db.prepare('select count(*) as n from oauth2server_token').get()?.n)
+  const counts: number[] = []
+  for (let run = 0; run < 3; run += 1) {
+    await server.sweep()
+    counts.push(left())
+  }
+  expect(counts).toEqual([400, 300, 250])
+  db.exec('delete from "app people" where pk = 1')
+  await server.sweep()
+  expect(left()).toBe(249)
+})
