@@ -9,10 +9,12 @@ import { grantedResponse } from './authorization-response.ts'
 export const grant = async (
   request: AuthorizationRequest,
   client: Client,
-  { user, sessionId }: SignedIn,
+  signedIn: SignedIn,
   consent: Consent,
   server: ServerContext,
 ): Promise<Response> => {
+  const { user } = signedIn
+  const sessionId = server.sessions.rowOf(signedIn)
   if (request.responseType === 'token') {
     const issued = await server.tokens.issue({
       type: 'user',

@@ -135,9 +135,13 @@ export class Sessions implements SessionCheck {
     return { user: new UserProxy(known, this.#users), sessionId: session.id }
   }
 
-  /** Whether the session that granted something is still there; of a host's own session we cannot know. */
+  /** What a code depends on: the row of a session of ours. Of the application's own session we know no end. */
+  rowOf({ sessionId }: SignedIn): string | null {
+    return this.#resourceOwner ? null : sessionId
+  }
+
+  /** Whether the session that granted something is still there. */
   async isAlive(sessionId: string): Promise<boolean> {
-    if (this.#resourceOwner) return true
     const found = await this.#context.store.sessions.find(sessionId as StoredSession['id'])
     return found !== undefined && this.#isAlive(found.session)
   }
