@@ -1,6 +1,7 @@
 import express, { type Express } from 'express'
 import type { AuthorizationServer, PageSession } from 'svc-oauth2server'
 import { mount, page, requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2server/express'
+import { abilityOf, may } from './access.ts'
 import { homePage } from './home-page.ts'
 import type { Notes } from './notes.ts'
 
@@ -11,30 +12,50 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
   host.use(mount(server))
 
   const app = express.Router()
+  // Who is asking, whether the token may, and then whether its user may: three questions.
   app.use('/api', rest(server), express.json({ limit: '16kb' }))
 
-  // A client without an owner acts for nobody, and nobody has notes.
-  app.use('/api/notes', (req, res, next) => {
-    if (req.auth.kind === 'anonymous' || req.auth.user) return next()
-    res.status(403).json({ status: 403, message: 'This client has no user whose notes these are.' })
-  })
-  app.get('/api/notes', requireApiAuth(), requireOauthScopes('notes:read'), (req, res) => {
-    res.json(notes.of(userId(req)))
-  })
-  app.post('/api/notes', requireApiAuth(), requireOauthScopes('notes:write'), (req, res) => {
-    const text: unknown = req.body?.text
-    if (typeof text !== 'string' || text.trim() === '' || text.length > 2_000) {
-      res.status(400).json({ status: 400, message: 'text must be a text of 1 to 2000 characters.' })
-      return
-    }
-    res.status(201).json(notes.add(userId(req), text))
-  })
-  app.delete('/api/notes/:id', requireApiAuth(), requireOauthScopes('notes:write'), (req, res) => {
-    // Scopes say what a token may do; that these are only the caller's own notes is access control.
-    const isDeleted = notes.delete(userId(req), Number(req.params.id))
-    if (isDeleted) res.status(204).end()
-    else res.status(404).json({ status: 404, message: 'There is no such note.' })
-  })
+  app.get(
+    '/api/notes',
+    requireApiAuth(),
+    requireOauthScopes('notes:read'),
+    may('read'),
+    (req, res) => {
+      res.json(notes.of(userId(req)))
+    },
+  )
+  app.post(
+    '/api/notes',
+    requireApiAuth(),
+    requireOauthScopes('notes:write'),
+    may('create'),
+    (req, res) => {
+      const text: unknown = req.body?.text
+      if (typeof text !== 'string' || text.trim() === '' || text.length > 2_000) {
+        res
+          .status(400)
+          .json({ status: 400, message: 'text must be a text of 1 to 2000 characters.' })
+        return
+      }
+      res.status(201).json(notes.add({ owner: userId(req), text }))
+    },
+  )
+  app.delete(
+    '/api/notes/:id',
+    requireApiAuth(),
+    requireOauthScopes('notes:write'),
+    may('delete'),
+    (req, res) => {
+      const note = notes.find(Number(req.params.id))
+      // Another user's note is none: whoever may not see it does not learn that it is there.
+      if (!note || abilityOf(req.auth).cannot('delete', note)) {
+        res.status(404).json({ status: 404, message: 'There is no such note.' })
+        return
+      }
+      notes.delete(note.id)
+      res.status(204).end()
+    },
+  )
   app.get('/api/me', requireApiAuth(), (req, res) => {
     const { user, kind, scopes } = req.auth
     const mayShowEmail = scopes === null || scopes.includes('user:email')

@@ -8,11 +8,16 @@ export interface Note {
   readonly created_at: string
 }
 
+/** A note with whose it is, for access control. */
+export interface StoredNote extends Note {
+  readonly owner: string
+}
+
 export interface Notes {
-  of(userId: string): readonly Note[]
-  add(userId: string, text: string): Note
-  /** False where the user has no such note. */
-  delete(userId: string, id: number): boolean
+  of(owner: string): readonly Note[]
+  find(id: number): StoredNote | undefined
+  add(note: Pick<StoredNote, 'owner' | 'text'>): Note
+  delete(id: number): void
   close(): void
 }
 
@@ -31,14 +36,17 @@ export const openNotes = (folder: string | undefined): Notes => {
   const select = db.prepare(
     'select id, text, created_at from note where user_id = ? order by id limit 1000',
   )
+  const find = db.prepare('select id, text, created_at, user_id as owner from note where id = ?')
   const insert = db.prepare(
     'insert into note (user_id, text, created_at) values (?, ?, ?) returning id, text, created_at',
   )
-  const remove = db.prepare('delete from note where id = ? and user_id = ?')
+  const remove = db.prepare('delete from note where id = ?')
   return {
-    of: (userId) => select.all(userId) as unknown as Note[],
-    add: (userId, text) => insert.get(userId, text, new Date().toISOString()) as unknown as Note,
-    delete: (userId, id) => Number.isSafeInteger(id) && remove.run(id, userId).changes > 0,
+    of: (owner) => select.all(owner) as unknown as Note[],
+    find: (id) =>
+      Number.isSafeInteger(id) ? (find.get(id) as unknown as StoredNote | undefined) : undefined,
+    add: ({ owner, text }) => insert.get(owner, text, new Date().toISOString()) as unknown as Note,
+    delete: (id) => void remove.run(id),
     close: () => db.close(),
   }
 }
