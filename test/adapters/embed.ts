@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { AuthorizationServer, SettingsInput } from 'svc-oauth2server'
-import { controlled } from '../contracts/adapter/control.ts'
+import type { AuthorizationServer } from 'svc-oauth2server'
+import { controlled, type ServerSettings } from '../contracts/adapter/control.ts'
 import type { Embedded } from '../contracts/adapter/harness.ts'
 import { adapterContract } from '../contracts/adapter-contract.ts'
 
@@ -24,9 +24,7 @@ export interface Listening {
 /** Starts the application of one adapter. */
 export type Host = (server: AuthorizationServer, variant: Variant) => Promise<Listening>
 
-const variants: Readonly<
-  Record<string, Variant & { readonly settings: SettingsInput & { readonly issuer: string } }>
-> = {
+const variants: Readonly<Record<string, Variant & { readonly settings: ServerSettings }>> = {
   'at the root': {
     basePath: '',
     parsesBodies: false,
@@ -59,11 +57,7 @@ export const describeAdapter = (name: string, host: Host): void => {
     adapterContract(`${name}, ${title}`, () => embed(host, variant, settings))
 }
 
-const embed = async (
-  host: Host,
-  variant: Variant,
-  settings: SettingsInput & { readonly issuer: string },
-): Promise<Embedded> => {
+const embed = async (host: Host, variant: Variant, settings: ServerSettings): Promise<Embedded> => {
   const { server, control, place } = await controlled(settings)
   const { port, close } = await host(server, variant)
   return {

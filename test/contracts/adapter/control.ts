@@ -28,6 +28,9 @@ const twoCookies: Extension = {
   ],
 }
 
+/** All that a run of the suite may choose of a server. */
+export type ServerSettings = SettingsInput & { readonly issuer: string }
+
 export interface Controlled {
   readonly server: AuthorizationServer
   readonly control: Control
@@ -35,9 +38,7 @@ export interface Controlled {
 }
 
 /** A server in memory for one run of the suite. */
-export const controlled = async (
-  options: SettingsInput & { readonly issuer?: string } = {},
-): Promise<Controlled> => {
+export const controlled = async (options: ServerSettings): Promise<Controlled> => {
   const clock = testClock(Date.UTC(2026, 10, 21))
   const events: string[] = []
   const store = { isBroken: false }

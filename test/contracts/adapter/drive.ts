@@ -1,0 +1,38 @@
+import type { AuthorizationServer } from 'svc-oauth2server'
+import { controlled, type ServerSettings } from './control.ts'
+import type { Control, Place } from './harness.ts'
+
+/** Starts an application under a prefix, and tells the port that it listens at. */
+export type Start = (server: AuthorizationServer, prefix: string) => Promise<number>
+
+/** What the suite asks a process for: to start the application, and then each operation of `Control`. */
+export type Message =
+  | { readonly name: 'start'; readonly settings: ServerSettings; readonly prefix: string }
+  | { readonly name: keyof Control; readonly args: readonly unknown[] }
+
+export interface Started {
+  readonly port: number
+  readonly place: Place
+}
+
+/** Makes a process of its own of an application, which the suite controls by messages. */
+export const drive = (start: Start): void => {
+  let control: Control | undefined
+  const answer = async (message: Message): Promise<unknown> => {
+    if (message.name === 'start') {
+      const made = await controlled(message.settings)
+      control = made.control
+      return { port: await start(made.server, message.prefix), place: made.place }
+    }
+    const operation = control?.[message.name] as (...args: unknown[]) => Promise<unknown>
+    return operation(...message.args)
+  }
+  process.on('message', (message: Message) => {
+    answer(message).then(
+      (value) => process.send?.({ value }),
+      (error: unknown) => process.send?.({ error: String(error) }),
+    )
+  })
+  // Whoever started us is gone.
+  process.on('disconnect', () => process.exit())
+}

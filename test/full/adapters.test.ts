@@ -1,0 +1,168 @@
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ServerSettings } from '../contracts/adapter/control.ts'
+import type { Message, Started } from '../contracts/adapter/drive.ts'
+import type { Control, Embedded } from '../contracts/adapter/harness.ts'
+import { adapterContract } from '../contracts/adapter-contract.ts'
+import {
+  freePort,
+  Program,
+  type ProgramOptions,
+  root,
+  runNode,
+  type TemporaryFolder,
+  temporaryFolder,
+} from '../support/processes.ts'
+
+// Each example as somebody has it who copied it: in a folder of its own, with the packed package.
+
+interface Example {
+  readonly folder: string
+  readonly driver: string
+  /** What runs, once it was compiled or where Node runs it as it is. */
+  readonly run: { readonly driver: string; readonly main: string }
+  readonly platforms: readonly string[]
+}
+
+const plain = (name: string): Example => ({
+  folder: name,
+  driver: `test/adapters/drivers/${name}.ts`,
+  run: { driver: 'src/driver.ts', main: 'src/main.ts' },
+  platforms: [name],
+})
+
+const examples: readonly Example[] = [
+  plain('express'),
+  plain('fastify'),
+  plain('hono'),
+  {
+    folder: 'nest',
+    driver: 'test/adapters/nest/driver.ts',
+    run: { driver: 'dist/driver.js', main: 'dist/main.js' },
+    platforms: ['express', 'fastify'],
+  },
+]
+
+interface Variant {
+  readonly prefix: string
+  readonly settings: ServerSettings
+}
+
+const variants: Readonly<Record<string, Variant>> = {
+  'at the root': { prefix: '', settings: { issuer: 'http://localhost' } },
+  'under a prefix, behind a proxy': {
+    prefix: '/shop',
+    settings: {
+      issuer: 'https://notes.example/shop',
+      oauthPrefix: '/connect',
+      trustedProxies: ['127.0.0.0/8', '::1'],
+    },
+  },
+}
+
+/** Runs a program to its end; it must succeed. */
+const run = async (command: string, args: readonly string[], options: ProgramOptions = {}) => {
+  // Whoever installs the package has the Node that it needs.
+  const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
+  await using program = new Program(command, args, { ...options, env: { PATH } })
+  const { code } = await program.exited
+  if (code === 0) return program.stdout
+  const said = `${program.stdout}\n${program.stderr}`
+  throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${said}`)
+}
+
+let packed: TemporaryFolder
+let tarball: string
+beforeAll(async () => {
+  packed = await temporaryFolder()
+  await run(process.execPath, ['scripts/build.js', '--if-stale'])
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', packed.path]
+  const [{ filename }] = JSON.parse(await run('npm', args)) as [{ filename: string }]
+  tarball = join(packed.path, filename)
+})
+afterAll(() => packed[Symbol.asyncDispose]())
+
+/** Copies the example and the suite's driver into an empty folder, and installs there. */
+const install = async ({ folder, driver }: Example): Promise<TemporaryFolder> => {
+  const there = await temporaryFolder()
+  const from = join(root, 'examples', folder)
+  const skipped = ['node_modules', 'dist', 'data']
+  const filter = (path: string) => !skipped.includes(basename(path))
+  await cp(from, there.path, { recursive: true, filter })
+  const text = (await readFile(join(root, driver), 'utf8'))
+    .replace(/'[^']*\/src\/app\.ts'/, "'./app.ts'")
+    .replace(/'[^']*\/contracts\/adapter\//, "'./contract/")
+  await writeFile(join(there.path, 'src/driver.ts'), text)
+  await mkdir(join(there.path, 'src/contract'))
+  for (const name of ['drive.ts', 'control.ts', 'harness.ts'])
+    await cp(join(root, 'test/contracts/adapter', name), join(there.path, 'src/contract', name))
+  const manifest = join(there.path, 'package.json')
+  const { dependencies, ...others } = JSON.parse(await readFile(manifest, 'utf8'))
+  const ours = { 'svc-oauth2server': `file:${tarball}` }
+  await writeFile(
+    manifest,
+    JSON.stringify({ ...others, dependencies: { ...dependencies, ...ours } }),
+  )
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+  await run('npm', ['install', ...quiet], { cwd: there.path })
+  return there
+}
+
+const embed = async (
+  cwd: string,
+  script: string,
+  platform: string,
+  { settings, prefix }: Variant,
+): Promise<Embedded> => {
+  const program = runNode([script, platform], { cwd, messages: true })
+  const ask = async (message: Message): Promise<unknown> => {
+    const { value, error } = (await program.ask(message)) as { value?: unknown; error?: string }
+    if (error !== undefined) throw new Error(`${error}\n${program.stderr}`)
+    return value
+  }
+  const { port, place } = (await ask({ name: 'start', settings, prefix })) as Started
+  const control = new Proxy({} as Control, {
+    get: (_, name) =>
+      name === 'then'
+        ? undefined
+        : (...args: unknown[]) => ask({ name: name as keyof Control, args }),
+  })
+  return {
+    url: `http://localhost:${port}${prefix}`,
+    place,
+    control,
+    [Symbol.asyncDispose]: () => program.crash(),
+  }
+}
+
+describe.each(examples)('examples/$folder, installed from the tarball', (example) => {
+  let folder: TemporaryFolder
+  beforeAll(async () => {
+    folder = await install(example)
+  })
+  afterAll(() => folder?.[Symbol.asyncDispose]())
+
+  test('its types check, ours among them, and it compiles', async () => {
+    // `skipLibCheck` is off: the declarations of the package are checked as well.
+    await run(join(folder.path, 'node_modules/.bin/tsc'), ['-p', '.'], { cwd: folder.path })
+  })
+
+  test('it runs', async () => {
+    const port = await freePort()
+    const env = { PORT: String(port), DATABASE_URL: 'sqlite::memory:' }
+    await using program = runNode([example.run.main], { cwd: folder.path, env })
+    await program.says(/Open http:\/\/localhost:\d+\//)
+    const page = await fetch(`http://localhost:${port}/`)
+    expect([page.status, await page.text()]).toEqual([
+      200,
+      expect.stringContaining('href="/login"'),
+    ])
+  })
+
+  for (const platform of example.platforms)
+    for (const [title, variant] of Object.entries(variants))
+      adapterContract(`on ${platform}, ${title}`, () =>
+        embed(folder.path, example.run.driver, platform, variant),
+      )
+})
