@@ -63,8 +63,18 @@ describe('the packed package', () => {
   test('holds what it needs, and nothing else', async () => {
     const { stdout } = await run('tar', ['-tzf', tarball])
     const files = stdout.trim().split('\n')
-    const outside = files.filter((file) => !file.startsWith('package/dist/')).sort()
-    expect(outside).toEqual(['package/LICENSE', 'package/README.md', 'package/package.json'])
+    const pages = /^package\/docs\/.+\.(?:md|png|svg)$/
+    const outside = files.filter((file) => !file.startsWith('package/dist/') && !pages.test(file))
+    expect(outside.sort()).toEqual([
+      'package/ARCHITECTURE.md',
+      'package/CHANGELOG.md',
+      'package/LICENSE',
+      'package/README.md',
+      'package/SECURITY.md',
+      'package/package.json',
+    ])
+    // The README of the package leads to pages that are there.
+    expect(files).toContain('package/docs/getting-started.md')
     expect(files).toContain('package/dist/pages/pages.css')
     const dist = files.filter((file) => file.startsWith('package/dist/'))
     const ordinary = /\.(?:js|js\.map|d\.ts|css)$/

@@ -117,7 +117,13 @@ export const storeContract = (
           createdAt: 8_640_000_000_000_000,
         })
         expect(await store.clients.insert(row)).toBe(true)
-        const owner = { id: userId, email: 'owner@example.org', emailVerified: true, active: false }
+        const owner = {
+          id: userId,
+          email: 'owner@example.org',
+          emailVerified: true,
+          active: false,
+          isAdmin: false,
+        }
         expect(await other.clients.find(row.fields.clientId)).toEqual({ ...row, owner })
         expect(await store.clients.find('nope')).toBeUndefined()
       })
@@ -225,7 +231,7 @@ export const storeContract = (
         const found = await other.tokens.findByAccess(row.accessDigest)
         expect(found).toMatchObject({ ...row, fields: { id, ...row.fields } })
         expect(found?.user).toMatchObject({ id: userId, active: false, isAdmin: true })
-        expect(found?.client).toEqual({ clientId, name: 'Name', ownerActive: true })
+        expect(found?.client).toEqual({ clientId, name: 'Name', ownerId, ownerActive: true })
         await store.users.setActive(ownerId, false)
         expect((await other.tokens.findByAccess(row.accessDigest))?.client.ownerActive).toBe(false)
         expect(await store.tokens.findByAccess(digest())).toBeUndefined()
