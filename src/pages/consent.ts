@@ -39,8 +39,8 @@ ${members.map(({ id, helpText }) => html`<li>${helpText === '' ? '' : html`${hel
 </ul>
 </section>`,
 )}
+${client.description === '' ? '' : html`<p class="description"><bdi>${client.description}</bdi></p>`}
 <dl>
-${client.description === '' ? '' : html`<dd class="description"><bdi>${client.description}</bdi></dd>`}
 ${client.website === '' ? '' : row(consent.website, link(client.website))}
 ${client.owner === undefined ? '' : row(consent.owner, html`<bdi>${client.owner}</bdi>`)}
 ${row(consent.destination, destination(client.redirectUri))}

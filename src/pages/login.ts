@@ -23,11 +23,11 @@ ${notice(problem)}
 <input type="hidden" name="next" value="${next}">
 <p>
 <label for="email">${login.email}</label>
-<input id="email" name="email" type="email" value="${email}" autocomplete="username" required autofocus>
+<input id="email" name="email" type="email" value="${email}" autocomplete="username" required${email === '' ? html` autofocus` : ''}>
 </p>
 <p>
 <label for="password">${login.password}</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required>
+<input id="password" name="password" type="password" autocomplete="current-password" required${email === '' ? '' : html` autofocus`}>
 </p>
 <p><button type="submit">${login.submit}</button></p>
 </form>`,

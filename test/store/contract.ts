@@ -736,9 +736,9 @@ export const storeContract = (
         ]).toEqual([false, true])
       })
 
-      test.runIf(isShared)(
-        'reads do not wait for an open one, on this node or another, and do not see it',
-        async () => {
+      // In memory there is but one connection, so nobody else could read meanwhile.
+      if (isShared) {
+        test('reads do not wait for an open one, on this node or another, and do not see it', async () => {
           const row = clientRow()
           await store.transaction(async (tx) => {
             await tx.clients.insert(row)
@@ -746,8 +746,8 @@ export const storeContract = (
             expect(await other.clients.find(row.fields.clientId)).toBeUndefined()
           })
           expect(await store.clients.find(row.fields.clientId)).toBeDefined()
-        },
-      )
+        })
+      }
     })
   })
 }
