@@ -68,7 +68,10 @@ export class Users implements UserSource {
   /** The active user with this e-mail address and password; every failure takes the same time. */
   async withPassword(email: string, password: string): Promise<User | undefined> {
     const { store, passwords, hostUsers } = this.#context
-    if (hostUsers) return hostUsers.withPassword?.(email, password)
+    if (hostUsers) {
+      const user = await hostUsers.withPassword?.(email, password)
+      return user?.active ? user : undefined
+    }
     const found = await store.users.findByEmail(email.normalize('NFC').trim().toLowerCase())
     const matches = await passwords.check(password, found?.passwordHash)
     return found?.active && matches ? withoutPassword(found) : undefined
