@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { rawHttp } from '../../support/raw-http.ts'
 import type { World } from './world.ts'
 
 /** Addresses, methods, headers and outages. */
@@ -48,6 +49,61 @@ export const describeHttp = (world: () => World): void => {
         expect([path, theirs.status]).toEqual([path, 404])
         expect(theirs.headers.get('x-frame-options')).toBeNull()
       }
+    })
+  })
+
+  describe('an odd request target', () => {
+    test('is nobody an open door, nor a fault of ours', async () => {
+      const odd = [
+        '/API/me',
+        '/api/ME',
+        '/api//me',
+        '//api/me',
+        '/api/%6de',
+        '/api/me/',
+        '/api/me;x',
+      ]
+      for (const path of [
+        ...odd,
+        '/api/./me',
+        '/x/../api/me',
+        '/api/me%00',
+        '/api%2fme',
+        '/api/me%',
+      ])
+        expect([path, (await world().send(world().path(path))).status]).toEqual([
+          path,
+          expect.toSatisfy((status: number) => [400, 401, 404].includes(status)),
+        ])
+    })
+
+    test.each([
+      '/token/',
+      '//token',
+      '/%74oken',
+      '/token;x',
+      '/x/../token',
+      '/%zz',
+      '/%',
+      '/token%00',
+      '/..%2ftoken',
+      '/\\token',
+      '/token?%',
+      '/authorize?client_id=%zz',
+      '/errors?error=%zz',
+      `/${'x'.repeat(5000)}`,
+    ])('%s below our prefix is no fault of ours', async (path) => {
+      for (const method of ['GET', 'POST', 'TRACE']) {
+        const { status } = await world().send(world().oauth(path), { method })
+        expect(status).toBeLessThan(500)
+        expect(status).toBeGreaterThanOrEqual(300)
+      }
+    })
+
+    test('a request of HTTP/1.0 without a host is no fault of ours', async () => {
+      const target = world().oauth('/style.css')
+      const { status } = await rawHttp({ issuer: world().app.url }, { target, version: '1.0' })
+      expect(status).toBeLessThan(500)
     })
   })
 
