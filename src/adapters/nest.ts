@@ -71,7 +71,10 @@ const setHeaders = (context: ExecutionContext, headers: Readonly<Record<string, 
   for (const [name, value] of Object.entries(headers)) response.header(name, value)
 }
 
-/** A refusal as Nest's own exception, so that the application's filters see it. @throws the error itself where it is none */
+/**
+ * A refusal as Nest's own exception, so that the application's filters see it.
+ * @throws the error itself where it is no refusal
+ */
 const asHttpException = (
   error: unknown,
   server: AuthorizationServer,

@@ -81,8 +81,6 @@ export class Users implements UserSource {
 
   /** The active user with this e-mail address and password; every failure takes the same time. */
   async withPassword(email: string, password: string): Promise<User | undefined> {
-    const { hostUsers } = this.#context
-    if (hostUsers) return hostUsers.withPassword?.(email, password)
     const found = await this.checked(email, password)
     return found && withoutPassword(found)
   }
@@ -92,7 +90,7 @@ export class Users implements UserSource {
     const { hostUsers, passwords } = this.#context
     if (hostUsers) {
       const user = await hostUsers.withPassword?.(email, password)
-      return user && { ...user, passwordHash: null }
+      return user?.active ? { ...user, passwordHash: null } : undefined
     }
     const found = await this.#byEmail(email)
     const matches = await passwords.check(password, this.#hashOf(found))

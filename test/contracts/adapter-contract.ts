@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe } from 'vitest'
+import { describeFlow } from './adapter/flow.ts'
+import { describeForms } from './adapter/forms.ts'
 import type { Embedded } from './adapter/harness.ts'
-import { describeProtocol } from './adapter/protocol.ts'
+import { describeHttp } from './adapter/http.ts'
 import { describeReference } from './adapter/reference.ts'
 import { describeSessions } from './adapter/sessions.ts'
 import { describeTokens } from './adapter/tokens.ts'
@@ -25,7 +27,9 @@ export const adapterContract = (title: string, embed: () => Promise<Embedded>): 
     }
     describeTokens(world)
     describeSessions(world)
-    describeProtocol(world)
+    describeFlow(world)
+    describeForms(world)
+    describeHttp(world)
     describeReference(world)
   })
 }

@@ -33,7 +33,7 @@ beforeEach(async () => {
       },
       async withPassword(email, password) {
         const user = [...people.values()].find((person) => person.email === email)
-        return user?.active && password === 'secret' ? user : undefined
+        return password === 'secret' ? user : undefined
       },
     },
   })
@@ -80,7 +80,7 @@ describe('users by callbacks alone', () => {
     add('ada')
     const { client } = await server.clients.create({
       name: 'C',
-      userId: 'ada',
+      userId: add('owner'),
       isConfidential: false,
     })
     const ask = async (password: string) => {
@@ -97,6 +97,8 @@ describe('users by callbacks alone', () => {
     expect(await ask('wrong')).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
     expect(await ask('secret')).toMatchObject({ status: 200, body: { user: { id: 'ada' } } })
     expect((await server.users.withPassword('ada@example.org', 'secret'))?.id).toBe('ada')
+    add('ada', { active: false })
+    expect(await ask('secret')).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
   })
 
   test('a refresh token of a deactivated user is refused, and lives again with its user', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { password } from './harness.ts'
 import { newBrowser, type Presented, pageOf, type World } from './world.ts'
 
 /** What the tests of the reference implementation's decorators establish, retold as facts of ours. */
@@ -47,7 +48,7 @@ export const describeReference = (world: () => World): void => {
       expect(await ask(`/api/notes?access_token=${await token([])}`)).toBe(403)
       expect(await isKnown()).toBe(false)
       const form = await agent.browse(`${app.url}${app.place.loginPath}`)
-      await agent.submit(form, { email: user.email, password: 'correct horse battery staple' })
+      await agent.submit(form, { email: user.email, password })
       const page = await pageOf(app, agent)
       expect(page.html).toContain(user.email)
       expect(page.headers.getSetCookie()).toEqual([])

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { rawHttp } from '../../support/raw-http.ts'
 import { claimsOf } from '../../support/session.ts'
 import { UserAgent } from '../../support/user-agent.ts'
-import { type ClientCredentials, type Embedded, password } from './harness.ts'
+import { type ClientCredentials, type Embedded, password, redirectUri } from './harness.ts'
 
 /** The `User-Agent` of the user's browser. */
 export const browser = 'Mozilla/5.0 (the browser of the adapter contract)'
@@ -38,6 +38,11 @@ export interface Account {
   readonly id: string | number
   readonly email: string
 }
+
+export const form = 'Content-Type: application/x-www-form-urlencoded'
+
+export const basic = ({ clientId, clientSecret }: ClientCredentials): string =>
+  `Basic ${btoa(`${clientId}:${clientSecret}`)}`
 
 /** An application with the users and credentials that the suite presents to it. */
 export class World {
@@ -111,6 +116,25 @@ export class World {
         ...(body === undefined ? {} : { body }),
       },
     )
+  }
+
+  /** Sends a form to the token endpoint, by default with the client's secret in the header. */
+  token(body: string, { authorization = basic(this.client), headers = [form], query = '' } = {}) {
+    const credentials = authorization === '' ? {} : { authorization }
+    return this.send(this.oauth('/token'), { method: 'POST', ...credentials, headers, body, query })
+  }
+
+  /** The address of an authorization request of the client. */
+  authorizeUrl(parameters: Record<string, string> = {}): string {
+    const all = {
+      response_type: 'code',
+      client_id: this.client.clientId,
+      redirect_uri: redirectUri,
+      scope: 'notes:read',
+      ...parameters,
+    }
+    const { url, place } = this.app
+    return `${url}${place.oauthPrefix}/authorize?${new URLSearchParams(all)}`
   }
 
   /** Asks a guarded resource, and checks what holds of each of its answers. */

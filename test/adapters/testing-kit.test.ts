@@ -1,0 +1,59 @@
+import express from 'express'
+import { type AuthorizationServer, Scope, ScopeDoesNotExists } from 'svc-oauth2server'
+import { requireApiAuth, rest } from 'svc-oauth2server/express'
+import { actAs, createTestServer, testClock } from 'svc-oauth2server/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listening } from './embed.ts'
+
+// What the testing kit gives besides headers, which the tests of the guards use in every framework.
+
+const clock = testClock(Date.UTC(2026, 0, 1))
+let server: AuthorizationServer
+let url: string
+let close: () => Promise<void>
+beforeAll(async () => {
+  server = await createTestServer({ scopes: [new Scope('notes:read')], clock: clock.now })
+  const app = express().use(rest(server), requireApiAuth(), ({ auth, headers }, res) => {
+    res.json({ user: auth.user, scopes: auth.scopes, kind: auth.kind, a: headers['x-a'] })
+  })
+  const host = await listening(app.listen(0, '127.0.0.1'))
+  url = `http://localhost:${host.port}/`
+  close = host.close
+})
+afterAll(async () => {
+  await close()
+  await server.close()
+})
+
+test('actAs() gives a fetch that is allowed what the user is allowed', async () => {
+  const actor = await actAs(server, { scopes: ['notes:read'] })
+  const expected = { user: actor.user.id, scopes: ['notes:read'], kind: 'personal_token' }
+  expect(await (await actor.fetch(url)).json()).toEqual(expected)
+  const headers = { 'x-a': '1', authorization: 'Bearer another' }
+  const asked = { ...expected, a: '1' }
+  expect(await (await actor.fetch(new URL(url), { headers })).json()).toEqual(asked)
+  expect(await (await actor.fetch(new Request(url, { headers }))).json()).toEqual(asked)
+})
+
+test('actAs() makes a new user, or takes one by the id or the record', async () => {
+  const first = await actAs(server)
+  const second = await actAs(server)
+  expect(second.user.id).not.toBe(first.user.id)
+  expect((await actAs(server, { user: first.user.id })).user.id).toBe(first.user.id)
+  expect((await actAs(server, { user: first.user })).user.id).toBe(first.user.id)
+  await expect(actAs(server, { scopes: ['notes:raed'] })).rejects.toThrow(ScopeDoesNotExists)
+  await expect(actAs(server, { user: 99 })).rejects.toThrow('no such user')
+})
+
+test('testClock() moves when the test says so', async () => {
+  const { user } = await actAs(server)
+  const options = { expiresIn: 60 }
+  const { accessToken } = await server.tokens.createPersonal('Test', user.id, options)
+  const status = async () =>
+    (await fetch(url, { headers: { authorization: `Bearer ${accessToken}` } })).status
+  expect(await status()).toBe(200)
+  clock.advance(59)
+  expect(await status()).toBe(200)
+  clock.advance(1)
+  expect(await status()).toBe(401)
+})

@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest'
+import { rawHttp } from '../../support/raw-http.ts'
+import type { World } from './world.ts'
+
+/** Addresses, methods, headers and outages. */
+export const describeHttp = (world: () => World): void => {
+  describe('addresses', () => {
+    test.each(['oauth-authorization-server', 'oauth-protected-resource'])(
+      '/.well-known/%s stands at the root of the host, and under the path of the issuer',
+      async (name) => {
+        const { app } = world()
+        const base = world().path('')
+        for (const path of [`/.well-known/${name}${base}`, `${base}/.well-known/${name}`]) {
+          const response = await fetch(new URL(path, app.url))
+          expect([path, response.status]).toEqual([path, 200])
+          expect(JSON.stringify(await response.json())).toContain(`"${app.place.issuer}"`)
+        }
+      },
+    )
+
+    test('come from the issuer, whatever host, scheme or target a request names', async () => {
+      const path = `/.well-known/oauth-authorization-server${world().path('')}`
+      const metadata = (await world().send(path)).text
+      expect(metadata).toContain(
+        `"${world().app.place.issuer}${world().app.place.oauthPrefix}/token"`,
+      )
+      for (const headers of [
+        ['Host: evil.example'],
+        ['X-Forwarded-Host: evil.example', 'X-Forwarded-Proto: gopher', 'X-Forwarded-Prefix: /x'],
+        ['Forwarded: host=evil.example;proto=http'],
+      ])
+        expect((await world().send(path, { headers })).text).toBe(metadata)
+      expect((await world().send(`http://evil.example${path}`)).text).toBe(metadata)
+    })
+
+    test('a redirect of ours names no host', async () => {
+      const url = new URL(world().authorizeUrl({}))
+      const answer = await world().send(url.pathname + url.search, {
+        headers: ['Host: evil.example'],
+      })
+      expect(answer.headers.get('location')).toMatch(/^\/(?!\/)/)
+    })
+
+    test("what is none of ours is the application's, or a page of ours under our prefix", async () => {
+      const ours = await world().send(world().oauth('/nothing'))
+      expect([ours.status, ours.headers.get('x-frame-options')]).toEqual([404, 'DENY'])
+      for (const path of ['/nothing', '/oauthx', '//oauth/token', '/.well-known/other']) {
+        const theirs = await world().send(world().path(path))
+        expect([path, theirs.status]).toEqual([path, 404])
+        expect(theirs.headers.get('x-frame-options')).toBeNull()
+      }
+    })
+  })
+
+  describe('an odd request target', () => {
+    test('is nobody an open door, nor a fault of ours', async () => {
+      const odd = [
+        '/API/me',
+        '/api/ME',
+        '/api//me',
+        '//api/me',
+        '/api/%6de',
+        '/api/me/',
+        '/api/me;x',
+      ]
+      for (const path of [
+        ...odd,
+        '/api/./me',
+        '/x/../api/me',
+        '/api/me%00',
+        '/api%2fme',
+        '/api/me%',
+      ])
+        expect([path, (await world().send(world().path(path))).status]).toEqual([
+          path,
+          expect.toSatisfy((status: number) => [400, 401, 404].includes(status)),
+        ])
+    })
+
+    test.each([
+      '/token/',
+      '//token',
+      '/%74oken',
+      '/token;x',
+      '/x/../token',
+      '/%zz',
+      '/%',
+      '/token%00',
+      '/..%2ftoken',
+      '/\\token',
+      '/token?%',
+      '/authorize?client_id=%zz',
+      '/errors?error=%zz',
+      `/${'x'.repeat(5000)}`,
+    ])('%s below our prefix is no fault of ours', async (path) => {
+      for (const method of ['GET', 'POST', 'TRACE']) {
+        const { status } = await world().send(world().oauth(path), { method })
+        expect(status).toBeLessThan(500)
+        expect(status).toBeGreaterThanOrEqual(300)
+      }
+    })
+
+    test('a request of HTTP/1.0 without a host is no fault of ours', async () => {
+      const target = world().oauth('/style.css')
+      const { status } = await rawHttp({ issuer: world().app.url }, { target, version: '1.0' })
+      expect(status).toBeLessThan(500)
+    })
+  })
+
+  describe('HEAD', () => {
+    test('is answered as GET is, without a body, and guarded like it', async () => {
+      const { app, user } = world()
+      const value = await app.control.personalToken(user.id, { scopes: ['notes:read'] })
+      const head = (authorization?: string) =>
+        world().send(world().path('/api/notes'), {
+          method: 'HEAD',
+          ...(authorization === undefined ? {} : { authorization }),
+        })
+      for (const [answer, status] of [
+        [await head(), 401],
+        [await head('Bearer bad'), 401],
+        [await head(`Bearer ${value}`), 200],
+        [await world().send(world().oauth('/style.css'), { method: 'HEAD' }), 200],
+        [await world().send(world().path(app.place.loginPath), { method: 'HEAD' }), 200],
+      ] as const)
+        expect([answer.status, answer.text]).toEqual([status, ''])
+    })
+  })
+
+  describe('another method', () => {
+    test.each([
+      ['OPTIONS', '/token', 'POST'],
+      ['GET', '/token', 'POST'],
+      ['PUT', '/authorize', 'GET, HEAD, POST'],
+      ['DELETE', '/info', 'GET, HEAD'],
+      ['OPTIONS', '/ping', 'GET, HEAD, POST'],
+    ])('%s %s: 405 with what is allowed', async (method, path, allow) => {
+      const answer = await world().send(world().oauth(path), { method })
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow])
+    })
+
+    test('OPTIONS tells nothing of a guarded resource', async () => {
+      const { app, user } = world()
+      const value = await app.control.personalToken(user.id, { scopes: ['notes:read'] })
+      const { status, headers, text } = await world().send(world().path('/api/notes'), {
+        method: 'OPTIONS',
+        authorization: `Bearer ${value}`,
+      })
+      expect([200, 204, 404, 405]).toContain(status)
+      expect(text).not.toContain('created_at')
+      expect(headers.get('set-cookie')).toBeNull()
+    })
+  })
+
+  test('several cookies of one answer stay several', async () => {
+    const { headers } = await fetch(new URL(world().oauth('/two-cookies'), world().app.url))
+    expect(headers.getSetCookie()).toEqual(['a=1; Path=/, x', 'b=2; Path=/'])
+  })
+
+  test('a store that is out: 503 with Retry-After, and never a verdict on a credential', async () => {
+    const { app, user, session } = world()
+    const value = await app.control.personalToken(user.id, { scopes: [] })
+    const { cookie, jwt } = session
+    await app.control.breakStore(true)
+    try {
+      for (const answer of [
+        await world().send(world().path('/api/me'), { authorization: `Bearer ${value}` }),
+        await world().send(world().path('/api/public'), { query: `?access_token=${value}` }),
+        await world().send(world().path('/api/me'), { authorization: `Bearer ${jwt}`, cookie }),
+        await world().send(world().path('/'), { cookie }),
+        await world().send(world().oauth('/ping'), { authorization: `Bearer ${value}` }),
+        await world().token('grant_type=client_credentials'),
+      ]) {
+        expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+        expect(answer.headers.get('www-authenticate')).toBeNull()
+        expect(answer.headers.get('set-cookie')).toBeNull()
+      }
+    } finally {
+      await app.control.breakStore(false)
+    }
+    expect((await world().ask('/api/me', { authorization: `Bearer ${value}` })).status).toBe(200)
+  })
+}

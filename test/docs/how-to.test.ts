@@ -1,0 +1,231 @@
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as wait } from 'node:timers/promises'
+import pLimit from 'p-limit'
+import {
+  type AuthorizationServerOptions,
+  createAuthorizationServer,
+  Scope,
+  table,
+  type UserId,
+} from 'svc-oauth2server'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort, Program, runNode, type TemporaryFolder, temporaryFolder } from '../support/processes.ts'
+import { authorizeUrl, newPkce } from '../support/user-agent.ts'
+import { blocksOf, readPage, root } from './markdown.ts'
+
+// Every `ts` block of a how-to page is a whole program: it is compiled and run as it stands.
+
+const pages = [
+  'access-control',
+  'express',
+  'fastify',
+  'hono',
+  'nest',
+  'node',
+  'own-users-and-login',
+  'testing',
+]
+const programs = pages.flatMap((page) =>
+  blocksOf(readPage(`docs/how-to/${page}.md`))
+    .filter(({ language }) => language === 'ts')
+    .map(({ text }, index) => ({ page, text, name: index === 0 ? page : `${page}-${index + 1}` })),
+)
+
+const packages = ['@casl', '@hono', '@nestjs', '@types', 'express', 'fastify', 'hono']
+const installed = [...packages, 'reflect-metadata', 'rxjs', 'supertest']
+
+const secretKey = 'a test secret key of more than 32 bytes'
+const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, SECRET_KEY: secretKey }
+
+let folder: TemporaryFolder
+beforeAll(async () => {
+  folder = await temporaryFolder()
+  const modules = join(folder.path, 'node_modules')
+  await mkdir(modules)
+  await symlink(root, join(modules, 'svc-oauth2server'))
+  for (const name of installed) await symlink(join(root, 'node_modules', name), join(modules, name))
+  await writeFile(join(folder.path, 'package.json'), JSON.stringify({ type: 'module' }))
+  for (const { name, text } of programs) await writeFile(join(folder.path, `${name}.ts`), text)
+  const ofNest = programs.filter(({ page }) => page === 'nest')
+  const others = programs.filter(({ page }) => page !== 'nest')
+  await compile('others', others, {})
+  // Nest has the older form of decorators.
+  await compile('nest', ofNest, { experimentalDecorators: true })
+}, 60_000)
+afterAll(() => folder[Symbol.asyncDispose]())
+
+const compile = async (
+  project: string,
+  of: readonly { readonly name: string }[],
+  options: object,
+): Promise<void> => {
+  const compilerOptions = {
+    target: 'es2024',
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    skipLibCheck: true,
+    rootDir: '.',
+    outDir: '.',
+    ...options,
+  }
+  const path = join(folder.path, `tsconfig.${project}.json`)
+  const files = of.map(({ name }) => `${name}.ts`)
+  await writeFile(path, JSON.stringify({ compilerOptions, files }))
+  await using tsc = new Program(join(root, 'node_modules/.bin/tsc'), ['-p', path], { env })
+  expect((await tsc.exited).code, tsc.stdout + tsc.stderr).toBe(0)
+}
+
+interface Running {
+  readonly url: string
+  /** The database of the program, which the test opens beside it. */
+  readonly database: string
+}
+
+/** Starts the program of a page in a folder of its own, for as long as the test uses it. */
+const running = async (name: string, use: (running: Running) => Promise<void>): Promise<void> => {
+  const cwd = join(folder.path, 'runs', name)
+  await mkdir(cwd, { recursive: true })
+  const port = await freePort()
+  const url = `http://localhost:${port}`
+  const own = { ...env, PORT: String(port), BASE_URL: url, ADAS_PASSWORD: 'a long password' }
+  await using program = runNode([join(folder.path, `${name}.js`)], { cwd, env: own })
+  for (let tries = 0; !(await fetch(url).catch(() => undefined)); tries += 1) {
+    if (program.exit || tries > 300) throw new Error(`${name} does not serve: ${program.stderr}`)
+    await wait(50)
+  }
+  await use({ url, database: join(cwd, 'data/app.sqlite') })
+}
+
+type Users = Pick<AuthorizationServerOptions, 'users'>
+
+const opened = (database: string, options: Users = {}) =>
+  createAuthorizationServer({
+    issuer: 'http://localhost:3000',
+    secretKeys: [secretKey],
+    store: sqlite(database),
+    scopes: [new Scope('notes:read')],
+    sweepInterval: 0,
+    log: () => undefined,
+    ...options,
+  })
+
+/** What a request with this token is answered. */
+const asking = (url: string) => async (accessToken?: string) => {
+  const headers: Record<string, string> =
+    accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` }
+  const answer = await fetch(url, { headers })
+  return [answer.status, answer.status === 200 ? await answer.json() : null]
+}
+
+/** The tokens of a new user, or of one of the application: with the scope, and without. */
+const tokensOf = async (database: string, existing?: UserId, options: Users = {}) => {
+  const server = await opened(database, options)
+  try {
+    const email = 'reader@example.org'
+    const id = existing ?? (await server.users.create({ email, password: null })).id
+    const create = async (scopes: readonly string[]) =>
+      (await server.tokens.createPersonal('Test', id, { scopes })).accessToken
+    return { reads: await create(['notes:read']), nothing: await create([]) }
+  } finally {
+    await server.close()
+  }
+}
+
+test('every page is looked at, and each has its program', async () => {
+  const there = await readdir(join(root, 'docs/how-to'))
+  expect(there.toSorted()).toEqual(pages.map((page) => `${page}.md`))
+  expect(new Set(programs.map(({ page }) => page))).toEqual(new Set(pages))
+})
+
+const twoAtOnce = pLimit(2)
+const framework = ['express', 'fastify', 'hono', 'nest', 'node', 'node-2']
+
+describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => {
+  test.for(framework)('%s: nobody, a token, and a token without the scope', (name, { expect }) =>
+    twoAtOnce(() =>
+      running(name, async ({ url, database }) => {
+        const ask = asking(`${url}/api/notes`)
+        const { reads, nothing } = await tokensOf(database)
+        expect(await ask()).toEqual([401, null])
+        expect(await ask(reads)).toEqual([200, [{ text: 'A note of user 1' }]])
+        expect(await ask(nothing)).toEqual([403, null])
+        expect((await fetch(`${url}/login`)).status).toBe(200)
+        expect((await fetch(`${url}/oauth/session.js`)).status).toBe(200)
+        expect((await fetch(`${url}/elsewhere`)).status).toBe(404)
+      }),
+    ),
+  )
+
+  test('access-control: another user’s note is none', ({ expect }) =>
+    twoAtOnce(() =>
+      running('access-control', async ({ url, database }) => {
+        const { reads, nothing } = await tokensOf(database)
+        const mine = asking(`${url}/api/notes/1`)
+        const theirs = asking(`${url}/api/notes/2`)
+        expect(await mine()).toEqual([401, null])
+        expect(await mine(nothing)).toEqual([403, null])
+        expect(await mine(reads)).toEqual([200, { owner: '1', text: 'Of the first user' }])
+        expect(await theirs(reads)).toEqual([404, null])
+      }),
+    ))
+
+  test('own-users-and-login: the login, a safe way back, and a deactivation', ({ expect }) =>
+    twoAtOnce(() =>
+      running('own-users-and-login', async ({ url, database }) => {
+        const users = table('people', { id: 'id', email: 'email', active: 'enabled' })
+        const server = await opened(database, { users })
+        const redirectUris = ['https://client.example/cb']
+        const { client } = await server.clients.create({ name: 'C', userId: 1, redirectUris })
+        await server.close()
+
+        const request = authorizeUrl(url, {
+          client_id: client.clientId,
+          code_challenge: newPkce().challenge,
+          code_challenge_method: 'S256',
+        })
+        const sent = await fetch(request, { redirect: 'manual' })
+        const login = new URL(sent.headers.get('location') ?? '', url)
+        expect([sent.status, login.origin, login.pathname]).toEqual([303, url, '/enter'])
+        const logIn = async (at: URL, password: string) => {
+          const body = new URLSearchParams({ email: 'ada@example.org', password })
+          const answer = await fetch(at, { method: 'POST', body, redirect: 'manual' })
+          const [cookie = ''] = answer.headers.get('set-cookie')?.split(';') ?? []
+          return { status: answer.status, to: answer.headers.get('location'), cookie }
+        }
+        expect((await logIn(login, 'wrong')).status).toBe(403)
+        const { status, to, cookie } = await logIn(login, 'a long password')
+        expect([status, to]).toEqual([303, request])
+        const consent = await fetch(request, { headers: { cookie }, redirect: 'manual' })
+        expect(consent.status).toBe(200)
+        for (const next of ['https://evil.example/', '//evil.example', '/\\evil.example', 'a:b']) {
+          const at = new URL(`${url}/enter?${new URLSearchParams({ next })}`)
+          expect([next, (await logIn(at, 'a long password')).to]).toEqual([next, '/'])
+        }
+        const slashes = new URL(`${url}/enter?next=${url}//evil.example`)
+        expect((await logIn(slashes, 'a long password')).to).toBe(`${url}//evil.example`)
+
+        const { reads, nothing } = await tokensOf(database, 1, { users })
+        const ask = asking(`${url}/api/notes`)
+        expect(await ask()).toEqual([401, null])
+        expect(await ask(nothing)).toEqual([403, null])
+        expect(await ask(reads)).toEqual([200, [{ text: 'A note of user 1' }]])
+        const db = new DatabaseSync(database, { timeout: 2_000 })
+        db.exec('update people set enabled = 0')
+        expect(await ask(reads)).toEqual([401, null])
+        db.exec('update people set enabled = 1')
+        expect((await ask(reads))[0]).toBe(200)
+        db.close()
+      }),
+    ))
+
+  test('testing: its tests pass', ({ expect }) =>
+    twoAtOnce(async () => {
+      await using program = runNode([join(folder.path, 'testing.js')], { cwd: folder.path, env })
+      expect((await program.exited).code, program.stdout + program.stderr).toBe(0)
+      expect(program.stdout).toMatch(/pass 4\b/)
+    }))
+})

@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const examples = join(import.meta.dirname, '../../examples')
+const most = 15
+
+/** Every line of the example that names something of ours. */
+const ours = (name: string): string[] => {
+  const folder = join(examples, name, 'src')
+  return readdirSync(folder).flatMap((file) => {
+    const lines = readFileSync(join(folder, file), 'utf8').split('\n')
+    const imports = lines.filter((line) => /from 'svc-oauth2server/.test(line))
+    const names = imports
+      .flatMap((line) => line.replace(/^import (?:type )?|\* as | from .*$|[{}]/g, '').split(','))
+      .map((word) => word.trim().split(/ as /).at(-1) ?? '')
+    const named = new RegExp(`(?<![.\\w/'-])(?:${names.join('|')})\\b`)
+    return names.length === 0
+      ? []
+      : lines.filter((line) => named.test(line) && !/^\s*(?:\/\/|\*|\/\*)/.test(line))
+  })
+}
+
+test.each(['express', 'fastify', 'hono'])('examples/%s embeds us in at most 15 lines', (name) => {
+  const lines = ours(name)
+  expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(most)
+})
+
+test('examples/nest embeds us in at most 15 lines, apart from methods that take @Auth()', () => {
+  const lines = ours('nest').filter((line) => !/^\s*\w+\(@oauth2\.Auth\(\)/.test(line))
+  expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(most)
+})
+
+test.each(['express', 'fastify', 'hono', 'nest'])(
+  'examples/%s runs on the versions that are tested here',
+  (name) => {
+    const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
+    const root = read(join(examples, '../package.json'))
+    const all = { ...root.dependencies, ...root.devDependencies }
+    const { dependencies, devDependencies } = read(join(examples, name, 'package.json'))
+    const { 'svc-oauth2server': own, ...others } = { ...dependencies, ...devDependencies }
+    expect(own).toBe(`^${root.version}`)
+    expect(all).toMatchObject(others)
+  },
+)
