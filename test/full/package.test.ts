@@ -171,7 +171,10 @@ describe('installed in an empty folder', () => {
 
   test('require() loads every part of it', async () => {
     const { exports } = await json(inFolder('node_modules/svc-oauth2server/package.json'))
-    const parts = Object.keys(exports as object).map((path) => `svc-oauth2server${path.slice(1)}`)
+    // What needs Nest is loaded where Nest is: in the tests of the examples.
+    const parts = Object.keys(exports as object)
+      .filter((path) => path !== './nest')
+      .map((path) => `svc-oauth2server${path.slice(1)}`)
     const program = `
       const sizes = ${JSON.stringify(parts)}.map((part) => Object.keys(require(part)).length)
       const { createAuthorizationServer } = require('svc-oauth2server')
