@@ -12,7 +12,13 @@ import {
 } from 'svc-oauth2server'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freePort, Program, runNode, type TemporaryFolder, temporaryFolder } from '../support/processes.ts'
+import {
+  freePort,
+  Program,
+  runNode,
+  type TemporaryFolder,
+  temporaryFolder,
+} from '../support/processes.ts'
 import { authorizeUrl, newPkce } from '../support/user-agent.ts'
 import { blocksOf, readPage, root } from './markdown.ts'
 
