@@ -11,7 +11,7 @@ const carriers: Readonly<Record<string, (token: string) => Presented>> = {
 const json = ['Content-Type: application/json']
 const note = JSON.stringify({ text: 'a note' })
 
-/** Every kind of token, made for a user. `lives` is in seconds. */
+/** Every kind of token, made for a user; each lives for an hour. */
 const kinds = {
   personal_token: {
     make: ({ app }: World, user: string | number, scopes: readonly string[]) =>
