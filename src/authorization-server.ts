@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { builtInClientAuthentication } from './client-authentication/built-in.ts'
 import { PasswordHasher } from './crypto/password.ts'
 import { type RandomSource, systemRandom } from './crypto/random.ts'
@@ -16,14 +15,13 @@ import { builtInExtensions } from './extensions/built-in.ts'
 import { resourceMetadataAddress } from './extensions/protected-resource-metadata.ts'
 import { builtInGrants } from './grants/built-in.ts'
 import type { Connection } from './http-request.ts'
-import { importPath } from './import-path.ts'
 import { type LogSink, logToStderr } from './log.ts'
 import type { AuthorizationCode } from './model/authorization.ts'
-import type { SaveToken } from './model/save-token.ts'
-import { isWithin, type Scope, type ScopeRegistry } from './model/scope.ts'
+import type { Scope, ScopeRegistry } from './model/scope.ts'
 import { UserProxy } from './model/user.ts'
 import type { UserCallbacks, UserTable } from './model/user-table.ts'
-import { InvalidSettings, loosenings, type Settings } from './options.ts'
+import { loosenings, type Settings } from './options.ts'
+import { type ProviderOptions, providerOperations } from './provider-operations.ts'
 import { queryCharacters } from './query-characters.ts'
 import type { RecordsContext } from './records/context.ts'
 import { type Records, records } from './records/records.ts'
@@ -33,17 +31,16 @@ import { type Auth, ResourceServer } from './resource-server.ts'
 import { createRouter } from './router.ts'
 import { clientAddress } from './session/client-address.ts'
 import { currentUser } from './session/current-user.ts'
-import type { VerifyJwt } from './session/jwt.ts'
 import { type PageLinks, type PageSession, pageSession } from './session/page-session.ts'
 import { type BrowserCredentials, type FindResourceOwner, Sessions } from './session/sessions.ts'
-import { checkedOptions, checkKeys, type StartOptions } from './start-up.ts'
+import { checkedOptions, checkKeys, loadVerifyJwt, type StartOptions } from './start-up.ts'
 import { decorated } from './store/decorated.ts'
 import { memoryTransients } from './store/memory-transients.ts'
 import type { AroundStore, StoreOpener } from './store/store.ts'
 import { Sweeper } from './sweeper.ts'
 
 /** What a host hands to `createAuthorizationServer`. Every setting of `SettingsInput` may be among it. */
-export interface AuthorizationServerOptions extends StartOptions {
+export interface AuthorizationServerOptions extends StartOptions, ProviderOptions {
   /** The public address of the application, and the issuer (RFC 8414 §2): https, or http on a loopback host. */
   readonly issuer: string
   /** The application secret key, at least 32 bytes, and behind it earlier ones that still open what they sealed. */
@@ -60,25 +57,6 @@ export interface AuthorizationServerOptions extends StartOptions {
   readonly users?: UserTable | UserCallbacks
   /** Takes the application's own session instead of the built-in login; needs `loginUrl`. */
   readonly resourceOwner?: FindResourceOwner
-
-  /** Replaces the specification's `get_client`; `next` is the built-in one. */
-  readonly getClient?: (
-    clientId: string,
-    next: ProviderOperations['getClient'],
-  ) => ReturnType<ProviderOperations['getClient']>
-  /** Replaces the specification's `get_token`. */
-  readonly getToken?: (
-    by: { readonly accessToken?: string; readonly refreshToken?: string },
-    next: ProviderOperations['getToken'],
-  ) => ReturnType<ProviderOperations['getToken']>
-  /** Replaces the specification's `get_user`. */
-  readonly getUser?: (
-    email: string,
-    password: string,
-    next: ProviderOperations['getUser'],
-  ) => ReturnType<ProviderOperations['getUser']>
-  /** Wraps the specification's `save_token`. */
-  readonly saveToken?: SaveToken
 
   /** Milliseconds since the epoch. */
   readonly clock?: () => number
@@ -133,7 +111,7 @@ export const createAuthorizationServer = async (
   for (const message of loosenings(settings))
     log({ level: 'warn', event: 'settings.loosened', message })
   const keys = new KeyRing(secrets)
-  const verify = await verifyJwt(options, settings)
+  const verify = await loadVerifyJwt(options, settings)
   const users = usersOf(options.users)
   const opened = await options.store.open(users, options.users?.keyType)
   try {
@@ -250,7 +228,7 @@ export const createAuthorizationServer = async (
       return refusal
     },
     currentUser: (request, connection) => currentUser(request, server, connection),
-    challenge: (auth, needed) => challenge(resourceServer, auth, needed),
+    challenge: (auth, needed) => resourceServer.challenge(auth, needed),
     sweep: () => sweeper.run(),
     async close() {
       await sweeper.stop()
@@ -264,58 +242,4 @@ const usersOf = (
 ): UserTable | 'built-in' | 'elsewhere' => {
   if (!users) return 'built-in'
   return 'name' in users ? users : 'elsewhere'
-}
-
-const providerOperations = (
-  options: AuthorizationServerOptions,
-  { clients, tokens, users }: Records,
-): ProviderOperations => {
-  const { getClient, getToken, getUser } = options
-  const own: ProviderOperations = {
-    // The client row behind a personal token is a client at no endpoint.
-    async getClient(clientId) {
-      const client = await clients.find(clientId)
-      return client?.isPersonal ? undefined : client
-    },
-    getToken: (by) => tokens.find(by),
-    getUser: (email, password) => users.withPassword(email, password),
-  }
-  return {
-    getClient: getClient ? (clientId) => getClient(clientId, own.getClient) : own.getClient,
-    getToken: getToken ? (by) => getToken(by, own.getToken) : own.getToken,
-    getUser: getUser ? (email, password) => getUser(email, password, own.getUser) : own.getUser,
-  }
-}
-
-const verifyJwt = async (
-  { applicationRoot = '.' }: AuthorizationServerOptions,
-  { jwtVeryficationFactory }: Settings,
-): Promise<VerifyJwt> => {
-  if (typeof jwtVeryficationFactory === 'function') return jwtVeryficationFactory
-  const verify = await importPath(jwtVeryficationFactory, resolve(applicationRoot)).catch(
-    (cause: unknown) => {
-      throw new InvalidSettings([
-        `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} cannot be loaded: ${firstLine(cause)}`,
-      ])
-    },
-  )
-  if (typeof verify === 'function') return verify as VerifyJwt
-  throw new InvalidSettings([
-    `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} is no function.`,
-  ])
-}
-
-// Node lists behind it who required the module, which says nothing here.
-const firstLine = (error: unknown): string | undefined =>
-  (error instanceof Error ? error.message : String(error)).split('\n')[0]
-
-// Asked of whoever was resolved, so that a guard can answer without knowing the protocol.
-const challenge = (
-  resourceServer: ResourceServer,
-  auth: Auth,
-  needed: readonly string[],
-): Error | undefined => {
-  if (auth.kind === 'anonymous') return resourceServer.unauthenticated()
-  if (auth.scopes === null || isWithin(needed, auth.scopes)) return undefined
-  return resourceServer.insufficientScope(needed)
 }

@@ -1,4 +1,5 @@
 import type { JWTExtendedException } from './jwt-error.ts'
+import { isWithin } from './model/scope.ts'
 import { type FoundToken, isActive, isExpired } from './model/token.ts'
 import type { UserProxy } from './model/user.ts'
 import { AuthenticationRequired, OAuthError } from './oauth-error.ts'
@@ -106,6 +107,13 @@ export class ResourceServer {
     return this.#challenge('insufficient_scope', 'The token lacks a scope that is needed.', {
       scope: needed.join(' '),
     })
+  }
+
+  /** What a caller is answered who was identified, but may not: undefined for whoever holds all the scopes. */
+  challenge(auth: Auth, needed: readonly string[]): Error | undefined {
+    if (auth.kind === 'anonymous') return this.unauthenticated()
+    if (auth.scopes === null || isWithin(needed, auth.scopes)) return undefined
+    return this.insufficientScope(needed)
   }
 
   // An opaque token wherever it stands; undefined where the session method is to decide.

@@ -1,7 +1,10 @@
+import { resolve } from 'node:path'
 import type { KeyRing } from './crypto/sealed.ts'
 import { entryPointScopes } from './entry-points.ts'
+import { importPath } from './import-path.ts'
 import { emailScope, type Scope, ScopeDoesNotExists, ScopeRegistry } from './model/scope.ts'
 import { InvalidSettings, parseSettings, type Settings, type SettingsInput } from './options.ts'
+import type { VerifyJwt } from './session/jwt.ts'
 import { type OpenStore, StoreUnusable } from './store/store.ts'
 
 /** The options that a start depends on. */
@@ -151,3 +154,29 @@ export const checkKeys = async (store: OpenStore, keys: KeyRing, now: number): P
   const [current] = keys.ids
   if (current !== undefined && !used.includes(current)) await store.secretKeys.add(current, now)
 }
+
+/**
+ * The function that verifies the JWT of a session, loaded where the setting is an import path.
+ * @throws InvalidSettings where it cannot be loaded
+ */
+export const loadVerifyJwt = async (
+  { applicationRoot = '.' }: StartOptions,
+  { jwtVeryficationFactory }: Settings,
+): Promise<VerifyJwt> => {
+  if (typeof jwtVeryficationFactory === 'function') return jwtVeryficationFactory
+  const verify = await importPath(jwtVeryficationFactory, resolve(applicationRoot)).catch(
+    (cause: unknown) => {
+      throw new InvalidSettings([
+        `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} cannot be loaded: ${firstLine(cause)}`,
+      ])
+    },
+  )
+  if (typeof verify === 'function') return verify as VerifyJwt
+  throw new InvalidSettings([
+    `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} is no function.`,
+  ])
+}
+
+// Node lists behind it who required the module, which says nothing here.
+const firstLine = (error: unknown): string | undefined =>
+  (error instanceof Error ? error.message : String(error)).split('\n')[0]

@@ -77,8 +77,13 @@ const layers: readonly Layer[] = [
   { file: ['entry-points.ts'], may: ['import-path.ts', 'model/'] },
   {
     file: ['start-up.ts'],
-    may: ['entry-points.ts', 'model/', 'options.ts', 'store/store.ts'],
-    types: ['crypto/'],
+    may: ['entry-points.ts', 'import-path.ts', 'model/', 'options.ts', 'store/store.ts'],
+    types: ['crypto/', 'session/'],
+  },
+  {
+    file: ['provider-operations.ts'],
+    may: [],
+    types: ['extension.ts', 'model/', 'records/'],
   },
   { file: ['router.ts'], may: [...protocol, ...contracts] },
   { file: ['environment.ts'], may: ['options.ts', 'store/'] },
@@ -87,7 +92,7 @@ const layers: readonly Layer[] = [
     file: ['authorization-server.ts'],
     may: [
       ...whole,
-      'import-path.ts',
+      'provider-operations.ts',
       'query-characters.ts',
       'router.ts',
       'start-up.ts',
