@@ -9,11 +9,11 @@ import { clientAddress } from './client-address.ts'
 export const currentUser = async (
   request: Request,
   { resourceServer, sessions, settings }: ServerContext,
-  { remoteAddress }: Connection = {},
+  { remoteAddress, raw }: Connection = {},
 ): Promise<UserProxy | null> => {
   const forwardedFor = request.headers.get('x-forwarded-for')
   const address = clientAddress(settings.trustedProxies)(remoteAddress, forwardedFor)
-  const http = new HttpRequest(request, address)
+  const http = new HttpRequest(request, address, raw)
   try {
     const credentials = { ...browserOf(http), authorization: http.headers.get('authorization') }
     const { auth } = await resourceServer.resolve({
