@@ -76,30 +76,28 @@ export class HttpRequest {
       throw new OAuthError('invalid_request', 'The body must not be compressed.')
     }
     if (Number(this.headers.get('content-length') ?? 0) > largestBody) throw tooLarge()
-    return new TextDecoder().decode(await this.#body())
+    try {
+      return await this.#body()
+    } catch (cause) {
+      // Somebody read it before us: a mistake of the host, not of the sender.
+      if (cause instanceof OAuthError || cause instanceof TypeError) throw cause
+      // A sender that goes away in the middle is its own mistake, and no fault of ours to be logged.
+      throw new OAuthError('invalid_request', 'The body ended too early.', { cause })
+    }
   }
 
-  async #body(): Promise<Uint8Array> {
-    if (this.#request.body === null) return new Uint8Array()
+  async #body(): Promise<string> {
+    // Its length is known and small, and no more of it is let in: read at once, without a stream's cost.
+    if (this.headers.has('content-length')) return this.#request.text()
+    if (this.#request.body === null) return ''
     const chunks: Uint8Array[] = []
     let size = 0
-    for await (const chunk of whole(this.#request.body as ReadableStream<Uint8Array>)) {
+    for await (const chunk of this.#request.body as ReadableStream<Uint8Array>) {
       size += chunk.byteLength
       if (size > largestBody) throw tooLarge()
       chunks.push(chunk)
     }
-    return Buffer.concat(chunks)
-  }
-}
-
-// A sender that goes away in the middle is its own mistake, and no fault of ours to be logged.
-const whole = async function* (body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body
-  } catch (cause) {
-    // Somebody read it before us: a mistake of the host, not of the sender.
-    if (cause instanceof TypeError) throw cause
-    throw new OAuthError('invalid_request', 'The body ended too early.', { cause })
+    return new TextDecoder().decode(Buffer.concat(chunks))
   }
 }
 

@@ -2,8 +2,10 @@ import {
   createCipheriv,
   createDecipheriv,
   createHmac,
+  createSecretKey,
   hash,
   hkdfSync,
+  type KeyObject,
   randomBytes,
 } from 'node:crypto'
 
@@ -20,7 +22,7 @@ export type Claims = readonly (string | number | boolean | null)[]
 
 interface SecretKey {
   readonly id: string
-  readonly seal: Readonly<Record<SealPurpose, Uint8Array>>
+  readonly seal: Readonly<Record<SealPurpose, KeyObject>>
   readonly session: Uint8Array
   readonly csrf: Uint8Array
 }
@@ -34,9 +36,9 @@ const derive = (secret: string, label: string): Uint8Array =>
 const secretKey = (secret: string): SecretKey => ({
   id: hash('sha256', derive(secret, 'id'), 'hex').slice(0, 8),
   seal: {
-    token: derive(secret, 'token'),
-    row: derive(secret, 'row'),
-    transient: derive(secret, 'transient'),
+    token: createSecretKey(derive(secret, 'token')),
+    row: createSecretKey(derive(secret, 'row')),
+    transient: createSecretKey(derive(secret, 'transient')),
   },
   session: derive(secret, 'session-jwt'),
   csrf: derive(secret, 'csrf'),
