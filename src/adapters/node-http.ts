@@ -91,8 +91,11 @@ const withCookies = (answer: Response, theirs: number | string | string[] = []):
 
 type Drained = IncomingMessage & { readonly body?: unknown; rawBody?: Buffer }
 
+const hadBody = ({ headers }: IncomingMessage): boolean =>
+  Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
+
 const restoreBody = (request: Drained): void => {
-  if (!request.readableEnded || request.rawBody !== undefined) return
+  if (!request.readableEnded || request.rawBody !== undefined || !hadBody(request)) return
   const { body } = request
   if (Buffer.isBuffer(body)) request.rawBody = body
   else if (typeof body === 'string') request.rawBody = Buffer.from(body)

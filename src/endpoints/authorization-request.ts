@@ -16,7 +16,7 @@ const parameters = [
   'state',
   'prompt',
 ]
-const further = ['request', 'request_uri', 'iss']
+const further = ['request', 'request_uri', 'iss', 'client_secret']
 const prompts: readonly Prompt[] = ['none', 'login', 'consent']
 const longestState = 4_096
 

@@ -32,6 +32,25 @@ const form = 'application/x-www-form-urlencoded'
 const grant = 'grant_type=client_credentials'
 
 describe('Express', () => {
+  // Reads whatever there is, and keeps nothing of it.
+  const drain: RequestHandler = (request, _response, next) => {
+    request.resume().once('end', () => next())
+  }
+
+  test('a body that was drained is a fault that is told; a request that had none goes on', async () => {
+    const failed: unknown[] = []
+    const app = express().use(drain).use(onExpress.mount(server))
+    app.use(((error, _request, response, _next) => {
+      failed.push(error)
+      response.status(500).end()
+    }) satisfies express.ErrorRequestHandler)
+    expect((await supertest(app).get('/login')).status).toBe(200)
+    expect(failed).toEqual([])
+    const headers = { authorization, 'content-type': form }
+    expect((await supertest(app).post('/oauth/token').set(headers).send(grant)).status).toBe(500)
+    expect(String(failed[0])).toContain('before mount(server)')
+  })
+
   const tokenStatus = async (parser: RequestHandler, body: string) => {
     const app = express().use(parser).use(onExpress.mount(server))
     const headers = { authorization, 'content-type': form }

@@ -131,6 +131,7 @@ describe('contract §4.1 client and redirect URI are validated before anything e
     'request',
     'request_uri',
     'iss',
+    'client_secret',
   ])('RFC 6749 §3.1 %s given twice, equal or not, in query or body', async (name) => {
     const base = new URL(conf.url())
     const value = base.searchParams.get(name) ?? 'consent'
