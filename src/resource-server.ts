@@ -71,6 +71,8 @@ export interface ResourceServerOptions {
   readonly jwtAuthHeader: string
   readonly jwtAuthHeaderType: string | null
   readonly clock: () => number
+  /** Told of every token that passes: it must not wait for anything. */
+  readonly noteUse: (found: FoundToken, now: number, address: string) => void
   readonly acceptQueryAccessToken: boolean
   readonly realm: string
   /** Where the metadata of the protected resource stands, which leads a client to us. RFC 9728 §5.1. */
@@ -93,7 +95,7 @@ export class ResourceServer {
    */
   async resolve(credentials: PresentedCredentials): Promise<Resolution> {
     const token = this.#presentedToken(credentials)
-    if (token !== undefined) return { auth: await this.#authOf(token) }
+    if (token !== undefined) return { auth: await this.#authOf(token, credentials.address) }
     return this.#session(credentials)
   }
 
@@ -135,12 +137,14 @@ export class ResourceServer {
       : value
   }
 
-  async #authOf(accessToken: string): Promise<Auth> {
-    const { getToken, userProxy, clock } = this.#options
+  async #authOf(accessToken: string, address: string): Promise<Auth> {
+    const { getToken, userProxy, clock, noteUse } = this.#options
     if (!b64token.test(accessToken)) throw this.#invalidToken()
     const found = await getToken({ accessToken })
-    if (!found || isExpired(found.token.expires, clock()) || !isActive(found))
+    const now = clock()
+    if (!found || isExpired(found.token.expires, now) || !isActive(found))
       throw this.#invalidToken()
+    noteUse(found, now, address)
     const { token, user, client } = found
     return {
       kind: token.isPersonal ? 'personal_token' : 'access_token',

@@ -11,7 +11,7 @@ import { OAuthError } from '../oauth-error.ts'
 export const authenticateClient = async (
   authorization: string | null,
   params: Parameters,
-  { clientAuthentication, getClient, issuer }: ServerContext,
+  { clientAuthentication, getClient, issuer, clock }: ServerContext,
 ): Promise<Client> => {
   const refused = () =>
     new OAuthError('invalid_client', 'The client is unknown, or could not be authenticated.', {
@@ -35,7 +35,7 @@ export const authenticateClient = async (
     throw new OAuthError('invalid_request', 'client_id is not the authenticated client.')
   }
   const client = await getClient(clientId)
-  if (!proves(client, clientSecret) || !client?.isActive) throw refused()
+  if (!proves(client, clientSecret, clock()) || !client?.isActive) throw refused()
   const { tokenEndpointAuthMethod } = client
   if (tokenEndpointAuthMethod !== null && tokenEndpointAuthMethod !== first.method.name)
     throw refused()
@@ -57,11 +57,11 @@ const presentedBy = (
 }
 
 // An unknown client takes as long as a known one with a wrong secret.
-const proves = (client: Client | undefined, secret: string | undefined): boolean => {
+const proves = (client: Client | undefined, secret: string | undefined, now: number): boolean => {
   if (!client) {
     constantTimeEqual(digestOf('client_secret', secret ?? ''), digestOf('client_secret', 'nobody'))
     return false
   }
-  if (client.isConfidential) return secret !== undefined && client.checkSecret(secret)
+  if (client.isConfidential) return secret !== undefined && client.checkSecret(secret, now)
   return secret === undefined
 }

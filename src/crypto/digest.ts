@@ -13,6 +13,8 @@ export type SecretKind =
   | 'authorization_code'
   | 'authorization_request'
   | 'session'
+  | 'settings_notice'
+  | 'settings_form'
 
 /**
  * The digest by which a secret is looked up. One round of SHA-256 is enough, because every such

@@ -34,7 +34,11 @@ export const authorizationCode: Grant = {
       subject,
       scopes: code.scopes,
       refreshable: true,
-      under: { consentId: code.consentId, sessionId: code.sessionId },
+      under: {
+        consentId: code.consentId,
+        sessionId: code.sessionId,
+        userAgent: code.userAgent,
+      },
       code: { value, binding },
     }
   },

@@ -10,6 +10,8 @@ export interface AuthorizationRequest {
   readonly scopes: readonly string[]
   readonly state: string | undefined
   readonly prompt: readonly Prompt[]
+  /** The languages that the pages are asked for in (OpenID Connect Core §3.1.2.1). */
+  readonly uiLocales: string | undefined
   /** What extensions added, by their names. */
   readonly extensions: Readonly<Record<string, unknown>>
 }

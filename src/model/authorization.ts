@@ -9,6 +9,8 @@ export interface Authorization {
   readonly scopes: readonly string[]
   /** What a redeemed code was bound to, so that a replay can prove itself; null without a code. */
   readonly code: CodeBinding | null
+  /** The `User-Agent` of the browser in which the user agreed; empty where nothing is known. */
+  readonly userAgent: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   /** When the last of its tokens ends; until then it stays as a tombstone. */
@@ -34,6 +36,8 @@ export interface AuthorizationCode extends CodeBinding {
   readonly consentId: string
   /** The digest of the session in which it was granted; it dies with that session. */
   readonly sessionId: string | null
+  /** Of the browser in which the user agreed. */
+  readonly userAgent: string
   readonly expiresAt: number
 }
 
@@ -44,5 +48,7 @@ export interface Consent {
   readonly userId: UserId
   readonly clientId: string
   readonly scopes: readonly string[]
+  /** Optional scopes that the user was asked for and refused: no reason to ask again. */
+  readonly declinedScopes: readonly string[]
   readonly grantedAt: number
 }

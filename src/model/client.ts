@@ -15,6 +15,10 @@ export interface ClientFields {
   readonly clientId: string
   /** The digest of the client secret; the secret itself is shown once and kept nowhere. */
   readonly clientSecret: Digest
+  /** The digest of the former secret, and until when it is valid beside the new one. */
+  readonly previousClientSecret: Digest | null
+  /** Milliseconds since the epoch. */
+  readonly previousClientSecretExpires: number | null
   readonly name: string
   readonly description: string
   readonly website: string
@@ -26,11 +30,17 @@ export interface ClientFields {
   readonly isPersonal: boolean
   readonly redirectUris: readonly string[]
   readonly defaultScopes: readonly string[]
+  /** Scopes that the user may refuse on the consent page while granting the rest. */
+  readonly optionalScopes: readonly string[]
   /** The most that this client may ask for; null: every registered scope that is not internal. */
   readonly allowedScopes: readonly string[] | null
   readonly grantTypes: readonly string[] | null
   readonly responseTypes: readonly string[] | null
   readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod | null
+  /** Whether an administrator has checked who makes it. */
+  readonly isVerified: boolean
+  /** Whether an administrator has switched it off: until that is taken back, it and its tokens are refused. */
+  readonly isDisabled: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
 }
@@ -83,7 +93,7 @@ export class Client {
 
   /** Whether client and owner are fit to act: an inactive owner invalidates the client. */
   get isActive(): boolean {
-    return this.userId === null || this.owner?.active === true
+    return !this.isDisabled && (this.userId === null || this.owner?.active === true)
   }
 
   /** The most that this client may ask a user for; internal scopes are never part of it. */
@@ -120,9 +130,13 @@ export class Client {
     return this.#context.countUsers(this.clientId)
   }
 
-  /** Compares a client secret in constant time. */
-  checkSecret(secret: string): boolean {
-    return constantTimeEqual(digestOf('client_secret', secret), this.clientSecret)
+  /** Compares a client secret in constant time; `now` is in milliseconds since the epoch. */
+  checkSecret(secret: string, now: number): boolean {
+    const digest = digestOf('client_secret', secret)
+    const isCurrent = constantTimeEqual(digest, this.clientSecret)
+    const { previousClientSecret: previous, previousClientSecretExpires: expires } = this
+    if (previous === null || expires === null || expires <= now) return isCurrent
+    return constantTimeEqual(digest, previous) || isCurrent
   }
 }
 

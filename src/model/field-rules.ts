@@ -12,19 +12,27 @@ const tooManyMarks = /\p{M}{31}/u
 
 const normalized = (field: string, value: string): string => {
   if (tooManyMarks.test(value))
-    throw new InvalidField(field, `The ${field} has too many marks on one letter.`)
+    throw new InvalidField(field, `The ${field} has too many marks on one letter.`, {
+      problem: 'tooManyMarks',
+    })
   return value.normalize('NFC')
 }
 
 /** A client's or a personal token's name, in NFC and trimmed: 1 to 40 characters that can be seen. */
 export const validName = (value: string): string => {
   const name = normalized('name', value).trim()
-  if (onlyInvisible.test(name)) throw new InvalidField('name', 'A name is needed.')
+  if (onlyInvisible.test(name))
+    throw new InvalidField('name', 'A name is needed.', { problem: 'nameMissing' })
   if ([...name].length > longestName) {
-    throw new InvalidField('name', `The name must not be longer than ${longestName} characters.`)
+    throw new InvalidField('name', `The name must not be longer than ${longestName} characters.`, {
+      problem: 'nameTooLong',
+      value: longestName,
+    })
   }
   if (deceptive.test(name))
-    throw new InvalidField('name', 'The name contains a character that cannot be shown.')
+    throw new InvalidField('name', 'The name contains a character that cannot be shown.', {
+      problem: 'unseenCharacter',
+    })
   return name
 }
 
@@ -34,12 +42,14 @@ export const validDescription = (value: string): string => {
     throw new InvalidField(
       'description',
       `The description must not be longer than ${longestDescription} characters.`,
+      { problem: 'descriptionTooLong', value: longestDescription },
     )
   }
   if (deceptive.test(description.replaceAll(/[\n\t]/g, ''))) {
     throw new InvalidField(
       'description',
       'The description contains a character that cannot be shown.',
+      { problem: 'unseenCharacter' },
     )
   }
   return description
@@ -53,7 +63,9 @@ export const validWebsite = (value: string): string => {
   const website = value.trim()
   if (website === '') return ''
   const refuse = () =>
-    new InvalidField('website', 'The website must be an address that starts with https://.')
+    new InvalidField('website', 'The website must be an address that starts with https://.', {
+      problem: 'websiteInvalid',
+    })
   if (website.length > longestUrl || !printableUrl.test(website)) throw refuse()
   if (deceptive.test(website)) throw refuse()
   if (!URL.canParse(website)) throw refuse()

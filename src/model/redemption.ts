@@ -19,7 +19,12 @@ export interface UserRedemption {
   /** Whether a refresh token may be issued; it is where the client may use that grant. */
   readonly refreshable: boolean
   /** What it was granted under: gone by the time of the write, nothing is issued. */
-  readonly under?: { readonly consentId: string; readonly sessionId: string | null }
+  readonly under?: {
+    readonly consentId: string
+    readonly sessionId: string | null
+    /** Of the browser in which the user agreed. */
+    readonly userAgent: string
+  }
   /** The code that was redeemed for it, fully proven. */
   readonly code?: { readonly value: string; readonly binding: CodeBinding }
 }

@@ -1,3 +1,5 @@
+import type { FieldProblem } from './invalid-field.ts'
+
 /** Characters of RFC 3986, and `%` only before two hexadecimal digits. */
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/
 const https = /^https:\/\/(?:[A-Za-z0-9\-._]+|\[[0-9A-F:.]+\])(?::\d{1,5})?(?:[/?].*)?$/i
@@ -13,21 +15,59 @@ export interface RedirectUriRules {
   readonly privateUse: boolean
 }
 
-/** Why a redirect URI cannot be registered, or undefined where it can. RFC 9700 §2.1, RFC 8252 §7. */
-export const redirectUriProblem = (uri: string, rules: RedirectUriRules): string | undefined => {
-  if (uri.length > longestUri) return `It is longer than ${longestUri} characters.`
-  if (uri.includes('#')) return 'It must not contain a fragment (#).'
-  if (responseParameter.test(uri))
-    return 'It must not contain a parameter that the answer uses, such as code or state.'
-  if (!uriCharacters.test(uri)) return 'It contains a character that is not allowed in a URL.'
-  if (privateUse.test(uri) && !/^https?:/i.test(uri)) {
-    if (rules.privateUse) return undefined
-    return 'A private-use scheme is not allowed for this client.'
-  }
-  if (!URL.canParse(uri)) return 'It is not a valid URL.'
-  if (https.test(uri) || loopback.test(uri)) return undefined
-  return 'It must use https; http is allowed for localhost, 127.0.0.1 and [::1] only.'
+/** A sentence, and its name for pages. */
+export interface RedirectUriProblem {
+  readonly problem: FieldProblem
+  readonly sentence: string
+  readonly value?: number
 }
+
+/** Why a redirect URI cannot be registered, or undefined where it can. RFC 9700 §2.1, RFC 8252 §7. */
+export const redirectUriProblem = (
+  uri: string,
+  rules: RedirectUriRules,
+): RedirectUriProblem | undefined => {
+  if (uri.length > longestUri) {
+    return {
+      problem: 'redirectUriTooLong',
+      sentence: `It is longer than ${longestUri} characters.`,
+      value: longestUri,
+    }
+  }
+  if (uri.includes('#')) return problems.fragment
+  if (responseParameter.test(uri)) return problems.answerParameter
+  if (!uriCharacters.test(uri)) return problems.character
+  if (privateUse.test(uri) && !/^https?:/i.test(uri)) {
+    return rules.privateUse ? undefined : problems.privateUse
+  }
+  if (!URL.canParse(uri)) return problems.invalid
+  if (https.test(uri) || loopback.test(uri)) return undefined
+  return problems.notHttps
+}
+
+const problems = {
+  fragment: {
+    problem: 'redirectUriFragment',
+    sentence: 'It must not contain a fragment (#).',
+  },
+  answerParameter: {
+    problem: 'redirectUriAnswerParameter',
+    sentence: 'It must not contain a parameter that the answer uses, such as code or state.',
+  },
+  character: {
+    problem: 'redirectUriCharacter',
+    sentence: 'It contains a character that is not allowed in a URL.',
+  },
+  privateUse: {
+    problem: 'redirectUriPrivateUse',
+    sentence: 'A private-use scheme is not allowed for this client.',
+  },
+  invalid: { problem: 'redirectUriInvalid', sentence: 'It is not a valid URL.' },
+  notHttps: {
+    problem: 'redirectUriNotHttps',
+    sentence: 'It must use https; http is allowed for localhost, 127.0.0.1 and [::1] only.',
+  },
+} as const satisfies Record<string, RedirectUriProblem>
 
 /** The entries of a text with one redirect URI a line, trimmed; a list is taken as it is, trimmed. */
 export const splitRedirectUris = (value: string | readonly string[]): readonly string[] =>

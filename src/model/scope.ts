@@ -18,6 +18,14 @@ export interface ScopeOptions {
   readonly group?: string
   /** Left out of the choices that are shown to users. */
   readonly internal?: boolean
+  /** The same texts in other languages, by their code: `de`, `ja`. What is missing is shown in the first one. */
+  readonly translations?: Readonly<Record<string, ScopeTexts>>
+}
+
+/** What users read about a scope, in one language. */
+export interface ScopeTexts {
+  readonly helpText?: string
+  readonly group?: string
 }
 
 // scope-token of RFC 6749 §3.3
@@ -29,15 +37,31 @@ export class Scope {
   readonly helpText: string
   readonly group: string
   readonly isInternal: boolean
+  readonly #translations: Readonly<Record<string, ScopeTexts>>
 
   /** @throws TypeError for an id that is no scope token (RFC 6749 §3.3) */
-  constructor(id: string, { helpText = '', group = '', internal = false }: ScopeOptions = {}) {
+  constructor(
+    id: string,
+    { helpText = '', group = '', internal = false, translations = {} }: ScopeOptions = {},
+  ) {
     if (!scopeToken.test(id))
       throw new TypeError(`${JSON.stringify(id)} is no scope id: see RFC 6749 §3.3.`)
     this.id = id
     this.helpText = helpText
     this.group = group
     this.isInternal = internal
+    this.#translations = translations
+  }
+
+  /** The texts for users who read that language. */
+  textsFor(language: string): Required<ScopeTexts> {
+    const { helpText = this.helpText, group = this.group } = Object.hasOwn(
+      this.#translations,
+      language,
+    )
+      ? (this.#translations[language] ?? {})
+      : {}
+    return { helpText, group }
   }
 }
 
@@ -45,6 +69,17 @@ export class Scope {
 export const emailScope: Scope = new Scope('user:email', {
   helpText: 'Read your e-mail address',
   group: 'User',
+  translations: {
+    ar: { helpText: 'قراءة عنوان بريدك الإلكتروني', group: 'المستخدم' },
+    de: { helpText: 'Deine E-Mail-Adresse lesen', group: 'Benutzer' },
+    es: { helpText: 'Leer tu dirección de correo electrónico', group: 'Usuario' },
+    fr: { helpText: 'Lire votre adresse e-mail', group: 'Utilisateur' },
+    it: { helpText: 'Leggere il tuo indirizzo e-mail', group: 'Utente' },
+    ja: { helpText: 'メールアドレスの読み取り', group: 'ユーザー' },
+    pl: { helpText: 'Odczyt Twojego adresu e-mail', group: 'Użytkownik' },
+    pt: { helpText: 'Ler seu endereço de e-mail', group: 'Usuário' },
+    zh: { helpText: '读取你的电子邮件地址', group: '用户' },
+  },
 })
 
 export class ScopeRegistry {

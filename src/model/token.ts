@@ -48,14 +48,21 @@ export interface FoundToken {
     readonly clientId: string
     readonly name: string
     readonly ownerActive: boolean
+    readonly isDisabled: boolean
   }
+  /** When its last use was written; null: never. Milliseconds since the epoch. */
+  readonly lastUsedAt: number | null
   /** The scopes of the whole authorization and its beginning, which a refresh token can restore. */
   readonly authorization?: { readonly scopes: readonly string[]; readonly createdAt: number }
 }
 
-/** Whether user and client's owner are fit to act. */
-export const isActive = ({ token, user, client }: FoundToken): boolean =>
-  client.ownerActive && (token.userId === null || user?.active === true)
+/** Whether client, client's owner and user are fit to act. */
+export const isActive = ({
+  token,
+  user,
+  client,
+}: Pick<FoundToken, 'token' | 'user' | 'client'>): boolean =>
+  client.ownerActive && !client.isDisabled && (token.userId === null || user?.active === true)
 
 /** Whom a token speaks for, as the token answer shows it. */
 export interface TokenSubject {

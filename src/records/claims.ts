@@ -21,7 +21,26 @@ export const clientClaims = (client: ClientFields): Claims => [
   client.grantTypes?.join(' ') ?? null,
   client.responseTypes?.join(' ') ?? null,
   client.tokenEndpointAuthMethod,
+  ...sinceTheSecondMigration(client),
 ]
+
+// Absent where they say nothing, so that the seals of older rows still hold.
+const sinceTheSecondMigration = (client: ClientFields): Claims => {
+  const { optionalScopes, isVerified, isDisabled, previousClientSecret } = client
+  const isPlain =
+    optionalScopes.length === 0 && !isVerified && !isDisabled && previousClientSecret === null
+  if (isPlain) return []
+  return [
+    optionalScopes.join(' '),
+    isVerified,
+    isDisabled,
+    previousClientSecret,
+    client.previousClientSecretExpires,
+    // Who was checked, was checked under this name.
+    client.name,
+    client.website,
+  ]
+}
 
 /** A built-in user's password hash: bound to the e-mail address, which is never changed. */
 export const passwordClaims = (email: string): Claims => ['password', email]
@@ -32,6 +51,7 @@ export const consentClaims = (consent: Consent): Claims => [
   consent.userId,
   consent.clientId,
   consent.scopes.join(' '),
+  ...(consent.declinedScopes.length === 0 ? [] : [consent.declinedScopes.join(' ')]),
 ]
 
 export const sessionClaims = (session: SessionFields): Claims => [

@@ -1,4 +1,4 @@
-import { digestOf } from '../crypto/digest.ts'
+import { type Digest, digestOf } from '../crypto/digest.ts'
 import { randomString } from '../crypto/random.ts'
 import {
   Client,
@@ -15,7 +15,14 @@ import {
   splitRedirectUris,
 } from '../model/redirect-uri.ts'
 import type { UserId } from '../model/user.ts'
-import type { SealedClient, Store } from '../store/store.ts'
+import {
+  type ClientWithOwner,
+  type Part,
+  type PartOf,
+  type SealedClient,
+  type Store,
+  Vanished,
+} from '../store/store.ts'
 import { clientClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { resealConsents, resealTokens } from './reseal.ts'
@@ -32,6 +39,8 @@ export interface ClientInput {
   /** A list, or a text with one URI a line. The first is the default. */
   readonly redirectUris?: string | readonly string[]
   readonly defaultScopes?: readonly string[]
+  /** Scopes that a user may refuse on the consent page while granting the rest. */
+  readonly optionalScopes?: readonly string[]
   readonly allowedScopes?: readonly string[] | null
   readonly grantTypes?: readonly string[] | null
   readonly responseTypes?: readonly string[] | null
@@ -44,8 +53,16 @@ export interface ClientWithSecret {
   readonly clientSecret: string
 }
 
+/** An application with the number of its users: the specification's `get_users`. */
+export interface ListedClient {
+  readonly client: Client
+  readonly users: number
+}
+
 type CheckedFields = Omit<ClientFields, 'clientId' | 'clientSecret' | 'createdAt'>
 
+/** Seconds that a former secret may stay valid at most. */
+const longestOverlap = 2_592_000
 const mostRedirectUris = 50
 const authMethods: readonly TokenEndpointAuthMethod[] = [
   'client_secret_basic',
@@ -67,6 +84,11 @@ const blank: CheckedFields = {
   grantTypes: null,
   responseTypes: null,
   tokenEndpointAuthMethod: null,
+  optionalScopes: [],
+  previousClientSecret: null,
+  previousClientSecretExpires: null,
+  isVerified: false,
+  isDisabled: false,
 }
 
 /** Registers client applications, finds them and changes them. */
@@ -95,11 +117,142 @@ export class Clients {
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   async create(input: ClientInput): Promise<ClientWithSecret> {
-    return this.insert(this.#checked(blank, input))
+    return this.#insert(this.#checked(blank, input))
   }
 
-  /** Inserts checked fields under generated credentials. Not for hosts: `create` checks. */
-  async insert(fields: CheckedFields): Promise<ClientWithSecret> {
+  /** The client behind a personal token. Not for hosts: `tokens.createPersonal` makes both. */
+  async insertPersonal(name: string, userId: UserId, scopes: readonly string[]): Promise<Client> {
+    const { client } = await this.#insert({
+      ...blank,
+      name,
+      userId,
+      isConfidential: false,
+      isInternal: true,
+      isPersonal: true,
+      defaultScopes: scopes,
+    })
+    return client
+  }
+
+  /** Writes checked fields of the client behind a personal token. */
+  async rewritePersonal(
+    clientId: string,
+    {
+      name,
+      defaultScopes,
+    }: { name?: string | undefined; defaultScopes?: readonly string[] | undefined },
+  ): Promise<void> {
+    const { store } = this.#context
+    const before = await this.#found(clientId, store)
+    if (!before) throw new Vanished('The client behind a personal token is gone.')
+    const changed = definedOf({ name, defaultScopes })
+    await store.clients.update(clientId, this.#sealed({ ...before, ...changed } as ClientFields))
+  }
+
+  /** The applications that a user registered, each with the number of its users. */
+  ofOwner(userId: UserId, partOf: PartOf): Promise<Part<ListedClient>> {
+    return this.#listed(this.#context.store.clients.ofOwner(userId, partOf))
+  }
+
+  /** Applications whose name, id or owner's e-mail address contains the text; all of them without one. */
+  search(text: string, partOf: PartOf): Promise<Part<ListedClient>> {
+    return this.#listed(this.#context.store.clients.search(text, partOf))
+  }
+
+  /** The applications that act for a user. */
+  async authorizedBy(userId: UserId, partOf: PartOf): Promise<Part<Client>> {
+    const { store, clock } = this.#context
+    const { items, next } = await store.clients.authorizedBy(userId, clock(), partOf)
+    return { items: await this.#intact(items), next }
+  }
+
+  /** Whether an administrator has checked who makes the client, and whether it is switched off. */
+  async mark(
+    clientId: string,
+    marks: Partial<Pick<ClientFields, 'isVerified' | 'isDisabled'>>,
+  ): Promise<Client> {
+    return this.#context.store.transaction(async (tx) => {
+      const before = await this.#existing(clientId, tx)
+      await tx.clients.update(clientId, this.#sealed({ ...before, ...marks }))
+      return this.#existing(clientId, tx)
+    })
+  }
+
+  /**
+   * Changes the given fields of a client. A confidential one that becomes public loses all authorizations.
+   * @throws InvalidField, ScopeDoesNotExists: nothing was written
+   */
+  async update(clientId: string, changes: Partial<ClientInput>): Promise<Client> {
+    return this.#context.store.transaction(async (tx) => {
+      const before = await this.#existing(clientId, tx)
+      const checked = this.#checked(before, changes)
+      const owner = await this.#owner(checked.userId, tx)
+      const changed = { ...checked, userId: owner?.id ?? null }
+      const isVerified = before.isVerified && hasSameIdentity(before, changed)
+      const after = { ...before, ...changed, isVerified }
+      await tx.clients.update(clientId, this.#sealed(after))
+      if (before.isConfidential && !after.isConfidential) {
+        // What was granted to a client that proved itself is not for one that anybody can pose as.
+        await tx.authorizations.revokeOfClient(clientId, this.#context.clock())
+        await tx.consents.deleteOfClient(clientId)
+      }
+      return this.#existing(clientId, tx)
+    })
+  }
+
+  /** Gives the client another id. Its tokens go on working, its pending codes end. */
+  async resetClientId(clientId: string): Promise<Client> {
+    return this.#reset(clientId, () => ({ clientId: this.#newId() }))
+  }
+
+  /**
+   * Gives the client another secret.
+   * @param overlap seconds for which the old one stays valid, at most 30 days; without it, it stops at once
+   * @throws InvalidField for an overlap that is no such number
+   */
+  async resetClientSecret(
+    clientId: string,
+    { overlap = 0 }: { readonly overlap?: number } = {},
+  ): Promise<ClientWithSecret> {
+    if (!Number.isSafeInteger(overlap) || overlap < 0 || overlap > longestOverlap) {
+      throw new InvalidField('overlap', 'The overlap must be from 0 seconds to 30 days.', {
+        problem: 'overlapInvalid',
+      })
+    }
+    let clientSecret = ''
+    const client = await this.#reset(clientId, (before) => {
+      clientSecret = this.#newSecret()
+      return {
+        clientSecret: digestOf('client_secret', clientSecret),
+        ...former(
+          overlap === 0 ? null : before.clientSecret,
+          this.#context.clock() + overlap * 1000,
+        ),
+      }
+    })
+    return { client, clientSecret }
+  }
+
+  /** Gives the client another id and another secret at once. */
+  async resetCredentials(clientId: string): Promise<ClientWithSecret> {
+    let clientSecret = ''
+    const client = await this.#reset(clientId, () => {
+      clientSecret = this.#newSecret()
+      return {
+        clientId: this.#newId(),
+        clientSecret: digestOf('client_secret', clientSecret),
+        ...former(null),
+      }
+    })
+    return { client, clientSecret }
+  }
+
+  /** Deletes the client and all that hangs from it. False where there was none. */
+  delete(clientId: string): Promise<boolean> {
+    return this.#context.store.clients.delete(clientId)
+  }
+
+  async #insert(fields: CheckedFields): Promise<ClientWithSecret> {
     const { store, clock } = this.#context
     const owner = await this.#owner(fields.userId, store)
     return untilUnique(async () => {
@@ -117,61 +270,31 @@ export class Clients {
     })
   }
 
-  /**
-   * Changes the given fields of a client. A confidential one that becomes public loses all authorizations.
-   * @throws InvalidField, ScopeDoesNotExists: nothing was written
-   */
-  async update(clientId: string, changes: Partial<ClientInput>): Promise<Client> {
-    return this.#context.store.transaction(async (tx) => {
-      const before = await this.#existing(clientId, tx)
-      const checked = this.#checked(before, changes)
-      const owner = await this.#owner(checked.userId, tx)
-      const after = { ...before, ...checked, userId: owner?.id ?? null }
-      await tx.clients.update(clientId, this.#sealed(after))
-      if (before.isConfidential && !after.isConfidential) {
-        // What was granted to a client that proved itself is not for one that anybody can pose as.
-        await tx.authorizations.revokeOfClient(clientId, this.#context.clock())
-        await tx.consents.deleteOfClient(clientId)
-      }
-      return this.#existing(clientId, tx)
-    })
+  async #listed(found: Promise<Part<ClientWithOwner>>): Promise<Part<ListedClient>> {
+    const { items, next } = await found
+    const clients = await this.#intact(items)
+    const users = await this.#context.store.clients.countUsersOf(
+      clients.map(({ clientId }) => clientId),
+    )
+    return {
+      items: clients.map((client) => ({ client, users: users.get(client.clientId) ?? 0 })),
+      next,
+    }
   }
 
-  /** Gives the client another id. Its tokens go on working, its pending codes end. */
-  async resetClientId(clientId: string): Promise<Client> {
-    return this.#reset(clientId, () => ({ clientId: this.#newId() }))
+  async #intact(rows: readonly ClientWithOwner[]): Promise<readonly Client[]> {
+    const clients = await Promise.all(rows.map((row) => this.#opened(row)))
+    return clients.filter((client) => client !== undefined)
   }
 
-  /** Gives the client another secret. The old one stops at once. */
-  async resetClientSecret(clientId: string): Promise<ClientWithSecret> {
-    let clientSecret = ''
-    const client = await this.#reset(clientId, () => {
-      clientSecret = this.#newSecret()
-      return { clientSecret: digestOf('client_secret', clientSecret) }
-    })
-    return { client, clientSecret }
-  }
-
-  /** Gives the client another id and another secret at once. */
-  async resetCredentials(clientId: string): Promise<ClientWithSecret> {
-    let clientSecret = ''
-    const client = await this.#reset(clientId, () => {
-      clientSecret = this.#newSecret()
-      return { clientId: this.#newId(), clientSecret: digestOf('client_secret', clientSecret) }
-    })
-    return { client, clientSecret }
-  }
-
-  /** Deletes the client and all that hangs from it. False where there was none. */
-  delete(clientId: string): Promise<boolean> {
-    return this.#context.store.clients.delete(clientId)
-  }
-
-  async #reset(clientId: string, renew: () => Partial<ClientFields>): Promise<Client> {
+  async #reset(
+    clientId: string,
+    renew: (before: Client) => Partial<ClientFields>,
+  ): Promise<Client> {
     return untilUnique(() =>
       this.#context.store.transaction(async (tx) => {
         const before = await this.#existing(clientId, tx)
-        const after: ClientFields = { ...before, ...renew() }
+        const after: ClientFields = { ...before, ...renew(before) }
         const consents = await tx.consents.ofClient(clientId)
         const tokens = await tx.tokens.ofClient(clientId)
         if (!(await tx.clients.update(clientId, this.#sealed(after)))) return undefined
@@ -201,10 +324,12 @@ export class Clients {
   }
 
   async #found(clientId: string, store: Store): Promise<Client | undefined> {
-    const { keys, log } = this.#context
     const found = await store.clients.find(clientId)
-    if (!found) return undefined
-    const { fields, seal } = found
+    return found && this.#opened(found)
+  }
+
+  async #opened({ fields, seal, ...found }: ClientWithOwner): Promise<Client | undefined> {
+    const { keys, log } = this.#context
     const owner = await this.#users.joined(fields.userId, found.owner)
     if (keys.isIntact(seal, clientClaims(fields)))
       return new Client(fields, owner, this.#clientContext)
@@ -232,10 +357,9 @@ export class Clients {
 
   #checked(before: CheckedFields, input: Partial<ClientInput>): CheckedFields {
     const { scopes, settings, clientContext } = this.#context
-    const { defaultScopes, allowedScopes } = input
+    const { defaultScopes, optionalScopes, allowedScopes } = input
     const merged = { ...before, ...definedOf(input) }
-    const redirectUris = splitRedirectUris(merged.redirectUris)
-    checkRedirectUris(redirectUris, {
+    checkRedirectUris(merged.redirectUris, {
       privateUse: settings.allowPrivateUseRedirectUris && !merged.isConfidential,
     })
     const method = merged.tokenEndpointAuthMethod
@@ -254,30 +378,58 @@ export class Clients {
       isConfidential: merged.isConfidential,
       isInternal: merged.isInternal,
       isPersonal: before.isPersonal,
-      redirectUris,
+      redirectUris: splitRedirectUris(merged.redirectUris),
       // Only what is set is validated: a scope that was given up since is no mistake in another field.
       defaultScopes: defaultScopes ? scopes.validated(defaultScopes) : before.defaultScopes,
       allowedScopes: allowedScopes ? scopes.validated(allowedScopes) : merged.allowedScopes,
       grantTypes: limit('grant_types', merged.grantTypes, clientContext.knownGrantTypes),
       responseTypes: limit('response_types', merged.responseTypes, ['code', 'token']),
       tokenEndpointAuthMethod: method,
+      optionalScopes: optionalScopes ? scopes.validated(optionalScopes) : before.optionalScopes,
+      // Neither a form nor an owner decides these.
+      isVerified: before.isVerified,
+      isDisabled: before.isDisabled,
+      previousClientSecret: before.previousClientSecret,
+      previousClientSecretExpires: before.previousClientSecretExpires,
     }
   }
 }
 
+const former = (
+  secret: Digest | null,
+  expires?: number,
+): Pick<ClientFields, 'previousClientSecret' | 'previousClientSecretExpires'> => ({
+  previousClientSecret: secret,
+  previousClientSecretExpires: secret === null ? null : (expires ?? null),
+})
+
+// What an administrator has looked at: under another name, of another owner, or leading elsewhere, it was not checked.
+const hasSameIdentity = (before: CheckedFields, after: CheckedFields): boolean =>
+  before.name === after.name &&
+  before.userId === after.userId &&
+  before.website === after.website &&
+  after.redirectUris.every((uri) => before.redirectUris.includes(uri))
+
 const definedOf = <T extends object>(input: T): T =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T
 
-const checkRedirectUris = (uris: readonly string[], rules: RedirectUriRules): void => {
-  if (uris.length > mostRedirectUris) {
+const checkRedirectUris = (value: string | readonly string[], rules: RedirectUriRules): void => {
+  if (splitRedirectUris(value).length > mostRedirectUris) {
     throw new InvalidField(
       'redirect_uris',
       `There can be at most ${mostRedirectUris} redirect URIs.`,
+      { problem: 'tooManyRedirectUris', value: mostRedirectUris },
     )
   }
-  uris.forEach((uri, index) => {
-    const problem = redirectUriProblem(uri, rules)
-    if (problem) throw new InvalidField('redirect_uris', `Line ${index + 1}: ${problem}`)
+  // Line by line as it was typed, blank ones too, so that the number is the one that its author sees.
+  const lines = typeof value === 'string' ? value.split('\n') : value
+  lines.forEach((text, index) => {
+    const uri = text.trim()
+    const found = uri === '' ? undefined : redirectUriProblem(uri, rules)
+    if (!found) return
+    const { sentence, ...detail } = found
+    const line = index + 1
+    throw new InvalidField('redirect_uris', `Line ${line}: ${sentence}`, { ...detail, line })
   })
 }
 

@@ -28,16 +28,29 @@ export class Consents {
     return undefined
   }
 
-  /** Remembers that the user lets the client have these scopes, besides those it was given before. */
-  async grant(userId: UserId, clientId: string, scopes: readonly string[]): Promise<Consent> {
+  /**
+   * Remembers that the user lets the client have these scopes, besides those it was given before, and
+   * which optional ones were refused.
+   */
+  async grant(
+    userId: UserId,
+    clientId: string,
+    scopes: readonly string[],
+    { declined = [] }: { readonly declined?: readonly string[] } = {},
+  ): Promise<Consent> {
     const { store, keys, clock, random } = this.#context
     return store.transaction(async (tx) => {
       const before = await new Consents({ ...this.#context, store: tx }).find(userId, clientId)
+      const refused = new Set(declined)
+      const kept = (before?.scopes ?? []).filter((scope) => !refused.has(scope))
+      const granted = new Set([...kept, ...scopes])
+      const declinedBefore = (before?.declinedScopes ?? []).filter((scope) => !granted.has(scope))
       const consent: Consent = {
         id: before?.id ?? randomString(22, random),
         userId,
         clientId,
-        scopes: [...new Set([...(before?.scopes ?? []), ...scopes])],
+        scopes: [...granted],
+        declinedScopes: [...new Set([...declinedBefore, ...declined])],
         grantedAt: clock(),
       }
       await tx.consents.put({ consent, seal: keys.sealRow(consentClaims(consent)) })

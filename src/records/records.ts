@@ -1,7 +1,10 @@
 import type { Store } from '../store/store.ts'
+import { Administration } from './administration.ts'
+import { AuthorizedApplications } from './authorized-applications.ts'
 import { Clients } from './clients.ts'
 import { Consents } from './consents.ts'
 import type { RecordsContext } from './context.ts'
+import { PersonalTokens } from './personal-tokens.ts'
 import { Tokens } from './tokens.ts'
 import { Users } from './users.ts'
 
@@ -9,6 +12,9 @@ import { Users } from './users.ts'
 export interface Records {
   readonly clients: Clients
   readonly tokens: Tokens
+  readonly personalTokens: PersonalTokens
+  readonly authorizedApplications: AuthorizedApplications
+  readonly administration: Administration
   readonly users: Users
   readonly consents: Consents
   readonly store: Store
@@ -22,6 +28,9 @@ export interface Records {
 export const records = (context: RecordsContext): Records => ({
   clients: new Clients(context),
   tokens: new Tokens(context),
+  personalTokens: new PersonalTokens(context),
+  authorizedApplications: new AuthorizedApplications(context),
+  administration: new Administration(context),
   users: new Users(context),
   consents: new Consents(context),
   store: context.store,

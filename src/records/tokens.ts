@@ -1,7 +1,5 @@
 import { type Digest, digestOf } from '../crypto/digest.ts'
-import { randomString } from '../crypto/random.ts'
-import { validName } from '../model/field-rules.ts'
-import { InvalidField } from '../model/invalid-field.ts'
+import { isMisspelt } from '../crypto/personal-token-value.ts'
 import type { ClientRedemption, Redemption, UserRedemption } from '../model/redemption.ts'
 import { type FoundToken, type IssuedToken, Token, type TokenFields } from '../model/token.ts'
 import type { UserId } from '../model/user.ts'
@@ -14,22 +12,11 @@ import {
   Vanished,
 } from '../store/store.ts'
 import { accessClaims, refreshClaims } from './claims.ts'
-import { Clients } from './clients.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
+import { type PersonalToken, type PersonalTokenOptions, PersonalTokens } from './personal-tokens.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
 import { Users } from './users.ts'
-
-export interface PersonalTokenOptions {
-  readonly scopes?: readonly string[]
-  /** True for an internally generated token: no page shows it. */
-  readonly isInternal?: boolean
-  /** Seconds; without it the token does not expire, as specified. */
-  readonly expiresIn?: number
-}
-
-/** A personal token with its value, which no later look-up gives. */
-export type PersonalToken = Token & { readonly accessToken: string }
 
 /** Issues, finds and ends tokens: the only code that mints. */
 export class Tokens {
@@ -56,63 +43,12 @@ export class Tokens {
    * Creates a personal access token: a client of that name behind it, and a token that does not expire.
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
-  async createPersonal(
+  createPersonal(
     name: string,
     userId: UserId,
-    { scopes = [], isInternal = false, expiresIn }: PersonalTokenOptions = {},
+    options?: PersonalTokenOptions,
   ): Promise<PersonalToken> {
-    const { store, settings, clock, random, scopes: registry } = this.#context
-    const checked = { name: validName(name), scopes: registry.validated(scopes) }
-    if (
-      expiresIn !== undefined &&
-      !(Number.isSafeInteger(expiresIn) && expiresIn > 0 && expiresIn <= longestLife)
-    ) {
-      throw new InvalidField(
-        'expires_in',
-        'The life time must be a number of seconds from 1 to 10 years.',
-      )
-    }
-    return store.transaction(async (tx) => {
-      const context = { ...this.#context, store: tx }
-      const { client } = await new Clients(context).insert({
-        name: checked.name,
-        description: '',
-        website: '',
-        userId,
-        isConfidential: false,
-        isInternal: true,
-        isPersonal: true,
-        redirectUris: [],
-        defaultScopes: checked.scopes,
-        allowedScopes: null,
-        grantTypes: null,
-        responseTypes: null,
-        tokenEndpointAuthMethod: null,
-      })
-      const now = clock()
-      const fields: Omit<TokenFields, 'id'> = {
-        clientId: client.clientId,
-        userId: client.userId,
-        authorizationId: null,
-        tokenType: 'bearer',
-        expires: expiresIn === undefined ? null : now + expiresIn * 1000,
-        refreshExpires: null,
-        scopes: checked.scopes,
-        isPersonal: true,
-        isInternal,
-        createdAt: now,
-      }
-      return untilUnique(async () => {
-        const accessToken = randomString(settings.tokenPersonalSaltLen, random)
-        const id = await tx.tokens.insert(
-          sealedToken(context, { fields, accessToken, refreshToken: null }),
-        )
-        if (id === undefined) return undefined
-        const token = new Token({ ...fields, id }, registry)
-        // Not enumerable, so that a token that is logged or stored takes no secret along.
-        return Object.defineProperty(token, 'accessToken', { value: accessToken }) as PersonalToken
-      })
-    })
+    return new PersonalTokens(this.#context).create(name, userId, options)
   }
 
   /** The token of an access token, or of a refresh token where that is absent. Finds personal tokens too. */
@@ -123,8 +59,9 @@ export class Tokens {
     readonly accessToken?: string
     readonly refreshToken?: string
   }): Promise<FoundToken | undefined> {
-    const { store } = this.#context
+    const { store, settings } = this.#context
     if (accessToken !== undefined) {
+      if (isMisspelt(settings.tokenPersonalPrefix, accessToken)) return undefined
       const row = await store.tokens.findByAccess(digestOf('access_token', accessToken))
       return row && this.#opened(row, accessToken)
     }
@@ -189,6 +126,7 @@ export class Tokens {
                 scopes: data.fields.scopes,
                 codeDigest,
                 code: code?.binding ?? null,
+                userAgent: redemption.under?.userAgent.slice(0, longestUserAgent) ?? '',
                 createdAt: fields.createdAt,
                 expiresAt: Math.max(data.fields.expires ?? 0, refreshExpires ?? 0, codeEnds),
               })
@@ -265,7 +203,11 @@ export class Tokens {
     const { keys, scopes } = this.#context
     const claims = accessClaims(row.accessDigest, row.fields)
     if (keys.open('token', row.accessToken, claims) !== accessToken) return this.#tampered(row)
-    return { token: new Token(row.fields, scopes), ...(await this.#users.stateOf(row)) }
+    return {
+      token: new Token(row.fields, scopes),
+      lastUsedAt: row.lastUse?.at ?? null,
+      ...(await this.#users.stateOf(row)),
+    }
   }
 
   async #openedRefresh(
@@ -277,7 +219,12 @@ export class Tokens {
     if (row.refreshDigest === null || row.refreshToken === null) return undefined
     const claims = refreshClaims(row.refreshDigest, fields, authorization.scopes)
     if (keys.open('token', row.refreshToken, claims) !== refreshToken) return this.#tampered(row)
-    return { token: new Token(fields, scopes), ...(await this.#users.stateOf(row)), authorization }
+    return {
+      token: new Token(fields, scopes),
+      lastUsedAt: row.lastUse?.at ?? null,
+      ...(await this.#users.stateOf(row)),
+      authorization,
+    }
   }
 
   #tampered({ fields }: TokenWithState): undefined {
@@ -292,7 +239,7 @@ export class Tokens {
   }
 }
 
-const longestLife = 315_360_000
+const longestUserAgent = 512
 
 /** Somebody was faster: the insert that decides has been won already. */
 class CodeWasRedeemed extends Error {}

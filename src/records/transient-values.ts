@@ -21,13 +21,22 @@ export class TransientValues<T> {
 
   /** Keeps the value and returns the name by which it is found again. */
   put(value: T, expiresAt: number): Promise<string> {
-    const { transients, keys, clock, random } = this.#context
     return untilUnique(async () => {
-      const name = randomString(bits256, random)
-      const key = this.#key(name)
-      const sealed = keys.seal('transient', JSON.stringify(value), [key])
-      return (await transients.put(key, sealed, expiresAt, clock())) ? name : undefined
+      const name = randomString(bits256, this.#context.random)
+      return (await this.claim(name, value, expiresAt)) ? name : undefined
     })
+  }
+
+  /** Keeps the value under a name of the caller's, unless there is one already: of concurrent callers, one succeeds. */
+  claim(name: string, value: T, expiresAt: number): Promise<boolean> {
+    const { transients, clock } = this.#context
+    return transients.put(this.#key(name), this.#sealed(name, value), expiresAt, clock())
+  }
+
+  /** Keeps the value under a name of the caller's, in the place of what was there. */
+  async set(name: string, value: T, expiresAt: number): Promise<void> {
+    await this.delete(name)
+    await this.claim(name, value, expiresAt)
   }
 
   async get(name: string): Promise<T | undefined> {
@@ -53,6 +62,10 @@ export class TransientValues<T> {
 
   #key(name: string): string {
     return `${this.#kind}:${this.digest(name)}`
+  }
+
+  #sealed(name: string, value: T): string {
+    return this.#context.keys.seal('transient', JSON.stringify(value), [this.#key(name)])
   }
 
   #opened(key: string, sealed: string | undefined): T | undefined {

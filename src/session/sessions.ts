@@ -8,7 +8,13 @@ import { sessionClaims } from '../records/claims.ts'
 import { type RecordsContext, untilUnique } from '../records/context.ts'
 import { Users } from '../records/users.ts'
 import type { PresentedCredentials, SessionCheck, SignedIn } from '../resource-server.ts'
-import { type Store, type StoredSession, Vanished } from '../store/store.ts'
+import {
+  type Part,
+  type PartOf,
+  type Store,
+  type StoredSession,
+  Vanished,
+} from '../store/store.ts'
 import { isSameNetwork } from './client-address.ts'
 import { createJwt, type JwtContext, type VerifyJwt } from './jwt.ts'
 
@@ -144,6 +150,24 @@ export class Sessions implements SessionCheck {
   async isAlive(sessionId: string): Promise<boolean> {
     const found = await this.#context.store.sessions.find(sessionId as StoredSession['id'])
     return found !== undefined && this.#isAlive(found.session)
+  }
+
+  /** The browsers in which a user is signed in, the latest login first. */
+  async of(userId: UserId, partOf: PartOf): Promise<Part<StoredSession>> {
+    const { items, next } = await this.#context.store.sessions.ofUser(userId, partOf)
+    return { items: items.filter((session) => this.#isAlive(session)), next }
+  }
+
+  /** Ends one session of a user. False where the user has no such session. */
+  async endOne(userId: UserId, id: string): Promise<boolean> {
+    const { sessions } = this.#context.store
+    const found = await sessions.find(id as StoredSession['id'])
+    return found?.session.userId === userId && sessions.delete(found.session.id)
+  }
+
+  /** Ends all sessions of the user but this one. */
+  async endOthers({ user, sessionId }: SignedIn): Promise<void> {
+    await this.#context.store.sessions.deleteOfUser(user.id, sessionId as StoredSession['id'])
   }
 
   /** The JWT for the pages of this session. */

@@ -20,6 +20,7 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
     'userData',
     'sessions',
     'transients',
+    'audit',
   ] as const
   return {
     ...store,

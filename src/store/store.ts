@@ -39,6 +39,20 @@ export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable'
 }
 
+/** A part of a list, newest first. */
+export interface Part<T> {
+  readonly items: readonly T[]
+  /** Where the next part begins; null: this is the last. */
+  readonly next: string | null
+}
+
+/** Which part of a list: at most `limit` items behind `after`, which an earlier part gave. */
+export interface PartOf {
+  /** Null: from the beginning. Anything that no part gave begins there too. */
+  readonly after: string | null
+  readonly limit: number
+}
+
 export interface SealedClient {
   readonly fields: ClientFields
   /** Proves that the row is as we wrote it. */
@@ -59,6 +73,14 @@ export interface ClientStore {
   delete(clientId: string): Promise<boolean>
   /** The number of its tokens that are neither personal nor internal. */
   countUsers(clientId: string): Promise<number>
+  /** The same for several clients, in one query; those without any are left out. */
+  countUsersOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** The applications that a user registered: no client behind a personal token is among them. */
+  ofOwner(userId: UserId, part: PartOf): Promise<Part<ClientWithOwner>>
+  /** Applications whose name, id or owner's e-mail address contains the text; all of them without one. */
+  search(text: string, part: PartOf): Promise<Part<ClientWithOwner>>
+  /** The applications that act for a user: by consent, or by an authorization that lives. */
+  authorizedBy(userId: UserId, now: number, part: PartOf): Promise<Part<ClientWithOwner>>
 }
 
 /** A token row: the record, and its secrets as digests to look up and sealed to read again. */
@@ -68,9 +90,39 @@ export interface StoredToken {
   readonly accessToken: Sealed
   readonly refreshDigest: Digest | null
   readonly refreshToken: Sealed | null
+  /** When it was used last, and from where; null: never, or not written yet. */
+  readonly lastUse: TokenUse | null
+  /** The token that took the place of this personal one, which ends soon. */
+  readonly successorId: number | null
 }
 
-export type NewToken = Omit<StoredToken, 'fields'> & { readonly fields: Omit<TokenFields, 'id'> }
+/** Milliseconds since the epoch, and the address of who used it. */
+export interface TokenUse {
+  readonly at: number
+  readonly address: string
+}
+
+export type NewToken = Omit<StoredToken, 'fields' | 'lastUse' | 'successorId'> & {
+  readonly fields: Omit<TokenFields, 'id'>
+  readonly successorId?: number
+}
+
+/** A personal token with the name of the client behind it, and until when its former value is valid. */
+export interface PersonalTokenRow extends StoredToken {
+  readonly name: string
+  readonly previousExpires: number | null
+}
+
+/** A token with the authorization that it hangs from: an application on one device. */
+export interface AuthorizedTokenRow extends StoredToken {
+  readonly authorization: Pick<Authorization, 'scopes' | 'userAgent' | 'createdAt'>
+}
+
+/** Any token, as an administrator lists it. */
+export interface TokenWithNames extends StoredToken {
+  readonly clientName: string
+  readonly userEmail: string | null
+}
 
 /** A token and all that decides whether it counts, read in one query. */
 export interface TokenWithState extends StoredToken {
@@ -80,6 +132,7 @@ export interface TokenWithState extends StoredToken {
     readonly name: string
     readonly ownerId: UserId | null
     readonly ownerActive: boolean
+    readonly isDisabled: boolean
   }
 }
 
@@ -118,6 +171,25 @@ export interface TokenStore {
   /** The current pair of an authorization. */
   ofAuthorization(authorizationId: number): Promise<StoredToken | undefined>
   ofClient(clientId: string): Promise<readonly StoredToken[]>
+  /** A user's personal tokens, but for internal ones and values that were replaced. */
+  personalOf(userId: UserId, now: number, part: PartOf): Promise<Part<PersonalTokenRow>>
+  personal(id: number, now: number): Promise<PersonalTokenRow | undefined>
+  /** Deletes the former values of a personal token. */
+  deletePrevious(successorId: number): Promise<void>
+  /** The live authorizations of a user for these clients: at most `limit` each, latest first, and how many there are. */
+  authorizedOf(
+    userId: UserId,
+    clientIds: readonly string[],
+    now: number,
+    limit: number,
+  ): Promise<readonly (AuthorizedTokenRow & { readonly count: number })[]>
+  authorized(id: number): Promise<AuthorizedTokenRow | undefined>
+  /** Every token; of a user's e-mail address, a client's id or a token's own id where a text is given. */
+  search(text: string, part: PartOf): Promise<Part<TokenWithNames>>
+  /** Replaces what a token is: its scopes, its expiry, its secret. */
+  rewrite(id: number, token: NewToken): Promise<void>
+  /** Writes when tokens were used, where that is news. */
+  touch(uses: ReadonlyMap<number, TokenUse>): Promise<void>
   /** The ids of a user's personal tokens of that name. */
   personalNamed(userId: UserId, name: string): Promise<readonly number[]>
   /** Writes the same token sealed anew. */
@@ -143,6 +215,8 @@ export interface AuthorizationStore {
   revoke(id: number, now: number): Promise<boolean>
   /** Marks all of a client's, and deletes every token of that client. */
   revokeOfClient(clientId: string, now: number): Promise<void>
+  /** Marks a user's authorizations of one client, or of all, and deletes their tokens. @returns how many were marked */
+  revokeOfUser(userId: UserId, clientId: string | null, now: number): Promise<number>
   deleteExpired(now: number, limit: number): Promise<number>
 }
 
@@ -156,6 +230,8 @@ export interface ConsentStore {
   /** Inserts or replaces the user's consent to the client. */
   put(consent: SealedConsent): Promise<void>
   delete(userId: UserId, clientId: string): Promise<boolean>
+  deleteOfUser(userId: UserId): Promise<void>
+  ofUser(userId: UserId, clientIds: readonly string[]): Promise<readonly SealedConsent[]>
   ofClient(clientId: string): Promise<readonly SealedConsent[]>
   deleteOfClient(clientId: string): Promise<void>
 }
@@ -199,8 +275,10 @@ export interface SessionStore {
   /** False where the identifier is taken. */
   insert(session: StoredSession): Promise<boolean>
   touch(id: Digest, lastSeenAt: number): Promise<void>
+  /** A user's sessions, latest first. */
+  ofUser(userId: UserId, part: PartOf): Promise<Part<StoredSession>>
   delete(id: Digest): Promise<boolean>
-  deleteOfUser(userId: UserId): Promise<number>
+  deleteOfUser(userId: UserId, except?: Digest): Promise<number>
   deleteExpired(now: number, idleSince: number, limit: number): Promise<number>
 }
 
@@ -221,6 +299,29 @@ export interface Transients {
 export interface SecretKeyStore {
   ids(): Promise<readonly string[]>
   add(id: string, now: number): Promise<void>
+}
+
+/** Something that changed who may do what, as it was recorded. */
+export interface AuditEvent {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** For instance `client.disabled`. */
+  readonly event: string
+  /** Who did it. */
+  readonly actorId: UserId | null
+  readonly actorEmail: string
+  readonly clientId: string | null
+  readonly tokenId: number | null
+  /** What it was done to, as it was called then. */
+  readonly subject: string
+  readonly address: string
+}
+
+/** Written once, never changed. */
+export interface AuditStore {
+  add(event: AuditEvent): Promise<void>
+  /** The latest first. */
+  latest(limit: number): Promise<readonly AuditEvent[]>
 }
 
 export interface MigrationResult {
@@ -247,6 +348,7 @@ export interface Store {
   readonly userData: UserDataStore
   readonly transients: Transients
   readonly secretKeys: SecretKeyStore
+  readonly audit: AuditStore
   /** All or nothing. Inside a transaction, a savepoint. */
   transaction<T>(work: (tx: Store) => Promise<T>): Promise<T>
 }

@@ -10,6 +10,7 @@ const fromRow = (row: Selectable<Tables['oauth2server_authorization']>): Authori
   userId: row.user_id,
   scopes: split(row.scopes),
   code: row.code_binding === null ? null : (JSON.parse(row.code_binding) as CodeBinding),
+  userAgent: row.user_agent,
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   revokedAt: row.revoked_at,
@@ -25,6 +26,7 @@ export const sqlAuthorizations = ({ read, write }: Handle): AuthorizationStore =
         scopes: joined(authorization.scopes),
         code_digest: authorization.codeDigest,
         code_binding: authorization.code && JSON.stringify(authorization.code),
+        user_agent: authorization.userAgent,
         created_at: authorization.createdAt,
         expires_at: authorization.expiresAt,
         revoked_at: null,
@@ -82,6 +84,22 @@ export const sqlAuthorizations = ({ read, write }: Handle): AuthorizationStore =
       .where('revoked_at', 'is', null)
       .execute()
     await write.deleteFrom('oauth2server_token').where('client_id', '=', clientId).execute()
+  },
+
+  async revokeOfUser(userId, clientId, now) {
+    const ofUser = write
+      .selectFrom('oauth2server_authorization')
+      .select('id')
+      .where('user_id', '=', userId)
+      .$if(clientId !== null, (of) => of.where('client_id', '=', clientId ?? ''))
+    await write.deleteFrom('oauth2server_token').where('authorization_id', 'in', ofUser).execute()
+    const { numUpdatedRows } = await write
+      .updateTable('oauth2server_authorization')
+      .set({ revoked_at: now })
+      .where('id', 'in', ofUser)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst()
+    return Number(numUpdatedRows)
   },
 
   async deleteExpired(now, limit) {

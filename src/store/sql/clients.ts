@@ -1,8 +1,8 @@
-import type { Insertable, Selectable } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
-import type { ClientStore, SealedClient } from '../store.ts'
+import type { ClientStore, ClientWithOwner, PartOf, SealedClient } from '../store.ts'
 import {
   flag,
   type Handle,
@@ -13,8 +13,9 @@ import {
   split,
   splitOrNull,
 } from './handle.ts'
+import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
-import { joinedUser, userSource } from './user-source.ts'
+import { type JoinedUser, joinedUser, userSource } from './user-source.ts'
 
 type Row = Selectable<Tables['oauth2server_client']>
 
@@ -36,6 +37,11 @@ const toRow = ({ fields, seal }: SealedClient): Insertable<Tables['oauth2server_
   token_endpoint_auth_method: fields.tokenEndpointAuthMethod,
   created_at: fields.createdAt,
   seal,
+  optional_scopes: joined(fields.optionalScopes),
+  is_verified: flag(fields.isVerified),
+  is_disabled: flag(fields.isDisabled),
+  previous_client_secret: fields.previousClientSecret,
+  previous_client_secret_expires: fields.previousClientSecretExpires,
 })
 
 const fromRow = (row: Row): ClientFields => ({
@@ -55,24 +61,86 @@ const fromRow = (row: Row): ClientFields => ({
   responseTypes: splitOrNull(row.response_types),
   tokenEndpointAuthMethod: row.token_endpoint_auth_method as TokenEndpointAuthMethod | null,
   createdAt: row.created_at,
+  optionalScopes: split(row.optional_scopes),
+  isVerified: row.is_verified === 1,
+  isDisabled: row.is_disabled === 1,
+  previousClientSecret: row.previous_client_secret as Digest | null,
+  previousClientSecretExpires: row.previous_client_secret_expires,
+})
+
+const withOwnerFromRow = (row: Row & JoinedUser): ClientWithOwner => ({
+  fields: fromRow(row),
+  seal: row.seal as Sealed,
+  owner: joinedUser(row),
 })
 
 export const sqlClients = ({ read, write, users }: Handle): ClientStore => {
-  const withOwner = prepared(
-    read
-      .selectFrom('oauth2server_client as c')
-      .leftJoin(userSource(read, users, 'u'), (join) => join.onRef('u.id', '=', 'c.user_id'))
-      .selectAll('c')
-      .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
-      .select(['u.active as u_active', 'u.is_admin as u_admin'])
-      .where('c.client_id', '=', placeholder)
-      .compile(),
-  )
+  const clientsWithOwner = read
+    .selectFrom('oauth2server_client as c')
+    .leftJoin(userSource(read, users, 'u'), (join) => join.onRef('u.id', '=', 'c.user_id'))
+    .selectAll('c')
+    .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
+    .select(['u.active as u_active', 'u.is_admin as u_admin'])
+  const byId = prepared(clientsWithOwner.where('c.client_id', '=', placeholder).compile())
+
+  const listed = async (query: typeof clientsWithOwner, { after, limit }: PartOf) => {
+    const place = placeOf(after)
+    const rows = await query
+      .where('c.is_personal', '=', 0)
+      .$if(place !== undefined, (q) =>
+        q.where(sql<boolean>`(c.created_at, c.client_id) < (${place?.[0]}, ${place?.[1]})`),
+      )
+      .orderBy('c.created_at', 'desc')
+      .orderBy('c.client_id', 'desc')
+      .limit(limit + 1)
+      .execute()
+    return part(rows, limit, withOwnerFromRow, (row) => [row.created_at, row.client_id])
+  }
+
   return {
     async find(clientId) {
-      const [row] = await withOwner(read, [clientId])
-      if (!row) return undefined
-      return { fields: fromRow(row), seal: row.seal as Sealed, owner: joinedUser(row) }
+      const [row] = await byId(read, [clientId])
+      return row && withOwnerFromRow(row)
+    },
+
+    ofOwner(userId, partOf) {
+      return listed(clientsWithOwner.where('c.user_id', '=', userId), partOf)
+    },
+
+    search(text, partOf) {
+      if (text === '') return listed(clientsWithOwner, partOf)
+      // As it is and in lower case: SQLite's own `lower` knows ASCII alone.
+      const contains = (column: 'c.name' | 'c.client_id' | 'u.email') => {
+        const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+        const given = sql.ref(column)
+        return sql<boolean>`(${given} like ${pattern} escape '\\' or lower(${given}) like ${pattern.toLowerCase()} escape '\\')`
+      }
+      return listed(
+        clientsWithOwner.where(({ or }) =>
+          or([contains('c.name'), contains('c.client_id'), contains('u.email')]),
+        ),
+        partOf,
+      )
+    },
+
+    authorizedBy(userId, now, partOf) {
+      return listed(
+        clientsWithOwner.where('c.client_id', 'in', (q) =>
+          q
+            .selectFrom('oauth2server_consent')
+            .select('client_id')
+            .where('user_id', '=', userId)
+            .union(
+              q
+                .selectFrom('oauth2server_authorization')
+                .select('client_id')
+                .where('user_id', '=', userId)
+                .where('revoked_at', 'is', null)
+                .where('expires_at', '>', now),
+            ),
+        ),
+        partOf,
+      )
     },
 
     async insert(client) {
@@ -125,6 +193,19 @@ export const sqlClients = ({ read, write, users }: Handle): ClientStore => {
         .where('is_internal', '=', 0)
         .executeTakeFirstOrThrow()
       return Number(count)
+    },
+
+    async countUsersOf(clientIds) {
+      if (clientIds.length === 0) return new Map()
+      const rows = await read
+        .selectFrom('oauth2server_token')
+        .select(['client_id', (c) => c.fn.countAll<number>().as('count')])
+        .where('client_id', 'in', clientIds)
+        .where('is_personal', '=', 0)
+        .where('is_internal', '=', 0)
+        .groupBy('client_id')
+        .execute()
+      return new Map(rows.map(({ client_id, count }) => [client_id, Number(count)]))
     },
   }
 }

@@ -10,6 +10,7 @@ const fromRow = (row: Selectable<Tables['oauth2server_consent']>): SealedConsent
     userId: row.user_id,
     clientId: row.client_id,
     scopes: split(row.scopes),
+    declinedScopes: split(row.declined_scopes),
     grantedAt: row.granted_at,
   },
   seal: row.seal as Sealed,
@@ -32,6 +33,7 @@ export const sqlConsents = ({ read, write }: Handle): ConsentStore => ({
       user_id: consent.userId,
       client_id: consent.clientId,
       scopes: joined(consent.scopes),
+      declined_scopes: joined(consent.declinedScopes),
       granted_at: consent.grantedAt,
       seal,
     }
@@ -49,6 +51,21 @@ export const sqlConsents = ({ read, write }: Handle): ConsentStore => ({
       .where('client_id', '=', clientId)
       .executeTakeFirst()
     return numDeletedRows > 0n
+  },
+
+  async deleteOfUser(userId) {
+    await write.deleteFrom('oauth2server_consent').where('user_id', '=', userId).execute()
+  },
+
+  async ofUser(userId, clientIds) {
+    if (clientIds.length === 0) return []
+    const rows = await read
+      .selectFrom('oauth2server_consent')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .where('client_id', 'in', clientIds)
+      .execute()
+    return rows.map(fromRow)
   },
 
   async ofClient(clientId) {

@@ -1,8 +1,22 @@
+import { type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
-import type { SessionStore } from '../store.ts'
+import type { SessionStore, StoredSession } from '../store.ts'
 import { type Handle, placeholder, prepared } from './handle.ts'
+import { part, placeOf } from './part.ts'
+import type { Tables } from './tables.ts'
 import { joinedUser, userSource } from './user-source.ts'
+
+const fromRow = (row: Selectable<Tables['oauth2server_session']>): StoredSession => ({
+  id: row.id as Digest,
+  userId: row.user_id,
+  address: row.address,
+  userAgent: row.user_agent,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  lastSeenAt: row.last_seen_at,
+  seal: row.seal as Sealed,
+})
 
 export const sqlSessions = ({ read, write, users }: Handle): SessionStore => {
   const withUser = prepared(
@@ -18,21 +32,23 @@ export const sqlSessions = ({ read, write, users }: Handle): SessionStore => {
   return {
     async find(id) {
       const [row] = await withUser(read, [id])
-      return (
-        row && {
-          session: {
-            id: row.id as Digest,
-            userId: row.user_id,
-            address: row.address,
-            userAgent: row.user_agent,
-            createdAt: row.created_at,
-            expiresAt: row.expires_at,
-            lastSeenAt: row.last_seen_at,
-            seal: row.seal as Sealed,
-          },
-          user: joinedUser(row),
-        }
-      )
+      return row && { session: fromRow(row), user: joinedUser(row) }
+    },
+
+    async ofUser(userId, { after, limit }) {
+      const place = placeOf(after)
+      const rows = await read
+        .selectFrom('oauth2server_session')
+        .selectAll()
+        .where('user_id', '=', userId)
+        .$if(place !== undefined, (q) =>
+          q.where(sql<boolean>`(created_at, id) < (${place?.[0]}, ${place?.[1]})`),
+        )
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(limit + 1)
+        .execute()
+      return part(rows, limit, fromRow, (row) => [row.created_at, row.id])
     },
 
     async insert(session) {
@@ -70,10 +86,11 @@ export const sqlSessions = ({ read, write, users }: Handle): SessionStore => {
       return numDeletedRows > 0n
     },
 
-    async deleteOfUser(userId) {
+    async deleteOfUser(userId, except) {
       const { numDeletedRows } = await write
         .deleteFrom('oauth2server_session')
         .where('user_id', '=', userId)
+        .$if(except !== undefined, (q) => q.where('id', '!=', except ?? ''))
         .executeTakeFirst()
       return Number(numDeletedRows)
     },

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { UserKeyType } from '../../model/user-table.ts'
 import type { OpenStore, Store } from '../store.ts'
+import { sqlAudit } from './audit.ts'
 import { sqlAuthorizations } from './authorizations.ts'
 import { sqlClients } from './clients.ts'
 import { sqlConsents } from './consents.ts'
@@ -25,6 +26,7 @@ const parts = (handle: Handle): Omit<Store, 'transaction'> => ({
   sessions: sqlSessions(handle),
   transients: sqlTransients(handle),
   secretKeys: sqlSecretKeys(handle),
+  audit: sqlAudit(handle),
 })
 
 const inTransaction = (tx: Kysely<Tables>, users: Users, depth: number): Store => ({

@@ -32,6 +32,11 @@ export interface Tables {
     token_endpoint_auth_method: string | null
     created_at: number
     seal: string
+    optional_scopes: string
+    is_verified: Flag
+    is_disabled: Flag
+    previous_client_secret: string | null
+    previous_client_secret_expires: number | null
   }
   oauth2server_authorization: {
     id: Generated<number>
@@ -43,6 +48,7 @@ export interface Tables {
     created_at: number
     expires_at: number
     revoked_at: number | null
+    user_agent: string
   }
   oauth2server_token: {
     id: Generated<number>
@@ -62,6 +68,9 @@ export interface Tables {
     is_personal: Flag
     is_internal: Flag
     created_at: number
+    last_used_at: number | null
+    last_used_address: string | null
+    successor_id: number | null
   }
   oauth2server_rotated_refresh_token: {
     digest: string
@@ -78,6 +87,7 @@ export interface Tables {
     scopes: string
     granted_at: number
     seal: string
+    declined_scopes: string
   }
   oauth2server_session: {
     id: string
@@ -94,6 +104,17 @@ export interface Tables {
     value: string | null
     count: number
     expires_at: number
+  }
+  oauth2server_audit: {
+    id: Generated<number>
+    at: number
+    event: string
+    actor_id: string | null
+    actor_email: string
+    client_id: string | null
+    token_id: number | null
+    subject: string
+    address: string
   }
   oauth2server_secret_key: {
     id: string

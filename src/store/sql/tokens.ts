@@ -1,18 +1,22 @@
-import type { Insertable, Selectable } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { TokenFields } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import {
+  type AuthorizedTokenRow,
   type NewToken,
+  type PersonalTokenRow,
   type StoredToken,
   TakenValue,
   type TokenStore,
+  type TokenWithNames,
   type TokenWithState,
 } from '../store.ts'
 import { flag, type Handle, joined, placeholder, prepared, split } from './handle.ts'
+import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
-import { isTrue, joinedUser, userSource } from './user-source.ts'
+import { isTrue, type JoinedUser, joinedUser, userSource } from './user-source.ts'
 
 type Row = Selectable<Tables['oauth2server_token']>
 
@@ -35,6 +39,7 @@ const toRow = ({ fields, ...secrets }: NewToken): Insertable<Tables['oauth2serve
   is_personal: flag(fields.isPersonal),
   is_internal: flag(fields.isInternal),
   created_at: fields.createdAt,
+  successor_id: secrets.successorId ?? null,
 })
 
 const fromRow = (row: Row): StoredToken => ({
@@ -55,17 +60,18 @@ const fromRow = (row: Row): StoredToken => ({
   accessDigest: row.access_token_digest as Digest,
   refreshToken: row.refresh_token as Sealed | null,
   refreshDigest: row.refresh_token_digest as Digest | null,
+  lastUse:
+    row.last_used_at === null
+      ? null
+      : { at: row.last_used_at, address: row.last_used_address ?? '' },
+  successorId: row.successor_id,
 })
 
-interface StateRow extends Row {
+interface StateRow extends Row, JoinedUser {
   readonly client_name: string
+  readonly client_disabled: number
   readonly owner_id: UserId | null
   readonly owner_active: number | boolean | null
-  readonly u_id: UserId | null
-  readonly u_email: string | null
-  readonly u_verified: number | boolean | null
-  readonly u_active: number | boolean | null
-  readonly u_admin: number | boolean | null
 }
 
 const stateFromRow = (row: StateRow): TokenWithState => ({
@@ -75,9 +81,29 @@ const stateFromRow = (row: StateRow): TokenWithState => ({
     name: row.client_name,
     ownerId: row.owner_id,
     ownerActive: row.owner_id === null || isTrue(row.owner_active),
+    isDisabled: row.client_disabled === 1,
   },
   user: joinedUser(row),
 })
+
+const personalFromRow = (
+  row: Row & { readonly name: string; readonly previous_expires: number | null },
+): PersonalTokenRow => ({ ...fromRow(row), name: row.name, previousExpires: row.previous_expires })
+
+const authorizedFromRow = (
+  row: Row & { readonly granted: string; readonly user_agent: string; readonly granted_at: number },
+): AuthorizedTokenRow => ({
+  ...fromRow(row),
+  authorization: {
+    scopes: split(row.granted),
+    userAgent: row.user_agent,
+    createdAt: row.granted_at,
+  },
+})
+
+const namedFromRow = (
+  row: Row & { readonly client_name: string; readonly user_email: string | null },
+): TokenWithNames => ({ ...fromRow(row), clientName: row.client_name, userEmail: row.user_email })
 
 export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
   // Token, client, owner and user in one query: this is the bearer check.
@@ -87,7 +113,8 @@ export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
     .leftJoin(userSource(read, users, 'o'), (join) => join.onRef('o.id', '=', 'c.user_id'))
     .leftJoin(userSource(read, users, 'u'), (join) => join.onRef('u.id', '=', 't.user_id'))
     .selectAll('t')
-    .select(['c.name as client_name', 'c.user_id as owner_id', 'o.active as owner_active'])
+    .select(['c.name as client_name', 'c.is_disabled as client_disabled'])
+    .select(['c.user_id as owner_id', 'o.active as owner_active'])
     .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
     .select(['u.active as u_active', 'u.is_admin as u_admin'])
   const byAccess = prepared(withState.where('t.access_token_digest', '=', placeholder).compile())
@@ -98,6 +125,28 @@ export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
       .where('t.refresh_token_digest', '=', placeholder)
       .compile(),
   )
+
+  const personal = (now: number) =>
+    read
+      .selectFrom('oauth2server_token as t')
+      .innerJoin('oauth2server_client as c', 'c.client_id', 't.client_id')
+      .selectAll('t')
+      .select('c.name')
+      .select(({ selectFrom }) =>
+        selectFrom('oauth2server_token as former')
+          .select(({ fn }) => fn.max('former.expires').as('until'))
+          .whereRef('former.successor_id', '=', 't.id')
+          .where('former.expires', '>', now)
+          .as('previous_expires'),
+      )
+      .where('t.is_personal', '=', 1)
+      .where('t.successor_id', 'is', null)
+
+  const authorized = read
+    .selectFrom('oauth2server_authorization as a')
+    .innerJoin('oauth2server_token as t', 't.authorization_id', 'a.id')
+    .selectAll('t')
+    .select(['a.scopes as granted', 'a.user_agent', 'a.created_at as granted_at'])
 
   return {
     async findByAccess(digest) {
@@ -203,6 +252,89 @@ export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
       return rows.map(fromRow)
     },
 
+    async personalOf(userId, now, { after, limit }) {
+      const place = placeOf(after)
+      const rows = await personal(now)
+        .where('t.user_id', '=', userId)
+        .where('t.is_internal', '=', 0)
+        .$if(place !== undefined, (q) => q.where('t.id', '<', place?.[0] ?? 0))
+        .orderBy('t.id', 'desc')
+        .limit(limit + 1)
+        .execute()
+      return part(rows, limit, personalFromRow, ({ id }) => [id, ''])
+    },
+
+    async personal(id, now) {
+      const row = await personal(now).where('t.id', '=', id).executeTakeFirst()
+      return row && personalFromRow(row)
+    },
+
+    async deletePrevious(successorId) {
+      await write.deleteFrom('oauth2server_token').where('successor_id', '=', successorId).execute()
+    },
+
+    async authorizedOf(userId, clientIds, now, limit) {
+      if (clientIds.length === 0) return []
+      const ranked = authorized
+        .select(
+          sql<number>`row_number() over (partition by a.client_id order by a.id desc)`.as('rank'),
+        )
+        .select(sql<number>`count(*) over (partition by a.client_id)`.as('count'))
+        .where('a.user_id', '=', userId)
+        .where('a.client_id', 'in', clientIds)
+        .where('a.revoked_at', 'is', null)
+        .where('a.expires_at', '>', now)
+      const rows = await read
+        .selectFrom(ranked.as('ranked'))
+        .selectAll()
+        .where('rank', '<=', limit)
+        .orderBy('authorization_id', 'desc')
+        .execute()
+      return rows.map((row) => ({ ...authorizedFromRow(row), count: Number(row.count) }))
+    },
+
+    async authorized(id) {
+      const row = await authorized.where('t.id', '=', id).executeTakeFirst()
+      return row && authorizedFromRow(row)
+    },
+
+    async search(text, { after, limit }) {
+      const place = placeOf(after)
+      const rows = await read
+        .selectFrom('oauth2server_token as t')
+        .innerJoin('oauth2server_client as c', 'c.client_id', 't.client_id')
+        .leftJoin(userSource(read, users, 'u'), (join) => join.onRef('u.id', '=', 't.user_id'))
+        .selectAll('t')
+        .select(['c.name as client_name', 'u.email as user_email'])
+        .where('t.successor_id', 'is', null)
+        .$if(text !== '', (q) => {
+          if (/^\d{1,15}$/.test(text)) return q.where('t.id', '=', Number(text))
+          return text.includes('@')
+            ? q.where('u.email', '=', text.toLowerCase())
+            : q.where('t.client_id', '=', text)
+        })
+        .$if(place !== undefined, (q) => q.where('t.id', '<', place?.[0] ?? 0))
+        .orderBy('t.id', 'desc')
+        .limit(limit + 1)
+        .execute()
+      return part(rows, limit, namedFromRow, ({ id }) => [id, ''])
+    },
+
+    async rewrite(id, token) {
+      await write.updateTable('oauth2server_token').set(toRow(token)).where('id', '=', id).execute()
+    },
+
+    async touch(uses) {
+      for (const [id, { at, address }] of uses) {
+        await write
+          .updateTable('oauth2server_token')
+          .set({ last_used_at: at, last_used_address: address })
+          .where('id', '=', id)
+          .where((t) => t.or([t('last_used_at', 'is', null), t('last_used_at', '<', at)]))
+          .execute()
+      }
+    },
+
     async personalNamed(userId, name) {
       const rows = await read
         .selectFrom('oauth2server_token as t')
@@ -210,6 +342,7 @@ export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
         .select('t.id')
         .where('t.user_id', '=', userId)
         .where('t.is_personal', '=', 1)
+        .where('t.successor_id', 'is', null)
         .where('c.name', '=', name)
         .execute()
       return rows.map(({ id }) => id)
@@ -233,26 +366,23 @@ export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
 
     async deleteExpired(now, limit) {
       const expired = read.selectFrom('oauth2server_token').where('ends_at', '<=', now)
-      const personal = expired.where('is_personal', '=', 1).select('client_id').limit(limit)
+      const personal = expired.where('is_personal', '=', 1).select('client_id').distinct()
+      const hasLiveToken = (clientId: string) =>
+        sql<boolean>`exists (select 1 from oauth2server_token as live where live.client_id = ${sql.ref(clientId)} and (live.ends_at is null or live.ends_at > ${now}))`
       // The client behind a personal token exists for that token alone: it goes first, and takes it along.
       const { numDeletedRows: clients } = await write
         .deleteFrom('oauth2server_client')
         .where('is_personal', '=', 1)
-        .where('client_id', 'in', personal)
-        .where(({ not, exists, selectFrom }) =>
-          not(
-            exists(
-              selectFrom('oauth2server_token as live')
-                .select('live.id')
-                .whereRef('live.client_id', '=', 'oauth2server_client.client_id')
-                .where((t) => t.or([t('live.ends_at', 'is', null), t('live.ends_at', '>', now)])),
-            ),
-          ),
-        )
+        .where('client_id', 'in', personal.limit(limit))
+        .where(({ not }) => not(hasLiveToken('oauth2server_client.client_id')))
         .executeTakeFirst()
+      // A personal token whose client has to go is left to it, or nothing would lead to that client any more.
+      const alone = expired.where((t) =>
+        t.or([t('is_personal', '=', 0), hasLiveToken('oauth2server_token.client_id')]),
+      )
       const { numDeletedRows: tokens } = await write
         .deleteFrom('oauth2server_token')
-        .where('id', 'in', expired.select('id').limit(limit - Number(clients)))
+        .where('id', 'in', alone.select('id').limit(limit - Number(clients)))
         .executeTakeFirst()
       return Number(clients + tokens)
     },

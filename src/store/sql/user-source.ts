@@ -43,14 +43,17 @@ export const userSource = <A extends string>(
 export const isTrue = (value: number | boolean | null): boolean =>
   value === true || Number(value) > 0
 
-/** The user of a joined row; null where the join found none. */
-export const joinedUser = (row: {
+/** The columns of a user who was joined as `u`. */
+export interface JoinedUser {
   readonly u_id: UserId | null
   readonly u_email: string | null
   readonly u_verified: number | boolean | null
   readonly u_active: number | boolean | null
   readonly u_admin: number | boolean | null
-}): User | null =>
+}
+
+/** The user of a joined row; null where the join found none. */
+export const joinedUser = (row: JoinedUser): User | null =>
   row.u_id === null
     ? null
     : {

@@ -2,6 +2,7 @@ import type { Migration } from 'kysely/migration'
 import type { UserKeyType } from '../../../model/user-table.ts'
 import type { Users } from '../user-source.ts'
 import { initial } from './0001-initial.ts'
+import { settingsPages } from './0002-settings-pages.ts'
 
 /** Whose users the tables refer to, and by keys of what type. */
 export interface UserReference {
@@ -12,4 +13,5 @@ export interface UserReference {
 /** Every migration in order: names sort, and never change once released. */
 export const migrationsFor = (reference: UserReference): Readonly<Record<string, Migration>> => ({
   '0001-initial': initial(reference),
+  '0002-settings-pages': settingsPages,
 })

@@ -1,0 +1,102 @@
+import { InvalidField } from '../model/invalid-field.ts'
+import type { User } from '../model/user.ts'
+import type { AuditEvent, Part, PartOf, TokenWithNames } from '../store/store.ts'
+import { Clients, type ListedClient } from './clients.ts'
+import type { RecordsContext } from './context.ts'
+import { Tokens } from './tokens.ts'
+
+/** Who acts, and from where. */
+export interface Actor {
+  readonly user: Pick<User, 'id' | 'email'>
+  readonly address: string
+}
+
+/** What an administrator can do to an application. */
+export type ClientAct = 'verify' | 'unverify' | 'disable' | 'enable' | 'delete'
+
+const events: Readonly<Record<ClientAct, string>> = {
+  verify: 'client.verified',
+  unverify: 'client.unverified',
+  disable: 'client.disabled',
+  enable: 'client.enabled',
+  delete: 'client.deleted',
+}
+
+const marks = {
+  verify: { isVerified: true },
+  unverify: { isVerified: false },
+  disable: { isDisabled: true },
+  enable: { isDisabled: false },
+} as const
+
+/** What administrators see and do, over all users. Every act is recorded in the transaction that does it. */
+export class Administration {
+  readonly #context: RecordsContext
+
+  constructor(context: RecordsContext) {
+    this.#context = context
+  }
+
+  clients(text: string, partOf: PartOf): Promise<Part<ListedClient>> {
+    return new Clients(this.#context).search(text, partOf)
+  }
+
+  /** Every token; of a user's e-mail address, a client's id or a token's own id where a text is given. */
+  tokens(text: string, partOf: PartOf): Promise<Part<TokenWithNames>> {
+    return this.#context.store.tokens.search(text, partOf)
+  }
+
+  /** The latest acts first. */
+  acts(limit: number): Promise<readonly AuditEvent[]> {
+    return this.#context.store.audit.latest(limit)
+  }
+
+  /** @throws InvalidField where there is no such client */
+  async actOnClient(clientId: string, act: ClientAct, actor: Actor): Promise<void> {
+    await this.#context.store.transaction(async (tx) => {
+      const clients = new Clients({ ...this.#context, store: tx })
+      const client = await clients.find(clientId)
+      if (!client || client.isPersonal)
+        throw new InvalidField('client_id', 'There is no such client.')
+      if (act === 'delete') await clients.delete(clientId)
+      else await clients.mark(clientId, marks[act])
+      await tx.audit.add(
+        this.#event(actor, { event: events[act], clientId, tokenId: null, subject: client.name }),
+      )
+    })
+  }
+
+  /** Ends a token, with all that hangs from its authorization. @throws InvalidField where there is none */
+  async deleteToken(id: number, actor: Actor): Promise<void> {
+    await this.#context.store.transaction(async (tx) => {
+      const context = { ...this.#context, store: tx }
+      const tokens = new Tokens(context)
+      const token = await tokens.get(id)
+      if (!token) throw new InvalidField('token_id', 'There is no such token.')
+      const client = await new Clients(context).find(token.clientId)
+      await tokens.revoke(token)
+      const { clientId } = token
+      await tx.audit.add(
+        this.#event(actor, {
+          event: 'token.deleted',
+          clientId,
+          tokenId: id,
+          subject: client?.name ?? clientId,
+        }),
+      )
+    })
+  }
+
+  #event(
+    { user, address }: Actor,
+    what: Pick<AuditEvent, 'event' | 'clientId' | 'tokenId' | 'subject'>,
+  ): AuditEvent {
+    return {
+      ...what,
+      at: this.#context.clock(),
+      actorId: user.id,
+      actorEmail: user.email,
+      address,
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import type { Client } from '../model/client.ts'
+import type { UserId } from '../model/user.ts'
+import type { AuthorizedTokenRow, Part, PartOf, TokenUse } from '../store/store.ts'
+import { consentClaims } from './claims.ts'
+import { Clients } from './clients.ts'
+import type { RecordsContext } from './context.ts'
+
+/** An application on one device: an authorization that lives, with its token. */
+export interface Device {
+  readonly tokenId: number
+  readonly clientId: string
+  readonly scopes: readonly string[]
+  /** Of the browser in which the user agreed; empty where nothing is known. */
+  readonly userAgent: string
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number
+  /** When its tokens end unless they are refreshed; null: never. */
+  readonly ends: number | null
+  readonly lastUse: TokenUse | null
+}
+
+/** An application that may act for a user. */
+export interface AuthorizedApplication {
+  readonly client: Client
+  /** What the user agreed to. */
+  readonly scopes: readonly string[]
+  /** Null where the user agreed otherwise than on the consent page. */
+  readonly grantedAt: number | null
+  /** The latest first. */
+  readonly devices: readonly Device[]
+  /** Of all devices, also those that are not listed. */
+  readonly deviceCount: number
+}
+
+/** Devices of one application that are listed at most. */
+const mostDevices = 20
+
+/** What users have authorized: listed, and taken back. */
+export class AuthorizedApplications {
+  readonly #context: RecordsContext
+
+  constructor(context: RecordsContext) {
+    this.#context = context
+  }
+
+  /** The applications that act for a user, the youngest application first. */
+  async of(userId: UserId, partOf: PartOf): Promise<Part<AuthorizedApplication>> {
+    const { store, keys, clock } = this.#context
+    const { items, next } = await new Clients(this.#context).authorizedBy(userId, partOf)
+    const ids = items.map(({ clientId }) => clientId)
+    const [consents, rows] = await Promise.all([
+      store.consents.ofUser(userId, ids),
+      store.tokens.authorizedOf(userId, ids, clock(), mostDevices),
+    ])
+    const intact = consents.filter(({ consent, seal }) =>
+      keys.isIntact(seal, consentClaims(consent)),
+    )
+    const listed = items.map((client): AuthorizedApplication => {
+      const found = intact.find(({ consent }) => consent.clientId === client.clientId)?.consent
+      const own = rows.filter(({ fields }) => fields.clientId === client.clientId)
+      const devices = own.map(deviceOf)
+      return {
+        client,
+        scopes: found?.scopes ?? [...new Set(devices.flatMap(({ scopes }) => scopes))],
+        grantedAt: found?.grantedAt ?? null,
+        devices,
+        deviceCount: own[0]?.count ?? 0,
+      }
+    })
+    return { items: listed, next }
+  }
+
+  /** The authorization that a user's token belongs to; undefined for another user's, or none. */
+  async device(userId: UserId, tokenId: number): Promise<Device | undefined> {
+    const row = await this.#context.store.tokens.authorized(tokenId)
+    return row?.fields.userId === userId ? deviceOf(row) : undefined
+  }
+
+  /**
+   * Takes everything back from an application: its codes and tokens end on all devices, and it has to ask again.
+   * False where it had nothing.
+   */
+  async revoke(userId: UserId, clientId: string): Promise<boolean> {
+    const { store, clock } = this.#context
+    return store.transaction(async (tx) => {
+      const hadConsent = await tx.consents.delete(userId, clientId)
+      const ended = await tx.authorizations.revokeOfUser(userId, clientId, clock())
+      return hadConsent || ended > 0
+    })
+  }
+
+  /** The same for every application. */
+  async revokeAll(userId: UserId): Promise<void> {
+    const { store, clock } = this.#context
+    await store.transaction(async (tx) => {
+      await tx.consents.deleteOfUser(userId)
+      await tx.authorizations.revokeOfUser(userId, null, clock())
+    })
+  }
+}
+
+const deviceOf = ({ fields, authorization, lastUse }: AuthorizedTokenRow): Device => ({
+  tokenId: fields.id,
+  clientId: fields.clientId,
+  scopes: authorization.scopes,
+  userAgent: authorization.userAgent,
+  createdAt: authorization.createdAt,
+  ends: fields.expires === null ? null : Math.max(fields.expires, fields.refreshExpires ?? 0),
+  lastUse,
+})

@@ -1,0 +1,212 @@
+import { digestOf } from '../crypto/digest.ts'
+import { newPersonalTokenValue } from '../crypto/personal-token-value.ts'
+import { validName } from '../model/field-rules.ts'
+import { InvalidField } from '../model/invalid-field.ts'
+import { Token, type TokenFields } from '../model/token.ts'
+import type { UserId } from '../model/user.ts'
+import {
+  type NewToken,
+  type Part,
+  type PartOf,
+  type PersonalTokenRow,
+  type StoredToken,
+  TakenValue,
+  type TokenUse,
+} from '../store/store.ts'
+import { accessClaims } from './claims.ts'
+import { Clients } from './clients.ts'
+import { type RecordsContext, untilUnique } from './context.ts'
+import { sealedToken } from './token-row.ts'
+
+export interface PersonalTokenOptions {
+  readonly scopes?: readonly string[]
+  /** True for an internally generated token: no page shows it. */
+  readonly isInternal?: boolean
+  /** Seconds; without it the token does not expire, as specified. */
+  readonly expiresIn?: number
+}
+
+/** A personal token with its value, which no later look-up gives. */
+export type PersonalToken = Token & { readonly accessToken: string }
+
+/** A personal token as its user manages it. */
+export interface ManagedToken {
+  readonly token: Token
+  readonly name: string
+  readonly lastUse: TokenUse | null
+  /** Until when the value before the last rotation is valid; null: it is not. */
+  readonly previousExpires: number | null
+}
+
+const longestLife = 315_360_000
+
+/** Creates, lists, changes and rotates personal tokens. */
+export class PersonalTokens {
+  readonly #context: RecordsContext
+
+  constructor(context: RecordsContext) {
+    this.#context = context
+  }
+
+  /**
+   * Creates a client of that name, and a token for it and the user that does not expire.
+   * @throws InvalidField, ScopeDoesNotExists: nothing was written
+   */
+  async create(
+    name: string,
+    userId: UserId,
+    { scopes = [], isInternal = false, expiresIn }: PersonalTokenOptions = {},
+  ): Promise<PersonalToken> {
+    const { store, clock, scopes: registry } = this.#context
+    const checked = { name: validName(name), scopes: registry.validated(scopes) }
+    checkLife(expiresIn)
+    return store.transaction(async (tx) => {
+      const context = { ...this.#context, store: tx }
+      const client = await new Clients(context).insertPersonal(checked.name, userId, checked.scopes)
+      const now = clock()
+      const fields: Omit<TokenFields, 'id'> = {
+        clientId: client.clientId,
+        userId: client.userId,
+        authorizationId: null,
+        tokenType: 'bearer',
+        expires: expiresIn === undefined ? null : now + expiresIn * 1000,
+        refreshExpires: null,
+        scopes: checked.scopes,
+        isPersonal: true,
+        isInternal,
+        createdAt: now,
+      }
+      return untilUnique(async () => {
+        const accessToken = this.#newValue()
+        const row = sealedToken(context, { fields, accessToken, refreshToken: null })
+        const id = await tx.tokens.insert(row)
+        return id === undefined ? undefined : this.#withValue({ ...fields, id }, accessToken)
+      })
+    })
+  }
+
+  /** A user's personal tokens, but for internal ones. */
+  async of(userId: UserId, partOf: PartOf): Promise<Part<ManagedToken>> {
+    const { store, clock } = this.#context
+    const { items, next } = await store.tokens.personalOf(userId, clock(), partOf)
+    return { items: items.map((row) => this.#managed(row)), next }
+  }
+
+  /** The personal token of that id, if it is the user's and not internal. */
+  async find(userId: UserId, id: number): Promise<ManagedToken | undefined> {
+    const row = await this.#context.store.tokens.personal(id, this.#context.clock())
+    if (row?.fields.userId !== userId || row.fields.isInternal) return undefined
+    return this.#managed(row)
+  }
+
+  /**
+   * Changes name and scopes; a former value that is valid still gets the same scopes.
+   * @throws InvalidField, ScopeDoesNotExists: nothing was written
+   */
+  async update(
+    { token }: ManagedToken,
+    changes: { readonly name?: string; readonly scopes?: readonly string[] },
+  ): Promise<void> {
+    const { store, scopes: registry } = this.#context
+    const name = changes.name === undefined ? undefined : validName(changes.name)
+    const scopes = changes.scopes && registry.validated(changes.scopes)
+    await store.transaction(async (tx) => {
+      const context = { ...this.#context, store: tx }
+      await new Clients(context).rewritePersonal(token.clientId, { name, defaultScopes: scopes })
+      if (!scopes) return
+      for (const row of await tx.tokens.ofClient(token.clientId)) {
+        const value = this.#valueOf(row)
+        if (value !== undefined) {
+          const fields = { ...row.fields, scopes }
+          await tx.tokens.rewrite(row.fields.id, this.#sealed(fields, value, row.successorId))
+        }
+      }
+    })
+  }
+
+  /**
+   * Gives the token another value, and as long a life as it had. The id stays.
+   * @param overlap seconds for which the old value stays valid
+   * @throws InvalidField for an overlap that is no number of seconds
+   */
+  async rotate(
+    id: number,
+    { overlap = 0 }: { readonly overlap?: number } = {},
+  ): Promise<PersonalToken> {
+    if (!Number.isSafeInteger(overlap) || overlap < 0 || overlap > longestLife) {
+      throw new InvalidField('overlap', 'The overlap must be a number of seconds.', {
+        problem: 'overlapInvalid',
+      })
+    }
+    const { store, clock } = this.#context
+    return untilUnique(() =>
+      store.transaction(async (tx) => {
+        const now = clock()
+        const before = await tx.tokens.personal(id, now)
+        const formerValue = before && this.#valueOf(before)
+        if (!before || formerValue === undefined)
+          throw new InvalidField('id', 'There is no such token.')
+        const { expires, createdAt } = before.fields
+        const life = expires === null ? null : expires - createdAt
+        const fields = { ...before.fields, createdAt: now, expires: life && now + life }
+        const accessToken = this.#newValue()
+        // What the row itself holds is taken too, but no unique index says so.
+        if (accessToken === formerValue) throw new TakenValue()
+        await tx.tokens.deletePrevious(id)
+        await tx.tokens.rewrite(id, this.#sealed(fields, accessToken))
+        const end = Math.min(now + overlap * 1000, expires ?? Number.POSITIVE_INFINITY)
+        if (end > now) {
+          const former = this.#sealed({ ...before.fields, expires: end }, formerValue, id)
+          if ((await tx.tokens.insert(former)) === undefined) throw new TakenValue()
+        }
+        return this.#withValue(fields, accessToken)
+      }),
+    )
+  }
+
+  #newValue(): string {
+    const { settings, random } = this.#context
+    return newPersonalTokenValue(
+      settings.tokenPersonalPrefix,
+      settings.tokenPersonalSaltLen,
+      random,
+    )
+  }
+
+  #sealed(
+    fields: Omit<TokenFields, 'id'>,
+    accessToken: string,
+    successorId: number | null = null,
+  ): NewToken {
+    const row = sealedToken(this.#context, { fields, accessToken, refreshToken: null })
+    return successorId === null ? row : { ...row, successorId }
+  }
+
+  // A row that was tampered with keeps its seal, and so stays refused.
+  #valueOf({ accessToken, accessDigest, fields }: StoredToken): string | undefined {
+    const value = this.#context.keys.open('token', accessToken, accessClaims(accessDigest, fields))
+    return value !== undefined && digestOf('access_token', value) === accessDigest
+      ? value
+      : undefined
+  }
+
+  #managed({ fields, name, lastUse, previousExpires }: PersonalTokenRow): ManagedToken {
+    return { token: new Token(fields, this.#context.scopes), name, lastUse, previousExpires }
+  }
+
+  // Not enumerable, so that a token that is logged or stored takes no secret along.
+  #withValue(fields: TokenFields, accessToken: string): PersonalToken {
+    const token = new Token(fields, this.#context.scopes)
+    return Object.defineProperty(token, 'accessToken', { value: accessToken }) as PersonalToken
+  }
+}
+
+const checkLife = (expiresIn: number | undefined): void => {
+  if (expiresIn === undefined) return
+  if (Number.isSafeInteger(expiresIn) && expiresIn > 0 && expiresIn <= longestLife) return
+  throw new InvalidField(
+    'expires_in',
+    'The life time must be a number of seconds from 1 to 10 years.',
+    { problem: 'expiresInvalid' },
+  )
+}
