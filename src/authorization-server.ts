@@ -1,3 +1,4 @@
+import { brandOf, linksOf, pagesOf } from './appearance.ts'
 import { builtInClientAuthentication } from './client-authentication/built-in.ts'
 import { PasswordHasher } from './crypto/password.ts'
 import { type RandomSource, systemRandom } from './crypto/random.ts'
@@ -5,8 +6,12 @@ import { KeyRing } from './crypto/sealed.ts'
 import { builtInEndpoints } from './endpoints/built-in.ts'
 import { loginEndpoint } from './endpoints/login.ts'
 import { logoutEndpoint } from './endpoints/logout.ts'
+import { settingsEndpoints } from './endpoints/settings/built-in.ts'
+import { sessionsPage } from './endpoints/settings/sessions.ts'
 import type {
   Extension,
+  Notice,
+  Outcome,
   PendingAuthorization,
   ProviderOperations,
   ServerContext,
@@ -21,10 +26,12 @@ import type { Scope, ScopeRegistry } from './model/scope.ts'
 import { UserProxy } from './model/user.ts'
 import type { UserCallbacks, UserTable } from './model/user-table.ts'
 import { loosenings, type Settings } from './options.ts'
+import type { Pages } from './pages/pages.ts'
 import { type ProviderOptions, providerOperations } from './provider-operations.ts'
 import { queryCharacters } from './query-characters.ts'
 import type { RecordsContext } from './records/context.ts'
 import { type Records, records } from './records/records.ts'
+import { TokenUses } from './records/token-uses.ts'
 import { TransientValues } from './records/transient-values.ts'
 import { logRefusal, type Refusal, refusalOf } from './refusal.ts'
 import { type Auth, ResourceServer } from './resource-server.ts'
@@ -57,6 +64,8 @@ export interface AuthorizationServerOptions extends StartOptions, ProviderOption
   readonly users?: UserTable | UserCallbacks
   /** Takes the application's own session instead of the built-in login; needs `loginUrl`. */
   readonly resourceOwner?: FindResourceOwner
+  /** The application's own pages, in the place of built-in ones; they make their markup with `html`, or vouch for it with `raw`. */
+  readonly pages?: Partial<Pages>
 
   /** Milliseconds since the epoch. */
   readonly clock?: () => number
@@ -108,6 +117,7 @@ export const createAuthorizationServer = async (
 ): Promise<AuthorizationServer> => {
   const { clock = () => Date.now(), random = systemRandom, log = logToStderr } = options
   const { settings, issuer, basePath, secrets, scopes, errorView } = await checkedOptions(options)
+  const pages = pagesOf(options.pages)
   for (const message of loosenings(settings))
     log({ level: 'warn', event: 'settings.loosened', message })
   const keys = new KeyRing(secrets)
@@ -154,7 +164,9 @@ export const createAuthorizationServer = async (
   const own = records(context)
   const provider = providerOperations(options, own)
   const sessions = new Sessions(context, issuer, verify, options.resourceOwner)
+  const uses = new TokenUses(store, log)
   const resourceServer = new ResourceServer({
+    noteUse: (found, now, address) => uses.note(found, now, address),
     getToken: provider.getToken,
     userProxy: (user) => new UserProxy(user, own.users),
     session: sessions,
@@ -170,13 +182,19 @@ export const createAuthorizationServer = async (
     ...provider,
     issuer,
     basePath,
-    pageBase: { stylesheet: `${basePath}${settings.oauthPrefix}/style.css`, home: `${basePath}/` },
+    pages,
+    brand: brandOf(settings, issuer),
+    links: linksOf(settings, basePath, { hostLogin: options.resourceOwner !== undefined }),
     settings,
     scopes,
     clock,
+    random,
     log,
     codes: new TransientValues<AuthorizationCode>('authorization_code', context),
     pending: new TransientValues<PendingAuthorization>('authorization_request', context),
+    notices: new TransientValues<Notice>('settings_notice', context),
+    forms: new TransientValues<Outcome>('settings_form', context),
+    flushTokenUses: () => uses.flush(),
     sessions,
     resourceServer,
     grants,
@@ -185,7 +203,8 @@ export const createAuthorizationServer = async (
     endpoints: [
       ...(options.resourceOwner
         ? builtInEndpoints
-        : [...builtInEndpoints, loginEndpoint, logoutEndpoint]),
+        : [...builtInEndpoints, loginEndpoint, logoutEndpoint, sessionsPage]),
+      ...settingsEndpoints,
       ...extensions.flatMap(({ endpoints = [] }) => endpoints),
     ],
     errorView,
@@ -194,8 +213,9 @@ export const createAuthorizationServer = async (
   const router = createRouter(server)
   const links: PageLinks = {
     script: `${basePath}${settings.oauthPrefix}/session.js`,
-    login: settings.loginUrl ?? `${basePath}${settings.loginPath}`,
-    logout: options.resourceOwner ? null : `${basePath}${settings.logoutPath}`,
+    login: server.links.login,
+    logout: server.links.logout,
+    applications: server.links.applications,
   }
   const sweeper = new Sweeper({
     findOrphans: users !== 'built-in' ? own.users : undefined,
@@ -232,6 +252,7 @@ export const createAuthorizationServer = async (
     sweep: () => sweeper.run(),
     async close() {
       await sweeper.stop()
+      await uses.flush()
       await opened.close()
     },
   }

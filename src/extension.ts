@@ -1,3 +1,4 @@
+import type { RandomSource } from './crypto/random.ts'
 import type { HttpRequest } from './http-request.ts'
 import type { LogSink } from './log.ts'
 import type { AuthorizationCode, CodeBinding } from './model/authorization.ts'
@@ -9,7 +10,8 @@ import type { ScopeRegistry } from './model/scope.ts'
 import type { FoundToken } from './model/token.ts'
 import type { User } from './model/user.ts'
 import type { Settings } from './options.ts'
-import type { PageBase } from './pages/layout.ts'
+import type { Brand, FrameLinks } from './pages/frame.ts'
+import type { Pages } from './pages/pages.ts'
 import type { Records } from './records/records.ts'
 import type { TransientValues } from './records/transient-values.ts'
 import type { ResourceServer } from './resource-server.ts'
@@ -36,20 +38,42 @@ export interface PendingAuthorization {
   readonly sessionId: string
 }
 
+/** What the next settings page says, once, to the session that did something: that it was done, and a new secret. */
+export interface Notice {
+  readonly done?: string
+  /** Shown this once, and kept nowhere else. */
+  readonly secret?: string
+}
+
+/** Where a settings form led; null: it is at work still. */
+export interface Outcome {
+  readonly location: string | null
+}
+
 /** All that grants, endpoints and extensions work with. */
 export interface ServerContext extends Records, ProviderOperations {
   /** The issuer identifier, to which every address is relative. RFC 8414 §2. */
   readonly issuer: string
   /** The path of the issuer, without a slash at its end. */
   readonly basePath: string
+  /** Every page: the built-in one, or the host's. */
+  readonly pages: Pages
+  readonly brand: Brand
   /** The addresses that every page needs. */
-  readonly pageBase: PageBase
+  readonly links: FrameLinks
   readonly settings: Settings
   readonly scopes: ScopeRegistry
   readonly clock: () => number
+  readonly random: RandomSource
   readonly log: LogSink
   readonly codes: TransientValues<AuthorizationCode>
   readonly pending: TransientValues<PendingAuthorization>
+  /** By session and address. */
+  readonly notices: TransientValues<Notice>
+  /** By session and content. */
+  readonly forms: TransientValues<Outcome>
+  /** Writes when tokens were used last, as far as this process knows. */
+  flushTokenUses(): Promise<void>
   readonly sessions: Sessions
   readonly resourceServer: ResourceServer
   readonly grants: readonly Grant[]
@@ -95,7 +119,10 @@ export interface ClientCredentials {
 
 /** An address of the authorization server. */
 export interface Endpoint {
-  /** Its path under the path of the issuer. */
+  /**
+   * Its path under the path of the issuer; `:name` stands for a part that differs, which the request's
+   * `param('name')` gives. One that ends in a slash is found without it too, and is redirected.
+   */
   path(settings: Settings): string
   /** Stands at the root of the host, with the issuer's path behind it (RFC 8414 §3.1). */
   readonly wellKnown?: boolean

@@ -27,9 +27,16 @@ export class HttpRequest {
   /** The framework's own request. */
   readonly raw: unknown
   readonly #request: Request
+  readonly #params: Readonly<Record<string, string>>
 
-  constructor(request: Request, address: string, raw: unknown = request) {
+  constructor(
+    request: Request,
+    address: string,
+    raw: unknown = request,
+    params: Readonly<Record<string, string>> = {},
+  ) {
     this.#request = request
+    this.#params = params
     this.raw = raw
     this.method = request.method
     this.headers = request.headers
@@ -42,6 +49,16 @@ export class HttpRequest {
 
   get userAgent(): string {
     return this.headers.get('user-agent') ?? ''
+  }
+
+  /**
+   * What stands in the path for a parameter of the endpoint's pattern, decoded.
+   * @throws TypeError for a name that the pattern does not have
+   */
+  param(name: string): string {
+    const value = Object.hasOwn(this.#params, name) ? this.#params[name] : undefined
+    if (value === undefined) throw new TypeError(`The path has no parameter ${name}.`)
+    return value
   }
 
   /** @throws OAuthError `invalid_request` where it is too long */
@@ -64,14 +81,21 @@ export class HttpRequest {
     return new Parameters(await this.formText())
   }
 
-  async formText(): Promise<string> {
-    const type = this.headers.get('content-type') ?? ''
-    if (!/^application\/x-www-form-urlencoded(?: *; *charset="?utf-8"?)?$/i.test(type)) {
-      throw new OAuthError(
-        'invalid_request',
-        'The content type must be application/x-www-form-urlencoded.',
-      )
-    }
+  formText(): Promise<string> {
+    return this.#text('application/x-www-form-urlencoded')
+  }
+
+  /** The same for a body of JSON, unparsed. */
+  jsonText(): Promise<string> {
+    return this.#text('application/json')
+  }
+
+  async #text(contentType: string): Promise<string> {
+    const given = this.headers.get('content-type') ?? ''
+    const [type = '', charset = 'charset=utf-8', ...more] = given.toLowerCase().split(/ *; */)
+    const isUtf8 = /^charset=(?:utf-8|"utf-8")$/.test(charset) && more.length === 0
+    if (type !== contentType || !isUtf8)
+      throw new OAuthError('invalid_request', `The content type must be ${contentType}.`)
     if (this.headers.has('content-encoding')) {
       throw new OAuthError('invalid_request', 'The body must not be compressed.')
     }

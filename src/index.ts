@@ -42,8 +42,13 @@ export {
   type SettingsInput,
   settingsFrom,
 } from './options.ts'
+export type { Brand, Frame, FrameLinks, Page, Reader } from './pages/frame.ts'
+export { type Html, html, raw } from './pages/html.ts'
+export type { Messages } from './pages/messages/en.ts'
+export type { Language } from './pages/messages/languages.ts'
+export type { Pages, ViewOf } from './pages/pages.ts'
 export type { ClientInput, ClientWithSecret } from './records/clients.ts'
-export type { PersonalToken, PersonalTokenOptions } from './records/tokens.ts'
+export type { PersonalToken, PersonalTokenOptions } from './records/personal-tokens.ts'
 export type { Auth, SignedIn } from './resource-server.ts'
 export type { JwtContext, VerifyJwt } from './session/jwt.ts'
 export type { PageLinks, PageSession } from './session/page-session.ts'

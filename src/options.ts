@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import type { GrantType, ResponseType } from './model/client.ts'
+import { validName } from './model/field-rules.ts'
 import type { VerifyJwt } from './session/jwt.ts'
 
 /** How a setting's text in the environment becomes its value. */
@@ -18,6 +19,7 @@ interface Setting<S extends z.ZodType> {
 }
 
 const verbatim: FromText = (text) => text
+const textOrNull: FromText = (text) => text || null
 const list: FromText = (text) =>
   text
     .split(',')
@@ -82,6 +84,25 @@ const path = (otherwise: string, sentence: string) => ({
   sentence,
 })
 
+const color = (sentence: string) => ({
+  schema: z
+    .string()
+    .regex(/^#(?:[0-9A-Fa-f]{3}){1,2}$/)
+    .nullable()
+    .default(null),
+  fromText: textOrNull,
+  accepts: 'a colour such as #06c or #0066cc',
+  sentence,
+})
+
+const isName = (text: string): boolean => {
+  try {
+    return validName(text) !== ''
+  } catch {
+    return false
+  }
+}
+
 const headerName = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/
 
 const isCidr = (text: string): boolean => {
@@ -126,6 +147,22 @@ const settings = {
   clientIdSaltLen: integer(22, 255, 40, 'Length of a generated client id.'),
   clientSecretSaltLen: integer(22, 255, 60, 'Length of a generated client secret.'),
   tokenPersonalSaltLen: integer(22, 255, 60, 'Length of a generated personal access token.'),
+  tokenPersonalPrefix: {
+    schema: z
+      .string()
+      .regex(/^(?:[A-Za-z0-9]{1,20}_)?$/)
+      .default(''),
+    fromText: verbatim,
+    accepts: '1 to 20 letters and digits and an underscore behind them, or nothing',
+    sentence:
+      'What personal access tokens begin with; they then also end with a checksum of 6 characters.',
+  },
+  tokenPersonalMaxExpiresIn: integer(
+    0,
+    315_360_000,
+    0,
+    'How long a personal access token that users create may live at most, in seconds; 0: without end.',
+  ),
   jwtAuthHeader: {
     schema: z.string().regex(headerName).default('Authorization'),
     fromText: verbatim,
@@ -263,6 +300,34 @@ const settings = {
     sentence: "The application's own login page, which gets where to come back to as `next`.",
   },
   logoutPath: path('/logout', 'Where the built-in logout stands.'),
+  settingsPrefix: path(
+    '/account/settings',
+    'Where the pages stand on which users manage applications, tokens and sessions.',
+  ),
+  adminPrefix: path('/admin', "Where the administrators' page stands."),
+  applicationName: {
+    schema: z.string().refine(isName).transform(validName).nullable().default(null),
+    fromText: textOrNull,
+    accepts: '1 to 40 characters that can be seen',
+    sentence: 'What the pages call the application; without it they show the host of the issuer.',
+  },
+  logo: {
+    schema: z
+      .string()
+      .regex(/^(?:\/(?![/\\])|https:\/\/)[\x21-\x7E]*$/)
+      .refine((text) => text.startsWith('/') || URL.canParse(text))
+      .nullable()
+      .default(null),
+    fromText: textOrNull,
+    accepts: 'a path that starts with one /, or an https address',
+    sentence: 'Image that the pages show beside the name of the application.',
+  },
+  accentColor: color(
+    'Colour of links and buttons of the pages; to be readable on white, and under white text.',
+  ),
+  accentColorDark: color(
+    'The same where the browser prefers dark pages; to be readable on black, and under black text.',
+  ),
   sweepInterval: integer(
     0,
     86_400,

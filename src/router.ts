@@ -1,10 +1,12 @@
 import { Hono } from 'hono'
-import { jsonAnswer, pageAnswer } from './endpoints/answers.ts'
+import { addressesOf } from './addresses.ts'
+import { jsonAnswer, movedAnswer } from './endpoints/answers.ts'
+import { asksForPage, prefersJson } from './endpoints/prefers-json.ts'
+import { notFound, problemOf, renderProblem } from './endpoints/problem.ts'
 import type { Endpoint, ServerContext } from './extension.ts'
 import { type Connection, HttpRequest } from './http-request.ts'
-import { messages } from './pages/messages.ts'
-import { problemPage } from './pages/problem.ts'
-import { logRefusal, refusalOf } from './refusal.ts'
+import { OAuthError } from './oauth-error.ts'
+import { asOAuthError, logRefusal, refusalOf } from './refusal.ts'
 import { clientAddress } from './session/client-address.ts'
 
 type Env = { Bindings: { readonly connection: Connection } }
@@ -33,69 +35,86 @@ export const createRouter = (server: ServerContext): Router => {
   const app = new Hono<Env>()
   const addressOf = clientAddress(settings.trustedProxies)
 
+  const httpOf = (
+    request: Request,
+    { connection }: Env['Bindings'],
+    params?: Readonly<Record<string, string>>,
+  ): HttpRequest => {
+    const address = addressOf(connection.remoteAddress, request.headers.get('x-forwarded-for'))
+    return new HttpRequest(request, address, connection.raw, params)
+  }
+
   const failed = (
     error: unknown,
+    http: HttpRequest,
     { errors }: Pick<Endpoint, 'errors'>,
   ): Response | Promise<Response> => {
     const refusal = refusalOf(error)
     logRefusal(log, error, refusal)
     const { status, headers, body } = refusal ?? unexpected
-    if (errors !== 'page') return jsonAnswer(body, status, headers)
-    const { problem } = messages
-    const sentence =
-      refusal && status < 500 && error instanceof Error
-        ? error.message
-        : status === 503
-          ? problem.unavailable
-          : problem.failed
-    return pageAnswer(problemPage({ base: server.pageBase, title: problem.title, sentence }), {
-      status,
-      headers,
-    })
+    if (errors !== 'page' || prefersJson(http)) return jsonAnswer(body, status, headers)
+    const name = problemOf(status)
+    const saysMore = name === 'badRequest' || name === 'tooLarge' || name === 'wrongMethod'
+    const known = asOAuthError(error)
+    const details = saysMore && known instanceof Error ? known.message : undefined
+    return renderProblem(http, server, name, { status, headers, details })
   }
 
-  for (const endpoint of endpoints) {
+  // Patterns last: what they would match may be an address of its own.
+  const routes = endpoints
+    .flatMap((endpoint) => pathsOf(endpoint, server).map((path) => ({ endpoint, path })))
+    .sort((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
+
+  for (const { endpoint, path } of routes) {
+    app.on([...endpoint.methods], path, async ({ req, env }) => {
+      const http = httpOf(req.raw, env, req.param())
+      try {
+        if (!isReadable(http.path)) throw notFound()
+        return await endpoint.handle(http, server)
+      } catch (error) {
+        return failed(error, http, endpoint)
+      }
+    })
     const allow = endpoint.methods
       .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
       .join(', ')
-    for (const path of pathsOf(endpoint, server)) {
-      app.on([...endpoint.methods], path, async ({ req, env }) => {
-        try {
-          const address = addressOf(
-            env.connection.remoteAddress,
-            req.raw.headers.get('x-forwarded-for'),
-          )
-          return await endpoint.handle(
-            new HttpRequest(req.raw, address, env.connection.raw),
-            server,
-          )
-        } catch (error) {
-          return failed(error, endpoint)
-        }
+    app.all(path, ({ req, env }) => {
+      const details = `Allowed: ${allow}.`
+      const error = new OAuthError('invalid_request', details, { status: 405, headers: { allow } })
+      const http = httpOf(req.raw, env)
+      const { errors } = endpoint
+      return failed(error, http, { errors: asksForPage(http) ? errors : 'json' })
+    })
+    if (path.endsWith('/') && path.length > 1) {
+      app.all(path.slice(0, -1), ({ req, env }) => {
+        const { path: asked, query } = httpOf(req.raw, env)
+        return movedAnswer(`${asked}/${query === '' ? '' : `?${query}`}`)
       })
-      app.all(path, () =>
-        jsonAnswer({ error: 'invalid_request', error_description: `Allowed: ${allow}.` }, 405, {
-          allow,
-        }),
-      )
     }
   }
-  app.notFound(() => {
-    const { notFound, notFoundTitle } = messages.problem
-    return pageAnswer(
-      problemPage({ base: server.pageBase, title: notFoundTitle, sentence: notFound }),
-      { status: 404 },
-    )
-  })
-  app.onError((error) => failed(error, { errors: 'json' }))
+  app.notFound(({ req, env }) => failed(notFound(), httpOf(req.raw, env), { errors: 'page' }))
+  app.onError((error, { req, env }) => failed(error, httpOf(req.raw, env), { errors: 'json' }))
 
-  const prefix = `${basePath}${settings.oauthPrefix}/`
-  const paths = endpoints.flatMap((endpoint) => pathsOf(endpoint, server))
-  const exact = new Set(paths.filter((path) => !path.startsWith(prefix)))
+  const addresses = addressesOf(
+    routes.map(({ path }) => path),
+    { root: `${basePath}/`, prefix: `${basePath}${settings.oauthPrefix}/` },
+  )
   return {
-    handles: (path) => exact.has(path) || path.startsWith(prefix),
-    addresses: [...exact, `${prefix}*`],
+    handles: addresses.handles,
+    addresses: addresses.list,
     fetch: async (request, connection = {}) => app.fetch(request, { connection }),
+  }
+}
+
+// No identifier of ours has such characters, and not every database takes them.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being refused
+const control = /[\u0000-\u001F\u007F]/
+
+const isReadable = (path: string): boolean => {
+  try {
+    return !control.test(decodeURIComponent(path))
+  } catch {
+    return false
   }
 }
 

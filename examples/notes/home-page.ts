@@ -6,12 +6,13 @@ const escaped = (text: string): string =>
 /** The page of the application: who is logged in, and the JWT that its scripts would send. */
 export const homePage = (
   user: UserProxy | null,
-  { jwt, csrfToken }: Pick<PageSession, 'jwt' | 'csrfToken'>,
+  { jwt, csrfToken, links }: Pick<PageSession, 'jwt' | 'csrfToken' | 'links'>,
   { issuer, settings }: AuthorizationServer,
 ): string => {
   const base = new URL(issuer).pathname.replace(/\/$/, '')
   const content = user
     ? `<p>You are logged in as <strong>${escaped(user.email)}</strong>.</p>
+<p><a href="${links.applications}">Applications and tokens</a></p>
 ${jwt()}
 <form method="post" action="${base}${settings.logoutPath}">
 <input type="hidden" name="csrf_token" value="${csrfToken}">
@@ -25,6 +26,7 @@ ${jwt()}
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Notes</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="${base}${settings.oauthPrefix}/style.css">
 </head>
 <body>

@@ -1,4 +1,4 @@
-import type { HtmlEscapedString } from 'hono/utils/html'
+import type { Html } from '../pages/html.ts'
 
 /**
  * Nothing that carries a credential, or was made for one user, is kept by a cache (RFC 6749 §5.1); nor is
@@ -28,39 +28,50 @@ export const metadataAnswer = (body: object): Response =>
   })
 
 export interface PageOptions {
-  readonly status?: number
+  readonly status?: number | undefined
   readonly setCookie?: string | undefined
   /** Where the redirect after a form of this page may lead, besides here: a CSP source. */
   readonly formAction?: string | undefined
+  /** Where images may come from, besides here: a CSP source. */
+  readonly imageSource?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const pageHeaders = (formAction: string | undefined): Readonly<Record<string, string>> => ({
-  ...noStore,
-  'content-type': 'text/html; charset=utf-8',
-  'x-frame-options': 'DENY',
-  'content-security-policy': [
+const contentSecurityPolicy = ({ formAction, imageSource }: PageOptions): string =>
+  [
     "default-src 'none'",
+    "script-src 'self'",
+    "connect-src 'none'",
     "style-src 'self'",
-    "img-src 'self' data:",
+    sources("img-src 'self' data:", imageSource),
     "base-uri 'none'",
     "frame-ancestors 'none'",
-    `form-action 'self'${formAction === undefined ? '' : ` ${formAction}`}`,
-  ].join('; '),
-})
+    sources("form-action 'self'", formAction),
+  ].join('; ')
 
-/** A page under a strict content security policy: no script, no inline style, no frame. */
-export const pageAnswer = async (
-  html: HtmlEscapedString | Promise<HtmlEscapedString>,
-  { status = 200, setCookie, formAction, headers = {} }: PageOptions = {},
-): Promise<Response> => {
+const sources = (directive: string, further: string | undefined): string =>
+  further === undefined ? directive : `${directive} ${further}`
+
+/** A page under a strict content security policy: our own script and style alone, and no frame. */
+export const pageAnswer = async (html: Html, options: PageOptions = {}): Promise<Response> => {
+  const { status = 200, setCookie, headers = {} } = options
   const answer = new Response(`${await html}`, {
     status,
-    headers: { ...pageHeaders(formAction), ...headers },
+    headers: {
+      ...noStore,
+      'content-type': 'text/html; charset=utf-8',
+      'x-frame-options': 'DENY',
+      'content-security-policy': contentSecurityPolicy(options),
+      ...headers,
+    },
   })
   if (setCookie !== undefined) answer.headers.append('set-cookie', setCookie)
   return answer
 }
+
+/** 308: the same request, at the address that it was meant for. */
+export const movedAnswer = (location: string): Response =>
+  new Response(null, { status: 308, headers: { ...noStore, location } })
 
 /** 303, so that no browser sends the body of a form on to where it is redirected (RFC 9700 §4.12). */
 export const redirectAnswer = (location: string, setCookie?: string): Response => {

@@ -15,10 +15,12 @@ const parameters = [
   'scope',
   'state',
   'prompt',
+  'ui_locales',
 ]
 const further = ['request', 'request_uri', 'iss', 'client_secret']
 const prompts: readonly Prompt[] = ['none', 'login', 'consent']
 const longestState = 4_096
+const longestUiLocales = 500
 
 /** Whether a `state` is longer than we send back. */
 export const isTooLong = (state: string | undefined): boolean =>
@@ -102,6 +104,7 @@ export const validateRequest = (
     scopes,
     state,
     prompt: promptOf(params.optional('prompt')),
+    uiLocales: params.opaque('ui_locales')?.slice(0, longestUiLocales),
     extensions: remembered(params, client, responseType, server),
   }
 }

@@ -5,7 +5,6 @@ import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Client } from '../model/client.ts'
 import { Parameters } from '../model/parameters.ts'
 import { withQuery } from '../model/redirect-uri.ts'
-import { isWithin } from '../model/scope.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { asOAuthError } from '../refusal.ts'
 import type { SignedIn } from '../resource-server.ts'
@@ -20,6 +19,8 @@ import {
 import { errorResponse } from './authorization-response.ts'
 import { decide, showConsent } from './consent.ts'
 import { grant } from './grant-authorization.ts'
+import { rememberedScopes } from './optional-scopes.ts'
+import { uiLocalesIn } from './reader.ts'
 
 /** Where a client sends its user to ask for an authorization. RFC 6749 §3.1. */
 export const authorizationEndpoint: Endpoint = {
@@ -42,7 +43,7 @@ export const authorizationEndpoint: Endpoint = {
     try {
       proven = await proveRedirect(params, server)
     } catch (error) {
-      return toErrorView(error, server)
+      return toErrorView(error, text, server)
     }
     return authorize(request, text, params, proven, server)
   },
@@ -62,8 +63,11 @@ const authorize = async (
     if (!signedIn && request.prompt.includes('none'))
       throw new OAuthError('login_required', 'The user is not logged in.')
     if (!signedIn || request.prompt.includes('login')) return toLogin(text, server, request.prompt)
-    const consent = await givenConsent(request, proven.client, signedIn, server)
-    if (consent) return await grant(request, proven.client, signedIn, consent, server)
+    const given = await givenConsent(request, proven.client, signedIn, server)
+    if (given) {
+      const granted = { ...request, scopes: given.scopes }
+      return await grant(http, granted, proven.client, signedIn, given.consent, server)
+    }
     if (request.prompt.includes('none'))
       throw new OAuthError('consent_required', 'The user has to agree first.')
     return await showConsent(http, request, proven.client, signedIn, server)
@@ -79,22 +83,30 @@ const authorize = async (
   }
 }
 
+interface GivenConsent {
+  readonly consent: Consent
+  /** Those of the requested scopes that it grants. */
+  readonly scopes: readonly string[]
+}
+
 // Consent is remembered for clients that prove who they are; anybody can pose as a public one (RFC 8252 §8.6).
 const givenConsent = async (
   request: AuthorizationRequest,
   client: Client,
   { user }: SignedIn,
   server: ServerContext,
-): Promise<Consent | undefined> => {
+): Promise<GivenConsent | undefined> => {
   if (!client.isConfidential || request.prompt.includes('consent')) return undefined
   const consent = await server.consents.find(user.id, client.clientId)
-  return consent && isWithin(request.scopes, consent.scopes) ? consent : undefined
+  const scopes = consent && rememberedScopes(request.scopes, client, consent)
+  return consent && scopes && { consent, scopes }
 }
 
-const toErrorView = (error: unknown, { errorView }: ServerContext): Response => {
+const toErrorView = (error: unknown, text: string, { errorView }: ServerContext): Response => {
   const known = asOAuthError(error)
   if (!(known instanceof OAuthError) || known.status >= 500) throw error
-  return redirectAnswer(withQuery(errorView, { ...known.toWire(), error: 'invalid_request' }))
+  const view = { ...known.toWire(), error: 'invalid_request', ui_locales: uiLocalesIn(text) }
+  return redirectAnswer(withQuery(errorView, view))
 }
 
 /**

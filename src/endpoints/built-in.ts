@@ -2,6 +2,8 @@ import type { Endpoint } from '../extension.ts'
 import { authorizationEndpoint } from './authorize.ts'
 import { errorsEndpoint } from './errors.ts'
 import { infoEndpoint } from './info.ts'
+import { openApiEndpoint } from './openapi.ts'
+import { pageScriptEndpoint } from './page-script.ts'
 import { pingEndpoint } from './ping.ts'
 import { sessionScriptEndpoint } from './session-script.ts'
 import { stylesheetEndpoint } from './stylesheet.ts'
@@ -15,4 +17,6 @@ export const builtInEndpoints: readonly Endpoint[] = [
   infoEndpoint,
   sessionScriptEndpoint,
   stylesheetEndpoint,
+  pageScriptEndpoint,
+  openApiEndpoint,
 ]

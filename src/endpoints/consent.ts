@@ -2,19 +2,20 @@ import type { ServerContext } from '../extension.ts'
 import type { HttpRequest } from '../http-request.ts'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Client } from '../model/client.ts'
+import { mixesAlphabets } from '../model/mixes-alphabets.ts'
 import type { Parameters } from '../model/parameters.ts'
 import { formActionSource, isRegistered } from '../model/redirect-uri.ts'
 import { isWithin } from '../model/scope.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { consentPage } from '../pages/consent.ts'
-import { messages } from '../pages/messages.ts'
-import { problemPage } from '../pages/problem.ts'
 import { asOAuthError } from '../refusal.ts'
 import type { SignedIn } from '../resource-server.ts'
 import { browserOf, isForeign } from '../session/browser.ts'
-import { pageAnswer } from './answers.ts'
 import { errorResponse } from './authorization-response.ts'
 import { grant } from './grant-authorization.ts'
+import { optionalScopesOf } from './optional-scopes.ts'
+import { type ProblemName, renderProblem } from './problem.ts'
+import { readerOf, textsOf } from './reader.ts'
+import { renderPage } from './render.ts'
 
 /** Milliseconds that a user has to decide. */
 const timeToDecide = 600_000
@@ -30,7 +31,10 @@ export const showConsent = async (
   const { user, sessionId } = signedIn
   const pending = { request, terms: termsOf(client, server), userId: user.id, sessionId }
   const id = await server.pending.put(pending, server.clock() + timeToDecide)
-  return renderConsent(http, id, request, client, signedIn, server)
+  const before = await server.consents.find(user.id, client.clientId)
+  const declined = before?.declinedScopes ?? []
+  const ticked = optionalScopesOf(request.scopes, client).filter((id) => !declined.includes(id))
+  return renderConsent(http, { id, request, client, ticked }, signedIn, server)
 }
 
 /** The user's decision on a stored request. The first one is final. */
@@ -40,34 +44,34 @@ export const decide = async (
   server: ServerContext,
 ): Promise<Response> => {
   const { origin } = new URL(server.issuer)
-  const refused = (status: number, sentence: string) =>
-    pageAnswer(problemPage({ base: server.pageBase, title: messages.problem.title, sentence }), {
-      status,
-    })
-  if (isForeign(http, origin)) return refused(403, messages.problem.foreign)
+  let uiLocales: string | undefined
+  const refused = (status: number, name: ProblemName) =>
+    renderProblem(http, server, name, { status, uiLocales })
+  if (isForeign(http, origin)) return refused(403, 'foreign')
   const signedIn = await server.sessions.signedIn(browserOf(http))
-  if (!signedIn) return refused(403, messages.problem.loggedOut)
+  if (!signedIn) return refused(403, 'loggedOut')
   const id = params.optional('authorization_request')
   const shown = id === undefined ? undefined : await server.pending.get(id)
   const isTheirs = shown?.userId === signedIn.user.id && shown.sessionId === signedIn.sessionId
-  if (id === undefined || !shown) return refused(400, messages.problem.decided)
-  if (!isTheirs) return refused(403, messages.problem.foreign)
+  if (id === undefined || !shown) return refused(400, 'decided')
+  if (!isTheirs) return refused(403, 'foreign')
 
   const { request } = shown
+  uiLocales = request.uiLocales
   const client = await server.getClient(request.clientId)
   const isUnchanged =
     client?.isActive &&
     isRegistered(request.redirectUri, client) &&
     shown.terms === termsOf(client, server)
-  if (!isUnchanged) return refused(400, messages.problem.clientChanged)
+  if (!isUnchanged) return refused(400, 'clientChanged')
   if (!server.sessions.isCsrfToken(http.headers.get('cookie'), params.optional('csrf_token'))) {
-    return renderConsent(http, id, request, client, signedIn, server, {
-      problem: messages.problem.stale,
-    })
+    const problem = textsOf(readerOf(http, { uiLocales })).problem.stale
+    const asked = { id, request, client, ticked: params.repeated('optional_scope') }
+    return renderConsent(http, asked, signedIn, server, { problem, status: 403 })
   }
   const decision = params.optional('confirm')
-  if (decision !== 'yes' && decision !== 'no') return refused(400, messages.problem.undecided)
-  if (!(await server.pending.take(id))) return refused(400, messages.problem.decided)
+  if (decision !== 'yes' && decision !== 'no') return refused(400, 'undecided')
+  if (!(await server.pending.take(id))) return refused(400, 'decided')
 
   if (decision === 'no') {
     return errorResponse(
@@ -84,8 +88,13 @@ export const decide = async (
     )
   }
   try {
-    const consent = await server.consents.grant(signedIn.user.id, client.clientId, request.scopes)
-    return await grant(request, client, signedIn, consent, server)
+    // The form can take optional scopes away from what was asked for, and nothing else.
+    const ticked = params.repeated('optional_scope')
+    const declined = optionalScopesOf(request.scopes, client).filter((id) => !ticked.includes(id))
+    const scopes = request.scopes.filter((id) => !declined.includes(id))
+    const { user } = signedIn
+    const consent = await server.consents.grant(user.id, client.clientId, scopes, { declined })
+    return await grant(http, { ...request, scopes }, client, signedIn, consent, server)
   } catch (error) {
     // The decision is spent, so the client has to hear that it may ask again.
     const known = asOAuthError(error)
@@ -100,40 +109,50 @@ const termsOf = (client: Client, { settings }: ServerContext): string =>
     client.isConfidential,
     client.allowedGrantTypes,
     client.allowedResponseTypes,
+    // Whoever unticked a scope has to be sure that it is left out.
+    client.optionalScopes,
     settings.requirePkce,
   ])
 
+/** What the page asks about. */
+interface Question {
+  readonly id: string
+  readonly request: AuthorizationRequest
+  readonly client: Client
+  /** The optional scopes that stand ticked. */
+  readonly ticked: readonly string[]
+}
+
 const renderConsent = (
   http: HttpRequest,
-  id: string,
-  request: AuthorizationRequest,
-  client: Client,
-  { user }: SignedIn,
+  { id, request, client, ticked }: Question,
+  signedIn: SignedIn,
   server: ServerContext,
-  { problem }: { problem?: string } = {},
+  { problem, status }: { readonly problem?: string; readonly status?: number } = {},
 ): Promise<Response> => {
-  // Whom the application signed in may have no cookie of ours yet.
-  const { csrfToken, setCookie } = server.sessions.csrf(http.headers.get('cookie'))
   const { basePath, settings } = server
-  const page = consentPage({
-    base: server.pageBase,
+  const view = {
     action: `${basePath}${settings.oauthPrefix}/authorize`,
     authorizationRequest: id,
-    csrfToken,
     client: {
       name: client.name,
       description: client.description,
       website: client.website,
       owner: client.owner?.email,
       redirectUri: request.redirectUri,
+      isVerified: client.isVerified || client.isInternal,
+      mixesAlphabets: mixesAlphabets(client.name),
     },
-    user: user.email,
+    user: signedIn.user.email,
     scopes: request.scopes.flatMap((scope) => server.scopes.get(scope) ?? []),
+    optionalScopes: optionalScopesOf(request.scopes, client),
+    ticked,
     problem,
-  })
-  return pageAnswer(page, {
-    status: problem === undefined ? 200 : 403,
-    setCookie,
+  }
+  return renderPage(http, server, 'consent', view, {
+    status,
+    signedIn,
+    uiLocales: request.uiLocales,
     formAction: formActionSource(request.redirectUri),
   })
 }

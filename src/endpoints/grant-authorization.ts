@@ -1,4 +1,5 @@
 import type { ServerContext } from '../extension.ts'
+import type { HttpRequest } from '../http-request.ts'
 import type { Consent } from '../model/authorization.ts'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Client } from '../model/client.ts'
@@ -7,6 +8,7 @@ import { grantedResponse } from './authorization-response.ts'
 
 /** Answers the client: a code, or with response type `token` the token itself. */
 export const grant = async (
+  { userAgent }: HttpRequest,
   request: AuthorizationRequest,
   client: Client,
   signedIn: SignedIn,
@@ -22,7 +24,7 @@ export const grant = async (
       subject: user.record,
       scopes: request.scopes,
       refreshable: false,
-      under: { consentId: consent.id, sessionId },
+      under: { consentId: consent.id, sessionId, userAgent },
     })
     const answer = {
       access_token: issued.accessToken,
@@ -44,6 +46,7 @@ export const grant = async (
       userId: user.id,
       consentId: consent.id,
       sessionId,
+      userAgent,
       expiresAt,
     },
     expiresAt,

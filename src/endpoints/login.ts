@@ -2,15 +2,15 @@ import type { Endpoint, ServerContext } from '../extension.ts'
 import type { HttpRequest } from '../http-request.ts'
 import { longestPasswordBytes } from '../model/field-rules.ts'
 import { Parameters } from '../model/parameters.ts'
-import { formActionSource } from '../model/redirect-uri.ts'
+import { formActionSource, withQuery } from '../model/redirect-uri.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { loginPage } from '../pages/login.ts'
-import { messages } from '../pages/messages.ts'
 import { browserOf, isForeign } from '../session/browser.ts'
 import { safeNext } from '../session/safe-next.ts'
 import { Vanished } from '../store/store.ts'
-import { pageAnswer, redirectAnswer } from './answers.ts'
+import { redirectAnswer } from './answers.ts'
 import { proveRedirect } from './authorization-request.ts'
+import { readerOf, textsOf, uiLocalesIn } from './reader.ts'
+import { renderPage } from './render.ts'
 
 /** The built-in login page. */
 export const loginEndpoint: Endpoint = {
@@ -35,24 +35,25 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
   const next = safeNext(params.repeated('next'), server)
   const email = params.optional('email') ?? ''
   const view = { next, email, status: 403 }
+  const texts = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) })).login
   const again = (problem: string) => form(request, server, { ...view, problem })
   if (isForeign(request, server.issuer)) {
     // It came without the browser's cookie (Lax); a new one would take the place of a living session's.
-    return form(request, server, { ...view, problem: messages.login.foreign, keepCookie: true })
+    return form(request, server, { ...view, problem: texts.foreign, keepCookie: true })
   }
   if (!server.sessions.isCsrfToken(request.headers.get('cookie'), params.optional('csrf_token'))) {
-    return again(messages.login.stale)
+    return again(texts.stale)
   }
   const password = params.opaque('password') ?? ''
   const isPossible =
     email !== '' && password !== '' && Buffer.byteLength(password) <= longestPasswordBytes
   const user = isPossible ? await server.users.checked(email, password) : undefined
-  if (!user) return again(messages.login.wrong)
+  if (!user) return again(texts.wrong)
   try {
     const browser = browserOf(request)
     return redirectAnswer(next, await server.sessions.signIn(user.id, browser, user.passwordHash))
   } catch (error) {
-    if (error instanceof Vanished) return again(messages.login.wrong)
+    if (error instanceof Vanished) return again(texts.wrong)
     throw error
   }
 }
@@ -68,23 +69,27 @@ const form = async (
     readonly keepCookie?: boolean
   },
 ): Promise<Response> => {
-  const { csrfToken, setCookie } = server.sessions.csrf(request.headers.get('cookie'))
+  const { next, email = '', problem, status, keepCookie } = view
   const { basePath, settings } = server
-  const page = loginPage({
-    base: server.pageBase,
-    action: `${basePath}${settings.loginPath}`,
-    csrfToken,
-    next: view.next,
-    email: view.email ?? '',
-    problem: view.problem,
-  })
-  const formAction = await redirectAfter(view.next, server)
-  return pageAnswer(page, {
-    status: view.status ?? 200,
-    setCookie: view.keepCookie ? undefined : setCookie,
-    formAction,
-  })
+  const own = uiLocalesIn(request.query)
+  const action = withQuery(`${basePath}${settings.loginPath}`, { ui_locales: own })
+  return renderPage(
+    request,
+    server,
+    'login',
+    { action, next, email, problem },
+    {
+      status,
+      keepCookie,
+      uiLocales: uiLocalesOf(request, next),
+      formAction: await redirectAfter(next, server),
+    },
+  )
 }
+
+/** The languages that the page was asked for in, or those that the application asks for that waits behind it. */
+const uiLocalesOf = ({ query }: HttpRequest, next: string): string | undefined =>
+  uiLocalesIn(query) ?? uiLocalesIn(next.replace(/^[^?]*/, ''))
 
 /** Where a pending authorization request may redirect straight after the login, when its consent is remembered. */
 const redirectAfter = async (next: string, server: ServerContext): Promise<string | undefined> => {

@@ -1,82 +1,87 @@
-import { html } from 'hono/html'
 import type { Scope } from '../model/scope.ts'
-import { type Html, layout, notice, type PageBase } from './layout.ts'
-import { messages } from './messages.ts'
+import { destination } from './destination.ts'
+import { badge, facts } from './facts.ts'
+import { filled } from './filled.ts'
+import { csrf } from './forms.ts'
+import type { Frame, Page } from './frame.ts'
+import { type Html, html } from './html.ts'
+import { layout } from './layout.ts'
+import { alert, caution } from './notices.ts'
+import { description, websiteLink } from './outside.ts'
+import { byGroup, scopeText } from './scopes.ts'
 
+/** What a client asks of a user. */
 export interface ConsentView {
-  readonly base: PageBase
   readonly action: string
   /** The one-time id of the stored request: all that the form carries of it. */
   readonly authorizationRequest: string
-  readonly csrfToken: string
   readonly client: {
     readonly name: string
     readonly description: string
     readonly website: string
     readonly owner: string | undefined
     readonly redirectUri: string
+    readonly isVerified: boolean
+    /** Whether the name has letters of several alphabets, which may pose as each other. */
+    readonly mixesAlphabets: boolean
   }
   /** Who is granting: the e-mail address of the user. */
   readonly user: string
   readonly scopes: readonly Scope[]
+  /** Those of the scopes that the user may untick. */
+  readonly optionalScopes: readonly string[]
+  /** Those of the optional ones that are ticked. */
+  readonly ticked: readonly string[]
   readonly problem: string | undefined
 }
 
-export const consentPage = (view: ConsentView): Html => {
-  const { consent } = messages
-  const { base, client, scopes, problem } = view
+/** The page on which a user decides what a client may do. */
+export const consentPage: Page<ConsentView> = (view, frame) => {
+  const { brand, texts } = frame
+  const { consent } = texts
+  const { client, scopes, optionalScopes } = view
+  const name = html`<bdi>${client.name}</bdi>`
   return layout(
-    base,
+    frame,
     consent.title(client.name),
-    html`<h1>${consent.title(client.name)}</h1>
-${notice(problem)}
-<p><strong><bdi>${client.name}</bdi></strong> ${scopes.length === 0 ? consent.nothing : consent.asks}</p>
-${byGroup(scopes).map(
-  ([group, members]) => html`<section>
-<h2>${group === '' ? consent.otherGroup : group}</h2>
-<ul>
-${members.map(({ id, helpText }) => html`<li>${helpText === '' ? '' : html`${helpText} `}<code>${id}</code></li>`)}
-</ul>
-</section>`,
-)}
-${client.description === '' ? '' : html`<p class="description"><bdi>${client.description}</bdi></p>`}
-<dl>
-${client.website === '' ? '' : row(consent.website, link(client.website))}
-${client.owner === undefined ? '' : row(consent.owner, html`<bdi>${client.owner}</bdi>`)}
-${row(consent.destination, destination(client.redirectUri))}
-${row(consent.user, html`<bdi>${view.user}</bdi>`)}
-</dl>
+    html`<div class="card consent">
+<h1>${filled(consent.title, name)}</h1>
+${alert(view.problem)}
+${client.mixesAlphabets ? caution(consent.mixesAlphabets) : ''}
+${client.isVerified ? html`<p>${badge(texts.facts.verified, 'good')}</p>` : caution(filled(consent.unverified, html`<bdi>${brand.name}</bdi>`))}
+${facts([
+  client.owner === undefined ? undefined : [consent.owner, html`<bdi>${client.owner}</bdi>`],
+  client.website === '' ? undefined : [consent.website, websiteLink(client.website)],
+])}
+${description(client.name, client.description, frame)}
 <form method="post" action="${view.action}">
-<input type="hidden" name="csrf_token" value="${view.csrfToken}">
+${csrf(frame)}
 <input type="hidden" name="authorization_request" value="${view.authorizationRequest}">
+<p class="asks">${filled(scopes.length === 0 ? consent.nothing : consent.asks, html`<strong>${name}</strong>`)}</p>
+${groups(view, frame)}
+${optionalScopes.length === 0 ? '' : html`<p class="hint">${consent.optional}</p>`}
+<dl class="destination"><dt>${consent.destination}</dt><dd>${destination(client.redirectUri, frame)}</dd></dl>
 <p class="decision">
 <button type="submit" name="confirm" value="yes">${consent.accept}</button>
 <button type="submit" name="confirm" value="no" class="refuse">${consent.refuse}</button>
 </p>
-</form>`,
+<p class="hint">${consent.lasting}</p>
+</form>
+${facts([[consent.user, html`<bdi>${view.user}</bdi>`]])}
+</div>`,
+    { narrow: true, navigation: false },
   )
 }
 
-const row = (term: string, value: Html): Html => html`<dt>${term}</dt><dd>${value}</dd>`
+const groups = (view: ConsentView, frame: Frame): readonly Html[] =>
+  byGroup(view.scopes, frame).map(
+    ([heading, members]) => html`<section class="group">
+<h2>${heading}</h2>
+<ul>
+${members.map((scope) => html`<li>${view.optionalScopes.includes(scope.id) ? box(scope, view, frame) : scopeText(scope, frame)}</li>`)}
+</ul>
+</section>`,
+  )
 
-const link = (website: string): Html =>
-  html`<a href="${website}" rel="noopener noreferrer nofollow">${website}</a>`
-
-// The host in the form that the network uses, so that look-alike letters show as what they are.
-const destination = (redirectUri: string): Html => {
-  const { protocol, host, hostname } = new URL(redirectUri)
-  if (['localhost', '127.0.0.1', '[::1]'].includes(hostname)) {
-    return html`<code>${host}</code>, ${messages.consent.local}`
-  }
-  return html`<code>${host === '' ? protocol : host}</code>`
-}
-
-const byGroup = (scopes: readonly Scope[]): readonly (readonly [string, readonly Scope[]])[] => {
-  const groups = new Map<string, Scope[]>()
-  for (const scope of scopes) {
-    const members = groups.get(scope.group)
-    if (members) members.push(scope)
-    else groups.set(scope.group, [scope])
-  }
-  return [...groups]
-}
+const box = (scope: Scope, { ticked }: ConsentView, frame: Frame): Html =>
+  html`<label class="choice"><input type="checkbox" name="optional_scope" value="${scope.id}"${ticked.includes(scope.id) ? html` checked` : ''}> <span>${scopeText(scope, frame)}</span></label>`

@@ -1,27 +1,42 @@
-import { html } from 'hono/html'
-import { type Html, layout, type PageBase } from './layout.ts'
-import { messages } from './messages.ts'
+import { facts } from './facts.ts'
+import type { Page } from './frame.ts'
+import { html } from './html.ts'
+import { layout } from './layout.ts'
+import type { Messages } from './messages/en.ts'
 
+/** Whatever stood in the address: shown as text, believed in nothing. */
 export interface ErrorView {
-  readonly base: PageBase
-  /** Whatever stood in the address: shown as text, believed in nothing. */
   readonly error: string
   readonly description: string
 }
 
-export const errorPage = ({ base, error, description }: ErrorView): Html => {
-  const { error: texts } = messages
-  const explanation = Object.hasOwn(texts.explanation, error) ? texts.explanation[error] : undefined
+/** The page to which OAuth errors lead that no application may hear of: it leads nowhere by itself. */
+export const errorPage: Page<ErrorView> = ({ error, description }, frame) => {
+  const { error: texts } = frame.texts
+  const { what, advice } = isKnown(error, texts.known) ? texts.known[error] : texts.unknown
+  const isNothing = error === '' && description === ''
   return layout(
-    base,
+    frame,
     texts.title,
-    html`<h1>${texts.title}</h1>
-<p>${explanation ?? texts.unknown}</p>
-<p>${texts.advice}</p>
-<dl>
-${error === '' ? '' : html`<dt>${texts.code}</dt><dd><code>${error}</code></dd>`}
-${description === '' ? '' : html`<dt>${texts.details}</dt><dd><bdi>${description}</bdi></dd>`}
-</dl>
-<p><a href="${base.home}">${texts.home}</a></p>`,
+    html`<div class="card">
+<h1>${texts.title}</h1>
+<p>${what}</p>
+<p>${isNothing ? texts.again : advice}</p>
+${
+  isNothing
+    ? ''
+    : facts([
+        error === '' ? undefined : [texts.code, html`<code>${error}</code>`],
+        description === '' ? undefined : [texts.details, html`<bdi>${description}</bdi>`],
+      ])
+}
+<p><a href="${frame.links.home}">${texts.home}</a></p>
+</div>`,
+    { narrow: true },
   )
 }
+
+type Known = Messages['error']['known']
+
+const isKnown = (error: string, known: Known): error is keyof Known & string =>
+  Object.hasOwn(known, error)

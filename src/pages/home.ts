@@ -1,30 +1,32 @@
-import { html } from 'hono/html'
-import { type Html, layout, type PageBase } from './layout.ts'
-import { messages } from './messages.ts'
+import type { Page } from './frame.ts'
+import { type Html, html } from './html.ts'
+import { layout } from './layout.ts'
 
-export interface HomeView {
-  readonly base: PageBase
-  /** The e-mail address of who is logged in; undefined where nobody is. */
-  readonly user: string | undefined
-  readonly login: string
-  readonly logout: string
-  readonly csrfToken: string
-}
+/** The start page needs nothing but its frame. */
+export type HomeView = Readonly<Record<never, never>>
 
-export const homePage = ({ base, user, login, logout, csrfToken }: HomeView): Html => {
-  const { home } = messages
+/** The start page of a server that stands alone. */
+export const homePage: Page<HomeView> = (_view, frame) => {
+  const { brand, links, texts, user } = frame
+  const { home } = texts
+  const way = (href: string, title: string, about: string): Html =>
+    html`<li><a href="${href}">${title}</a><p>${about}</p></li>`
+  const content = user
+    ? html`<p>${home.user} <strong><bdi>${user.email}</bdi></strong>.</p>
+<ul class="ways">
+${way(links.applications, home.applications, home.aboutApplications)}
+${links.sessions === null ? '' : way(links.sessions, home.sessions, home.aboutSessions)}
+${user.isAdmin ? way(links.admin, home.admin, home.aboutAdmin) : ''}
+</ul>`
+    : html`<p>${home.nobody}</p>
+<p class="actions"><a class="button" href="${links.login}">${home.login}</a></p>`
   return layout(
-    base,
-    home.title,
-    user === undefined
-      ? html`<h1>${home.title}</h1>
-<p>${home.nobody}</p>
-<p><a href="${login}">${home.login}</a></p>`
-      : html`<h1>${home.title}</h1>
-<p>${home.user} <strong><bdi>${user}</bdi></strong>.</p>
-<form method="post" action="${logout}">
-<input type="hidden" name="csrf_token" value="${csrfToken}">
-<p><button type="submit">${home.logout}</button></p>
-</form>`,
+    frame,
+    user ? home.title : home.login,
+    html`<div class="card">
+<h1><bdi>${brand.name}</bdi></h1>
+${content}
+</div>`,
+    { narrow: true },
   )
 }

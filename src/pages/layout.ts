@@ -1,36 +1,50 @@
-import { html } from 'hono/html'
-import type { HtmlEscapedString } from 'hono/utils/html'
+import { csrf } from './forms.ts'
+import type { Frame } from './frame.ts'
+import { header, type Place } from './header.ts'
+import { type Html, html } from './html.ts'
 
-export type Html = HtmlEscapedString | Promise<HtmlEscapedString>
-
-/** The addresses that every page needs. */
-export interface PageBase {
-  readonly stylesheet: string
-  readonly home: string
+/** How a page differs from a page of the settings. */
+export interface LayoutOptions {
+  /** For a page with one thing to do, such as logging in. */
+  readonly narrow?: boolean
+  /** False where nothing should lead away from a decision. */
+  readonly navigation?: boolean
+  /** The entry of the navigation that leads to this page, or to the part that it belongs to. */
+  readonly place?: Place
 }
 
-/** The frame of every page. `html` escapes whatever is put into it, so nothing from outside is markup. */
+/** What every page has around its content. `html` escapes whatever is put into it, so nothing from outside is markup. */
 export const layout = (
-  { stylesheet }: PageBase,
+  frame: Frame,
   title: string,
   content: Html,
-): Html => html`<!doctype html>
-<html lang="en" dir="ltr">
+  { narrow = false, navigation = true, place }: LayoutOptions = {},
+): Html => {
+  const { brand, links, reader, texts } = frame
+  return html`<!doctype html>
+<html lang="${reader.language}" dir="${reader.direction}" data-locale="${reader.locale}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${title}</title>
-<link rel="stylesheet" href="${stylesheet}">
+<title>${title} · ${brand.name}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${links.stylesheet}">
+<script src="${links.script}" type="module"></script>
 </head>
 <body>
-<main>
+<a class="skip" href="#main">${texts.frame.skip}</a>
+${header(frame, { navigation, place })}
+<main id="main"${narrow ? html` class="narrow"` : ''}>
 ${content}
 </main>
+${navigation && frame.user && links.logout !== null ? logout(frame, links.logout) : ''}
 </body>
 </html>
 `
+}
 
-/** What went wrong with a form, above it. */
-export const notice = (problem: string | undefined): Html =>
-  problem === undefined ? html`` : html`<p class="notice" role="alert">${problem}</p>`
+// Behind the content, so that the first form of a page is the one that the page is about.
+const logout = (frame: Frame, action: string): Html =>
+  html`<form method="post" action="${action}" id="logout" hidden>${csrf(frame)}</form>`

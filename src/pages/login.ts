@@ -1,35 +1,42 @@
-import { html } from 'hono/html'
-import { type Html, layout, notice, type PageBase } from './layout.ts'
-import { messages } from './messages.ts'
+import { csrf } from './forms.ts'
+import type { Page } from './frame.ts'
+import { html } from './html.ts'
+import { layout } from './layout.ts'
+import { alert } from './notices.ts'
 
+/** The form in which users say who they are. */
 export interface LoginView {
-  readonly base: PageBase
   readonly action: string
-  readonly csrfToken: string
+  /** Where to go after the login. */
   readonly next: string
   readonly email: string
   readonly problem: string | undefined
 }
 
-export const loginPage = ({ base, action, csrfToken, next, email, problem }: LoginView): Html => {
-  const { login } = messages
+/** The page on which users log in. */
+export const loginPage: Page<LoginView> = ({ action, next, email, problem }, frame) => {
+  const { login } = frame.texts
+  const autofocus = html` autofocus`
   return layout(
-    base,
+    frame,
     login.title,
-    html`<h1>${login.title}</h1>
-${notice(problem)}
+    html`<div class="card">
+<h1>${login.title}</h1>
+${alert(problem)}
 <form method="post" action="${action}">
-<input type="hidden" name="csrf_token" value="${csrfToken}">
+${csrf(frame)}
 <input type="hidden" name="next" value="${next}">
-<p>
+<div class="field">
 <label for="email">${login.email}</label>
-<input id="email" name="email" type="email" value="${email}" autocomplete="username" required${email === '' ? html` autofocus` : ''}>
-</p>
-<p>
+<input id="email" name="email" type="email" value="${email}" dir="ltr" autocomplete="username" required${email === '' ? autofocus : ''}>
+</div>
+<div class="field">
 <label for="password">${login.password}</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required${email === '' ? '' : html` autofocus`}>
-</p>
-<p><button type="submit">${login.submit}</button></p>
-</form>`,
+<input id="password" name="password" type="password" dir="ltr" autocomplete="current-password" required${email === '' ? '' : autofocus}>
+</div>
+<p class="actions"><button type="submit">${login.submit}</button></p>
+</form>
+</div>`,
+    { narrow: true, navigation: false },
   )
 }

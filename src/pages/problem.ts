@@ -1,17 +1,25 @@
-import { html } from 'hono/html'
-import { type Html, layout, type PageBase } from './layout.ts'
-import { messages } from './messages.ts'
+import type { Page } from './frame.ts'
+import { html } from './html.ts'
+import { layout } from './layout.ts'
 
-/** A page that says why something was not done, for people. */
-export const problemPage = (view: {
-  readonly base: PageBase
+/** Why something was not done. */
+export interface ProblemView {
   readonly title: string
   readonly sentence: string
-}): Html =>
+  /** What the protocol says about it, in English. */
+  readonly details?: string
+}
+
+/** The page that says why something was not done, or that nothing is there. */
+export const problemPage: Page<ProblemView> = ({ title, sentence, details = '' }, frame) =>
   layout(
-    view.base,
-    view.title,
-    html`<h1>${view.title}</h1>
-<p>${view.sentence}</p>
-<p><a href="${view.base.home}">${messages.error.home}</a></p>`,
+    frame,
+    title,
+    html`<div class="card">
+<h1>${title}</h1>
+<p>${sentence}</p>
+${details === '' ? '' : html`<p class="details" lang="en" dir="ltr">${details}</p>`}
+<p><a href="${frame.links.home}">${frame.texts.error.home}</a></p>
+</div>`,
+    { narrow: true },
   )

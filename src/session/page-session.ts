@@ -9,6 +9,8 @@ export interface PageLinks {
   readonly login: string
   /** Takes a POST with the `csrf_token`; null where users log in and out at the application itself. */
   readonly logout: string | null
+  /** Where users manage their applications and tokens. */
+  readonly applications: string
 }
 
 /** What a page of the application needs of the session. */

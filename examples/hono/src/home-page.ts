@@ -9,6 +9,7 @@ interface Session {
     readonly script: string
     readonly login: string
     readonly logout: string | null
+    readonly applications: string
   }
 }
 
@@ -25,6 +26,7 @@ export const homePage = ({ user, jwt, csrfToken, links }: Session) => html`<!doc
 ${
   user
     ? html`<p>You are logged in as ${user.email}.</p>
+<p><a href="${links.applications}">Applications and tokens</a></p>
 ${raw(jwt())}
 <form method="post" action="${links.logout}">
 <input type="hidden" name="csrf_token" value="${csrfToken}">

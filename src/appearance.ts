@@ -1,0 +1,41 @@
+import { InvalidSettings, type Settings } from './options.ts'
+import type { Brand, FrameLinks } from './pages/frame.ts'
+import { builtInPages, type Pages } from './pages/pages.ts'
+
+/** What the pages call the application: by default the host that people see in the address. */
+export const brandOf = ({ applicationName, logo }: Settings, issuer: string): Brand => ({
+  name: applicationName ?? new URL(issuer).host,
+  logo,
+})
+
+/** The addresses that every page needs. */
+export const linksOf = (
+  settings: Settings,
+  basePath: string,
+  { hostLogin }: { readonly hostLogin: boolean },
+): FrameLinks => ({
+  stylesheet: `${basePath}${settings.oauthPrefix}/style.css`,
+  script: `${basePath}${settings.oauthPrefix}/page.js`,
+  home: `${basePath}/`,
+  applications: `${basePath}${settings.settingsPrefix}/applications/`,
+  sessions: hostLogin ? null : `${basePath}${settings.settingsPrefix}/sessions/`,
+  admin: `${basePath}${settings.adminPrefix}/applications/`,
+  login: settings.loginUrl ?? `${basePath}${settings.loginPath}`,
+  logout: hostLogin ? null : `${basePath}${settings.logoutPath}`,
+})
+
+/**
+ * The pages, some of them the host's own.
+ * @throws InvalidSettings for a name that no page has
+ */
+export const pagesOf = (own: Partial<Pages> = {}): Pages => {
+  const replaced = Object.entries(own).filter(([, page]) => page !== undefined)
+  const problems = replaced
+    .filter(([name, page]) => !Object.hasOwn(builtInPages, name) || typeof page !== 'function')
+    .map(
+      ([name]) =>
+        `pages accepts functions named ${Object.keys(builtInPages).join(', ')}; given was ${JSON.stringify(name)}.`,
+    )
+  if (problems.length > 0) throw new InvalidSettings(problems)
+  return { ...builtInPages, ...Object.fromEntries(replaced) }
+}

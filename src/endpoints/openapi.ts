@@ -1,0 +1,22 @@
+import type { Endpoint } from '../extension.ts'
+import { openApiDocument } from '../openapi/document.ts'
+import { metadataAnswer } from './answers.ts'
+import { supportedGrantTypes, supportedResponseTypes } from './supported.ts'
+
+/** Describes the settings, and the protocol's endpoints, to programs: OpenAPI 3.1. */
+export const openApiEndpoint: Endpoint = {
+  path: () => '/openapi.json',
+  methods: ['GET'],
+  errors: 'json',
+  async handle(_request, server) {
+    const { issuer, settings, links, sessions } = server
+    const described = {
+      issuer,
+      settings,
+      grantTypes: supportedGrantTypes(server),
+      responseTypes: supportedResponseTypes(server),
+      sessionCookie: links.sessions === null ? null : sessions.cookieName,
+    }
+    return metadataAnswer(openApiDocument(described))
+  },
+}

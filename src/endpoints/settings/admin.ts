@@ -1,0 +1,129 @@
+import { InvalidField } from '../../model/invalid-field.ts'
+import type { Parameters } from '../../model/parameters.ts'
+import type { AdminClientItem, AdminTokenItem } from '../../pages/admin.ts'
+import type { ClientAct } from '../../records/administration.ts'
+import type { ListedClient } from '../../records/clients.ts'
+import type { TokenWithNames } from '../../store/store.ts'
+import { notFound } from '../problem.ts'
+import { checkConfirmation } from './client.ts'
+import { takeNotice } from './notice.ts'
+import { listed, partOf } from './parts.ts'
+import { answer, type Changed, settingsPage } from './settings-page.ts'
+import type { Visit } from './visit.ts'
+import { actToWire, adminClientToWire, adminTokenToWire } from './wire.ts'
+
+const shownActs = 20
+
+/** For whoever is no administrator there is no such page. */
+const checkAdmin = ({ signedIn }: Visit): void => {
+  if (!signedIn.user.isAdmin) throw notFound()
+}
+
+/** All applications and tokens, for administrators. */
+export const adminPage = settingsPage({
+  path: ({ adminPrefix }) => `${adminPrefix}/applications/`,
+  async show(visit, refused) {
+    checkAdmin(visit)
+    const { http, server } = visit
+    const { administration } = server
+    const query = http.queryParameters()
+    const searched = (name: string): string => (query.repeated(name)[0] ?? '').trim().slice(0, 255)
+    const search = { client: searched('client'), token: searched('token') }
+    await server.flushTokenUses()
+    const [clients, tokens, acts, notice] = await Promise.all([
+      administration.clients(search.client, partOf(visit, 'clients_after')),
+      administration.tokens(search.token, partOf(visit, 'tokens_after')),
+      administration.acts(shownActs),
+      takeNotice(visit),
+    ])
+    const view = {
+      action: server.links.admin,
+      search,
+      clients: listed(visit, 'clients_after', clients, clientItem),
+      tokens: listed(visit, 'tokens_after', tokens, tokenItem),
+      acts: acts.map(({ at, event, actorEmail: actor, subject }) => ({
+        at,
+        event,
+        actor,
+        subject,
+      })),
+      done: notice.done,
+      problem: refused?.problem,
+    }
+    const json = {
+      clients: clients.items.map((item) => adminClientToWire(item, server.scopes)),
+      tokens: tokens.items.map(adminTokenToWire),
+      acts: acts.map(actToWire),
+      next: { clients: view.clients.next, tokens: view.tokens.next },
+    }
+    return answer(visit, 'admin', { view, json, refused })
+  },
+  async change(visit, params) {
+    checkAdmin(visit)
+    return params.optional('token_id') === undefined
+      ? actOnClient(visit, params)
+      : deleteToken(visit, params)
+  },
+})
+
+const actOnClient = async (visit: Visit, params: Parameters): Promise<Changed> => {
+  const { http, server, signedIn, texts } = visit
+  const act = actIn(params)
+  const client = await server.clients.find(params.optional('client_id') ?? '')
+  if (!client || client.isPersonal) throw notFound()
+  if (act === 'delete') checkConfirmation(params, client)
+  const actor = { user: signedIn.user, address: http.address }
+  await server.administration.actOnClient(client.clientId, act, actor)
+  const { done } = texts
+  const sentence = {
+    verify: done.clientVerified,
+    unverify: done.clientUnverified,
+    disable: done.clientDisabled,
+    enable: done.clientEnabled,
+    delete: done.clientDeleted,
+  }[act](client.name)
+  return { location: server.links.admin, notice: { done: sentence } }
+}
+
+const deleteToken = async (visit: Visit, params: Parameters): Promise<Changed> => {
+  const { http, server, signedIn, texts } = visit
+  const id = Number(params.required('token_id'))
+  const found = Number.isSafeInteger(id) ? await server.tokens.get(id) : undefined
+  if (!found) throw notFound()
+  if (actIn(params) !== 'delete') throw new InvalidField('act', 'A token can only be deleted.')
+  await server.administration.deleteToken(id, { user: signedIn.user, address: http.address })
+  return { location: server.links.admin, notice: { done: texts.done.tokenDeleted(String(id)) } }
+}
+
+const acts: readonly ClientAct[] = ['verify', 'unverify', 'disable', 'enable', 'delete']
+
+const actIn = (params: Parameters): ClientAct => {
+  const act = acts.find((known) => known === params.optional('act'))
+  if (!act) throw new InvalidField('act', `act must be one of ${acts.join(', ')}.`)
+  return act
+}
+
+const clientItem = ({ client, users }: ListedClient): AdminClientItem => ({
+  clientId: client.clientId,
+  name: client.name,
+  owner: client.owner?.email ?? null,
+  website: client.website,
+  redirectUris: client.redirectUris,
+  isConfidential: client.isConfidential,
+  isVerified: client.isVerified,
+  isDisabled: client.isDisabled,
+  createdAt: client.createdAt,
+  users,
+})
+
+const tokenItem = ({ fields, clientName, userEmail, lastUse }: TokenWithNames): AdminTokenItem => ({
+  id: fields.id,
+  name: clientName,
+  clientId: fields.clientId,
+  isPersonal: fields.isPersonal,
+  user: userEmail,
+  scopes: fields.scopes,
+  createdAt: fields.createdAt,
+  expires: fields.expires,
+  lastUsedAt: lastUse?.at ?? null,
+})

@@ -1,0 +1,31 @@
+import type { Endpoint } from '../../extension.ts'
+import { adminPage } from './admin.ts'
+import { applicationsPage } from './applications.ts'
+import {
+  authorizationPage,
+  revokeAllPage,
+  revokeApplicationPage,
+  revokeTokenPage,
+} from './authorization.ts'
+import { clientPage } from './client.ts'
+import { newClientPage } from './new-client.ts'
+import { newPersonalTokenPage } from './new-personal-token.ts'
+import { personalTokenPage } from './personal-token.ts'
+import { resetClientSecretPage } from './reset-client-secret.ts'
+import { rotatePersonalTokenPage } from './rotate-personal-token.ts'
+
+/** Every settings page but the sessions, which an application with a login of its own has itself. */
+export const settingsEndpoints: readonly Endpoint[] = [
+  applicationsPage,
+  newClientPage,
+  clientPage,
+  resetClientSecretPage,
+  newPersonalTokenPage,
+  personalTokenPage,
+  rotatePersonalTokenPage,
+  authorizationPage,
+  revokeTokenPage,
+  revokeApplicationPage,
+  revokeAllPage,
+  adminPage,
+]

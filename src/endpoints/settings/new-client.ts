@@ -1,0 +1,43 @@
+import { readerOf } from '../reader.ts'
+import { addresses } from './addresses.ts'
+import { clientFields, emptyClient, typedClient } from './client-form.ts'
+import { newFormId } from './once.ts'
+import { answer, settingsPage } from './settings-page.ts'
+import { clientToWire, scopeToWire } from './wire.ts'
+
+/** Registers a client application of the user. */
+export const newClientPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/new/`,
+  async show(visit, refused) {
+    const { server } = visit
+    const to = addresses(server)
+    const scopes = server.scopes.choices()
+    const view = {
+      action: to.newClient,
+      back: to.applications,
+      formId: newFormId(server),
+      values: refused ? typedClient(refused.params) : emptyClient,
+      scopes,
+      problem: refused?.problem,
+    }
+    return answer(visit, 'newClient', {
+      view,
+      json: { scopes: scopes.map((scope) => scopeToWire(scope, readerOf(visit.http).language)) },
+      refused,
+    })
+  },
+  async change(visit, params) {
+    const { server, signedIn, texts } = visit
+    const { client, clientSecret } = await server.clients.create({
+      ...clientFields(params, visit),
+      userId: signedIn.user.id,
+    })
+    const secret = client.isConfidential ? clientSecret : undefined
+    return {
+      location: addresses(server).client(client.clientId),
+      notice: { done: texts.done.clientCreated, ...(secret && { secret }) },
+      json: { ...clientToWire(client, 0, server.scopes), ...(secret && { client_secret: secret }) },
+      status: 201,
+    }
+  },
+})

@@ -1,0 +1,28 @@
+import { InvalidField } from '../../model/invalid-field.ts'
+import { addresses } from './addresses.ts'
+import { ownClient, showClient } from './client.ts'
+import { secondsIn } from './form.ts'
+import { settingsPage } from './settings-page.ts'
+import { clientToWire } from './wire.ts'
+
+/** Gives a client another secret; the old one may stay valid for a while. */
+export const resetClientSecretPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/:client_id/reset/`,
+  isShown: false,
+  show: showClient,
+  async change(visit, params) {
+    const { server, texts } = visit
+    const { clientId, isConfidential } = await ownClient(visit)
+    if (!isConfidential) throw new InvalidField('client_secret', 'A public client has no secret.')
+    const overlap = secondsIn(params, 'overlap')
+    const { client, clientSecret } = await server.clients.resetClientSecret(clientId, { overlap })
+    return {
+      location: addresses(server).client(clientId),
+      notice: { done: texts.done.secretReset, secret: clientSecret },
+      json: {
+        ...clientToWire(client, await client.getUsers(), server.scopes),
+        client_secret: clientSecret,
+      },
+    }
+  },
+})

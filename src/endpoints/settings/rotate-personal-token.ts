@@ -1,0 +1,24 @@
+import { addresses } from './addresses.ts'
+import { secondsIn } from './form.ts'
+import { ownToken, showPersonalToken } from './personal-token.ts'
+import { settingsPage } from './settings-page.ts'
+import { personalTokenToWire } from './wire.ts'
+
+/** Gives a personal token another value; the old one may stay valid for a while. */
+export const rotatePersonalTokenPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/rotate/`,
+  isShown: false,
+  show: showPersonalToken,
+  async change(visit, params) {
+    const { server, signedIn, texts } = visit
+    const { token } = await ownToken(visit)
+    const overlap = secondsIn(params, 'overlap')
+    const { accessToken } = await server.personalTokens.rotate(token.id, { overlap })
+    const managed = await server.personalTokens.find(signedIn.user.id, token.id)
+    return {
+      location: addresses(server).token(token.id),
+      notice: { done: texts.done.tokenRotated, secret: accessToken },
+      json: { ...(managed && personalTokenToWire(managed)), access_token: accessToken },
+    }
+  },
+})

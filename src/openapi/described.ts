@@ -1,0 +1,20 @@
+import type { Settings } from '../options.ts'
+
+/** What the document says of a server: what of it differs from one server to the next. */
+export interface Described {
+  readonly issuer: string
+  readonly settings: Pick<
+    Settings,
+    | 'acceptQueryAccessToken'
+    | 'adminPrefix'
+    | 'jwtAuthHeader'
+    | 'jwtAuthHeaderType'
+    | 'oauthPrefix'
+    | 'settingsPrefix'
+    | 'tokenPersonalMaxExpiresIn'
+  >
+  readonly grantTypes: readonly string[]
+  readonly responseTypes: readonly string[]
+  /** The name of the session's cookie; null where users log in at the application itself. */
+  readonly sessionCookie: string | null
+}

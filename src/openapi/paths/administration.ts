@@ -1,0 +1,31 @@
+import type { Described } from '../described.ts'
+import { either, named, type Parts } from '../schema.ts'
+import { after, change, done, inQuery, look } from './settings-operation.ts'
+
+/** For administrators; for everybody else there is no such address. */
+export const administrationPaths = (server: Described): Parts => ({
+  [`${server.settings.adminPrefix}/applications/`]: {
+    get: look(server, {
+      id: 'listEverything',
+      summary: 'All applications and tokens, for administrators',
+      finds: true,
+      query: [
+        inQuery(
+          'client',
+          'A part of the name or id of a client, or of its owner’s e-mail address.',
+        ),
+        inQuery('token', 'A user’s e-mail address, a client’s id or a token’s id.'),
+        after('clients_after'),
+        after('tokens_after'),
+      ],
+      answer: [200, 'The first part of each list, or the part asked for.', named('Administration')],
+    }),
+    post: change(server, {
+      id: 'administer',
+      summary: 'Verifies, disables or deletes an application, or deletes a token',
+      finds: true,
+      body: either(named('ClientAct'), named('AdminClientDeletion'), named('AdminTokenDeletion')),
+      answer: done,
+    }),
+  },
+})

@@ -1,0 +1,25 @@
+import type { Described } from '../described.ts'
+import { either, named, type Parts } from '../schema.ts'
+import { after, change, done, look } from './settings-operation.ts'
+
+/** Where users see where they are logged in; there is none where the application has a login of its own. */
+export const sessionPaths = (server: Described): Parts =>
+  server.sessionCookie === null
+    ? {}
+    : {
+        [`${server.settings.settingsPrefix}/sessions/`]: {
+          get: look(server, {
+            id: 'listSessions',
+            summary: 'Where the user is logged in',
+            query: [after('after')],
+            answer: [200, 'The sessions.', named('Sessions')],
+          }),
+          post: change(server, {
+            id: 'endSessions',
+            summary: 'Ends one session, or all but this one',
+            finds: true,
+            body: either(named('SessionEnd'), named('OtherSessionsEnd')),
+            answer: done,
+          }),
+        },
+      }

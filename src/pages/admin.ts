@@ -1,0 +1,79 @@
+import { actsSection } from './admin-acts.ts'
+import { adminClientsSection } from './admin-clients.ts'
+import { adminTokensSection } from './admin-tokens.ts'
+import type { Listed } from './applications.ts'
+import type { FormProblem } from './form-problem.ts'
+import type { Page } from './frame.ts'
+import { html } from './html.ts'
+import { layout } from './layout.ts'
+import { alert, done } from './notices.ts'
+
+/** A client application as an administrator sees it. Times are milliseconds since the epoch. */
+export interface AdminClientItem {
+  readonly clientId: string
+  readonly name: string
+  readonly owner: string | null
+  readonly website: string
+  readonly redirectUris: readonly string[]
+  readonly isConfidential: boolean
+  readonly isVerified: boolean
+  readonly isDisabled: boolean
+  readonly createdAt: number
+  readonly users: number
+}
+
+/** Any token as an administrator sees it. */
+export interface AdminTokenItem {
+  readonly id: number
+  /** The name of the client, or of the personal token. */
+  readonly name: string
+  readonly clientId: string
+  readonly isPersonal: boolean
+  readonly user: string | null
+  readonly scopes: readonly string[]
+  readonly createdAt: number
+  readonly expires: number | null
+  readonly lastUsedAt: number | null
+}
+
+/** An administrator's act, as it was recorded. */
+export interface AdminActItem {
+  readonly at: number
+  /** For instance `client.disabled`. */
+  readonly event: string
+  readonly actor: string
+  /** What it was done to: a client's name, or a token's. */
+  readonly subject: string
+}
+
+/** All applications and tokens, and what was done to them. */
+export interface AdminView {
+  /**
+   * A GET with `client` searches applications, with `token` tokens. A POST takes `client_id` and `act`
+   * (`verify`, `unverify`, `disable`, `enable`, `delete` with `confirm_name`), or `token_id` and `act` `delete`.
+   */
+  readonly action: string
+  readonly search: { readonly client: string; readonly token: string }
+  readonly clients: Listed<AdminClientItem>
+  readonly tokens: Listed<AdminTokenItem>
+  /** The latest acts of administrators. */
+  readonly acts: readonly AdminActItem[]
+  readonly done: string | undefined
+  readonly problem: FormProblem | undefined
+}
+
+/** What an administrator sees and does. */
+export const adminPage: Page<AdminView> = (view, frame) => {
+  const { admin: texts } = frame.texts
+  return layout(
+    frame,
+    texts.title,
+    html`<h1>${texts.title}</h1>
+${done(view.done)}
+${alert(view.problem?.sentence)}
+${adminClientsSection(view, frame)}
+${adminTokensSection(view, frame)}
+${actsSection(view, frame)}`,
+    { place: { entry: 'admin' } },
+  )
+}

@@ -1,0 +1,124 @@
+import type { Scope } from '../model/scope.ts'
+import { back } from './back.ts'
+import { clientFields, clientLabels } from './client-fields.ts'
+import { credentials, deleteForm, resetForm, tryIt } from './client-parts.ts'
+import { badge } from './facts.ts'
+import type { FormProblem } from './form-problem.ts'
+import { formId } from './forms.ts'
+import type { Page } from './frame.ts'
+import { html } from './html.ts'
+import { layout } from './layout.ts'
+import { caution, done, formAlert } from './notices.ts'
+
+/** The fields of a client's form, as they were typed or are stored. */
+export interface ClientFormValues {
+  readonly name: string
+  readonly description: string
+  readonly website: string
+  /** One a line. */
+  readonly redirectUris: string
+  readonly isConfidential: boolean
+  readonly defaultScopes: readonly string[]
+  /** Those that the user may untick on the consent page. */
+  readonly optionalScopes: readonly string[]
+}
+
+/** The form of a client that is not registered yet. */
+export interface NewClientView {
+  readonly action: string
+  /** Where to go back to without registering anything. */
+  readonly back: string
+  /** Goes into the hidden field `form_id`: the same form, sent twice, does one thing. */
+  readonly formId: string
+  readonly values: ClientFormValues
+  /** What can be chosen: internal scopes are not among them. */
+  readonly scopes: readonly Scope[]
+  readonly problem: FormProblem | undefined
+}
+
+/** A client application as its owner sees it: to look at, change, and delete. */
+export interface ClientView {
+  /** Takes the edited fields, or `delete=yes` with the name typed into `confirm_name`. */
+  readonly action: string
+  readonly back: string
+  /** Takes `overlap`, in seconds: so long the old secret stays valid. */
+  readonly resetAction: string
+  readonly formId: string
+  readonly clientId: string
+  /** The name as it is stored, which has to be typed to delete. */
+  readonly name: string
+  readonly isConfidential: boolean
+  readonly isVerified: boolean
+  readonly isDisabled: boolean
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number
+  readonly users: number
+  /** Until when the former secret is valid; null: it is not. */
+  readonly previousSecretExpires: number | null
+  /** Offered for the overlap, in seconds. */
+  readonly overlaps: readonly number[]
+  readonly values: ClientFormValues
+  readonly scopes: readonly Scope[]
+  /** The secret, shown this once; null otherwise. */
+  readonly clientSecret: string | null
+  /** How to try it; null without a redirect URI or where it may not use the code flow. */
+  readonly tryIt: {
+    /** Starts the flow. */
+    readonly href: string
+    /** A `curl` command that redeems the code, with `CODE` and perhaps `SECRET` to fill in. */
+    readonly curl: string
+  } | null
+  readonly done: string | undefined
+  readonly problem: FormProblem | undefined
+}
+
+/** The form that registers a client. */
+export const newClientPage: Page<NewClientView> = (view, frame) => {
+  const { client: texts, frame: common } = frame.texts
+  return layout(
+    frame,
+    texts.newTitle,
+    html`${back(view.back, frame)}
+<h1>${texts.newTitle}</h1>
+<p class="about">${texts.newAbout}</p>
+${formAlert(view.problem, clientLabels(frame))}
+<form class="card" method="post" action="${view.action}">
+${formId(frame, view.formId)}
+${clientFields(view, frame)}
+<p class="actions">
+<button type="submit">${texts.create}</button>
+<a class="button quiet" href="${view.back}">${common.cancel}</a>
+</p>
+</form>`,
+    { place: { entry: 'applications', isBelow: true } },
+  )
+}
+
+/** A client, for its owner to look at, change and delete. */
+export const clientPage: Page<ClientView> = (view, frame) => {
+  const { client: texts, facts, frame: common } = frame.texts
+  return layout(
+    frame,
+    view.name,
+    html`${back(view.back, frame)}
+<div class="name">
+<h1><bdi>${view.name}</bdi></h1>
+${view.isVerified ? badge(facts.verified, 'good') : ''}
+${view.isDisabled ? badge(facts.disabled, 'bad') : ''}
+</div>
+${done(view.done)}
+${formAlert(view.problem, { ...clientLabels(frame), confirm_name: texts.delete, overlap: texts.reset })}
+${view.isDisabled ? caution(texts.disabledAbout) : ''}
+${credentials(view, frame)}
+${tryIt(view, frame)}
+<h2>${texts.settings}</h2>
+<form class="card" method="post" action="${view.action}">
+${formId(frame, view.formId)}
+${clientFields(view, frame)}
+<p class="actions"><button type="submit">${common.save}</button></p>
+</form>
+${view.isConfidential ? resetForm(view, frame) : ''}
+${deleteForm(view, frame)}`,
+    { place: { entry: 'applications', isBelow: true } },
+  )
+}

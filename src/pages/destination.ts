@@ -1,0 +1,13 @@
+import type { Frame } from './frame.ts'
+import { type Html, html } from './html.ts'
+
+const loopback = ['localhost', '127.0.0.1', '[::1]']
+
+/** Where a redirect URI leads: its host in the form that the network uses, so that look-alike letters show as what they are. */
+export const destination = (redirectUri: string, { texts }: Frame): Html => {
+  const { protocol, host, hostname } = new URL(redirectUri)
+  if (loopback.includes(hostname)) {
+    return html`<code dir="ltr">${host}</code>, ${texts.consent.local}`
+  }
+  return html`<code dir="ltr">${host === '' ? protocol : host}</code>`
+}

@@ -1,0 +1,12 @@
+/** The forms of a text with a number in it, for the plural categories of a language; `#` is the number. */
+export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & {
+  readonly other: string
+}
+
+/** Makes texts with a number: `counted('en')({ one: '# user', other: '# users' })`. */
+export const counted = (language: string): ((forms: PluralForms) => (count: number) => string) => {
+  const rules = new Intl.PluralRules(language)
+  const numbers = new Intl.NumberFormat(language)
+  return (forms) => (count) =>
+    (forms[rules.select(count)] ?? forms.other).replace('#', () => numbers.format(count))
+}

@@ -1,0 +1,401 @@
+import { counted } from './counted.ts'
+import type { Messages } from './en.ts'
+
+const count = counted('de')
+
+export const de: Messages = {
+  frame: {
+    skip: 'Zum Inhalt springen',
+    navigation: 'Konto',
+    applications: 'Anwendungen',
+    sessions: 'Sitzungen',
+    admin: 'Verwaltung',
+    logout: 'Abmelden',
+    copy: 'Kopieren',
+    copied: 'Kopiert',
+    next: 'Nächste Seite',
+    first: 'Erste Seite',
+    pages: 'Seiten',
+    save: 'Änderungen speichern',
+    cancel: 'Abbrechen',
+    line: (line: number, sentence: string) => `Zeile ${line}: ${sentence}`,
+  },
+  facts: {
+    clientId: 'Client-ID',
+    clientSecret: 'Client-Secret',
+    type: 'Typ',
+    confidential: 'Vertraulich',
+    public: 'Öffentlich',
+    verified: 'Verifiziert',
+    disabled: 'Deaktiviert',
+    expired: 'Abgelaufen',
+    created: 'Erstellt',
+    users: 'Benutzer',
+    expires: 'Läuft ab',
+    never: 'Nie',
+    lastUsed: 'Zuletzt verwendet',
+    neverUsed: 'Noch nicht verwendet',
+    from: (address: string) => `von ${address}`,
+    owner: 'Registriert von',
+    nobody: 'Niemand',
+    website: 'Website',
+    since: 'Zugelassen seit',
+    permissions: 'Berechtigungen',
+    noPermissions: 'Keine, außer zu wissen, wer du bist',
+    otherGroup: 'Sonstiges',
+    unknownBrowser: 'Unbekannter Browser oder unbekanntes Programm',
+    words: (name: string) => `So beschreibt sich ${name} selbst:`,
+  },
+  login: {
+    title: 'Anmelden',
+    email: 'E-Mail-Adresse',
+    password: 'Passwort',
+    submit: 'Anmelden',
+    wrong: 'Die E-Mail-Adresse oder das Passwort ist falsch.',
+    stale:
+      'Diese Seite war zu lange geöffnet, oder Cookies sind blockiert. Bitte versuche es noch einmal.',
+    foreign: 'Dieses Formular wurde von einer anderen Website gesendet. Bitte melde dich hier an.',
+  },
+  home: {
+    title: 'Startseite',
+    nobody: 'Niemand ist angemeldet.',
+    user: 'Du bist angemeldet als',
+    login: 'Anmelden',
+    applications: 'Anwendungen und persönliche Token',
+    aboutApplications:
+      'Registriere Anwendungen, erstelle Token für deine eigenen Programme und sieh nach, wem du erlaubt hast, in deinem Namen zu handeln.',
+    sessions: 'Sitzungen',
+    aboutSessions: 'Sieh nach, wo du angemeldet bist, und melde dich anderswo ab.',
+    admin: 'Verwaltung',
+    aboutAdmin: 'Verwalte alle Anwendungen und Token.',
+  },
+  consent: {
+    title: (client: string) => `${client} zulassen?`,
+    asks: (client: string) =>
+      `${client} möchte in deinem Namen handeln und bittet um diese Berechtigungen:`,
+    nothing: (client: string) =>
+      `${client} möchte wissen, dass du es bist. Weitere Berechtigungen erhält die Anwendung nicht.`,
+    optional: 'Was du nicht erlauben möchtest, kannst du abwählen.',
+    user: 'Angemeldet als',
+    owner: 'Registriert von',
+    website: 'Website',
+    destination: 'Weiterleitung zu',
+    local: 'einem Programm auf genau diesem Computer',
+    unverified: (brand: string) =>
+      `Diese Anwendung wurde nicht von ${brand} geprüft. Lass sie nur zu, wenn du weißt, von wem sie stammt.`,
+    mixesAlphabets:
+      'Der Name mischt Buchstaben aus mehreren Alphabeten, und manche davon sehen gleich aus. Vergewissere dich, dass wirklich dahintersteht, wen du vermutest.',
+    lasting:
+      'Wenn du zustimmst, gilt das, bis du es in deinen Einstellungen unter „Anwendungen“ widerrufst.',
+    accept: 'Zulassen',
+    refuse: 'Ablehnen',
+  },
+  applications: {
+    title: 'Anwendungen',
+    clients: {
+      title: 'Meine Anwendungen',
+      about:
+        'Anwendungen, die du registriert hast. Sie können andere – und dich – um die Erlaubnis bitten, hier in ihrem Namen zu handeln.',
+      none: 'Du hast noch keine Anwendung registriert.',
+      invite:
+        'Registriere eine, damit sich andere mit ihrem Konto bei diesem Dienst auf deiner Website oder in deinem Programm anmelden können.',
+      create: 'Anwendung registrieren',
+    },
+    tokens: {
+      title: 'Meine persönlichen Token',
+      about:
+        'Schlüssel für deine eigenen Skripte und Programme. Jedes Token handelt in deinem Namen, mit den Berechtigungen, die du ihm gegeben hast.',
+      none: 'Du hast noch keine persönlichen Token.',
+      invite:
+        'Erstelle eines, um die API aus einem Skript, von der Kommandozeile oder aus einem anderen Programm zu nutzen.',
+      create: 'Token erstellen',
+    },
+    authorized: {
+      title: 'Von mir zugelassene Anwendungen',
+      about:
+        'Anwendungen, die in deinem Namen handeln dürfen, weil du es erlaubt hast. Du kannst das jederzeit widerrufen.',
+      none: 'Du hast noch keiner Anwendung erlaubt, in deinem Namen zu handeln.',
+      invite:
+        'Wenn du dich mit deinem Konto bei diesem Dienst auf einer anderen Website oder in einem anderen Programm anmeldest, erscheint der Eintrag in dieser Liste.',
+      devices: count({ one: '# Gerät', other: '# Geräte' }),
+      moreDevices: count({ one: 'und # weiteres Gerät', other: 'und # weitere Geräte' }),
+      revoke: 'Widerrufen',
+      revokeNamed: (name: string) => `Zugriff von ${name} widerrufen`,
+      revokeAll: 'Zugriff aller Anwendungen widerrufen',
+      revokeAllAbout:
+        'Keine Anwendung kann danach noch in deinem Namen handeln, auf keinem Gerät. Deine eigenen persönlichen Token bleiben bestehen.',
+    },
+  },
+  client: {
+    newTitle: 'Anwendung registrieren',
+    newAbout:
+      'Eine registrierte Anwendung kann andere um die Erlaubnis bitten, hier in ihrem Namen zu handeln. Erkannt wird sie an ihrer Client-ID.',
+    create: 'Anwendung registrieren',
+    name: 'Name',
+    nameHint: 'Wird angezeigt, wenn deine Anwendung um Berechtigungen bittet.',
+    description: 'Beschreibung',
+    descriptionHint: 'Optional. Was deine Anwendung tut und wofür sie Berechtigungen braucht.',
+    website: 'Website',
+    websiteHint: 'Optional. Hier erfährt man mehr; die Adresse beginnt mit https://',
+    redirectUris: 'Weiterleitungs-URIs',
+    redirectUrisHint:
+      'Eine pro Zeile. Nach der Entscheidung geht es zu einer dieser Adressen zurück. Sie muss genau übereinstimmen und mit https:// beginnen (oder mit http:// auf deinem eigenen Computer).',
+    type: 'Typ',
+    confidentialHint:
+      'Sie läuft auf deinem Server und kann ein Geheimnis bewahren, zum Beispiel eine Webanwendung.',
+    publicHint:
+      'Andere können hineinsehen, zum Beispiel bei einer Mobil- oder Desktop-App oder einer Seite ohne Server. Sie hat kein Secret.',
+    defaultScopes: 'Standardberechtigungen',
+    defaultScopesHint:
+      'Darum bittet deine Anwendung, wenn in ihrer Anfrage keine Berechtigungen angegeben sind.',
+    optionalScopes: 'Optionale Berechtigungen',
+    optionalScopesHint: 'Diese kann man abwählen und die übrigen trotzdem erlauben.',
+    credentials: 'Zugangsdaten',
+    secretKept:
+      'Wurde einmal angezeigt, als es erstellt wurde. Falls du es verloren hast, erstelle unten ein neues.',
+    secretOnce:
+      'Kopiere das Client-Secret jetzt. Es wird nur dieses eine Mal angezeigt; wir können es nicht noch einmal anzeigen.',
+    previousSecret: (time: string) => `Das vorherige Secret ist noch gültig bis ${time}.`,
+    disabledAbout:
+      'Die Administration hat diese Anwendung deaktiviert. Bis das zurückgenommen wird, werden sie und ihre Token abgewiesen.',
+    tryIt: 'Ausprobieren',
+    tryItStart: 'Ablauf starten, wie es deine Anwendung täte',
+    tryItAbout:
+      'Das führt zu der Seite, auf der über die Berechtigungen entschieden wird. Danach wirst du zu deiner Weiterleitungs-URI geschickt, mit einem Code in der Adresse.',
+    tryItCurl:
+      'Tausche den Code innerhalb einer Minute gegen ein Zugriffstoken. Setze den Code anstelle von CODE ein:',
+    tryItCurlSecret:
+      'Tausche den Code innerhalb einer Minute gegen ein Zugriffstoken. Setze den Code anstelle von CODE ein und das Client-Secret anstelle von SECRET:',
+    settings: 'Einstellungen',
+    reset: 'Neues Client-Secret',
+    resetAbout:
+      'Nutze dies, wenn das Secret anderen bekannt geworden sein könnte oder verloren ist.',
+    overlap: 'Altes Secret bleibt gültig für',
+    overlapHint: 'Zeit, um das alte durch das neue zu ersetzen.',
+    resetSubmit: 'Neues Secret erstellen',
+    delete: 'Diese Anwendung löschen',
+    deleteAbout:
+      'Alle ihre Token sind sofort ungültig, und wenn du sie wieder registrierst, muss sie von allen neu zugelassen werden. Das kann nicht rückgängig gemacht werden.',
+    confirmName: (name: string) => `Gib zur Bestätigung den Namen der Anwendung ein: ${name}`,
+    deleteSubmit: 'Anwendung löschen',
+  },
+  token: {
+    newTitle: 'Persönliches Token erstellen',
+    newAbout:
+      'Ein Token ist wie ein Passwort für ein Programm: Wer es hat, kann tun, was du hier erlaubst. Erlaube nur, was das Programm braucht.',
+    create: 'Token erstellen',
+    name: 'Name',
+    nameHint: 'Wofür es ist, damit du es später wiedererkennst.',
+    expires: 'Ablaufdatum',
+    expiresHint: 'Optional. Ohne Datum ist das Token gültig, bis du es löschst.',
+    expiresLast: (day: string) => `Wähle ein Datum, spätestens den ${day}.`,
+    scopes: 'Berechtigungen',
+    scopesHint:
+      'Was ein Programm mit diesem Token in deinem Namen tun darf. Du kannst das später ändern.',
+    noScopes: 'Hier gibt es nichts auszuwählen: Das Token sagt nur, wer du bist.',
+    once: 'Kopiere das Token jetzt. Es wird nur dieses eine Mal angezeigt; wir können es nicht noch einmal anzeigen.',
+    value: 'Persönliches Token',
+    curl: 'Zum Ausprobieren führe dies auf der Kommandozeile aus:',
+    expiredAbout:
+      'Dieses Token ist abgelaufen und wird abgewiesen. Lösche es oder erstelle ein neues.',
+    previous: (time: string) => `Der vorherige Wert ist noch gültig bis ${time}.`,
+    settings: 'Einstellungen',
+    rotate: 'Neuer Wert',
+    rotateAbout:
+      'Das Token behält seinen Namen und seine Berechtigungen und bekommt einen neuen Wert. Nutze dies, wenn der Wert anderen bekannt geworden sein könnte oder verloren ist.',
+    overlap: 'Alter Wert bleibt gültig für',
+    overlapHint: 'Zeit, um den alten durch den neuen zu ersetzen.',
+    rotateSubmit: 'Neuen Wert erstellen',
+    delete: 'Dieses Token löschen',
+    deleteAbout:
+      'Programme, die es verwenden, werden ab dann abgewiesen. Das kann nicht rückgängig gemacht werden.',
+    deleteSubmit: 'Token löschen',
+  },
+  overlap: { none: 'Keine Zeit: sofort ungültig' },
+  authorization: {
+    title: (client: string) => `Was ${client} darf`,
+    device: 'Gerät',
+    ends: 'Endet bei Nichtnutzung',
+    permissions: 'Die Anwendung darf:',
+    revoke: 'Auf diesem Gerät widerrufen',
+    revokeAbout:
+      'Die Anwendung wird auf diesem Gerät abgemeldet und kann dich erneut um Erlaubnis bitten.',
+    revokeAll: 'Auf allen Geräten widerrufen',
+    revokeAllAbout:
+      'Die Anwendung wird überall abgemeldet und muss dich erneut um Erlaubnis bitten.',
+  },
+  sessions: {
+    title: 'Sitzungen',
+    about:
+      'Browser, in denen du angemeldet bist. Wenn du einen nicht kennst, melde ihn ab und ändere dein Passwort.',
+    current: 'Dieser Browser',
+    address: 'IP-Adresse',
+    since: 'Angemeldet seit',
+    lastSeen: 'Zuletzt aktiv',
+    end: 'Abmelden',
+    endNamed: (browser: string) => `${browser} abmelden`,
+    others: 'Überall sonst abmelden',
+    othersAbout: 'Alle Browser außer diesem werden abgemeldet.',
+    alone: 'Du bist nirgendwo sonst angemeldet.',
+  },
+  admin: {
+    title: 'Verwaltung',
+    clients: 'Anwendungen',
+    clientsAbout: 'Alle Anwendungen, die jemand registriert hat.',
+    searchClients: 'Anwendungen suchen',
+    searchClientsHint: 'Name, Client-ID oder Eigentümer',
+    noClients: 'Keine Anwendung gefunden.',
+    tokens: 'Token',
+    tokensAbout: 'Alle Token, die ausgestellt wurden. Ihr Wert lässt sich nicht anzeigen.',
+    searchTokens: 'Token suchen',
+    searchTokensHint: 'Name, Client-ID oder Benutzer',
+    noTokens: 'Kein Token gefunden.',
+    search: 'Suchen',
+    all: 'Alle anzeigen',
+    acts: 'Aktionen der Administration',
+    actsAbout: 'Die letzten Aktionen, die neueste zuerst.',
+    noActs: 'Noch keine.',
+    at: 'Wann',
+    actor: 'Von',
+    events: {
+      'client.verified': 'Anwendung verifiziert',
+      'client.unverified': 'Verifizierung zurückgenommen',
+      'client.disabled': 'Anwendung deaktiviert',
+      'client.enabled': 'Anwendung aktiviert',
+      'client.deleted': 'Anwendung gelöscht',
+      'token.deleted': 'Token gelöscht',
+    },
+    owner: 'Eigentümer',
+    user: 'Benutzer',
+    redirectUris: 'Weiterleitungs-URIs',
+    personal: 'Persönliches Token',
+    issued: 'Für eine Anwendung ausgestellt',
+    verify: 'Verifizieren',
+    unverify: 'Verifizierung zurücknehmen',
+    disable: 'Deaktivieren',
+    enable: 'Aktivieren',
+    delete: 'Löschen',
+    deleteNamed: (name: string) => `${name} löschen`,
+    deleteAbout:
+      'Die Anwendung und alle ihre Token sind sofort weg. Das kann nicht rückgängig gemacht werden.',
+    confirmName: (name: string) => `Gib zur Bestätigung den Namen ein: ${name}`,
+  },
+  error: {
+    title: 'Das hat nicht geklappt',
+    known: {
+      invalid_request: {
+        what: 'Die Anwendung hat eine Anfrage gesendet, mit der sich nichts anfangen lässt. Das ist höchstwahrscheinlich ein Fehler der Anwendung, nicht deiner.',
+        advice:
+          'Geh zurück zur Anwendung und versuche es noch einmal. Wenn es wieder passiert, teile dem Anbieter der Anwendung mit, was unten steht.',
+      },
+      unauthorized_client: {
+        what: 'Die Anwendung ist für das, was sie versucht hat, nicht eingerichtet. Das ist ein Fehler der Anwendung, nicht deiner.',
+        advice: 'Teile dem Anbieter der Anwendung mit, was unten steht.',
+      },
+      unsupported_response_type: {
+        what: 'Die Anwendung hat etwas verlangt, das dieser Server nicht anbietet. Das ist ein Fehler der Anwendung, nicht deiner.',
+        advice: 'Teile dem Anbieter der Anwendung mit, was unten steht.',
+      },
+      invalid_scope: {
+        what: 'Die Anwendung hat um eine Berechtigung gebeten, die sie nicht bekommen kann. Das ist ein Fehler der Anwendung, nicht deiner.',
+        advice: 'Teile dem Anbieter der Anwendung mit, was unten steht.',
+      },
+      access_denied: {
+        what: 'Die Erlaubnis wurde verweigert. Niemand hat einen Fehler gemacht: Die Anwendung darf nichts in deinem Namen tun.',
+        advice:
+          'Du kannst diese Seite schließen. Wenn du es dir anders überlegst, fang bei der Anwendung von vorn an.',
+      },
+      server_error: {
+        what: 'Bei uns ist etwas schiefgegangen. Das ist weder dein Fehler noch der der Anwendung.',
+        advice: 'Geh zurück zur Anwendung und versuche es in ein paar Minuten noch einmal.',
+      },
+      temporarily_unavailable: {
+        what: 'Der Dienst ist gerade nicht verfügbar. Das ist weder dein Fehler noch der der Anwendung.',
+        advice: 'Geh zurück zur Anwendung und versuche es in ein paar Minuten noch einmal.',
+      },
+    },
+    unknown: {
+      what: 'Die Anwendung und dieser Server konnten sich nicht verständigen. Das ist höchstwahrscheinlich ein Fehler der Anwendung, nicht deiner.',
+      advice:
+        'Geh zurück zur Anwendung und versuche es noch einmal. Wenn es wieder passiert, teile dem Anbieter der Anwendung mit, was unten steht.',
+    },
+    again: 'Geh zurück zur Anwendung und versuche es noch einmal.',
+    code: 'Fehlercode',
+    details: 'Details',
+    home: 'Zur Startseite',
+  },
+  problem: {
+    title: 'Das hat nicht geklappt',
+    stale: 'Diese Seite war zu lange geöffnet. Bitte entscheide noch einmal.',
+    foreign: 'Dieses Formular gehört nicht zu deiner Sitzung. Es wurde nichts ausgeführt.',
+    loggedOut: 'Du bist nicht mehr angemeldet. Geh zurück zur Anwendung und fang von vorn an.',
+    decided:
+      'Diese Anfrage wurde schon beantwortet oder ist abgelaufen. Geh zurück zur Anwendung und fang von vorn an.',
+    undecided:
+      'Es wurde weder „Zulassen“ noch „Ablehnen“ gewählt. Geh zurück und wähle eines von beiden.',
+    clientChanged:
+      'Die Anwendung wurde geändert oder ist nicht mehr da. Es wurde nichts ausgeführt.',
+    notFound: 'Unter dieser Adresse gibt es nichts.',
+    notFoundTitle: 'Nicht gefunden',
+    failed: 'Bei uns ist etwas schiefgegangen. Bitte versuche es später noch einmal.',
+    unavailable: 'Der Dienst ist gerade nicht verfügbar. Bitte versuche es gleich noch einmal.',
+    wrongMethod:
+      'Diese Adresse lässt sich so nicht verwenden. Geh zurück und versuche es noch einmal.',
+    tooLarge: 'Was gesendet wurde, ist zu groß. Es wurde nichts ausgeführt.',
+    badRequest: 'Was gesendet wurde, ist nicht lesbar. Es wurde nichts ausgeführt.',
+  },
+  problems: {
+    nameMissing: 'Gib einen Namen ein.',
+    nameTooLong: (limit: number) => `Der Name darf höchstens ${limit} Zeichen lang sein.`,
+    unseenCharacter:
+      'Der Text enthält ein unsichtbares Zeichen. Tippe ihn ein, statt ihn einzufügen.',
+    tooManyMarks: 'Ein Buchstabe trägt zu viele diakritische Zeichen.',
+    descriptionTooLong: (limit: number) =>
+      `Die Beschreibung darf höchstens ${limit} Zeichen lang sein.`,
+    websiteInvalid: 'Gib eine Adresse ein, die mit https:// beginnt, oder lass das Feld leer.',
+    redirectUriTooLong: (limit: number) => `Die Adresse ist länger als ${limit} Zeichen.`,
+    redirectUriFragment: 'Die Adresse darf kein # und nichts, was darauf folgt, enthalten.',
+    redirectUriAnswerParameter:
+      'Die Adresse darf keinen Parameter enthalten, den unsere Antwort hinzufügt, etwa code oder state.',
+    redirectUriCharacter: 'Die Adresse enthält ein Zeichen, das dort nicht vorkommen kann.',
+    redirectUriPrivateUse:
+      'Adressen mit eigenem Schema können nur öffentliche Anwendungen verwenden, und nur, wenn dieser Server es zulässt.',
+    redirectUriInvalid: 'Das ist keine vollständige Adresse.',
+    redirectUriNotHttps:
+      'Die Adresse muss mit https:// beginnen. Nur auf deinem eigenen Computer darf sie mit http://localhost, http://127.0.0.1 oder http://[::1] beginnen.',
+    tooManyRedirectUris: (limit: number) => `Höchstens ${limit} Weiterleitungs-URIs sind möglich.`,
+    scopeUnknown: (scope: string) =>
+      `Die Berechtigung ${scope} gibt es nicht, oder sie kann nicht gewählt werden.`,
+    expiresInvalid: 'Gib ein Datum ein, zum Beispiel 2030-01-31.',
+    expiresInPast: 'Wähle ein Datum in der Zukunft.',
+    expiresTooLate: (day: string) => `Wähle spätestens den ${day}.`,
+    expiresMissing: (day: string) => `Wähle ein Datum, spätestens den ${day}.`,
+    confirmName: 'Das ist nicht der Name. Es wurde nichts gelöscht.',
+    overlapInvalid: 'Wähle eine der angebotenen Zeiten.',
+    emailInvalid: 'Gib eine E-Mail-Adresse ein.',
+    other: 'Das kann so nicht gespeichert werden. Bitte prüfe deine Eingaben.',
+    stale:
+      'Diese Seite war zu lange geöffnet. Deine Eingaben sind noch da: Bitte sende sie noch einmal.',
+    tooMany: (limit: number) =>
+      `Davon kannst du höchstens ${limit} haben. Lösche etwas, das du nicht mehr brauchst.`,
+  },
+  done: {
+    clientCreated: 'Die Anwendung ist registriert.',
+    clientSaved: 'Die Änderungen wurden gespeichert.',
+    clientDeleted: (name: string) => `Die Anwendung „${name}“ wurde gelöscht.`,
+    secretReset: 'Die Anwendung hat ein neues Secret.',
+    tokenCreated: 'Das Token wurde erstellt.',
+    tokenSaved: 'Die Änderungen wurden gespeichert.',
+    tokenRotated: 'Das Token hat einen neuen Wert.',
+    tokenDeleted: (name: string) => `Das Token „${name}“ wurde gelöscht.`,
+    revoked: (name: string) => `„${name}“ kann nicht mehr in deinem Namen handeln.`,
+    revokedAll: 'Keine Anwendung kann mehr in deinem Namen handeln.',
+    sessionEnded: 'Der gewählte Browser wurde abgemeldet.',
+    otherSessionsEnded: 'Alle anderen Browser wurden abgemeldet.',
+    clientVerified: (name: string) => `„${name}“ wird als verifiziert angezeigt.`,
+    clientUnverified: (name: string) => `„${name}“ wird nicht mehr als verifiziert angezeigt.`,
+    clientDisabled: (name: string) =>
+      `„${name}“ wurde deaktiviert: Die Anwendung und ihre Token werden abgewiesen.`,
+    clientEnabled: (name: string) => `„${name}“ ist wieder aktiviert.`,
+  },
+}

@@ -1,0 +1,392 @@
+import { counted } from './counted.ts'
+import type { Messages } from './en.ts'
+
+const count = counted('es')
+
+export const es: Messages = {
+  frame: {
+    skip: 'Saltar al contenido',
+    navigation: 'Cuenta',
+    applications: 'Aplicaciones',
+    sessions: 'Sesiones',
+    admin: 'Administración',
+    logout: 'Cerrar sesión',
+    copy: 'Copiar',
+    copied: 'Copiado',
+    next: 'Página siguiente',
+    first: 'Primera página',
+    pages: 'Páginas',
+    save: 'Guardar cambios',
+    cancel: 'Cancelar',
+    line: (line: number, sentence: string) => `Línea ${line}: ${sentence}`,
+  },
+  facts: {
+    clientId: 'ID de cliente',
+    clientSecret: 'Secreto de cliente',
+    type: 'Tipo',
+    confidential: 'Confidencial',
+    public: 'Pública',
+    verified: 'Verificada',
+    disabled: 'Desactivada',
+    expired: 'Caducado',
+    created: 'Fecha de creación',
+    users: 'Usuarios',
+    expires: 'Caduca',
+    never: 'Nunca',
+    lastUsed: 'Último uso',
+    neverUsed: 'Todavía sin usar',
+    from: (address: string) => `desde ${address}`,
+    owner: 'Registrada por',
+    nobody: 'Nadie',
+    website: 'Sitio web',
+    since: 'Acceso permitido desde',
+    permissions: 'Permisos',
+    noPermissions: 'Ninguno, salvo saber quién eres',
+    otherGroup: 'Otros',
+    unknownBrowser: 'Navegador o programa desconocido',
+    words: (name: string) => `${name} se describe así:`,
+  },
+  login: {
+    title: 'Iniciar sesión',
+    email: 'Correo electrónico',
+    password: 'Contraseña',
+    submit: 'Iniciar sesión',
+    wrong: 'El correo electrónico o la contraseña no son correctos.',
+    stale:
+      'Esta página ha estado abierta demasiado tiempo o las cookies están bloqueadas. Inténtalo de nuevo.',
+    foreign: 'Este formulario se envió desde otro sitio. Inicia sesión aquí.',
+  },
+  home: {
+    title: 'Página de inicio',
+    nobody: 'No has iniciado sesión.',
+    user: 'Has iniciado sesión como',
+    login: 'Iniciar sesión',
+    applications: 'Aplicaciones y tokens personales',
+    aboutApplications:
+      'Registra aplicaciones, crea tokens para tus propios programas y consulta quién puede actuar en tu nombre.',
+    sessions: 'Sesiones',
+    aboutSessions: 'Consulta dónde has iniciado sesión y ciérrala en otros lugares.',
+    admin: 'Administración',
+    aboutAdmin: 'Gestiona todas las aplicaciones y todos los tokens.',
+  },
+  consent: {
+    title: (client: string) => `¿Autorizar a ${client}?`,
+    asks: (client: string) => `${client} quiere actuar en tu nombre. Pide permiso para:`,
+    nothing: (client: string) =>
+      `${client} quiere saber quién eres. No obtiene ningún otro permiso.`,
+    optional: 'Puedes desmarcar lo que no quieras permitir.',
+    user: 'Has iniciado sesión como',
+    owner: 'Registrada por',
+    website: 'Sitio web',
+    destination: 'Se te redirigirá a',
+    local: 'un programa en este mismo equipo',
+    unverified: (brand: string) =>
+      `${brand} no ha verificado esta aplicación. Autorízala solo si sabes quién la desarrolla.`,
+    mixesAlphabets:
+      'El nombre mezcla letras de varios alfabetos, y algunas se parecen entre sí. Asegúrate de que es quien crees.',
+    lasting:
+      'Si la autorizas, podrá hacerlo hasta que le retires el acceso en tu configuración, en «Aplicaciones».',
+    accept: 'Autorizar',
+    refuse: 'Rechazar',
+  },
+  applications: {
+    title: 'Aplicaciones',
+    clients: {
+      title: 'Mis aplicaciones',
+      about:
+        'Aplicaciones que has registrado. Pueden pedir permiso a otras personas, y a ti, para actuar aquí en su nombre.',
+      none: 'Todavía no has registrado ninguna aplicación.',
+      invite:
+        'Registra una para que la gente pueda iniciar sesión en tu sitio o programa con su cuenta de aquí.',
+      create: 'Registrar una aplicación',
+    },
+    tokens: {
+      title: 'Mis tokens personales',
+      about:
+        'Claves para tus propios scripts y programas. Cada una actúa en tu nombre, dentro de los permisos que le hayas dado.',
+      none: 'Todavía no tienes tokens personales.',
+      invite:
+        'Crea uno para usar la API desde un script, desde la línea de comandos o desde otro programa.',
+      create: 'Crear un token',
+    },
+    authorized: {
+      title: 'Aplicaciones autorizadas',
+      about:
+        'Aplicaciones que pueden actuar en tu nombre porque las has autorizado. Puedes retirarles el acceso cuando quieras.',
+      none: 'No has autorizado a ninguna aplicación a actuar en tu nombre.',
+      invite:
+        'Cuando inicies sesión en otro sitio o programa con tu cuenta de aquí, aparecerá en esta lista.',
+      devices: count({ one: '# dispositivo', other: '# dispositivos' }),
+      moreDevices: count({ one: 'y # dispositivo más', other: 'y # dispositivos más' }),
+      revoke: 'Revocar acceso',
+      revokeNamed: (name: string) => `Revocar acceso: ${name}`,
+      revokeAll: 'Revocar el acceso de todas las aplicaciones',
+      revokeAllAbout:
+        'Ninguna aplicación podrá seguir actuando en tu nombre, en ningún dispositivo. Tus tokens personales se conservan.',
+    },
+  },
+  client: {
+    newTitle: 'Registrar una aplicación',
+    newAbout:
+      'Una aplicación registrada puede pedir permiso a las personas para actuar aquí en su nombre. Se identifica con un ID de cliente.',
+    create: 'Registrar la aplicación',
+    name: 'Nombre',
+    nameHint: 'Lo que verá la gente cuando tu aplicación pida permiso.',
+    description: 'Descripción',
+    descriptionHint: 'Opcional. Qué hace tu aplicación y por qué necesita permiso.',
+    website: 'Sitio web',
+    websiteHint: 'Opcional. Dónde encontrar más información; empieza por https://',
+    redirectUris: 'URI de redirección',
+    redirectUrisHint:
+      'Una por línea. Tras decidir, las personas vuelven a una de estas direcciones. Tiene que ser la dirección exacta y empezar por https:// (o http:// en tu propio equipo).',
+    type: 'Tipo',
+    confidentialHint:
+      'Se ejecuta en un servidor tuyo y puede guardar un secreto, como una aplicación web.',
+    publicHint:
+      'Otras personas pueden ver su interior, como una aplicación móvil o de escritorio, o una página sin servidor. No tiene secreto.',
+    defaultScopes: 'Permisos predeterminados',
+    defaultScopesHint: 'Lo que pide tu aplicación cuando su solicitud no lo indica.',
+    optionalScopes: 'Permisos opcionales',
+    optionalScopesHint: 'Se pueden desmarcar y aun así autorizar el resto.',
+    credentials: 'Credenciales',
+    secretKept: 'Se mostró una sola vez, al crearlo. Si lo has perdido, crea uno nuevo más abajo.',
+    secretOnce:
+      'Copia ahora el secreto de cliente. Solo se muestra esta vez y no podremos volver a mostrarlo.',
+    previousSecret: (time: string) => `El secreto anterior es válido hasta el ${time}.`,
+    disabledAbout:
+      'Un administrador ha desactivado esta aplicación. Mientras siga así, se rechazan la aplicación y sus tokens.',
+    tryIt: 'Pruébalo',
+    tryItStart: 'Iniciar el flujo como lo haría tu aplicación',
+    tryItAbout:
+      'Te lleva a la página en la que se decide. Después se te redirige a tu URI de redirección, con un código en la dirección.',
+    tryItCurl:
+      'Antes de que pase un minuto, cambia el código por un token de acceso. Pon el código en lugar de CODE:',
+    tryItCurlSecret:
+      'Antes de que pase un minuto, cambia el código por un token de acceso. Pon el código en lugar de CODE y el secreto de cliente en lugar de SECRET:',
+    settings: 'Configuración',
+    reset: 'Nuevo secreto de cliente',
+    resetAbout: 'Hazlo si has perdido el secreto o si es posible que otros lo conozcan.',
+    overlap: 'Mantener válido el secreto anterior durante',
+    overlapHint: 'Tiempo para sustituir el anterior por el nuevo.',
+    resetSubmit: 'Crear un secreto nuevo',
+    delete: 'Eliminar esta aplicación',
+    deleteAbout:
+      'Todos sus tokens dejan de funcionar de inmediato y, si la vuelves a registrar, habrá que autorizarla de nuevo. Esta acción no se puede deshacer.',
+    confirmName: (name: string) => `Para confirmar, escribe el nombre de la aplicación: ${name}`,
+    deleteSubmit: 'Eliminar la aplicación',
+  },
+  token: {
+    newTitle: 'Crear un token personal',
+    newAbout:
+      'Un token es como una contraseña para un programa: quien lo tenga puede hacer lo que permitas aquí. Permite solo lo que el programa necesite.',
+    create: 'Crear el token',
+    name: 'Nombre',
+    nameHint: 'Para qué es, de modo que lo reconozcas más adelante.',
+    expires: 'Fecha de caducidad',
+    expiresHint: 'Opcional. Sin fecha, el token es válido hasta que lo elimines.',
+    expiresLast: (day: string) => `Elige un día, como muy tarde el ${day}.`,
+    scopes: 'Permisos',
+    scopesHint:
+      'Lo que un programa con este token puede hacer en tu nombre. Puedes cambiarlo más adelante.',
+    noScopes: 'No hay nada que elegir: el token solo indica quién eres.',
+    once: 'Copia el token ahora. Solo se muestra esta vez y no podremos volver a mostrarlo.',
+    value: 'Token personal',
+    curl: 'Para probarlo, ejecuta esto en la línea de comandos:',
+    expiredAbout: 'Este token ha caducado y se rechaza. Elimínalo o crea uno nuevo.',
+    previous: (time: string) => `El valor anterior es válido hasta el ${time}.`,
+    settings: 'Configuración',
+    rotate: 'Nuevo valor',
+    rotateAbout:
+      'El token conserva su nombre y sus permisos y recibe un valor nuevo. Hazlo si has perdido el valor o si es posible que otros lo conozcan.',
+    overlap: 'Mantener válido el valor anterior durante',
+    overlapHint: 'Tiempo para sustituir el anterior por el nuevo.',
+    rotateSubmit: 'Crear un valor nuevo',
+    delete: 'Eliminar este token',
+    deleteAbout:
+      'A partir de ese momento se rechazarán los programas que lo usen. Esta acción no se puede deshacer.',
+    deleteSubmit: 'Eliminar el token',
+  },
+  overlap: { none: 'Nada: deja de funcionar de inmediato' },
+  authorization: {
+    title: (client: string) => `Qué puede hacer ${client}`,
+    device: 'Dispositivo',
+    ends: 'Caduca si no se usa',
+    permissions: 'Puede:',
+    revoke: 'Revocar en este dispositivo',
+    revokeAbout:
+      'Se cierra la sesión de la aplicación en este dispositivo, y puede volver a pedirte permiso.',
+    revokeAll: 'Revocar en todos los dispositivos',
+    revokeAllAbout:
+      'Se cierra la sesión de la aplicación en todas partes, y tiene que volver a pedirte permiso.',
+  },
+  sessions: {
+    title: 'Sesiones',
+    about:
+      'Navegadores en los que has iniciado sesión. Si no reconoces alguno, cierra su sesión y cambia tu contraseña.',
+    current: 'Este navegador',
+    address: 'Dirección IP',
+    since: 'Inicio de sesión',
+    lastSeen: 'Última actividad',
+    end: 'Cerrar sesión',
+    endNamed: (browser: string) => `Cerrar sesión: ${browser}`,
+    others: 'Cerrar las demás sesiones',
+    othersAbout: 'Se cierra la sesión en todos los navegadores menos en este.',
+    alone: 'No has iniciado sesión en ningún otro lugar.',
+  },
+  admin: {
+    title: 'Administración',
+    clients: 'Aplicaciones',
+    clientsAbout: 'Todas las aplicaciones registradas, sean de quien sean.',
+    searchClients: 'Buscar aplicaciones',
+    searchClientsHint: 'Nombre, ID de cliente o propietario',
+    noClients: 'No se ha encontrado ninguna aplicación.',
+    tokens: 'Tokens',
+    tokensAbout: 'Todos los tokens emitidos; su valor no se puede ver.',
+    searchTokens: 'Buscar tokens',
+    searchTokensHint: 'Nombre, ID de cliente o usuario',
+    noTokens: 'No se ha encontrado ningún token.',
+    search: 'Buscar',
+    all: 'Mostrar todo',
+    acts: 'Acciones de los administradores',
+    actsAbout: 'Las más recientes, primero.',
+    noActs: 'Todavía no hay nada.',
+    at: 'Cuándo',
+    actor: 'Quién',
+    events: {
+      'client.verified': 'Aplicación verificada',
+      'client.unverified': 'Verificación retirada',
+      'client.disabled': 'Aplicación desactivada',
+      'client.enabled': 'Aplicación reactivada',
+      'client.deleted': 'Aplicación eliminada',
+      'token.deleted': 'Token eliminado',
+    },
+    owner: 'Propietario',
+    user: 'Usuario',
+    redirectUris: 'URI de redirección',
+    personal: 'Token personal',
+    issued: 'Emitido para una aplicación',
+    verify: 'Verificar',
+    unverify: 'Retirar verificación',
+    disable: 'Desactivar',
+    enable: 'Reactivar',
+    delete: 'Eliminar',
+    deleteNamed: (name: string) => `Eliminar ${name}`,
+    deleteAbout:
+      'La aplicación y todos sus tokens desaparecen de inmediato. Esta acción no se puede deshacer.',
+    confirmName: (name: string) => `Para confirmar, escribe su nombre: ${name}`,
+  },
+  error: {
+    title: 'No se ha podido completar',
+    known: {
+      invalid_request: {
+        what: 'La aplicación ha enviado una solicitud que no se puede procesar. Lo más probable es que sea un error de la aplicación, no tuyo.',
+        advice:
+          'Vuelve a la aplicación e inténtalo de nuevo. Si se repite, comunica a quien la desarrolla lo que aparece abajo.',
+      },
+      unauthorized_client: {
+        what: 'La aplicación no está configurada para lo que ha intentado. Es un error de la aplicación, no tuyo.',
+        advice: 'Comunica a quien la desarrolla lo que aparece abajo.',
+      },
+      unsupported_response_type: {
+        what: 'La aplicación ha pedido algo que este servidor no ofrece. Es un error de la aplicación, no tuyo.',
+        advice: 'Comunica a quien la desarrolla lo que aparece abajo.',
+      },
+      invalid_scope: {
+        what: 'La aplicación ha pedido un permiso que no puede tener. Es un error de la aplicación, no tuyo.',
+        advice: 'Comunica a quien la desarrolla lo que aparece abajo.',
+      },
+      access_denied: {
+        what: 'Se ha rechazado el permiso. No es un error de nadie: la aplicación no puede hacer nada en tu nombre.',
+        advice:
+          'Puedes cerrar esta página. Si cambias de opinión, empieza de nuevo desde la aplicación.',
+      },
+      server_error: {
+        what: 'Algo ha fallado por nuestra parte. No es un error tuyo ni de la aplicación.',
+        advice: 'Vuelve a la aplicación e inténtalo de nuevo dentro de unos minutos.',
+      },
+      temporarily_unavailable: {
+        what: 'El servicio no está disponible en este momento. No es un error tuyo ni de la aplicación.',
+        advice: 'Vuelve a la aplicación e inténtalo de nuevo dentro de unos minutos.',
+      },
+    },
+    unknown: {
+      what: 'La aplicación y este servidor no han podido entenderse. Lo más probable es que sea un error de la aplicación, no tuyo.',
+      advice:
+        'Vuelve a la aplicación e inténtalo de nuevo. Si se repite, comunica a quien la desarrolla lo que aparece abajo.',
+    },
+    again: 'Vuelve a la aplicación e inténtalo de nuevo.',
+    code: 'Código de error',
+    details: 'Detalles',
+    home: 'Ir a la página de inicio',
+  },
+  problem: {
+    title: 'No se ha podido completar',
+    stale: 'Esta página ha estado abierta demasiado tiempo. Decide de nuevo.',
+    foreign: 'Este formulario no pertenece a tu sesión. No se ha hecho nada.',
+    loggedOut: 'Tu sesión ya no está iniciada. Vuelve a la aplicación y empieza de nuevo.',
+    decided:
+      'Esta solicitud ya se ha respondido o ha caducado. Vuelve a la aplicación y empieza de nuevo.',
+    undecided: 'No se ha elegido ni «Autorizar» ni «Rechazar». Vuelve atrás y elige una opción.',
+    clientChanged: 'La aplicación ha cambiado o ya no existe. No se ha hecho nada.',
+    notFound: 'No hay nada en esta dirección.',
+    notFoundTitle: 'No encontrado',
+    failed: 'Algo ha fallado por nuestra parte. Inténtalo de nuevo más tarde.',
+    unavailable:
+      'El servicio no está disponible en este momento. Inténtalo de nuevo dentro de un momento.',
+    wrongMethod: 'Esta dirección no se puede usar de este modo. Vuelve atrás e inténtalo de nuevo.',
+    tooLarge: 'Lo que se ha enviado es demasiado grande. No se ha hecho nada.',
+    badRequest: 'Lo que se ha enviado no se puede leer. No se ha hecho nada.',
+  },
+  problems: {
+    nameMissing: 'Escribe un nombre.',
+    nameTooLong: (limit: number) => `El nombre no puede tener más de ${limit} caracteres.`,
+    unseenCharacter: 'Contiene un carácter invisible. Escribe el texto en lugar de pegarlo.',
+    tooManyMarks: 'Hay demasiados signos sobre una misma letra.',
+    descriptionTooLong: (limit: number) =>
+      `La descripción no puede tener más de ${limit} caracteres.`,
+    websiteInvalid: 'Escribe una dirección que empiece por https:// o deja el campo vacío.',
+    redirectUriTooLong: (limit: number) => `Tiene más de ${limit} caracteres.`,
+    redirectUriFragment: 'No puede contener # ni lo que va detrás.',
+    redirectUriAnswerParameter:
+      'No puede contener un parámetro que añade nuestra respuesta, como code o state.',
+    redirectUriCharacter: 'Contiene un carácter que una dirección no puede tener.',
+    redirectUriPrivateUse:
+      'Solo las aplicaciones públicas pueden usar una dirección con esquema propio, y solo si este servidor lo permite.',
+    redirectUriInvalid: 'No es una dirección completa.',
+    redirectUriNotHttps:
+      'Tiene que empezar por https://. Solo en tu propio equipo puede empezar por http://localhost, http://127.0.0.1 o http://[::1].',
+    tooManyRedirectUris: (limit: number) => `Puede haber ${limit} URI de redirección como máximo.`,
+    scopeUnknown: (scope: string) => `El permiso ${scope} no existe o no se puede elegir.`,
+    expiresInvalid: 'Escribe una fecha, como 2030-01-31.',
+    expiresInPast: 'Elige un día futuro.',
+    expiresTooLate: (day: string) => `Elige un día que sea, como muy tarde, el ${day}.`,
+    expiresMissing: (day: string) => `Elige un día, como muy tarde el ${day}.`,
+    confirmName: 'Ese no es el nombre. No se ha eliminado nada.',
+    overlapInvalid: 'Elige uno de los plazos que se ofrecen.',
+    emailInvalid: 'Escribe una dirección de correo electrónico.',
+    other: 'No se puede guardar. Revisa lo que has escrito.',
+    stale:
+      'Esta página ha estado abierta demasiado tiempo. Lo que escribiste sigue aquí: envíalo de nuevo.',
+    tooMany: (limit: number) =>
+      `Aquí puedes tener ${limit} como máximo. Elimina alguno de los que ya no necesites.`,
+  },
+  done: {
+    clientCreated: 'La aplicación está registrada.',
+    clientSaved: 'Se han guardado los cambios.',
+    clientDeleted: (name: string) => `Se ha eliminado la aplicación «${name}».`,
+    secretReset: 'La aplicación tiene un secreto nuevo.',
+    tokenCreated: 'Se ha creado el token.',
+    tokenSaved: 'Se han guardado los cambios.',
+    tokenRotated: 'El token tiene un valor nuevo.',
+    tokenDeleted: (name: string) => `Se ha eliminado el token «${name}».`,
+    revoked: (name: string) => `«${name}» ya no puede actuar en tu nombre.`,
+    revokedAll: 'Ninguna aplicación puede actuar ya en tu nombre.',
+    sessionEnded: 'Se ha cerrado la sesión de ese navegador.',
+    otherSessionsEnded: 'Se ha cerrado la sesión en todos los demás navegadores.',
+    clientVerified: (name: string) => `«${name}» aparece como verificada.`,
+    clientUnverified: (name: string) => `«${name}» ya no aparece como verificada.`,
+    clientDisabled: (name: string) =>
+      `Se ha desactivado «${name}»: se rechazan la aplicación y sus tokens.`,
+    clientEnabled: (name: string) => `Se ha reactivado «${name}».`,
+  },
+}

@@ -1,0 +1,404 @@
+import { counted } from './counted.ts'
+import type { Messages } from './en.ts'
+
+const count = counted('fr')
+
+// `\u00a0` and `\u202f` are the spaces of French punctuation, which no line may break at.
+export const fr: Messages = {
+  frame: {
+    skip: 'Aller au contenu',
+    navigation: 'Compte',
+    applications: 'Applications',
+    sessions: 'Sessions',
+    admin: 'Administration',
+    logout: 'Se déconnecter',
+    copy: 'Copier',
+    copied: 'Copié',
+    next: 'Page suivante',
+    first: 'Première page',
+    pages: 'Pages',
+    save: 'Enregistrer les modifications',
+    cancel: 'Annuler',
+    line: (line: number, sentence: string) => `Ligne ${line}\u00a0: ${sentence}`,
+  },
+  facts: {
+    clientId: 'ID client',
+    clientSecret: 'Secret client',
+    type: 'Type',
+    confidential: 'Confidentielle',
+    public: 'Publique',
+    verified: 'Vérifiée',
+    disabled: 'Désactivée',
+    expired: 'Expiré',
+    created: 'Création',
+    users: 'Utilisateurs',
+    expires: 'Expiration',
+    never: 'Jamais',
+    lastUsed: 'Dernière utilisation',
+    neverUsed: 'Aucune pour l’instant',
+    from: (address: string) => `depuis ${address}`,
+    owner: 'Enregistrée par',
+    nobody: 'Personne',
+    website: 'Site web',
+    since: 'Autorisation accordée le',
+    permissions: 'Autorisations',
+    noPermissions: 'Aucune, hormis savoir qui vous êtes',
+    otherGroup: 'Autres',
+    unknownBrowser: 'Navigateur ou programme inconnu',
+    words: (name: string) => `Comment ${name} se présente\u00a0:`,
+  },
+  login: {
+    title: 'Connexion',
+    email: 'Adresse e-mail',
+    password: 'Mot de passe',
+    submit: 'Se connecter',
+    wrong: 'L’adresse e-mail ou le mot de passe est incorrect.',
+    stale:
+      'Cette page est restée ouverte trop longtemps, ou les cookies sont bloqués. Veuillez réessayer.',
+    foreign: 'Ce formulaire a été envoyé depuis un autre site. Veuillez vous connecter ici.',
+  },
+  home: {
+    title: 'Accueil',
+    nobody: 'Personne n’est connecté.',
+    user: 'Session ouverte avec le compte',
+    login: 'Se connecter',
+    applications: 'Applications et jetons personnels',
+    aboutApplications:
+      'Enregistrez des applications, créez des jetons pour vos propres programmes et voyez à qui vous avez permis d’agir en votre nom.',
+    sessions: 'Sessions',
+    aboutSessions: 'Voyez où vos sessions sont ouvertes et déconnectez-vous à distance.',
+    admin: 'Administration',
+    aboutAdmin: 'Gérez toutes les applications et tous les jetons.',
+  },
+  consent: {
+    title: (client: string) => `Autoriser ${client}\u202f?`,
+    asks: (client: string) =>
+      `${client} souhaite agir en votre nom et demande les autorisations suivantes\u00a0:`,
+    nothing: (client: string) =>
+      `${client} souhaite s’assurer que c’est bien vous. Aucune autre autorisation ne lui est accordée.`,
+    optional: 'Vous pouvez décocher ce que vous ne voulez pas autoriser.',
+    user: 'Session ouverte avec le compte',
+    owner: 'Enregistrée par',
+    website: 'Site web',
+    destination: 'Redirection vers',
+    local: 'un programme sur cet ordinateur même',
+    unverified: (brand: string) =>
+      `Cette application n’a pas été vérifiée par ${brand}. Ne l’autorisez que si vous savez qui la propose.`,
+    mixesAlphabets:
+      'Le nom mélange des lettres de plusieurs alphabets, dont certaines se ressemblent. Assurez-vous qu’il s’agit bien de l’éditeur auquel vous pensez.',
+    lasting:
+      'Votre autorisation reste valable jusqu’à ce que vous la révoquiez dans vos paramètres, sous «\u202fApplications\u202f».',
+    accept: 'Autoriser',
+    refuse: 'Refuser',
+  },
+  applications: {
+    title: 'Applications',
+    clients: {
+      title: 'Mes applications',
+      about:
+        'Les applications que vous avez enregistrées. Elles peuvent demander à d’autres personnes, et à vous, l’autorisation d’agir ici en leur nom.',
+      none: 'Vous n’avez encore enregistré aucune application.',
+      invite:
+        'Enregistrez-en une, et chacun pourra se connecter à votre site ou à votre programme avec son compte sur ce service.',
+      create: 'Enregistrer une application',
+    },
+    tokens: {
+      title: 'Mes jetons personnels',
+      about:
+        'Des clés pour vos propres scripts et programmes. Chacun de ces jetons agit en votre nom, dans la limite des autorisations que vous avez choisies pour lui.',
+      none: 'Vous n’avez pas encore de jeton personnel.',
+      invite:
+        'Créez-en un pour utiliser l’API depuis un script, la ligne de commande ou un autre programme.',
+      create: 'Créer un jeton',
+    },
+    authorized: {
+      title: 'Applications que j’ai autorisées',
+      about:
+        'Les applications qui peuvent agir en votre nom parce que vous l’avez autorisé. Vous pouvez revenir sur cette décision à tout moment.',
+      none: 'Vous n’avez autorisé aucune application à agir en votre nom.',
+      invite:
+        'Lorsque vous vous connecterez à un autre site ou programme avec votre compte sur ce service, vous le retrouverez dans cette liste.',
+      devices: count({ one: '# appareil', other: '# appareils' }),
+      moreDevices: count({ one: 'et # autre appareil', other: 'et # autres appareils' }),
+      revoke: 'Révoquer',
+      revokeNamed: (name: string) => `Révoquer ${name}`,
+      revokeAll: 'Révoquer toutes les applications',
+      revokeAllAbout:
+        'Plus aucune application ne pourra agir en votre nom, sur aucun appareil. Vos propres jetons personnels sont conservés.',
+    },
+  },
+  client: {
+    newTitle: 'Enregistrer une application',
+    newAbout:
+      'Une application enregistrée peut demander à des personnes l’autorisation d’agir ici en leur nom. Elle est reconnue à son ID client.',
+    create: 'Enregistrer l’application',
+    name: 'Nom',
+    nameHint: 'Ce que l’on lit lorsque votre application demande une autorisation.',
+    description: 'Description',
+    descriptionHint:
+      'Facultatif. Ce que fait votre application et pourquoi elle a besoin d’autorisations.',
+    website: 'Site web',
+    websiteHint: 'Facultatif. Où en savoir plus\u202f; l’adresse commence par https://',
+    redirectUris: 'URI de redirection',
+    redirectUrisHint:
+      'Un URI par ligne. Après avoir décidé, on revient à l’une de ces adresses. L’adresse doit être exacte et commencer par https:// (ou par http:// sur votre propre ordinateur).',
+    type: 'Type',
+    confidentialHint:
+      'Elle s’exécute sur votre serveur et peut garder un secret, comme une application web.',
+    publicHint:
+      'D’autres personnes peuvent voir ce qu’elle contient, comme une application mobile ou de bureau, ou une page sans serveur. Elle n’a pas de secret.',
+    defaultScopes: 'Autorisations par défaut',
+    defaultScopesHint:
+      'Ce que votre application demande lorsque sa requête ne précise pas d’autorisations.',
+    optionalScopes: 'Autorisations facultatives',
+    optionalScopesHint: 'On peut les décocher et accorder quand même les autres.',
+    credentials: 'Identifiants',
+    secretKept:
+      'Affiché une seule fois, lors de sa création. Si vous l’avez perdu, créez-en un nouveau ci-dessous.',
+    secretOnce:
+      'Copiez le secret client maintenant. Il n’est affiché que cette fois-ci, et nous ne pourrons plus vous le montrer.',
+    previousSecret: (time: string) => `L’ancien secret reste valide jusqu’au ${time}.`,
+    disabledAbout:
+      'Un administrateur a désactivé cette application. Tant que cette décision est en vigueur, l’application et ses jetons sont refusés.',
+    tryIt: 'Essayer',
+    tryItStart: 'Démarrer le flux comme le ferait votre application',
+    tryItAbout:
+      'Ce lien mène à la page où l’on décide. Vous arrivez ensuite à votre URI de redirection, avec un code dans l’adresse.',
+    tryItCurl:
+      'Dans la minute qui suit, échangez le code contre un jeton d’accès. Mettez le code à la place de CODE\u00a0:',
+    tryItCurlSecret:
+      'Dans la minute qui suit, échangez le code contre un jeton d’accès. Mettez le code à la place de CODE et le secret client à la place de SECRET\u00a0:',
+    settings: 'Paramètres',
+    reset: 'Nouveau secret client',
+    resetAbout: 'Faites-le si le secret a pu être connu d’autres personnes ou s’il a été perdu.',
+    overlap: 'Garder l’ancien secret valide pendant',
+    overlapHint: 'Le temps de mettre le nouveau à la place de l’ancien.',
+    resetSubmit: 'Créer un nouveau secret',
+    delete: 'Supprimer cette application',
+    deleteAbout:
+      'Tous ses jetons cessent aussitôt de fonctionner, et chacun devra l’autoriser à nouveau si vous l’enregistrez une autre fois. Cette action est irréversible.',
+    confirmName: (name: string) =>
+      `Pour confirmer, saisissez le nom de l’application\u00a0: ${name}`,
+    deleteSubmit: 'Supprimer l’application',
+  },
+  token: {
+    newTitle: 'Créer un jeton personnel',
+    newAbout:
+      'Un jeton est comme un mot de passe pour un programme\u00a0: quiconque le possède peut faire ce que vous autorisez ici. N’autorisez que ce dont le programme a besoin.',
+    create: 'Créer le jeton',
+    name: 'Nom',
+    nameHint: 'À quoi il sert, pour le reconnaître plus tard.',
+    expires: 'Expiration',
+    expiresHint: 'Facultatif. Sans date, le jeton est valide jusqu’à ce que vous le supprimiez.',
+    expiresLast: (day: string) => `Choisissez une date, le ${day} au plus tard.`,
+    scopes: 'Autorisations',
+    scopesHint:
+      'Ce qu’un programme muni de ce jeton peut faire en votre nom. Vous pourrez le modifier plus tard.',
+    noScopes: 'Il n’y a rien à choisir\u00a0: le jeton indique qui vous êtes.',
+    once: 'Copiez le jeton maintenant. Il n’est affiché que cette fois-ci, et nous ne pourrons plus vous le montrer.',
+    value: 'Jeton personnel',
+    curl: 'Pour l’essayer, exécutez ceci dans la ligne de commande\u00a0:',
+    expiredAbout: 'Ce jeton a expiré\u00a0: il est refusé. Supprimez-le ou créez-en un nouveau.',
+    previous: (time: string) => `L’ancienne valeur reste valide jusqu’au ${time}.`,
+    settings: 'Paramètres',
+    rotate: 'Nouvelle valeur',
+    rotateAbout:
+      'Le jeton garde son nom et ses autorisations et reçoit une nouvelle valeur. Faites-le si la valeur a pu être connue d’autres personnes ou si elle a été perdue.',
+    overlap: 'Garder l’ancienne valeur valide pendant',
+    overlapHint: 'Le temps de mettre la nouvelle à la place de l’ancienne.',
+    rotateSubmit: 'Créer une nouvelle valeur',
+    delete: 'Supprimer ce jeton',
+    deleteAbout:
+      'Les programmes qui l’utilisent seront dès lors refusés. Cette action est irréversible.',
+    deleteSubmit: 'Supprimer le jeton',
+  },
+  overlap: { none: 'Aucun délai\u00a0: fin immédiate' },
+  authorization: {
+    title: (client: string) => `Ce que ${client} peut faire`,
+    device: 'Appareil',
+    ends: 'Fin en cas d’inutilisation',
+    permissions: 'L’application peut\u00a0:',
+    revoke: 'Révoquer sur cet appareil',
+    revokeAbout:
+      'L’application est déconnectée sur cet appareil et peut à nouveau vous demander une autorisation.',
+    revokeAll: 'Révoquer sur tous les appareils',
+    revokeAllAbout:
+      'L’application est déconnectée partout et doit à nouveau vous demander une autorisation.',
+  },
+  sessions: {
+    title: 'Sessions',
+    about:
+      'Les navigateurs dans lesquels votre session est ouverte. Si vous ne reconnaissez pas l’un d’eux, déconnectez-le et changez votre mot de passe.',
+    current: 'Ce navigateur',
+    address: 'Adresse IP',
+    since: 'Connexion',
+    lastSeen: 'Dernière activité',
+    end: 'Déconnecter',
+    endNamed: (browser: string) => `Déconnecter ${browser}`,
+    others: 'Déconnecter partout ailleurs',
+    othersAbout: 'Tous les navigateurs sauf celui-ci seront déconnectés.',
+    alone: 'Vous n’avez aucune autre session ouverte.',
+  },
+  admin: {
+    title: 'Administration',
+    clients: 'Applications',
+    clientsAbout: 'Toutes les applications enregistrées, quel que soit leur propriétaire.',
+    searchClients: 'Rechercher des applications',
+    searchClientsHint: 'Nom, ID client ou propriétaire',
+    noClients: 'Aucune application trouvée.',
+    tokens: 'Jetons',
+    tokensAbout: 'Tous les jetons émis, sans aucun moyen d’en voir la valeur.',
+    searchTokens: 'Rechercher des jetons',
+    searchTokensHint: 'Nom, ID client ou utilisateur',
+    noTokens: 'Aucun jeton trouvé.',
+    search: 'Rechercher',
+    all: 'Tout afficher',
+    acts: 'Actions des administrateurs',
+    actsAbout: 'Les dernières actions, la plus récente en premier.',
+    noActs: 'Aucune pour l’instant.',
+    at: 'Quand',
+    actor: 'Par',
+    events: {
+      'client.verified': 'Application vérifiée',
+      'client.unverified': 'Vérification retirée',
+      'client.disabled': 'Application désactivée',
+      'client.enabled': 'Application activée',
+      'client.deleted': 'Application supprimée',
+      'token.deleted': 'Jeton supprimé',
+    },
+    owner: 'Propriétaire',
+    user: 'Utilisateur',
+    redirectUris: 'URI de redirection',
+    personal: 'Jeton personnel',
+    issued: 'Émis pour une application',
+    verify: 'Vérifier',
+    unverify: 'Retirer la vérification',
+    disable: 'Désactiver',
+    enable: 'Activer',
+    delete: 'Supprimer',
+    deleteNamed: (name: string) => `Supprimer ${name}`,
+    deleteAbout:
+      'L’application et tous ses jetons disparaissent aussitôt. Cette action est irréversible.',
+    confirmName: (name: string) => `Pour confirmer, saisissez son nom\u00a0: ${name}`,
+  },
+  error: {
+    title: 'Cela n’a pas fonctionné',
+    known: {
+      invalid_request: {
+        what: 'L’application a envoyé une requête inutilisable. C’est très probablement une erreur de l’application, pas la vôtre.',
+        advice:
+          'Retournez à l’application et réessayez. Si cela se reproduit, transmettez à son éditeur les informations ci-dessous.',
+      },
+      unauthorized_client: {
+        what: 'L’application n’est pas configurée pour ce qu’elle a tenté de faire. C’est une erreur de l’application, pas la vôtre.',
+        advice: 'Transmettez à son éditeur les informations ci-dessous.',
+      },
+      unsupported_response_type: {
+        what: 'L’application a demandé quelque chose que ce serveur ne propose pas. C’est une erreur de l’application, pas la vôtre.',
+        advice: 'Transmettez à son éditeur les informations ci-dessous.',
+      },
+      invalid_scope: {
+        what: 'L’application a demandé une autorisation qu’elle ne peut pas obtenir. C’est une erreur de l’application, pas la vôtre.',
+        advice: 'Transmettez à son éditeur les informations ci-dessous.',
+      },
+      access_denied: {
+        what: 'L’autorisation a été refusée. Personne n’a commis d’erreur\u00a0: l’application ne peut rien faire en votre nom.',
+        advice:
+          'Vous pouvez fermer cette page. Si vous changez d’avis, recommencez depuis l’application.',
+      },
+      server_error: {
+        what: 'Un problème est survenu de notre côté. Ce n’est ni votre erreur ni celle de l’application.',
+        advice: 'Retournez à l’application et réessayez dans quelques minutes.',
+      },
+      temporarily_unavailable: {
+        what: 'Le service n’est pas disponible pour le moment. Ce n’est ni votre erreur ni celle de l’application.',
+        advice: 'Retournez à l’application et réessayez dans quelques minutes.',
+      },
+    },
+    unknown: {
+      what: 'L’application et ce serveur n’ont pas réussi à s’entendre. C’est très probablement une erreur de l’application, pas la vôtre.',
+      advice:
+        'Retournez à l’application et réessayez. Si cela se reproduit, transmettez à son éditeur les informations ci-dessous.',
+    },
+    again: 'Retournez à l’application et réessayez.',
+    code: 'Code d’erreur',
+    details: 'Détails',
+    home: 'Aller à l’accueil',
+  },
+  problem: {
+    title: 'Cela n’a pas fonctionné',
+    stale: 'Cette page est restée ouverte trop longtemps. Veuillez décider à nouveau.',
+    foreign: 'Ce formulaire n’appartient pas à votre session. Rien n’a été fait.',
+    loggedOut: 'Votre session est terminée. Retournez à l’application et recommencez.',
+    decided:
+      'Cette demande a déjà reçu une réponse ou a expiré. Retournez à l’application et recommencez.',
+    undecided:
+      'Ni «\u202fAutoriser\u202f» ni «\u202fRefuser\u202f» n’a été choisi. Revenez en arrière et choisissez l’un des deux.',
+    clientChanged: 'L’application a changé ou n’existe plus. Rien n’a été fait.',
+    notFound: 'Il n’y a rien à cette adresse.',
+    notFoundTitle: 'Page introuvable',
+    failed: 'Un problème est survenu de notre côté. Veuillez réessayer plus tard.',
+    unavailable:
+      'Le service n’est pas disponible pour le moment. Veuillez réessayer dans un instant.',
+    wrongMethod:
+      'Cette adresse ne peut pas être utilisée de cette façon. Revenez en arrière et réessayez.',
+    tooLarge: 'Les données envoyées sont trop volumineuses. Rien n’a été fait.',
+    badRequest: 'Les données envoyées sont illisibles. Rien n’a été fait.',
+  },
+  problems: {
+    nameMissing: 'Saisissez un nom.',
+    nameTooLong: (limit: number) => `Le nom ne doit pas dépasser ${limit} caractères.`,
+    unseenCharacter:
+      'Le texte contient un caractère invisible. Saisissez-le au clavier au lieu de le coller.',
+    tooManyMarks: 'Une lettre porte trop de signes diacritiques.',
+    descriptionTooLong: (limit: number) =>
+      `La description ne doit pas dépasser ${limit} caractères.`,
+    websiteInvalid: 'Saisissez une adresse qui commence par https:// ou laissez ce champ vide.',
+    redirectUriTooLong: (limit: number) => `L’adresse dépasse ${limit} caractères.`,
+    redirectUriFragment: 'L’adresse ne doit pas contenir de # ni ce qui le suit.',
+    redirectUriAnswerParameter:
+      'L’adresse ne doit pas contenir de paramètre que notre réponse ajoute, comme code ou state.',
+    redirectUriCharacter: 'L’adresse contient un caractère qui n’y est pas admis.',
+    redirectUriPrivateUse:
+      'Une adresse avec un schéma qui vous est propre est réservée aux applications publiques, et seulement si ce serveur le permet.',
+    redirectUriInvalid: 'Ce n’est pas une adresse complète.',
+    redirectUriNotHttps:
+      'L’adresse doit commencer par https://. Sur votre propre ordinateur seulement, elle peut commencer par http://localhost, http://127.0.0.1 ou http://[::1].',
+    tooManyRedirectUris: (limit: number) => `Pas plus de ${limit} URI de redirection.`,
+    scopeUnknown: (scope: string) =>
+      `L’autorisation ${scope} n’existe pas ou ne peut pas être choisie.`,
+    expiresInvalid: 'Saisissez une date, par exemple 2030-01-31.',
+    expiresInPast: 'Choisissez une date dans le futur.',
+    expiresTooLate: (day: string) => `Choisissez une date qui ne dépasse pas le ${day}.`,
+    expiresMissing: (day: string) => `Choisissez une date, le ${day} au plus tard.`,
+    confirmName: 'Ce n’est pas le bon nom. Rien n’a été supprimé.',
+    overlapInvalid: 'Choisissez l’une des durées proposées.',
+    emailInvalid: 'Saisissez une adresse e-mail.',
+    other: 'L’enregistrement est impossible. Veuillez vérifier votre saisie.',
+    stale:
+      'Cette page est restée ouverte trop longtemps. Votre saisie est toujours là\u00a0: veuillez l’envoyer à nouveau.',
+    tooMany: (limit: number) =>
+      `Vous ne pouvez pas en avoir plus de ${limit}. Supprimez ce dont vous n’avez plus besoin.`,
+  },
+  done: {
+    clientCreated: 'L’application est enregistrée.',
+    clientSaved: 'Les modifications ont été enregistrées.',
+    clientDeleted: (name: string) => `L’application «\u202f${name}\u202f» a été supprimée.`,
+    secretReset: 'L’application a un nouveau secret.',
+    tokenCreated: 'Le jeton a été créé.',
+    tokenSaved: 'Les modifications ont été enregistrées.',
+    tokenRotated: 'Le jeton a une nouvelle valeur.',
+    tokenDeleted: (name: string) => `Le jeton «\u202f${name}\u202f» a été supprimé.`,
+    revoked: (name: string) => `«\u202f${name}\u202f» ne peut plus agir en votre nom.`,
+    revokedAll: 'Plus aucune application ne peut agir en votre nom.',
+    sessionEnded: 'Le navigateur choisi a été déconnecté.',
+    otherSessionsEnded: 'Tous les autres navigateurs ont été déconnectés.',
+    clientVerified: (name: string) =>
+      `L’application «\u202f${name}\u202f» est affichée comme vérifiée.`,
+    clientUnverified: (name: string) =>
+      `L’application «\u202f${name}\u202f» n’est plus affichée comme vérifiée.`,
+    clientDisabled: (name: string) =>
+      `L’application «\u202f${name}\u202f» a été désactivée\u00a0: elle et ses jetons sont refusés.`,
+    clientEnabled: (name: string) => `L’application «\u202f${name}\u202f» est à nouveau activée.`,
+  },
+}

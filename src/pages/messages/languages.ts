@@ -1,0 +1,18 @@
+import { ar } from './ar.ts'
+import { de } from './de.ts'
+import { en, type Messages } from './en.ts'
+import { es } from './es.ts'
+import { fr } from './fr.ts'
+import { it } from './it.ts'
+import { ja } from './ja.ts'
+import { pl } from './pl.ts'
+import { pt } from './pt.ts'
+import { zh } from './zh.ts'
+
+/** The languages of the pages, and the texts of each. */
+export const languages = { en, ar, de, es, fr, it, ja, pl, pt, zh } as const satisfies Record<
+  string,
+  Messages
+>
+
+export type Language = keyof typeof languages
