@@ -18,7 +18,7 @@ const ground = ['oauth-error.ts', 'jwt-error.ts', 'log.ts', 'http-request.ts', '
 const contracts = ['extension.ts', 'options.ts']
 const core = [...ground, 'extension.ts', 'records/', 'store/store.ts']
 const services = [...core, 'grants/', 'client-authentication/', 'resource-server.ts', 'pages/']
-const protocol = [...services, 'refusal.ts', 'session/', 'endpoints/']
+const protocol = [...services, 'refusal.ts', 'session/', 'openapi/', 'endpoints/']
 const whole = [...protocol, 'extensions/', 'options.ts', 'store/decorated.ts']
 
 const layers: readonly Layer[] = [
@@ -35,7 +35,7 @@ const layers: readonly Layer[] = [
       'records/',
       'store/store.ts',
       'options.ts',
-      'pages/layout.ts',
+      'pages/',
       'resource-server.ts',
       'session/sessions.ts',
     ],
@@ -54,6 +54,7 @@ const layers: readonly Layer[] = [
   { file: ['client-authentication/'], may: [...core, 'client-authentication/'] },
   { file: ['resource-server.ts'], may: core },
   { file: ['pages/'], may: ['model/', 'pages/'] },
+  { file: ['openapi/'], may: ['openapi/'], types: ['options.ts'] },
   { file: ['session/'], may: [...services, 'refusal.ts', 'session/'], types: ['options.ts'] },
   { file: ['endpoints/'], may: protocol, types: ['options.ts'] },
   { file: ['extensions/built-in.ts'], may: [...protocol, 'extensions/'], types: ['options.ts'] },
@@ -85,13 +86,16 @@ const layers: readonly Layer[] = [
     may: [],
     types: ['extension.ts', 'model/', 'records/'],
   },
-  { file: ['router.ts'], may: [...protocol, ...contracts] },
+  { file: ['addresses.ts'], may: [] },
+  { file: ['appearance.ts'], may: ['options.ts', 'pages/'] },
+  { file: ['router.ts'], may: [...protocol, ...contracts, 'addresses.ts'] },
   { file: ['environment.ts'], may: ['options.ts', 'store/'] },
   { file: ['utils.ts'], may: ['session/', 'model/', 'oauth-error.ts'] },
   {
     file: ['authorization-server.ts'],
     may: [
       ...whole,
+      'appearance.ts',
       'provider-operations.ts',
       'query-characters.ts',
       'router.ts',

@@ -38,7 +38,7 @@ describe('clients create', () => {
     expect(stdout).toBe(`${JSON.stringify(printed)}\n`)
     expect(Object.keys(printed)).toEqual(['client_id', 'client_secret'])
     const client = await place.server.clients.find(printed.client_id)
-    expect(client?.checkSecret(printed.client_secret)).toBe(true)
+    expect(client?.checkSecret(printed.client_secret, Date.now())).toBe(true)
     expect(client).toMatchObject({
       userId: 1,
       isConfidential: true,
@@ -107,8 +107,8 @@ test('clients reset-secret prints the id and the new secret; a public client has
   const printed = JSON.parse(stdout)
   expect(Object.keys(printed)).toEqual(['client_id', 'client_secret'])
   const after = await place.server.clients.find(client.clientId)
-  expect(after?.checkSecret(printed.client_secret)).toBe(true)
-  expect(after?.checkSecret(clientSecret)).toBe(false)
+  expect(after?.checkSecret(printed.client_secret, Date.now())).toBe(true)
+  expect(after?.checkSecret(clientSecret, Date.now())).toBe(false)
 
   const open = await place.client({ isConfidential: false })
   expect(await place.run('clients', 'reset-secret', '--client-id', open.client.clientId)).toEqual(
@@ -123,7 +123,7 @@ test('clients reset-id prints the new id, and the secret stays', async () => {
   const printed = JSON.parse(stdout)
   expect(Object.keys(printed)).toEqual(['client_id'])
   expect(await place.server.clients.find(client.clientId)).toBeUndefined()
-  expect((await place.server.clients.find(printed.client_id))?.checkSecret(clientSecret)).toBe(true)
+  expect((await place.server.clients.find(printed.client_id))?.checkSecret(clientSecret, Date.now())).toBe(true)
 })
 
 test('clients delete says nothing, and knows neither other ids nor the client behind a personal token', async () => {

@@ -9,6 +9,8 @@ test('S.9 the kind goes into the digest: a code never matches as a token', () =>
     'authorization_code',
     'authorization_request',
     'session',
+    'settings_notice',
+    'settings_form',
   ]
   const digests = kinds.map((kind) => digestOf(kind, 'value'))
   expect(new Set(digests).size).toBe(kinds.length)

@@ -14,7 +14,10 @@ const native = { privateUse: true }
 
 describe('which redirect URIs may be registered', () => {
   test.each(dangerousRedirectUris)('AZ-09 %j is refused', (uri) => {
-    expect(redirectUriProblem(uri, strict)).toMatch(/\.$/)
+    expect(redirectUriProblem(uri, strict)).toMatchObject({
+      problem: expect.stringMatching(/^redirectUri/),
+      sentence: expect.stringMatching(/^It .*\.$|^A private-use .*\.$/),
+    })
   })
 
   test.each([
@@ -37,6 +40,24 @@ describe('which redirect URIs may be registered', () => {
     'http://[::1]:65535/cb',
   ])('%s is a valid URL that uses https, or http on a loopback host', (uri) => {
     expect(redirectUriProblem(uri, strict)).toBeUndefined()
+  })
+
+  test.each([
+    [`https://client.example/${'x'.repeat(2_000)}`, 'redirectUriTooLong'],
+    ['https://client.example/cb#f', 'redirectUriFragment'],
+    ['https://client.example/cb?code=1', 'redirectUriAnswerParameter'],
+    ['https://client.example/cb?x=1&state=', 'redirectUriAnswerParameter'],
+    ['https://client.example/c b', 'redirectUriCharacter'],
+    ['https://bücher.example/cb', 'redirectUriCharacter'],
+    ['com.example.app:/cb', 'redirectUriPrivateUse'],
+    ['cb', 'redirectUriInvalid'],
+    ['https://client.example:99999/cb', 'redirectUriInvalid'],
+    ['http://client.example/cb', 'redirectUriNotHttps'],
+    ['javascript:alert(1)', 'redirectUriNotHttps'],
+  ])('%s is named for what is wrong with it: %s', (uri, problem) => {
+    const found = redirectUriProblem(uri, strict)
+    expect(found?.problem).toBe(problem)
+    expect(found?.value).toBe(problem === 'redirectUriTooLong' ? 2_000 : undefined)
   })
 
   test('RFC 8252 §7.1 a private-use scheme needs the option, and a dot', () => {

@@ -39,6 +39,53 @@ describe('Scope', () => {
   })
 })
 
+describe('the texts of a scope', () => {
+  const scope = new Scope('a', {
+    helpText: 'Read',
+    group: 'Notes',
+    translations: {
+      de: { helpText: 'Lesen', group: 'Notizen' },
+      fr: { helpText: 'Lire' },
+      ja: { group: 'ノート' },
+      pl: {},
+    },
+  })
+
+  test.each([
+    ['de', { helpText: 'Lesen', group: 'Notizen' }],
+    ['fr', { helpText: 'Lire', group: 'Notes' }],
+    ['ja', { helpText: 'Read', group: 'ノート' }],
+    ['pl', { helpText: 'Read', group: 'Notes' }],
+    ['en', { helpText: 'Read', group: 'Notes' }],
+    ['', { helpText: 'Read', group: 'Notes' }],
+  ])('in %j are its own, and in the first language what is missing', (language, texts) => {
+    expect(scope.textsFor(language)).toEqual(texts)
+  })
+
+  test('DS-06 names of Object.prototype are no languages', () => {
+    for (const language of ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])
+      expect(scope.textsFor(language)).toEqual({ helpText: 'Read', group: 'Notes' })
+  })
+
+  test('translations change no field, and an empty text is one', () => {
+    expect({ ...scope }).toEqual({ id: 'a', helpText: 'Read', group: 'Notes', isInternal: false })
+    const silent = new Scope('b', { helpText: 'Help', translations: { de: { helpText: '' } } })
+    expect(silent.textsFor('de').helpText).toBe('')
+  })
+
+  test('the scope of the service speaks every language of the pages', () => {
+    const texts = ['ar', 'de', 'es', 'fr', 'it', 'ja', 'pl', 'pt', 'zh'].map((language) =>
+      emailScope.textsFor(language),
+    )
+    const english = { helpText: emailScope.helpText, group: emailScope.group }
+    for (const text of texts) {
+      expect(text.helpText).not.toBe(english.helpText)
+      expect(text.group).not.toBe(english.group)
+    }
+    expect(new Set(texts.map(({ helpText }) => helpText)).size).toBe(9)
+  })
+})
+
 describe('ScopeRegistry', () => {
   const registry = new ScopeRegistry([
     new Scope('b:x'),

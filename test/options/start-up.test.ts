@@ -140,7 +140,7 @@ describe('scopes', () => {
     ])
     expect(await problemsOf({ scopes: [new Scope('user:email')] })).toHaveLength(1)
     expect(
-      await problemsOf({ scopes: [{ id: 'a', helpText: '', group: '', isInternal: false }] }),
+      await problemsOf({ scopes: [{ id: 'a', helpText: '', group: '', isInternal: false } as Scope] }),
     ).toEqual([expect.stringContaining('Only a Scope')])
   })
 

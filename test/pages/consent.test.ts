@@ -45,7 +45,7 @@ const open = async (
 /** Each group with what is listed under it. */
 const groups = (html: string): Record<string, readonly string[]> =>
   Object.fromEntries(
-    [...html.matchAll(/<section>([\s\S]*?)<\/section>/g)].map(([, section = '']) => [
+    [...html.matchAll(/<section class="group">([\s\S]*?)<\/section>/g)].map(([, section = '']) => [
       /<h2>([^<]*)<\/h2>/.exec(section)?.[1] ?? '',
       [...section.matchAll(/<li>([\s\S]*?)<\/li>/g)].map(([, item = '']) =>
         item.replaceAll(/<\/?code>/g, '`'),
@@ -106,11 +106,11 @@ describe('XS-06 it says who asks, who is asked, and where the answer goes', () =
       website: 'https://reader.example/about?a=b&c=d',
       userId: owner.id,
     })
-    expect(html).toContain('<h1>Allow Note Reader?</h1>')
-    expect(html).toContain('<title>Allow Note Reader?</title>')
+    expect(html).toContain('<h1>Allow <bdi>Note Reader</bdi>?</h1>')
+    expect(html).toContain('<title>Allow Note Reader? · ')
     expect(shownText(html)).toContain('Reads your notes to you.')
     expect(beside(html, 'Website')).toBe(
-      '<a href="https://reader.example/about?a=b&amp;c=d" rel="noopener noreferrer nofollow">https://reader.example/about?a=b&amp;c=d</a>',
+      '<a href="https://reader.example/about?a=b&amp;c=d" rel="noopener noreferrer nofollow"><bdi>https://reader.example/about?a=b&amp;c=d</bdi></a>',
     )
     expect(beside(html, 'Registered by')).toBe('<bdi>owner@example.org</bdi>')
     expect(beside(html, 'You are logged in as')).toBe(`<bdi>${app.user.email}</bdi>`)
@@ -133,7 +133,7 @@ describe('XS-06 it says who asks, who is asked, and where the answer goes', () =
     ['com.example.app:/cb', '<code>com.example.app:</code>', false],
   ])('%s: the user is told that %s comes next', async (uri, shown, isConfidential = true) => {
     const { html } = await open({ redirectUris: [uri], isConfidential })
-    expect(beside(html, 'You will be sent to')).toBe(shown)
+    expect(beside(html, 'You will be sent to')?.replace(' dir="ltr"', '')).toBe(shown)
   })
 
   test.each([

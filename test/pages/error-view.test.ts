@@ -98,7 +98,8 @@ describe('contract §2 the error view', () => {
       state: 'evil',
     }
     const { html } = await view(query)
-    expect([...html.matchAll(/<a href="([^"]*)"/g)].map(([, address]) => address)).toEqual(['/'])
+    const links = [...html.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, address]) => address)
+    expect(links).toEqual(['#main', '/', '/'])
     expect(html).not.toContain('evil')
   })
 })

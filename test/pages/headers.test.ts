@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const policy = (formAction = "'self'"): string =>
-  `default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action ${formAction}`
+  `default-src 'none'; script-src 'self'; connect-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action ${formAction}`
 
 const post = (path: string, fields: Record<string, string>, agent = session.agent) =>
   agent.fetch(`${app.issuer}${path}`, { method: 'POST', body: new URLSearchParams(fields) })
@@ -140,11 +140,14 @@ describe('contract §6.3 headers of every page', () => {
     ])
       expect(headers.get(name), name).toBeNull()
     const html = await answer.text()
-    expect(html).toMatch(/^<!doctype html>\n<html lang="en" dir="ltr">/)
-    expect(html).not.toMatch(/<script|<style|<iframe|\sstyle=|\son[a-z]+=|javascript:|<base/i)
+    expect(html).toMatch(/^<!doctype html>\n<html lang="en" dir="ltr" data-locale="en">/)
+    const ours = '<script src="/oauth/page.js" type="module"></script>'
+    expect(html.replace(ours, '')).not.toMatch(
+      /<script|<style|<iframe|\sstyle=|\son[a-z]+=|javascript:|<base/i,
+    )
     // Nothing is loaded from elsewhere.
     for (const [, address] of html.matchAll(/(?:src|href|action)="([^"]*)"/g))
-      expect(address).toMatch(/^\/(?!\/)/)
+      expect(address).toMatch(/^(?:#main$|\/(?!\/))/)
   })
 
   test('redirects and JSON have theirs too', async () => {
@@ -178,7 +181,7 @@ describe('contract §6.3 headers of every page', () => {
   test('the stylesheet is ours, is cached, and loads nothing', async () => {
     const answer = await get('/oauth/style.css')
     expect(answer.headers.get('content-type')).toBe('text/css; charset=utf-8')
-    expect(answer.headers.get('cache-control')).toBe('public, max-age=3600')
+    expect(answer.headers.get('cache-control')).toBe('public, no-cache')
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
     expect(answer.headers.get('set-cookie')).toBeNull()
     const css = await answer.text()
@@ -259,7 +262,7 @@ describe('pages for everybody', () => {
     expect(html).toMatch(/<title>[^<]+<\/title>/)
     expect(html).toMatch(/<meta charset="utf-8">/)
     expect(html).toMatch(/<meta name="viewport"/)
-    expect(html).toMatch(/<main>[\s\S]*<\/main>/)
+    expect(html).toMatch(/<main id="main"[^>]*>[\s\S]*<\/main>/)
     for (const [input] of html.matchAll(/<input (?!type="hidden")[^>]*>/g)) {
       const id = / id="([^"]+)"/.exec(input)?.[1]
       expect(html).toContain(`<label for="${id}">`)

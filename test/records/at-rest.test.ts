@@ -288,6 +288,14 @@ describe('a row that was altered, moved or written without the key authenticates
       { grant_types: 'password' },
       { response_types: 'token' },
       { token_endpoint_auth_method: 'client_secret_post' },
+      { optional_scopes: 'notes:read' },
+      { is_verified: 1 },
+      { is_disabled: 1 },
+      { previous_client_secret: digestOf('client_secret', 'mine') },
+      {
+        previous_client_secret: digestOf('client_secret', 'mine'),
+        previous_client_secret_expires: app.now() + 10_000_000,
+      },
     ]
     const requestToken = (secret: string) =>
       tokenRequest(
@@ -328,7 +336,7 @@ describe('a row that was altered, moved or written without the key authenticates
     const { clientId, clientSecret } = await app.client()
     execute(
       app.database,
-      "insert into oauth2server_client select 'copied', 'x' || client_secret, name, description, website, user_id, is_confidential, is_internal, is_personal, redirect_uris, default_scopes, allowed_scopes, grant_types, response_types, token_endpoint_auth_method, created_at, seal from oauth2server_client where client_id = ?",
+      "insert into oauth2server_client (client_id, client_secret, name, description, website, user_id, is_confidential, is_internal, is_personal, redirect_uris, default_scopes, allowed_scopes, grant_types, response_types, token_endpoint_auth_method, created_at, seal) select 'copied', 'x' || client_secret, name, description, website, user_id, is_confidential, is_internal, is_personal, redirect_uris, default_scopes, allowed_scopes, grant_types, response_types, token_endpoint_auth_method, created_at, seal from oauth2server_client where client_id = ?",
       clientId,
     )
     expect(await app.server.clients.find('copied')).toBeUndefined()
@@ -359,6 +367,8 @@ describe('a row that was altered, moved or written without the key authenticates
     expect(await shows()).toBe(true)
     for (const columns of [
       { scopes: 'notes:read notes:write' },
+      { declined_scopes: 'notes:write' },
+      { scopes: 'notes:read notes:write', declined_scopes: 'notes:write' },
       { id: 'other' },
       { user_id: otherUser },
     ] as Record<string, Value>[]) {

@@ -42,6 +42,11 @@ describe('client', () => {
         grantTypes: null,
         responseTypes: null,
         tokenEndpointAuthMethod: null,
+        optionalScopes: [],
+        previousClientSecret: null,
+        previousClientSecretExpires: null,
+        isVerified: false,
+        isDisabled: false,
         createdAt: app.now(),
         owner: null,
       })
@@ -62,6 +67,7 @@ describe('client', () => {
         grantTypes: ['authorization_code'],
         responseTypes: ['code'],
         tokenEndpointAuthMethod: 'none',
+        optionalScopes: ['notes:read'],
       } as const
       const { client } = await create(input)
       expect(client).toMatchObject(input)
@@ -139,11 +145,11 @@ describe('client', () => {
       expect(JSON.stringify(await app.server.clients.find(client.clientId))).not.toContain(
         clientSecret,
       )
-      expect(client.checkSecret(clientSecret)).toBe(true)
+      expect(client.checkSecret(clientSecret, app.now())).toBe(true)
       // Nor does the record of the owner bring the hash of a password along.
       expect(JSON.stringify(client)).not.toContain('argon2')
       for (const wrong of ['', clientSecret.slice(1), `${clientSecret}x`, client.clientSecret])
-        expect(client.checkSecret(wrong)).toBe(false)
+        expect(client.checkSecret(wrong, app.now())).toBe(false)
     })
 
     test('limits of a client name known types only, once each', async () => {

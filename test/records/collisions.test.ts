@@ -45,7 +45,7 @@ describe('ST-04 a random source that repeats itself: another value is drawn, not
     expect(one.clientId).not.toBe(other.clientId)
     expect(one.clientSecret).not.toBe(other.clientSecret)
     for (const { clientId, clientSecret } of [one, other])
-      expect((await clientOf(app, clientId)).checkSecret(clientSecret)).toBe(true)
+      expect((await clientOf(app, clientId)).checkSecret(clientSecret, app.now())).toBe(true)
   })
 
   test('a renewed client_id, client_secret, or both', async () => {
@@ -67,7 +67,9 @@ describe('ST-04 a random source that repeats itself: another value is drawn, not
     expect(new Set([taken.clientId, renewed, both.client.clientId]).size).toBe(3)
     expect(new Set([taken.clientSecret, clientSecret, both.clientSecret]).size).toBe(3)
     expect(rows('client').find((row) => row.client_id === taken.clientId)).toEqual(before)
-    expect((await clientOf(app, both.client.clientId)).checkSecret(both.clientSecret)).toBe(true)
+    expect(
+      (await clientOf(app, both.client.clientId)).checkSecret(both.clientSecret, app.now()),
+    ).toBe(true)
   })
 
   test('a personal token, and the client behind it', async () => {

@@ -180,7 +180,14 @@ describe('user', () => {
       const { store } = app.server
       const token = query(app.database, 'select * from oauth2server_token limit 1')
       expect(token).toHaveLength(1)
-      const orphan = { userId: 4711, clientId: 'nope', scopes: [], grantedAt: 0, id: 'x' }
+      const orphan = {
+        userId: 4711,
+        clientId: 'nope',
+        scopes: [],
+        declinedScopes: [],
+        grantedAt: 0,
+        id: 'x',
+      }
       await expect(store.consents.put({ consent: orphan, seal: '' as never })).rejects.toThrow(
         Vanished,
       )

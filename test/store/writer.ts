@@ -31,6 +31,7 @@ for (const code of codes) {
       scopes: [],
       codeDigest: code as Digest,
       code: null,
+      userAgent: '',
       createdAt: 0,
       expiresAt: 10,
     })

@@ -7,12 +7,16 @@ import {
   createAuthorizationServer,
   type Extension,
   type Grant,
+  html,
   OAuthError,
+  type Page,
+  type Pages,
   type PersonalToken,
   Scope,
   type StoreOpener,
   type Token,
   UserProxy,
+  type ViewOf,
 } from 'svc-oauth2server'
 import { requireOauthScopes } from 'svc-oauth2server/express'
 import { sqlite } from 'svc-oauth2server/sqlite'
@@ -117,6 +121,11 @@ export const theSeamsAreKnown = () => {
   const extension: Extension = { name: 'x', onAuthorisationRequest: () => undefined }
   // @ts-expect-error a grant says what it reads
   const grant: Grant = { type: 'x', redeem: async () => Promise.reject(new Error()) }
+  // @ts-expect-error text is no markup until somebody vouches for it
+  const page: Page<ViewOf<'problem'>> = ({ sentence }) => `<p>${sentence}</p>`
+  const pages: Partial<Pages> = { problem: ({ sentence }) => html`<p>${sentence}</p>` }
+  // @ts-expect-error no page has this name
+  const misspelt: Partial<Pages> = { problems: page }
   // @ts-expect-error an error code that does not exist
   new OAuthError('invalid_tokens', 'x')
   // @ts-expect-error the option is named internal
@@ -125,5 +134,5 @@ export const theSeamsAreKnown = () => {
   new UserProxy()
   // @ts-expect-error scopes are ids
   requireOauthScopes(new Scope('x'))
-  return [extension, grant]
+  return [extension, grant, pages, misspelt]
 }

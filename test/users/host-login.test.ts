@@ -94,6 +94,7 @@ test('a session without an id of its own: its JWT is bound to the user alone', a
     script: '/oauth/session.js',
     login: '/enter',
     logout: null,
+    applications: '/account/settings/applications/',
   })
   owner = { id: 1, sessionId: 'x' }
   await expect(ask()).rejects.toThrow('The JWT token is not valid.')

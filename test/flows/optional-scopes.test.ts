@@ -1,0 +1,273 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { unescaped } from '../support/html.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { browser } from '../support/session.ts'
+import { answerTo, formIn, TestClient, UserAgent } from '../support/user-agent.ts'
+
+let app: TestServer
+let agent: UserAgent
+beforeAll(async () => {
+  app = await startServer()
+  agent = new UserAgent({ 'user-agent': browser })
+  await agent.logIn(app)
+})
+afterAll(() => app.close())
+
+const scope = 'notes:read notes:write user:email'
+
+/** A client whose users may keep `notes:write` and `user:email` to themselves. */
+const register = (input = {}): Promise<TestClient> =>
+  TestClient.register(app, agent, { optionalScopes: ['notes:write', 'user:email'], ...input })
+
+/** The consent page: its hidden fields, and the boxes with whether they are ticked. */
+const open = async (client: TestClient, given: Record<string, string | undefined> = {}) => {
+  const page = await agent.fetch(client.url({ scope, ...given }))
+  expect(page.status).toBe(200)
+  return read(await page.text())
+}
+
+const read = (html: string) => {
+  const boxes = [...html.matchAll(/<input type="checkbox"[^>]*>/g)].map(([box]) => {
+    expect(box).toContain('name="optional_scope"')
+    const value = unescaped(/ value="([^"]*)"/.exec(box)?.[1] ?? '')
+    return [value, / checked/.test(box)] as const
+  })
+  return { ...formIn(html), boxes: Object.fromEntries(boxes), html }
+}
+
+type Fields = readonly (readonly [string, string])[]
+
+const post = (hidden: Record<string, string>, fields: Fields, query = ''): Promise<Response> =>
+  agent.fetch(`${app.issuer}/oauth/authorize${query}`, {
+    method: 'POST',
+    body: new URLSearchParams([...Object.entries(hidden), ...fields] as [string, string][]),
+  })
+
+/** Allows what is ticked; answers what the client got in the end. */
+const allow = async (
+  client: TestClient,
+  ticked: readonly string[],
+  {
+    given = {},
+    further = [],
+    query = '',
+  }: { given?: Record<string, string>; further?: Fields; query?: string } = {},
+): Promise<string> => {
+  const { hidden } = await open(client, given)
+  const boxes = ticked.map((id) => ['optional_scope', id] as const)
+  return granted(client, await post(hidden, [...boxes, ...further, ['confirm', 'yes']], query))
+}
+
+const granted = async (client: TestClient, answer: Response): Promise<string> => {
+  expect(answer.status).toBe(303)
+  const { code = '' } = answerTo(client, new URL(answer.headers.get('location') ?? ''))
+  const { status, body } = await client.redeem(code)
+  expect(status).toBe(200)
+  return body.scope
+}
+
+describe('optional scopes', () => {
+  test('stand as boxes that are ticked at first; what is not optional has none', async () => {
+    const { boxes, html } = await open(await register())
+    expect(boxes).toEqual({ 'notes:write': true, 'user:email': true })
+    expect(html).toContain('<code>notes:read</code>')
+  })
+
+  test('a client without any shows no box, and one that does not ask for them neither', async () => {
+    expect((await open(await register({ optionalScopes: [] }))).boxes).toEqual({})
+    expect((await open(await register(), { scope: 'notes:read' })).boxes).toEqual({})
+  })
+
+  test('the token answer says what was granted', async () => {
+    const client = await register()
+    expect(await allow(client, ['notes:write', 'user:email'])).toBe(scope)
+    const other = await register()
+    expect(await allow(other, ['user:email'])).toBe('notes:read user:email')
+    expect(await allow(await register(), [])).toBe('notes:read')
+  })
+
+  test('the implicit token and a refreshed one hold no more', async () => {
+    const client = await register()
+    const { hidden } = await open(client, { response_type: 'token' })
+    const answer = await post(hidden, [['confirm', 'yes']])
+    const target = new URL(answer.headers.get('location') ?? '')
+    expect(answerTo(client, target, 'fragment').scope).toBe('notes:read')
+    const code = await open(client, { prompt: 'consent' })
+    const redirect = await post(code.hidden, [['confirm', 'yes']])
+    const { body } = await client.redeem(
+      answerTo(client, new URL(redirect.headers.get('location') ?? '')).code ?? '',
+    )
+    const wider = await client.refresh(body.refresh_token, { scope })
+    expect([wider.status, wider.body.error]).toEqual([400, 'invalid_scope'])
+    expect((await client.refresh(body.refresh_token)).body.scope).toBe('notes:read')
+  })
+
+  test('all of what is asked for may be optional: authentication is left', async () => {
+    const client = await register()
+    expect(await allow(client, [], { given: { scope: 'notes:write user:email' } })).toBe('')
+  })
+
+  test('refused as a whole, nothing is remembered', async () => {
+    const client = await register()
+    const { hidden } = await open(client)
+    const answer = await post(hidden, [
+      ['optional_scope', 'notes:write'],
+      ['confirm', 'no'],
+    ])
+    expect(answerTo(client, new URL(answer.headers.get('location') ?? '')).error).toBe(
+      'access_denied',
+    )
+    expect(await app.server.consents.find(app.user.id, client.clientId)).toBeUndefined()
+    expect((await open(client)).boxes).toEqual({ 'notes:write': true, 'user:email': true })
+  })
+})
+
+describe('contract §4.7 the decision is remembered', () => {
+  const silently = async (client: TestClient, given = {}): Promise<string> =>
+    granted(client, await agent.fetch(client.url({ scope, ...given })))
+
+  test('what was declined is no reason to ask again', async () => {
+    const client = await register()
+    await allow(client, ['user:email'])
+    expect(await silently(client)).toBe('notes:read user:email')
+    expect(await silently(client, { scope: 'notes:write' })).toBe('')
+    expect(await silently(client, { scope: 'notes:read' })).toBe('notes:read')
+  })
+
+  test('more is asked for: the boxes stand as they were decided', async () => {
+    const client = await register()
+    await allow(client, [], { given: { scope: 'notes:read notes:write' } })
+    const { boxes } = await open(client)
+    expect(boxes).toEqual({ 'notes:write': false, 'user:email': true })
+    expect(await allow(client, ['notes:write'])).toBe('notes:read notes:write')
+    expect(await silently(client)).toBe('notes:read notes:write')
+  })
+
+  test('a scope that is taken back when asked again is gone from then on', async () => {
+    const client = await register()
+    await allow(client, ['notes:write', 'user:email'])
+    expect(await allow(client, ['user:email'], { given: { prompt: 'consent' } })).toBe(
+      'notes:read user:email',
+    )
+    expect(await silently(client)).toBe('notes:read user:email')
+  })
+
+  test('a declined scope that is not optional any more is asked for', async () => {
+    const client = await register()
+    await allow(client, ['user:email'])
+    await app.server.clients.update(client.clientId, { optionalScopes: ['user:email'] })
+    const { boxes } = await open(client)
+    expect(boxes).toEqual({ 'user:email': true })
+    const none = await agent.fetch(client.url({ scope, prompt: 'none' }))
+    expect(none.headers.get('location')).toContain('error=consent_required')
+  })
+
+  test('a public client asks each time, with the boxes as they were decided', async () => {
+    const client = await register({ isConfidential: false })
+    await allow(client, ['notes:write'])
+    expect((await open(client)).boxes).toEqual({ 'notes:write': true, 'user:email': false })
+  })
+})
+
+describe('SC-02 the form can take away from what was shown, and add nothing', () => {
+  test.each<[string, Fields]>([
+    ['scope', [['scope', 'notes:read notes:write user:email']]],
+    [
+      'scopes[]',
+      [
+        ['scopes[]', 'notes:write'],
+        ['scopes', 'notes:write'],
+      ],
+    ],
+    ['an optional scope that was not asked for', [['optional_scope', 'notes:write']]],
+    ['an internal one', [['optional_scope', 'test:scope']]],
+    ['one that does not exist', [['optional_scope', 'rw:all']]],
+    ['several in one', [['optional_scope', 'notes:write user:email']]],
+    [
+      'bracketed',
+      [
+        ['optional_scope[]', 'notes:write'],
+        ['optional_scope[0]', 'notes:write'],
+      ],
+    ],
+    [
+      'its own client',
+      [
+        ['client_id', 'x'],
+        ['redirect_uri', 'https://evil.example'],
+      ],
+    ],
+  ])('%s', async (_, further) => {
+    const client = await register({ optionalScopes: ['notes:write'] })
+    for (const query of ['', '?scope=notes:write&optional_scope=notes:write'])
+      expect(
+        await allow(client, [], {
+          given: { scope: 'notes:read', prompt: 'consent' },
+          further,
+          query,
+        }),
+      ).toBe('notes:read')
+  })
+
+  test('what is not optional cannot be unticked, and an internal scope stays where it was', async () => {
+    const client = await register({ optionalScopes: ['user:email'] })
+    expect(await allow(client, ['notes:read'])).toBe('notes:read notes:write')
+  })
+
+  test('boxes that changed while the user was asked: nothing is done', async () => {
+    for (const optionalScopes of [
+      [],
+      ['notes:write'],
+      ['notes:read', 'notes:write', 'user:email'],
+    ]) {
+      const client = await register()
+      const { hidden } = await open(client)
+      await app.server.clients.update(client.clientId, { optionalScopes })
+      const answer = await post(hidden, [['confirm', 'yes']])
+      expect(answer.status).toBe(400)
+      expect(await answer.text()).toContain('The application has changed')
+      expect(await app.server.consents.find(app.user.id, client.clientId)).toBeUndefined()
+    }
+  })
+
+  test('with a stale CSRF token the boxes stand as they were ticked', async () => {
+    const { hidden } = await open(await register())
+    const again = await post({ ...hidden, csrf_token: 'x' }, [
+      ['optional_scope', 'user:email'],
+      ['confirm', 'yes'],
+    ])
+    expect(again.status).toBe(403)
+    expect(read(await again.text()).boxes).toEqual({ 'notes:write': false, 'user:email': true })
+  })
+})
+
+describe('the consent page says who asks', () => {
+  const unverified = 'This application was not checked by'
+
+  test('that it is not verified, until it is', async () => {
+    const client = await register()
+    expect((await open(client)).html).toContain(unverified)
+    await app.server.clients.mark(client.clientId, { isVerified: true })
+    expect((await open(client)).html).not.toContain(unverified)
+  })
+
+  test('an internal application is ours', async () => {
+    expect((await open(await register({ isInternal: true }))).html).not.toContain(unverified)
+  })
+
+  test('that its name mixes alphabets', async () => {
+    const warning = 'The name mixes letters of several alphabets'
+    expect((await open(await register({ name: 'Paypаl' }))).html).toContain(warning)
+    expect((await open(await register({ name: 'Paypal' }))).html).not.toContain(warning)
+  })
+
+  test('its tokens know the browser in which the user agreed', async () => {
+    const client = await register()
+    await allow(client, [])
+    const found = await app.server.authorizedApplications.of(app.user.id, {
+      after: null,
+      limit: 100,
+    })
+    expect(JSON.stringify(found)).toContain(browser)
+  })
+})

@@ -1,0 +1,32 @@
+import type { Page } from 'playwright-core'
+
+/** Listens to what a page of ours complains about: errors, warnings and violations of its content security policy. */
+export const complaintsOf = async (
+  page: Page,
+  issuer: string,
+  hear: (complaint: string) => void,
+): Promise<void> => {
+  const isOurs = (url: string): boolean => url.startsWith(issuer)
+  page.on('console', (message) => {
+    const { url } = message.location()
+    const kind = message.type()
+    if ((kind !== 'error' && kind !== 'warning') || !isOurs(page.url())) return
+    // That a page answers 4xx is what some tests are about.
+    const isStatus = message.text().startsWith('Failed to load resource: the server responded')
+    if (isStatus && url === page.url()) return
+    hear(`${page.url()}: ${message.text()} (${url})`)
+  })
+  page.on('pageerror', (error) => {
+    if (isOurs(page.url())) hear(`${page.url()}: ${error}`)
+  })
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText ?? ''
+    // A person may well go on before everything has arrived.
+    if (isOurs(page.url()) && reason !== 'net::ERR_ABORTED') hear(`${request.url()}: ${reason}`)
+  })
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
+      console.error(`violates ${violatedDirective}: ${blockedURI}`)
+    })
+  })
+}

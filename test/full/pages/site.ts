@@ -1,0 +1,145 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { User } from 'svc-oauth2server'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { chromiumPath } from '../../support/needs.ts'
+import { startServer, type TestOptions, type TestServer } from '../../support/server.ts'
+import { complaintsOf } from './complaints.ts'
+import type { Hands } from './hands.ts'
+import type { Way } from './ways.ts'
+
+/** Somebody in front of a browser. */
+export interface Person extends Hands {
+  readonly user: User
+  readonly page: Page
+  /** Opens an address of the server. */
+  open(path: string): Promise<void>
+  /** The same user in a browser that is not logged in anywhere. */
+  elsewhere(options?: BrowserContextOptions): Promise<Person>
+}
+
+/** What the tests of a file share: a server with pages, and a browser. */
+export interface Site {
+  readonly app: TestServer
+  /** A new user, logged in unless told otherwise. */
+  person(way: Way, as?: Partial<PersonOptions>): Promise<Person>
+  /** A page of a browser of its own; what it complains about fails the test. */
+  newPage(options?: BrowserContextOptions): Promise<Page>
+}
+
+interface PersonOptions {
+  readonly isAdmin: boolean
+  readonly isLoggedIn: boolean
+}
+
+const launchArguments = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  // The sites of client applications are on this machine, whatever they are called.
+  '--host-resolver-rules=MAP *.example 127.0.0.1',
+]
+
+/** The password of everybody. */
+export const password = 'correct horse battery staple'
+
+/** The settings, below the issuer. */
+export const applications = '/account/settings/applications/'
+export const sessions = '/account/settings/sessions/'
+export const administration = '/admin/applications/'
+
+/** Starts the notes application and Chromium for the tests of a file, and ends them. */
+export const useSite = (options: TestOptions = {}): Site => {
+  let app: TestServer
+  let browser: Browser
+  let people = 0
+  const pages: Page[] = []
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    app = await startServer({ clock: () => Date.now(), ...options })
+    browser = await chromium.launch({ executablePath: chromiumPath, args: launchArguments })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await app?.close()
+  })
+  afterEach(async () => {
+    await Promise.all(pages.splice(0).map((page) => page.context().close()))
+    expect(complaints.splice(0)).toEqual([])
+    expect(app.log.filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  const newPage = async (contextOptions: BrowserContextOptions = {}): Promise<Page> => {
+    const context = await browser.newContext({
+      locale: 'en-GB',
+      ignoreHTTPSErrors: true,
+      ...contextOptions,
+    })
+    context.setDefaultTimeout(10_000)
+    const page = await context.newPage()
+    pages.push(page)
+    await complaintsOf(page, app.issuer, (complaint) => complaints.push(complaint))
+    return page
+  }
+
+  const inFrontOf = async (user: User, way: Way, more?: BrowserContextOptions): Promise<Person> => {
+    const page = await newPage({ ...way.options, ...more })
+    return {
+      ...way.hands(page),
+      user,
+      page,
+      open: async (path) => {
+        await page.goto(`${app.issuer}${path}`)
+      },
+      elsewhere: (contextOptions) => inFrontOf(user, way, contextOptions),
+    }
+  }
+
+  return {
+    get app() {
+      return app
+    },
+    newPage,
+    async person(way, { isAdmin = false, isLoggedIn = true } = {}) {
+      people += 1
+      const email = `person-${people}@example.org`
+      const user = await app.server.users.create({ email, password, isAdmin })
+      const person = await inFrontOf(user, way)
+      if (isLoggedIn) await beginSession(person, app)
+      return person
+    },
+  }
+}
+
+/** Logs in behind the back of the login page, which has tests of its own. */
+export const beginSession = async ({ user, page }: Person, { server }: TestServer) => {
+  const userAgent = await page.evaluate('navigator.userAgent')
+  const browser = { cookie: null, address: '127.0.0.1', userAgent: String(userAgent), raw: null }
+  const [pair = ''] = (await server.sessions.signIn(user.id, browser)).split(';')
+  const [name = '', value = ''] = pair.split('=')
+  await page
+    .context()
+    .addCookies([
+      {
+        name,
+        value,
+        domain: 'localhost',
+        path: '/',
+        httpOnly: true,
+        secure: true,
+        sameSite: 'Lax',
+      },
+    ])
+}
+
+/** Logs in as a person does, from the login page on. */
+export const logIn = async (person: Person, typed: string = password): Promise<void> => {
+  const { page } = person
+  await person.type(page.getByLabel('E-mail address'), person.user.email)
+  await person.type(page.getByLabel('Password'), typed)
+  await person.press(page.getByRole('button', { name: 'Log in' }))
+}

@@ -1,0 +1,34 @@
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { type Hands, keyboard, mouse, touch } from './hands.ts'
+
+/** How somebody uses the pages. */
+export interface Way {
+  readonly name: string
+  readonly options: BrowserContextOptions
+  readonly hands: (page: Page) => Hands
+  readonly hasScripts: boolean
+}
+
+/** A screen on a desk. */
+export const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 800 } }
+
+/** A phone, held upright. */
+export const phone: BrowserContextOptions = {
+  viewport: { width: 360, height: 740 },
+  deviceScaleFactor: 2,
+  isMobile: true,
+  hasTouch: true,
+}
+
+/** Everything that the pages are for can be done in each of these ways. */
+export const ways: readonly Way[] = [
+  { name: 'on a desktop', options: desktop, hands: mouse, hasScripts: true },
+  { name: 'on a phone', options: phone, hands: touch, hasScripts: true },
+  {
+    name: 'without JavaScript',
+    options: { ...desktop, javaScriptEnabled: false },
+    hands: mouse,
+    hasScripts: false,
+  },
+  { name: 'with the keyboard alone', options: desktop, hands: keyboard, hasScripts: true },
+]

@@ -1,0 +1,214 @@
+import type { Endpoint } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addressesOf } from '../../src/addresses.ts'
+import { rawHttp } from '../support/raw-http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { UserAgent } from '../support/user-agent.ts'
+
+/** Answers what the path says. */
+const endpoint = (
+  path: string,
+  names: readonly string[],
+  { methods = ['GET'], errors = 'page' }: Partial<Pick<Endpoint, 'methods' | 'errors'>> = {},
+): Endpoint => ({
+  path: ({ settingsPrefix }) => `${settingsPrefix}${path}`,
+  methods,
+  errors,
+  async handle(request) {
+    if (request.method === 'POST') await request.form()
+    return Response.json({ at: path, values: names.map((name) => request.param(name)) })
+  },
+})
+
+const things = {
+  name: 'things',
+  endpoints: [
+    endpoint('/things/:thing/', ['thing']),
+    endpoint('/things/new/', []),
+    endpoint('/things/:thing/parts/:part/', ['thing', 'part'], { methods: ['GET', 'POST'] }),
+    endpoint('/list/', [], { methods: ['GET', 'POST'] }),
+    endpoint('/data/:id', ['id'], { errors: 'json' }),
+    endpoint('/wrong/:id/', ['other']),
+  ],
+}
+
+let app: TestServer
+let root: string
+beforeAll(async () => {
+  app = await startServer({ extensions: [things], basePath: '/app', settingsPrefix: '/me' })
+  root = '/app/me'
+})
+afterAll(() => app.close())
+
+const send = (target: string, headers: readonly string[] = [], method = 'GET') =>
+  rawHttp(app, { target, headers, method })
+
+const html = 'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+const json = 'Accept: application/json'
+
+describe('a path with parameters', () => {
+  test.each<[target: string, at: string, values: readonly string[]]>([
+    ['/things/1/', '/things/:thing/', ['1']],
+    ['/things/new/', '/things/new/', []],
+    ['/things/a%20b/', '/things/:thing/', ['a b']],
+    ['/things/a+b/', '/things/:thing/', ['a+b']],
+    ['/things/%C3%A9/', '/things/:thing/', ['é']],
+    ['/things/a%2Fb/', '/things/:thing/', ['a/b']],
+    ['/things/..%2F..%2Fnew/', '/things/:thing/', ['../../new']],
+    ['/things/%2561/', '/things/:thing/', ['%61']],
+    ['/things/%25/', '/things/:thing/', ['%']],
+    ['/things/%3Ax/', '/things/:thing/', [':x']],
+    ['/things/:thing/', '/things/:thing/', [':thing']],
+    ['/things/__proto__/', '/things/:thing/', ['__proto__']],
+    [
+      '/things/constructor/parts/toString/',
+      '/things/:thing/parts/:part/',
+      ['constructor', 'toString'],
+    ],
+    ['/things/1/parts/2/?thing=3&part=4', '/things/:thing/parts/:part/', ['1', '2']],
+    ['/data/5', '/data/:id', ['5']],
+  ])('%s is %s with %j', async (target, at, values) => {
+    const answer = await send(`${root}${target}`)
+    expect(answer.status).toBe(200)
+    const text = Buffer.from(answer.text, 'latin1').toString()
+    expect(JSON.parse(text)).toEqual({ at, values })
+  })
+
+  test.each([
+    '/things/%/',
+    '/things/%zz/',
+    '/things/%E0%A4%A/',
+    '/things/%C3/',
+    '/things/%FF/parts/1/',
+    '/things/a%00b/',
+    '/things/a%0Ab/',
+    '/things//',
+    '/things/',
+    '/things/1/other/',
+    '/things/1/parts//',
+    '/data/%zz',
+    '/data/',
+    '/list/more',
+  ])('%s is not there', async (target) => {
+    const answer = await send(`${root}${target}`)
+    expect(answer.status).toBe(404)
+    expect(app.log.filter(({ event }) => event === 'request.failed')).toEqual([])
+  })
+
+  test('a name that the pattern does not have is our own mistake', async () => {
+    expect((await send(`${root}/wrong/1/`)).status).toBe(500)
+    expect(app.log.at(-1)).toMatchObject({ event: 'request.failed' })
+  })
+})
+
+describe('a path without its slash', () => {
+  test.each([
+    ['/list', '/list/'],
+    ['/list?a=b&c=%2F', '/list/?a=b&c=%2F'],
+    ['/things/new', '/things/new/'],
+    ['/things/1', '/things/1/'],
+    ['/things/a%2Fb', '/things/a%2Fb/'],
+    ['/things/1/parts/2?x', '/things/1/parts/2/?x'],
+  ])('%s leads to %s', async (target, location) => {
+    for (const method of ['GET', 'HEAD', 'POST']) {
+      const answer = await send(`${root}${target}`, [], method)
+      expect(answer.status).toBe(308)
+      expect(answer.headers.get('location')).toBe(`${root}${location}`)
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+    }
+  })
+
+  test('no further than that', async () => {
+    for (const target of ['/things', '/data', '/other', ''])
+      expect((await send(`${root}${target}`)).status).toBe(404)
+  })
+})
+
+describe('errors of pages', () => {
+  test.each([
+    ['a wrong method', 405, () => send(`${root}/list/`, [html], 'DELETE')],
+    ['a body that is no form', 400, () => send(`${root}/list/`, [html], 'POST')],
+    ['nothing there', 404, () => send(`${root}/things/1/other/`, [html])],
+    ['a path that cannot be read', 404, () => send(`${root}/things/%/`, [html])],
+  ])('%s: %i as a page for a browser', async (_, status, ask) => {
+    const answer = await ask()
+    expect(answer.status).toBe(status)
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(answer.headers.get('set-cookie')).toBeNull()
+    expect(answer.text).toContain('href="/app/"')
+  })
+
+  test.each([
+    ['a wrong method', 405, () => send(`${root}/list/`, [json], 'DELETE')],
+    ['a body that is no form', 400, () => send(`${root}/list/`, [json], 'POST')],
+    ['nothing there', 404, () => send(`${root}/things/1/other/`, [json])],
+    ['a path that cannot be read', 404, () => send(`${root}/things/%/`, [json])],
+    ['a wrong method, and no wish', 405, () => send(`${root}/list/`, [], 'DELETE')],
+  ])('%s: %i as JSON for a script', async (_, status, ask) => {
+    const answer = await ask()
+    expect(answer.status).toBe(status)
+    expect(answer.headers.get('content-type')).toBe('application/json')
+    expect(JSON.parse(answer.text)).toEqual({
+      error: 'invalid_request',
+      error_description: expect.any(String),
+    })
+  })
+
+  test('a wrong method names those that are right', async () => {
+    for (const accept of [html, json]) {
+      const answer = await send(`${root}/list/`, [accept], 'PUT')
+      expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
+      expect(answer.text).toContain('Allowed: GET, HEAD, POST.')
+    }
+  })
+
+  test('what has no pages answers JSON to a browser too', async () => {
+    const answer = await send(`${root}/data/1`, [html], 'POST')
+    expect(answer.status).toBe(405)
+    expect(answer.headers.get('content-type')).toBe('application/json')
+  })
+
+  test('the page says in the language of the reader what happened, and in English what the protocol says', async () => {
+    const answer = await send(`${root}/list/`, [html], 'POST')
+    expect(answer.text).toContain('What was sent cannot be read. Nothing was done.')
+    expect(answer.text).toContain('The content type must be application/x-www-form-urlencoded.')
+  })
+
+  test('a body that is too large: 413', async () => {
+    const answer = await new UserAgent({ accept: 'text/html' }).fetch(`${app.issuer}/me/list/`, {
+      method: 'POST',
+      body: new URLSearchParams({ x: 'x'.repeat(70_000) }),
+    })
+    expect(answer.status).toBe(413)
+    expect(await answer.text()).toContain('What was sent is too large.')
+  })
+})
+
+describe('what a host leads to the server', () => {
+  test('all below a folder, and nothing beside it', () => {
+    const { handles, addresses } = app.server
+    for (const path of ['/list', '/list/', '/list/more', '/things/x', '/things/x/y/z', '/data/1'])
+      expect(handles(`${root}${path}`), path).toBe(true)
+    for (const path of ['', '/', '/listing', '/things', '/dat', '/other'])
+      expect(handles(`${root}${path}`), path).toBe(false)
+    expect(handles('/app/')).toBe(false)
+    expect(addresses).toEqual(
+      expect.arrayContaining([
+        '/app/oauth/*',
+        `${root}/list`,
+        `${root}/list/*`,
+        `${root}/things/*`,
+      ]),
+    )
+  })
+
+  test('each path is covered once, and the start page claims nothing but itself', () => {
+    const { list, handles } = addressesOf(
+      ['/a/', '/a/b/', '/a/:id/', '/a/b/:id', '/oauth/x', '/login', '/'],
+      { root: '/', prefix: '/oauth/' },
+    )
+    expect([...list].sort()).toEqual(['/', '/a', '/a/*', '/login', '/oauth/*'])
+    expect(handles('/x')).toBe(false)
+  })
+})

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest'
+import { digestOf } from '../../src/crypto/digest.ts'
+import { Client, type ClientContext, type ClientFields } from '../../src/model/client.ts'
+import { clientRow } from '../store/rows.ts'
+
+const client = (over: Partial<ClientFields> = {}, active = true): Client =>
+  new Client(
+    clientRow({ userId: 1, clientSecret: digestOf('client_secret', 'current'), ...over }).fields,
+    { id: 1, email: 'a@example.org', emailVerified: true, active, isAdmin: false },
+    {} as ClientContext,
+  )
+
+describe('checkSecret', () => {
+  const previousClientSecret = digestOf('client_secret', 'former')
+  const accepted = (of: Client, now: number) =>
+    ['current', 'former', '', 'x', previousClientSecret].filter((secret) =>
+      of.checkSecret(secret, now),
+    )
+
+  test('takes the current secret alone where there is no former one', () => {
+    expect(accepted(client(), 0)).toEqual(['current'])
+  })
+
+  test('takes the former one as well, before its end and not at it', () => {
+    const both = client({ previousClientSecret, previousClientSecretExpires: 10 })
+    expect(accepted(both, 9)).toEqual(['current', 'former'])
+    expect(accepted(both, 10)).toEqual(['current'])
+    expect(accepted(both, 11)).toEqual(['current'])
+  })
+
+  test('a former one without an end, or an end without one, is none', () => {
+    expect(accepted(client({ previousClientSecret }), 0)).toEqual(['current'])
+    expect(accepted(client({ previousClientSecretExpires: 10 }), 0)).toEqual(['current'])
+  })
+})
+
+describe('isActive', () => {
+  test('a client acts where it is not switched off and its owner is active', () => {
+    expect(client().isActive).toBe(true)
+    expect(client({}, false).isActive).toBe(false)
+    expect(client({ isDisabled: true }).isActive).toBe(false)
+    expect(client({ isDisabled: true, userId: null }).isActive).toBe(false)
+    expect(client({ userId: null }, false).isActive).toBe(true)
+  })
+})

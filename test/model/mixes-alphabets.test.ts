@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest'
+import { mixesAlphabets } from '../../src/model/mixes-alphabets.ts'
+
+describe('a name that mixes alphabets', () => {
+  test.each([
+    'pаypal', // Cyrillic а
+    'Gοοgle', // Greek ο
+    'Applе Заметки',
+    'Տest', // Armenian
+    'Ꭺpple', // Cherokee
+    'ⲟffice', // Coptic
+    'ｐаypal', // full-width Latin
+  ])('%s does', (name) => {
+    expect(mixesAlphabets(name)).toBe(true)
+  })
+
+  test.each([
+    '',
+    'Paypal',
+    'Müller & Søn',
+    'Яндекс',
+    'Ελληνικά',
+    'Հայերեն',
+    '日本語 Notes',
+    'ノート app',
+    'メモ 2000',
+    'مذكرات Notes',
+    '메모 Notes',
+    'Заметки 2.0 😀',
+    '10 µm',
+  ])('%s does not', (name) => {
+    expect(mixesAlphabets(name)).toBe(false)
+  })
+})

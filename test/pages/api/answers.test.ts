@@ -1,0 +1,331 @@
+import { StoreUnavailable } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { authorizationOf } from '../../support/tokens.ts'
+import { Contract, type Placed } from './contract.ts'
+import { type Answer, admin, applications, type Fields, Script, sessions } from './script.ts'
+
+// Every operation of the settings gives each answer that the document has for it, and in that form.
+
+let failing = false
+let app: TestServer
+let contract: Contract
+let user: Script
+let administrator: Script
+beforeAll(async () => {
+  app = await startServer({
+    aroundStore: ({ name }, operation) => {
+      if (failing && name === 'sessions.find') throw new StoreUnavailable('The store is away.')
+      return operation()
+    },
+  })
+  contract = await Contract.of(app)
+  user = await Script.logIn(app)
+  administrator = await newUser({ isAdmin: true })
+  await fillLists()
+})
+afterAll(() => app.close())
+
+let users = 0
+const newUser = async (input: { readonly isAdmin?: boolean } = {}): Promise<Script> => {
+  const { password } = app
+  users += 1
+  const email = `user-${users}@example.org`
+  return Script.logIn(app, await app.server.users.create({ email, password, ...input }))
+}
+
+const newClient = async (): Promise<string> => (await app.client()).clientId
+const newToken = async (): Promise<number> =>
+  (await app.server.tokens.createPersonal('Laptop', app.user.id, { scopes: ['notes:read'] })).id
+const newDevice = async (): Promise<{ readonly clientId: string; readonly id: number }> => {
+  const clientId = await newClient()
+  const { token } = await authorizationOf(app, clientId)
+  return { clientId, id: token.id }
+}
+
+/** One of everything, used and unused, so that no member is always null and no list empty. */
+const fillLists = async (): Promise<void> => {
+  const { clientId } = await newDevice()
+  await app.server.consents.grant(app.user.id, clientId, ['notes:read'])
+  await app.server.clients.resetClientSecret(clientId, { overlap: 600 })
+  await app.server.clients.create({ name: 'Nobody’s', redirectUris: [] })
+  const { id, accessToken } = await app.server.tokens.createPersonal('Used', app.user.id, {
+    expiresIn: 600,
+  })
+  await fetch(`${app.issuer}/api/me`, { headers: { authorization: `Bearer ${accessToken}` } })
+  await app.server.personalTokens.rotate(id, { overlap: 60 })
+  await newToken()
+  await administrator.post(admin, { client_id: clientId, act: 'verify' })
+  await administrator.post(admin, { token_id: await newToken(), act: 'delete' })
+}
+
+interface Case {
+  /** The address of something that is there, made anew. */
+  readonly at: () => Promise<string>
+  readonly who?: () => Script
+  /** What succeeds; a body that is undefined is none. */
+  readonly bodies?: readonly (Fields | ((at: string) => Promise<Fields>) | undefined)[]
+  /** What is refused for a field, and for which. */
+  readonly refused?: readonly [Fields, field: string]
+  /** An address of nothing, or a body that names nothing. */
+  readonly missing?: string | Fields
+}
+
+const always = (path: string) => async (): Promise<string> => path
+const byAdministrator = { at: always(admin), who: () => administrator }
+const allFields: Fields = {
+  name: 'Printer',
+  description: 'Prints\nreports.',
+  website: 'https://printer.example',
+  redirect_uris: ['https://printer.example/cb', 'http://localhost/cb'],
+  is_confidential: true,
+  default_scopes: ['notes:read'],
+  optional_scopes: ['notes:read', 'notes:write'],
+}
+
+const cases: Readonly<Record<string, Case>> = {
+  listApplications: { at: always(`${applications}/`) },
+  getClientChoices: { at: always(`${applications}/clients/new/`) },
+  createClient: {
+    at: always(`${applications}/clients/new/`),
+    bodies: [
+      { name: 'Printer' },
+      allFields,
+      {
+        name: 'Public',
+        is_confidential: false,
+        redirect_uris: 'https://a.example\nhttps://b.example',
+      },
+    ],
+    refused: [
+      { name: 'Printer', redirect_uris: ['https://a.example', 'ftp://b'] },
+      'redirect_uris',
+    ],
+  },
+  getClient: {
+    at: async () => `${applications}/clients/${await newClient()}/`,
+    missing: `${applications}/clients/nothing/`,
+  },
+  changeClient: {
+    at: async () => `${applications}/clients/${await newClient()}/`,
+    bodies: [
+      {},
+      { description: 'Other' },
+      allFields,
+      { is_confidential: false, redirect_uris: [], default_scopes: [] },
+      { delete: 'yes', confirm_name: 'Client' },
+    ],
+    refused: [{ delete: 'yes', confirm_name: 'Other' }, 'confirm_name'],
+    missing: `${applications}/clients/nothing/`,
+  },
+  resetClientSecret: {
+    at: async () => `${applications}/clients/${await newClient()}/reset/`,
+    bodies: [undefined, {}, { overlap: 3600 }],
+    refused: [{ overlap: 2_592_001 }, 'overlap'],
+    missing: `${applications}/clients/nothing/reset/`,
+  },
+  revokeApplication: {
+    at: async () => `${applications}/authorized/${(await newDevice()).clientId}/revoke/`,
+    bodies: [undefined],
+    missing: `${applications}/authorized/nothing/revoke/`,
+  },
+  revokeAllApplications: { at: always(`${applications}/authorized/revoke/`), bodies: [undefined] },
+  getPersonalTokenChoices: { at: always(`${applications}/tokens/new/`) },
+  createPersonalToken: {
+    at: always(`${applications}/tokens/new/`),
+    bodies: [
+      { name: 'Laptop' },
+      { name: 'Laptop', scopes: ['notes:read', 'notes:write'], expires: '2027-01-31' },
+      { name: 'Laptop', scopes: [], expires: '2027-01-31T12:00:00Z' },
+      { name: 'Laptop', expires: null },
+    ],
+    refused: [{ name: 'Laptop', scopes: ['test:scope'] }, 'scopes'],
+  },
+  getPersonalToken: {
+    at: async () => `${applications}/tokens/${await newToken()}/`,
+    missing: `${applications}/tokens/999999/`,
+  },
+  changePersonalToken: {
+    at: async () => `${applications}/tokens/${await newToken()}/`,
+    bodies: [{}, { name: 'Phone' }, { scopes: ['notes:write'] }, { delete: 'yes' }],
+    refused: [{ name: 'x'.repeat(41) }, 'name'],
+    missing: `${applications}/tokens/999999/`,
+  },
+  rotatePersonalToken: {
+    at: async () => `${applications}/tokens/${await newToken()}/rotate/`,
+    bodies: [undefined, {}, { overlap: 60 }],
+    refused: [{ overlap: 1.5 }, 'overlap'],
+    missing: `${applications}/tokens/999999/rotate/`,
+  },
+  getAuthorization: {
+    at: async () => `${applications}/tokens/${(await newDevice()).id}/view/`,
+    missing: `${applications}/tokens/999999/view/`,
+  },
+  revokeAuthorization: {
+    at: async () => `${applications}/tokens/${(await newDevice()).id}/revoke/`,
+    bodies: [undefined],
+    missing: `${applications}/tokens/999999/revoke/`,
+  },
+  listSessions: { at: always(sessions) },
+  endSessions: {
+    at: always(sessions),
+    bodies: [
+      async () => {
+        await Script.logIn(app)
+        const { body } = await user.get(sessions)
+        const [other] = (body as SessionList).sessions.filter(({ is_current }) => !is_current)
+        return { session_id: other?.id }
+      },
+      { others: 'yes' },
+    ],
+    refused: [{}, 'session_id'],
+    missing: { session_id: 'nothing' },
+  },
+  listEverything: { ...byAdministrator, missing: admin },
+  administer: {
+    ...byAdministrator,
+    bodies: [
+      ...['verify', 'unverify', 'disable', 'enable'].map((act) => async () => ({
+        client_id: await newClient(),
+        act,
+      })),
+      async () => ({ client_id: await newClient(), act: 'delete', confirm_name: 'Client' }),
+      async () => ({ token_id: await newToken(), act: 'delete' }),
+    ],
+    refused: [{ client_id: 'nothing', act: 'praise' }, 'act'],
+    missing: { client_id: 'nothing', act: 'verify' },
+  },
+}
+
+interface SessionList {
+  readonly sessions: readonly { readonly id: string; readonly is_current: boolean }[]
+}
+
+const seen = new Map<string, Set<number>>()
+
+/** The answer, once it was compared with the document. */
+const checked = (operation: Placed, answer: Answer): Answer => {
+  const { operationId } = operation
+  const breaches = contract.breaches(operation, answer)
+  expect(breaches, `${operationId}: ${answer.status} ${answer.text}`).toEqual([])
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  expect(answer.headers.get('set-cookie')).toBeNull()
+  seen.set(operationId, (seen.get(operationId) ?? new Set()).add(answer.status))
+  return answer
+}
+
+const ask = async (
+  { method }: Placed,
+  script: Script,
+  path: string,
+  init: RequestInit = {},
+): Promise<Answer> => script.send(path, { method, ...init })
+
+test('no list was empty, and no member always null', async () => {
+  const lists = [await user.get(`${applications}/`), await administrator.get(admin)]
+  for (const { body } of lists) {
+    const { next: _, ...parts } = body as Record<string, readonly Record<string, unknown>[]>
+    for (const [name, items] of Object.entries(parts)) {
+      const members = Object.keys(items[0] ?? {})
+      expect(members.length, name).toBeGreaterThan(0)
+      const empty = members.filter((member) => items.every((item) => item[member] === null))
+      expect([name, empty]).toEqual([name, []])
+    }
+  }
+})
+
+describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given }) => {
+  const { bodies = [undefined], missing } = given
+
+  test('succeeds as documented, by JSON and by a form', async () => {
+    const operation = contract.operation(id)
+    const [success = ''] = Object.keys(operation.responses)
+    for (const body of bodies) {
+      for (const as of ['post', 'postForm'] as const) {
+        const path = await at()
+        const fields = typeof body === 'function' ? await body(path) : body
+        if (fields) expect(contract.wrongBody(operation, fields)).toEqual([])
+        else expect(operation.requestBody?.required ?? false).toBe(false)
+        const answer =
+          fields && operation.method === 'POST'
+            ? await who()[as](path, fields)
+            : await ask(operation, who(), path)
+        expect([fields, checked(operation, answer).status]).toEqual([fields, Number(success)])
+      }
+    }
+  })
+
+  test('refuses as documented', async () => {
+    const operation = contract.operation(id)
+    const path = await at()
+    const script = who()
+    const { cookie, authorization: _, ...nobody } = { ...script.headers }
+    const withHeaders = (headers: Readonly<Record<string, string>>) =>
+      ask(operation, new Stranger(app, script, headers), path)
+
+    const stranger = checked(operation, await withHeaders(nobody))
+    expect(stranger.status).toBe(401)
+    expect(stranger.headers.get('www-authenticate')).toMatch(/^Bearer realm="(?!.*error=)/)
+    expect(checked(operation, await withHeaders({ ...nobody, cookie: cookie ?? '' })).status).toBe(
+      400,
+    )
+    const other = { ...script.headers, authorization: `Bearer ${(await newUser()).session.jwt}` }
+    expect(checked(operation, await withHeaders(other)).status).toBe(403)
+
+    failing = true
+    const outage = await ask(operation, script, path).finally(() => {
+      failing = false
+    })
+    expect(checked(operation, outage).status).toBe(503)
+    expect(outage.headers.get('retry-after')).toBe('5')
+
+    if (operation.method === 'POST') {
+      const answer = await script.postText(path, `{"name":"${'x'.repeat(70_000)}"}`)
+      expect(checked(operation, answer).status).toBe(413)
+    }
+    if (typeof missing === 'object')
+      expect(checked(operation, await script.post(path, missing)).status).toBe(404)
+    if (typeof missing === 'string') {
+      const asker = missing === admin ? user : script
+      expect(checked(operation, await ask(operation, asker, missing)).status).toBe(404)
+    }
+  })
+
+  test('and does no more than is documented', () => {
+    const documented = Object.keys(contract.operation(id).responses).map(Number)
+    expect([...(seen.get(id) ?? [])].toSorted()).toEqual(documented.toSorted())
+  })
+})
+
+/** The same browser with other headers. */
+class Stranger extends Script {
+  readonly #headers: Readonly<Record<string, string>>
+
+  constructor(app: TestServer, { session }: Script, headers: Readonly<Record<string, string>>) {
+    super(app, session)
+    this.#headers = headers
+  }
+
+  override get headers(): Readonly<Record<string, string>> {
+    return this.#headers
+  }
+}
+
+test.each(
+  Object.entries(cases).flatMap(([id, { at, who = () => user, refused }]) =>
+    refused ? [{ id, at, who, refused }] : [],
+  ),
+)('$id names the field that it refuses', async ({ id, at, who, refused: [fields, field] }) => {
+  const operation = contract.operation(id)
+  for (const as of ['post', 'postForm'] as const) {
+    const { status, body } = checked(operation, await who()[as](await at(), fields))
+    expect([status, (body as { readonly field: string }).field]).toEqual([400, field])
+  }
+})
+
+test('every operation of the settings is asked', () => {
+  const documented = contract.operations.filter(({ tags }) => tags.includes('settings'))
+  expect(Object.keys(cases).toSorted()).toEqual(
+    documented.map(({ operationId }) => operationId).toSorted(),
+  )
+})

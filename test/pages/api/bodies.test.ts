@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { Contract } from './contract.ts'
+import {
+  type Answer,
+  admin,
+  applications,
+  type Fields,
+  formOf,
+  Script,
+  sessions,
+  written,
+} from './script.ts'
+import { type Things, thingsOf } from './things.ts'
+
+// Whatever is sent: nothing but a 4xx comes of it, unless it is what the document says.
+
+let app: TestServer
+let contract: Contract
+let script: Script
+let things: Things
+beforeAll(async () => {
+  app = await startServer()
+  contract = await Contract.of(app)
+  const { password } = app
+  const user = await app.server.users.create({ email: 'a@example.org', password, isAdmin: true })
+  script = await Script.logIn(app, user)
+  things = await thingsOf(app, user)
+})
+afterAll(() => app.close())
+
+/** Where something can be sent, and what would be taken there. */
+const targets = (): readonly (readonly [id: string, path: string, Fields])[] => {
+  const { clientId, tokenId } = things
+  return [
+    [
+      'createClient',
+      `${applications}/clients/new/`,
+      {
+        name: 'New',
+        description: 'x',
+        website: 'https://a.example',
+        redirect_uris: ['https://a.example/cb'],
+        is_confidential: true,
+        default_scopes: ['notes:read'],
+        optional_scopes: ['notes:read'],
+      },
+    ],
+    [
+      'changeClient',
+      `${applications}/clients/${clientId}/`,
+      { name: 'Changed', description: 'y', is_confidential: true, default_scopes: [] },
+    ],
+    [
+      'changeClient',
+      `${applications}/clients/${clientId}/`,
+      { delete: 'yes', confirm_name: 'Printer' },
+    ],
+    ['resetClientSecret', `${applications}/clients/${clientId}/reset/`, { overlap: 60 }],
+    [
+      'createPersonalToken',
+      `${applications}/tokens/new/`,
+      { name: 'New', scopes: ['notes:read'], expires: '2027-01-31' },
+    ],
+    ['changePersonalToken', `${applications}/tokens/${tokenId}/`, { name: 'Changed', scopes: [] }],
+    ['changePersonalToken', `${applications}/tokens/${tokenId}/`, { delete: 'yes' }],
+    ['rotatePersonalToken', `${applications}/tokens/${tokenId}/rotate/`, { overlap: 60 }],
+    ['endSessions', sessions, { others: 'yes' }],
+    ['endSessions', sessions, { session_id: things.sessionId }],
+    ['administer', admin, { client_id: clientId, act: 'disable' }],
+    ['administer', admin, { token_id: tokenId, act: 'delete' }],
+  ]
+}
+
+/** Sends it, and makes sure that it was refused as documented and nothing was written. */
+const expectRefused = async (id: string, what: unknown, send: () => Promise<Answer>) => {
+  const before = written(app)
+  const answer = await send()
+  const { status, text } = answer
+  expect([what, Math.floor(status / 100), text]).toEqual([what, 4, text])
+  expect(contract.breaches(contract.operation(id), answer), text).toEqual([])
+  expect(written(app)).toEqual(before)
+  return answer
+}
+
+const wrongValues = [
+  0,
+  -1,
+  1.5,
+  true,
+  null,
+  {},
+  { name: 'x' },
+  [[]],
+  [{}],
+  [null],
+  [1],
+  ['a', 'b'],
+  '\uD800',
+  '\u0000',
+]
+
+describe('a field of another type', () => {
+  test('is refused, and nothing is written', async () => {
+    let tried = 0
+    for (const [id, path, fields] of targets()) {
+      const operation = contract.operation(id)
+      expect([fields, contract.wrongBody(operation, fields)]).toEqual([fields, []])
+      for (const name of Object.keys(fields)) {
+        for (const value of wrongValues) {
+          const body = { ...fields, [name]: value }
+          const isString = typeof value === 'string'
+          if (!isString && contract.wrongBody(operation, body).length === 0) continue
+          await expectRefused(id, body, () => script.post(path, body))
+          tried += 1
+        }
+      }
+    }
+    expect(tried).toBeGreaterThan(200)
+  })
+
+  test('nor is a number that no number is', async () => {
+    const { clientId, tokenId } = things
+    for (const [id, path] of [
+      ['resetClientSecret', `${applications}/clients/${clientId}/reset/`],
+      ['rotatePersonalToken', `${applications}/tokens/${tokenId}/rotate/`],
+    ] as const) {
+      for (const number of ['1e400', '-1e400', '1e21', '1e-7', '-0.5', '9007199254740993'])
+        await expectRefused(id, number, () => script.postText(path, `{"overlap":${number}}`))
+    }
+  })
+
+  test('is named', async () => {
+    const path = `${applications}/clients/new/`
+    const { body } = await script.post(path, { name: 7 })
+    expect(body).toEqual({ error: 'invalid_request', error_description: 'name must be a text.' })
+    expect((await script.post(path, { name: 'x', is_confidential: null })).body).toMatchObject({
+      error_description: 'is_confidential must be true or false.',
+    })
+    expect((await script.post(path, { name: 'x', scopes: [1] })).body).toMatchObject({
+      error_description: 'scopes must be a list of texts.',
+    })
+  })
+})
+
+describe('a body that is no JSON object', () => {
+  test.each([
+    'null',
+    'true',
+    '7',
+    '"name"',
+    '[]',
+    '[{"name":"x"}]',
+    '{"name":"x"',
+    '{"name":"x"}}',
+    "{'name':'x'}",
+    '{"name":"x",}',
+    'name=x',
+    '\u0000',
+    '{"name":"x"}\u0000',
+    '['.repeat(60_000),
+    `${'{"name":'.repeat(5_000)}1${'}'.repeat(5_000)}`,
+  ])('%.40j', async (body) => {
+    for (const [id, path] of targets())
+      await expectRefused(id, body.slice(0, 40), () => script.postText(path, body))
+  })
+
+  test('or of another type', async () => {
+    const json = '{"name":"x","overlap":60,"delete":"yes","confirm_name":"Printer","others":"yes"}'
+    const types = [
+      'text/plain',
+      'multipart/form-data; boundary=x',
+      'application/xml',
+      'application/json-patch+json',
+      'application/jsonp',
+      'application/json; charset=utf-16',
+      'application/json, text/plain',
+      'application/x-www-form-urlencoded; charset=iso-8859-1',
+    ]
+    for (const type of types) {
+      for (const [id, path] of targets())
+        await expectRefused(id, type, () => script.postText(path, json, type))
+    }
+  })
+
+  test('or compressed', async () => {
+    const [id, path, fields] = targets()[0] ?? ['', '', {}]
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    const body = JSON.stringify(fields)
+    await expectRefused(id, 'gzip', () => script.send(path, { method: 'POST', headers, body }))
+  })
+})
+
+describe('the size of a body', () => {
+  test('64 KiB are read, and a byte more is not', async () => {
+    const path = `${applications}/clients/new/`
+    const padded = (length: number): string => `{"name":"x"${' '.repeat(length - 12)}}`
+    expect((await script.postText(path, padded(65_536))).status).toBe(201)
+    const { status } = await expectRefused('createClient', 'too large', () =>
+      script.postText(path, padded(65_537)),
+    )
+    expect(status).toBe(413)
+  })
+
+  test('a hundred values are read, and one more is not', async () => {
+    const path = `${applications}/tokens/new/`
+    const scopes = (length: number) => Array.from({ length }, () => 'notes:read')
+    const { status, body } = await script.post(path, { name: 'x', scopes: scopes(99) })
+    expect([status, body]).toMatchObject([201, { scopes: ['notes:read'] }])
+    await expectRefused('createPersonalToken', 'too many', () =>
+      script.post(path, { name: 'x', scopes: scopes(100) }),
+    )
+  })
+})
+
+describe('a field that is given twice', () => {
+  test('is refused in a form', async () => {
+    for (const [id, path, fields] of targets()) {
+      for (const [name, value] of Object.entries(fields)) {
+        if (Array.isArray(value)) continue
+        const body = formOf(fields)
+        body.append(name, String(value))
+        await expectRefused(id, `${body}`, () => script.send(path, { method: 'POST', body }))
+      }
+    }
+  })
+
+  test('in JSON the last one counts, as everywhere', async () => {
+    const { body } = await script.postText(
+      `${applications}/tokens/new/`,
+      '{"name":"first","name":"last"}',
+    )
+    expect(body).toMatchObject({ name: 'last' })
+  })
+})
+
+describe('what a script may send besides', () => {
+  test('fields that are not known are passed over, whatever is in them', async () => {
+    const more = { csrf_token: 'x', nested: { a: [1] }, __proto__: null, constructor: {} }
+    const { status, body } = await script.post(`${applications}/tokens/new/`, {
+      ...more,
+      ['__proto__']: { name: 'y' },
+      name: 'Known',
+    })
+    expect([status, body]).toMatchObject([201, { name: 'Known' }])
+  })
+
+  test('all that it was answered', async () => {
+    for (const path of [
+      `${applications}/clients/${things.clientId}/`,
+      `${applications}/tokens/${things.tokenId}/`,
+    ]) {
+      const before = await script.get(path)
+      const after = await script.post(path, before.body as Fields)
+      expect([after.status, after.body]).toEqual([200, before.body])
+    }
+  })
+
+  test('no body where it has nothing to say', async () => {
+    const path = `${applications}/authorized/revoke/`
+    expect((await script.post(path)).status).toBe(200)
+    expect((await script.post(path, {})).status).toBe(200)
+    expect((await script.postForm(path, {})).status).toBe(200)
+    expect((await script.post(`${applications}/tokens/new/`)).body).toMatchObject({ field: 'name' })
+  })
+})
+
+test('what is not written would be seen', async () => {
+  const before = written(app)
+  await script.post(`${applications}/tokens/new/`, { name: 'Seen' })
+  expect(written(app)).not.toEqual(before)
+})

@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { browser, claimsOf, forgedJwt } from '../../support/session.ts'
+import { authorizationOf } from '../../support/tokens.ts'
+import { type Answer, bearer, type Fields, read, Script, written } from './script.ts'
+import { adminRequests, generalRequests, requestsFor, type Things, thingsOf } from './things.ts'
+
+// Session and JWT together open the settings to a script, and nothing else does.
+
+let app: TestServer
+let user: Script
+let stranger: Script
+let things: Things
+let theirs: Things
+let tokens: readonly string[]
+beforeAll(async () => {
+  app = await startServer()
+  user = await Script.logIn(app)
+  things = await thingsOf(app)
+  const { password } = app
+  const other = await app.server.users.create({ email: 'user-b@example.org', password })
+  stranger = await Script.logIn(app, other)
+  theirs = await thingsOf(app, other)
+  const { clientId } = await app.client()
+  const { accessToken } = await authorizationOf(app, clientId, { scopes: ['notes:write'] })
+  tokens = [accessToken, await app.personalToken(['notes:read', 'notes:write'])]
+})
+afterAll(() => app.close())
+
+type Request = readonly [path: string, Fields?]
+
+const send = async (
+  [path, fields]: Request,
+  headers: Readonly<Record<string, string>>,
+  query = '',
+): Promise<Answer> =>
+  read(
+    await fetch(`${app.issuer}${path}${query}`, {
+      redirect: 'manual',
+      headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
+      ...(fields && { method: 'POST', body: JSON.stringify(fields) }),
+    }),
+  )
+
+const own = () => [...generalRequests, ...requestsFor(things), ...adminRequests(things)]
+
+/** What each of the requests is answered, once it was made sure that none of them wrote anything. */
+const refusals = async (
+  requests: readonly Request[],
+  ask: (request: Request) => Promise<Answer>,
+): Promise<ReadonlySet<string>> => {
+  const before = written(app)
+  const answers = new Set<string>()
+  for (const request of requests) {
+    const { status, headers, text } = await ask(request)
+    expect(headers.get('set-cookie')).toBeNull()
+    answers.add(`${status} ${text}`)
+  }
+  expect(written(app)).toEqual(before)
+  return answers
+}
+
+const jwtProblem = (status: number, message: string): ReadonlySet<string> =>
+  new Set([`${status} ${JSON.stringify({ status, message })}`])
+
+const unauthenticated = jwtProblem(401, 'Authentication is needed.')
+const notFound = new Set([
+  '404 {"error":"invalid_request","error_description":"There is nothing at this address."}',
+])
+
+describe('without a session', () => {
+  test('nobody', async () => {
+    const found = await refusals(own(), (request) => send(request, {}))
+    expect(found).toEqual(unauthenticated)
+  })
+
+  test('a challenge that names no error', async () => {
+    const { headers } = await send([generalRequests[0]?.[0] ?? ''], {})
+    expect(headers.get('www-authenticate')).toMatch(
+      /^Bearer realm="[^"]+", resource_metadata="[^"]+"$/,
+    )
+    expect(headers.get('location')).toBeNull()
+  })
+
+  test('a JWT alone', async () => {
+    const { authorization = '' } = user.headers
+    const found = await refusals(own(), (request) => send(request, { authorization }))
+    expect(found).toEqual(unauthenticated)
+  })
+
+  test('a JWT with the cookie in another browser', async () => {
+    const moved = { ...user.headers, 'user-agent': 'curl' }
+    expect(await refusals(own(), (request) => send(request, moved))).toEqual(unauthenticated)
+  })
+
+  test('a token of a client, and a personal one', async () => {
+    for (const token of tokens) {
+      const inHeader = await refusals(own(), (request) => send(request, bearer(token)))
+      expect(inHeader).toEqual(unauthenticated)
+      const inQuery = await refusals(own(), (request) =>
+        send(request, {}, `?access_token=${token}`),
+      )
+      expect(inQuery).toEqual(unauthenticated)
+    }
+  })
+})
+
+describe('with a session', () => {
+  const asked = (headers: Readonly<Record<string, string>>) => {
+    const { cookie } = user.session
+    const session = { cookie, 'user-agent': browser }
+    return refusals(own(), (request) => send(request, { ...session, ...headers }))
+  }
+  const asking = (jwt: string) => asked(bearer(jwt))
+  const forged = (claims: object, forgery = {}) =>
+    forgedJwt({ ...claimsOf(user.session.jwt), ...claims }, forgery)
+
+  test('without a JWT', async () => {
+    const problem = jwtProblem(400, 'Missing required header argument.')
+    expect(await asked({})).toEqual(problem)
+    expect(await asked({ authorization: 'Basic eDp5' })).toEqual(problem)
+    expect(await asked({ authorization: 'Bearer' })).toEqual(problem)
+  })
+
+  test('from another site, whose request has the cookie but no JWT', async () => {
+    const found = await asked({ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' })
+    expect(found).toEqual(jwtProblem(400, 'Missing required header argument.'))
+  })
+
+  test('a token in the place of the JWT, or beside it', async () => {
+    const problem = jwtProblem(400, 'The JWT token has invalid format.')
+    for (const token of tokens) {
+      expect(await asking(token)).toEqual(problem)
+      const both = `${bearer(user.session.jwt).authorization}, ${bearer(token).authorization}`
+      expect(await asked({ authorization: both })).toEqual(problem)
+    }
+  })
+
+  test('a JWT that is malformed, or signed by somebody else', async () => {
+    const problem = jwtProblem(400, 'The JWT token has invalid format.')
+    expect(await asking('a.b')).toEqual(problem)
+    expect(await asking('a.b.c')).toEqual(problem)
+    expect(await asking(forged({}, { key: 'x'.repeat(32) }))).toEqual(problem)
+    expect(await asking(forged({}, { header: { alg: 'none' } }))).toEqual(problem)
+  })
+
+  test('a JWT that is expired', async () => {
+    const now = Math.floor(app.now() / 1000)
+    expect(await asking(forged({ iat: now - 100, exp: now - 1 }))).toEqual(
+      jwtProblem(403, 'The JWT token is expired.'),
+    )
+  })
+
+  test('a JWT of another user, and of another session of the same', async () => {
+    const problem = jwtProblem(403, 'The JWT token is not valid.')
+    expect(await asking(stranger.session.jwt)).toEqual(problem)
+    expect(await asking((await Script.logIn(app)).session.jwt)).toEqual(problem)
+  })
+
+  test('a JWT that was made for something else', async () => {
+    const problem = jwtProblem(400, 'The JWT token is not valid.')
+    expect(await asking(forged({}, { header: { typ: 'JWT' } }))).toEqual(problem)
+    expect(await asking(forged({ aud: 'https://elsewhere.example' }))).toEqual(problem)
+    expect(await asking(forged({ sid: undefined }))).toEqual(problem)
+  })
+
+  test('an access token in the query is passed over', async () => {
+    const [token] = tokens
+    const [path] = generalRequests[0] ?? ['']
+    const { status } = await user.get(`${path}?access_token=${token}`)
+    expect(status).toBe(200)
+  })
+})
+
+describe('what is not theirs', () => {
+  test('another user’s object is not there', async () => {
+    expect(await refusals(requestsFor(theirs), (request) => send(request, user.headers))).toEqual(
+      notFound,
+    )
+  })
+
+  test('nor is a kind of thing at the address of another kind', async () => {
+    const { clientId, tokenId, deviceId } = things
+    const personal = await app.server.tokens.get(tokenId)
+    const swapped: Things = {
+      ...things,
+      clientId: personal?.clientId ?? '',
+      tokenId: deviceId,
+      deviceId: tokenId,
+      authorizedId: clientId,
+      sessionId: 'nothing',
+    }
+    expect(await refusals(requestsFor(swapped), (request) => send(request, user.headers))).toEqual(
+      notFound,
+    )
+  })
+
+  test('nor an internal token of their own', async () => {
+    const { id } = await app.server.tokens.createPersonal('Internal', app.user.id, {
+      isInternal: true,
+    })
+    const hidden = requestsFor({ ...things, tokenId: id }).filter(([path]) =>
+      path.includes(`/${id}/`),
+    )
+    expect(hidden.length).toBe(4)
+    expect(await refusals(hidden, (request) => send(request, user.headers))).toEqual(notFound)
+  })
+
+  test('for whoever is no administrator there is no administration', async () => {
+    expect(await refusals(adminRequests(things), (request) => send(request, user.headers))).toEqual(
+      notFound,
+    )
+    expect(await refusals(adminRequests(theirs), (request) => send(request, user.headers))).toEqual(
+      notFound,
+    )
+  })
+
+  test('a deactivated user is nobody', async () => {
+    const inactive = await app.server.users.create({
+      email: 'user-c@example.org',
+      password: app.password,
+    })
+    const script = await Script.logIn(app, inactive)
+    await app.server.users.setActive(inactive.id, false)
+    expect(await refusals(own(), (request) => send(request, script.headers))).toEqual(
+      unauthenticated,
+    )
+  })
+})
+
+test('the JWT stands where the settings say', async () => {
+  await using other = await startServer({ jwtAuthHeader: 'X-Session', jwtAuthHeaderType: null })
+  const script = await Script.logIn(other)
+  const { authorization: _, ...headers } = script.headers
+  const ask = async (more: Readonly<Record<string, string>>) =>
+    (await fetch(`${other.issuer}${generalRequests[0]?.[0]}`, { headers: { ...headers, ...more } }))
+      .status
+  expect(await ask({ 'x-session': script.session.jwt })).toBe(200)
+  expect(await ask(bearer(script.session.jwt))).toBe(400)
+})

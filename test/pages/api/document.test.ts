@@ -1,0 +1,153 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { errorsEndpoint } from '../../../src/endpoints/errors.ts'
+import { loginEndpoint } from '../../../src/endpoints/login.ts'
+import { logoutEndpoint } from '../../../src/endpoints/logout.ts'
+import { pageScriptEndpoint } from '../../../src/endpoints/page-script.ts'
+import { sessionScriptEndpoint } from '../../../src/endpoints/session-script.ts'
+import { stylesheetEndpoint } from '../../../src/endpoints/stylesheet.ts'
+import type { Endpoint, Extension } from '../../../src/extension.ts'
+import type { Settings } from '../../../src/options.ts'
+import { startServer, type TestOptions, type TestServer } from '../../support/server.ts'
+import { Contract } from './contract.ts'
+
+/** Pages without JSON, and what browsers load beside pages: nothing that a program would call. */
+const forBrowsers: readonly Endpoint[] = [
+  errorsEndpoint,
+  loginEndpoint,
+  logoutEndpoint,
+  pageScriptEndpoint,
+  sessionScriptEndpoint,
+  stylesheetEndpoint,
+]
+
+/** Sees which endpoints the router has. */
+const witness = (): Extension & {
+  readonly endpointsOf: (app: TestServer) => Promise<readonly Endpoint[]>
+} => {
+  let seen: readonly Endpoint[] = []
+  return {
+    name: 'witness',
+    metadata: ({ endpoints }) => {
+      seen = endpoints
+      return {}
+    },
+    async endpointsOf({ issuer }) {
+      await fetch(`${issuer}/.well-known/oauth-authorization-server`)
+      return seen
+    },
+  }
+}
+
+const placesOf = (endpoints: readonly Endpoint[], settings: Settings): readonly string[] =>
+  endpoints
+    .flatMap(({ path, methods }) =>
+      methods.map((method) => `${method} ${path(settings).replaceAll(/:(\w+)/g, '{$1}')}`),
+    )
+    .toSorted()
+
+const hostLogin: TestOptions = { resourceOwner: () => null, loginUrl: '/enter' }
+
+const kinds: readonly (readonly [string, TestOptions])[] = [
+  ['as it comes', {}],
+  [
+    'under a path, with other prefixes',
+    { basePath: '/auth/v2', oauthPrefix: '/o', settingsPrefix: '/me', adminPrefix: '/boss' },
+  ],
+  ['of an application with a login of its own', hostLogin],
+  ['with a header of its own for the JWT', { jwtAuthHeader: 'X-Session', jwtAuthHeaderType: null }],
+  ['without any grant', { allowedGrantTypes: [], allowedResponseTypes: [] }],
+  ['without tokens in a query', { acceptQueryAccessToken: false }],
+]
+
+describe.each(kinds)('the document of a server %s', (_name, options) => {
+  const seen = witness()
+  let app: TestServer
+  let contract: Contract
+  beforeAll(async () => {
+    app = await startServer({ ...options, extensions: [seen] })
+    contract = await Contract.of(app)
+  })
+  afterAll(() => app.close())
+
+  test('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator()
+    const result = await validator.validate(
+      structuredClone(contract.document) as unknown as Record<string, unknown>,
+    )
+    expect(result).toEqual({ valid: true })
+    expect(validator.version).toBe('3.1')
+  })
+
+  test('has the endpoints that the router has, with exactly their methods', async () => {
+    const documented = contract.operations.map(({ method, path }) => `${method} ${path}`)
+    const endpoints = await seen.endpointsOf(app)
+    const called = endpoints.filter((endpoint) => !forBrowsers.includes(endpoint))
+    expect(called.length).toBeGreaterThan(15)
+    expect(documented.toSorted()).toEqual(placesOf(called, app.server.settings))
+  })
+
+  test('each path with its parameters', () => {
+    for (const [path, { parameters = [] }] of Object.entries(contract.document.paths)) {
+      const given = (parameters as readonly { name: string; in: string }[]).map(({ name }) => name)
+      expect(given).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
+    }
+  })
+
+  test('names each operation once, and no schema or response that nobody uses', () => {
+    const { operations, document } = contract
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
+    const text = JSON.stringify(document)
+    const { schemas, responses, securitySchemes } = document.components
+    const used = (kind: string) => (name: string) => text.includes(`"#/components/${kind}/${name}"`)
+    expect(Object.keys(schemas).filter((name) => !used('schemas')(name))).toEqual([])
+    expect(Object.keys(responses).filter((name) => !used('responses')(name))).toEqual([])
+    const inUse = operations.flatMap(({ security = [] }) => security.flatMap(Object.keys))
+    expect(new Set(inUse)).toEqual(new Set(Object.keys(securitySchemes)))
+  })
+
+  test('every object in an answer of the settings is closed', () => {
+    const open = Object.entries(contract.document.components.schemas)
+      .filter(([, schema]) => 'properties' in schema && !('additionalProperties' in schema))
+      .map(([name]) => name)
+    expect(open).toEqual(['TokenRequest', 'ServerMetadata', 'ResourceMetadata'])
+  })
+})
+
+describe('the address /openapi.json', () => {
+  test('is public, cacheable, and read from any site', async () => {
+    await using app = await startServer({ basePath: '/auth' })
+    const answer = await fetch(`${app.issuer}/openapi.json`, {
+      headers: { origin: 'https://elsewhere.example' },
+    })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('application/json')
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=300')
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    expect(answer.headers.get('set-cookie')).toBeNull()
+    expect(await answer.json()).toMatchObject({ servers: [{ url: app.issuer }] })
+    const head = await fetch(`${app.issuer}/openapi.json`, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    const post = await fetch(`${app.issuer}/openapi.json`, { method: 'POST' })
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  })
+
+  test('tells how scripts say who they are, as the settings have it', async () => {
+    const schemes = async (options: TestOptions) => {
+      await using app = await startServer(options)
+      return (await Contract.of(app)).document.components.securitySchemes
+    }
+    expect(await schemes({})).toMatchObject({
+      session: { type: 'apiKey', in: 'cookie', name: 'oauth2server_session' },
+      sessionJwt: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      accessToken: { type: 'http', scheme: 'bearer' },
+    })
+    expect(await schemes({ jwtAuthHeaderType: 'JWT' })).toMatchObject({
+      sessionJwt: { type: 'http', scheme: 'jwt' },
+    })
+    expect(await schemes({ jwtAuthHeader: 'X-Session' })).toMatchObject({
+      sessionJwt: { type: 'apiKey', in: 'header', name: 'X-Session' },
+    })
+    expect(await schemes(hostLogin)).not.toHaveProperty('session')
+  })
+})

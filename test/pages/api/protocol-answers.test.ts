@@ -1,0 +1,163 @@
+import { StoreUnavailable } from 'svc-oauth2server'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { redirectUri, startServer, type TestServer } from '../../support/server.ts'
+import { authorizeUrl, newPkce, TestClient, UserAgent } from '../../support/user-agent.ts'
+import { Contract } from './contract.ts'
+import { type Answer, bearer, read, Script } from './script.ts'
+
+// The endpoints of the protocol answer as the document says, too.
+
+let isAway = false
+let app: TestServer
+let contract: Contract
+let script: Script
+let token: string
+beforeAll(async () => {
+  app = await startServer({
+    aroundStore: (_operation, run) => {
+      if (isAway) throw new StoreUnavailable('The store is away.')
+      return run()
+    },
+  })
+  contract = await Contract.of(app)
+  script = await Script.logIn(app)
+  token = await app.personalToken(['notes:read'])
+})
+afterAll(() => app.close())
+
+const send = async (path: string, init: RequestInit = {}): Promise<Answer> =>
+  read(await fetch(`${app.issuer}${path}`, { redirect: 'manual', ...init }))
+
+const away = async (path: string, init?: RequestInit): Promise<Answer> => {
+  isAway = true
+  return send(path, init).finally(() => {
+    isAway = false
+  })
+}
+
+/** Checks each answer, and that together they are all that is documented. */
+const expectAll = (id: string, answers: readonly (readonly [status: number, Answer])[]): void => {
+  const operation = contract.operation(id)
+  for (const [status, answer] of answers) {
+    expect([status, contract.breaches(operation, answer)], answer.text).toEqual([answer.status, []])
+    const { headers = {} } = contract.answer(operation, status) ?? {}
+    const optional = id === 'token' ? ['WWW-Authenticate'] : []
+    const lacking = Object.keys(headers).filter((name) => !answer.headers.has(name))
+    expect(lacking.filter((name) => !optional.includes(name))).toEqual([])
+  }
+  const documented = Object.keys(operation.responses).filter((status) => status !== 'default')
+  const given = new Set(answers.map(([status]) => String(status)))
+  expect(documented.filter((status) => !given.has(status))).toEqual([])
+}
+
+test.each([
+  ['ping', 'GET', '/oauth/ping'],
+  ['pingByPost', 'POST', '/oauth/ping'],
+  ['info', 'GET', '/oauth/info'],
+])('%s', async (id, method, path) => {
+  const other = await Script.logIn(app)
+  const client = await TestClient.register(app, script.session.agent)
+  const { access_token } = await client.tokens()
+  const own = await app.client({ userId: null, defaultScopes: [] })
+  const nobody = new TestClient(app, new UserAgent(), { ...own, redirectUri }, 'basic')
+  const { body: ownerless } = await nobody.token({ grant_type: 'client_credentials' })
+  const withHeaders = (headers: Readonly<Record<string, string>>) => ({ method, headers })
+  const { accept: _, ...session } = script.headers
+  expectAll(id, [
+    [200, await send(path, withHeaders(bearer(token)))],
+    [200, await send(path, withHeaders(bearer(access_token)))],
+    [200, await send(path, withHeaders(bearer(ownerless.access_token)))],
+    [200, await send(`${path}?access_token=${token}`, { method })],
+    [400, await send(`${path}?access_token=${token}`, withHeaders(bearer(token)))],
+    [400, await send(path, withHeaders({ ...session, authorization: 'Bearer a.b.c' }))],
+    [401, await send(path, { method })],
+    [401, await send(path, withHeaders(bearer('x')))],
+    [401, await send(path, withHeaders(session))],
+    [403, await send(path, withHeaders({ ...session, ...bearer(other.session.jwt) }))],
+    [503, await away(path, withHeaders(bearer(token)))],
+  ])
+})
+
+test('token', async () => {
+  const client = await TestClient.register(app, script.session.agent, {
+    defaultScopes: ['notes:read'],
+  })
+  const { clientId: client_id, clientSecret: client_secret } = client
+  const post = (fields: Readonly<Record<string, string>>, headers = {}): RequestInit => ({
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers,
+  })
+  const own = { grant_type: 'client_credentials', client_id, client_secret }
+  const { pkce } = client
+  const code = await client.code({ scope: 'user:email' })
+  const redeemed = post({
+    ...own,
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: redirectUri,
+    code_verifier: pkce.verifier,
+  })
+  const basic = { authorization: `Basic ${btoa('x:y')}` }
+  expectAll('token', [
+    [200, await send('/oauth/token', post(own))],
+    [200, await send('/oauth/token', redeemed)],
+    [400, await send('/oauth/token', redeemed)],
+    [400, await send('/oauth/token', post({ ...own, grant_type: 'x' }))],
+    [400, await send('/oauth/token', post({ ...own, scope: 'x' }))],
+    [400, await send('/oauth/token', { method: 'POST', body: 'x' })],
+    [401, await send('/oauth/token', post({ ...own, client_secret: 'x' }))],
+    [401, await send('/oauth/token', post({ grant_type: 'client_credentials' }, basic))],
+    [413, await send('/oauth/token', post({ ...own, code: 'x'.repeat(70_000) }))],
+    [503, await away('/oauth/token', post(own))],
+  ])
+})
+
+test('authorize', async () => {
+  const { clientId } = await app.client()
+  const pkce = { code_challenge: newPkce().challenge, code_challenge_method: 'S256' }
+  const url = authorizeUrl('', { client_id: clientId, redirect_uri: redirectUri, ...pkce })
+  const { accept: json, ...headers } = script.headers
+  const body = new URLSearchParams(url.replace(/^.*\?/, ''))
+  const tooLong = new URLSearchParams({ state: 'x'.repeat(20_000) })
+  const decision = new URLSearchParams({ confirm: 'yes' })
+  expectAll('authorize', [
+    [200, await send(url, { headers })],
+    [303, await send(url)],
+    [303, await send('/oauth/authorize')],
+    [503, await away(url, { headers })],
+    [503, await away(url, { headers: { accept: json ?? '' } })],
+  ])
+  expectAll('authorizeByPost', [
+    [200, await send('/oauth/authorize', { method: 'POST', body, headers })],
+    [303, await send('/oauth/authorize', { method: 'POST', body })],
+    [403, await send('/oauth/authorize', { method: 'POST', body: decision })],
+    [
+      413,
+      await send('/oauth/authorize', { method: 'POST', body: tooLong, headers: script.headers }),
+    ],
+  ])
+})
+
+test('metadata, with every member of it', async () => {
+  const { schemas } = contract.document.components
+  for (const [id, path, schema] of [
+    ['getServerMetadata', '/.well-known/oauth-authorization-server', 'ServerMetadata'],
+    ['getResourceMetadata', '/.well-known/oauth-protected-resource', 'ResourceMetadata'],
+  ] as const) {
+    const answer = await send(path)
+    expectAll(id, [[200, answer]])
+    const closed = { ...schemas[schema], additionalProperties: false }
+    expect(contract.invalid(closed, answer.body)).toEqual([])
+  }
+  expectAll('getOpenApi', [[200, await send('/openapi.json')]])
+})
+
+test('every operation of the protocol is asked', () => {
+  const asked = ['ping', 'pingByPost', 'info', 'token', 'authorize', 'authorizeByPost']
+  const metadata = ['getServerMetadata', 'getResourceMetadata', 'getOpenApi']
+  const documented = contract.operations.filter(({ tags }) => !tags.includes('settings'))
+  expect(documented.map(({ operationId }) => operationId).toSorted()).toEqual(
+    [...asked, ...metadata].toSorted(),
+  )
+})

@@ -1,0 +1,97 @@
+import { query } from '../../support/database.ts'
+import type { TestServer } from '../../support/server.ts'
+import { browser, type LoggedIn, logIn } from '../../support/session.ts'
+
+/** An answer to a script, read. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Of JSON; the text of anything else. */
+  readonly body: unknown
+}
+
+export const read = async (response: Response): Promise<Answer> => {
+  const text = await response.text()
+  const isJson = response.headers.get('content-type') === 'application/json'
+  const { status, headers } = response
+  return { status, headers, text, body: isJson ? JSON.parse(text) : text }
+}
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** A script in a page of a session: its cookie, its JWT, and JSON. */
+export class Script {
+  readonly app: TestServer
+  readonly session: LoggedIn
+
+  constructor(app: TestServer, session: LoggedIn) {
+    this.app = app
+    this.session = session
+  }
+
+  /** Logs in as the user of the server, or as another one with the same password. */
+  static async logIn(app: TestServer, user = app.user): Promise<Script> {
+    return new Script(app, await logIn({ ...app, issuer: app.issuer, user }))
+  }
+
+  /** What makes it this script: without one of these, another header says who asks. */
+  get headers(): Readonly<Record<string, string>> {
+    const { cookie, jwt } = this.session
+    return { accept: 'application/json', cookie, 'user-agent': browser, ...bearer(jwt) }
+  }
+
+  async send(path: string, init: RequestInit = {}): Promise<Answer> {
+    const headers = { ...this.headers, ...(init.headers as Record<string, string> | undefined) }
+    const url = new URL(path, this.app.issuer)
+    return read(await fetch(url, { redirect: 'manual', ...init, headers }))
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.send(path)
+  }
+
+  /** Sends fields as JSON; without any, no body. */
+  post(path: string, fields?: Fields): Promise<Answer> {
+    return fields === undefined
+      ? this.send(path, { method: 'POST' })
+      : this.postText(path, JSON.stringify(fields))
+  }
+
+  postText(path: string, body: string, type = 'application/json'): Promise<Answer> {
+    return this.send(path, { method: 'POST', body, headers: { 'content-type': type } })
+  }
+
+  postForm(path: string, fields: Fields): Promise<Answer> {
+    return this.send(path, { method: 'POST', body: formOf(fields) })
+  }
+}
+
+export const bearer = (token: string): { readonly authorization: string } => ({
+  authorization: `Bearer ${token}`,
+})
+
+/** The same fields in a form: a list is a field that is repeated, and null is none. */
+export const formOf = (fields: Fields): URLSearchParams => {
+  const pairs = Object.entries(fields).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, String(one ?? '')]),
+  )
+  return new URLSearchParams(pairs)
+}
+
+const tables = [
+  ['client', '*'],
+  ['token', 'id, client_id, user_id, access_token_digest, expires, scopes, successor_id'],
+  ['authorization', '*'],
+  ['consent', '*'],
+  ['session', 'id, user_id, address, user_agent'],
+  ['audit', '*'],
+] as const
+
+/** All that the settings could change: two of them are the same where nothing was written. */
+export const written = ({ database }: TestServer): unknown =>
+  tables.map(([table, columns]) => query(database, `select ${columns} from oauth2server_${table}`))
+
+export const applications = '/account/settings/applications'
+export const sessions = '/account/settings/sessions/'
+export const admin = '/admin/applications/'

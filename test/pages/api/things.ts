@@ -1,0 +1,73 @@
+import type { TestServer } from '../../support/server.ts'
+import { authorizationOf } from '../../support/tokens.ts'
+import { admin, applications, type Fields, sessions } from './script.ts'
+
+/** One of everything that a user can have. */
+export interface Things {
+  readonly clientId: string
+  readonly tokenId: number
+  /** An application that the user authorized, and the token of its one device. */
+  readonly authorizedId: string
+  readonly deviceId: number
+  readonly sessionId: string
+}
+
+export const thingsOf = async (app: TestServer, user = app.user): Promise<Things> => {
+  const { clientId } = await app.client({ userId: user.id, name: 'Printer' })
+  const { clientId: authorizedId } = await app.client({ userId: null })
+  const { token } = await authorizationOf({ ...app, user }, authorizedId)
+  const personal = await app.server.tokens.createPersonal('Laptop', user.id, {
+    scopes: ['notes:read'],
+  })
+  const { items } = await app.server.sessions.of(user.id, { after: null, limit: 1 })
+  return {
+    clientId,
+    tokenId: personal.id,
+    authorizedId,
+    deviceId: token.id,
+    sessionId: items[0]?.id ?? '',
+  }
+}
+
+/** Every request that shows or changes something of the user; a body makes it a POST, `{}` too. */
+export const requestsFor = (things: Things): readonly (readonly [path: string, Fields?])[] => {
+  const { clientId, tokenId, authorizedId, deviceId, sessionId } = things
+  const token = `${applications}/tokens/${tokenId}`
+  return [
+    [`${applications}/clients/${clientId}/`],
+    [`${applications}/clients/${clientId}/`, { name: 'Other' }],
+    [`${applications}/clients/${clientId}/`, { delete: 'yes', confirm_name: 'Printer' }],
+    [`${applications}/clients/${clientId}/reset/`, {}],
+    [`${token}/`],
+    [`${token}/`, { name: 'Other' }],
+    [`${token}/`, { delete: 'yes' }],
+    [`${token}/rotate/`, {}],
+    [`${applications}/tokens/${deviceId}/view/`],
+    [`${applications}/tokens/${deviceId}/revoke/`, {}],
+    [`${applications}/authorized/${authorizedId}/revoke/`, {}],
+    [sessions, { session_id: sessionId }],
+  ]
+}
+
+/** The requests that name nothing of a user. */
+export const generalRequests: readonly (readonly [path: string, Fields?])[] = [
+  [`${applications}/`],
+  [`${applications}/clients/new/`],
+  [`${applications}/clients/new/`, { name: 'New' }],
+  [`${applications}/tokens/new/`],
+  [`${applications}/tokens/new/`, { name: 'New' }],
+  [`${applications}/authorized/revoke/`, {}],
+  [sessions],
+  [sessions, { others: 'yes' }],
+]
+
+/** What only administrators can ask. */
+export const adminRequests = ({
+  clientId,
+  tokenId,
+}: Things): readonly (readonly [string, Fields?])[] => [
+  [admin],
+  [admin, { client_id: clientId, act: 'verify' }],
+  [admin, { client_id: clientId, act: 'delete', confirm_name: 'Printer' }],
+  [admin, { token_id: tokenId, act: 'delete' }],
+]

@@ -1,0 +1,183 @@
+import { Script } from 'node:vm'
+import { describe, expect, test } from 'vitest'
+import { counted } from '../../src/pages/messages/counted.ts'
+import { en } from '../../src/pages/messages/en.ts'
+import { builtInPages, type PageName } from '../../src/pages/pages.ts'
+import { pageScript } from '../../src/pages/script.ts'
+import { hostileTexts, skeleton, unescaped } from '../support/html.ts'
+import { frame, renderPage, sampleViews } from './views.ts'
+
+const names = Object.keys(builtInPages) as readonly PageName[]
+const views = sampleViews()
+const all = (html: string, pattern: RegExp): readonly string[] =>
+  [...html.matchAll(pattern)].map(([, found = '']) => found)
+
+/** The tag of a control, by its name in the form. */
+const control = (html: string, name: string): string =>
+  new RegExp(`<(?:input|textarea|select) [^>]*name="${name}"[^>]*>`).exec(html)?.[0] ?? ''
+
+describe.each(names)('the page %s', (name) => {
+  test('shows what others chose as text, and nothing of it as markup', async () => {
+    const harmless = skeleton(await renderPage(name, sampleViews(() => 'x')[name]))
+    for (const text of hostileTexts) {
+      const html = await renderPage(name, sampleViews(() => text)[name])
+      expect(skeleton(html)).toEqual(harmless)
+      if (name !== 'home') expect(unescaped(html)).toContain(text)
+    }
+  })
+
+  test('has one heading, a form token in every form that posts, and ids that lead somewhere', async () => {
+    const html = await renderPage(name, views[name])
+    expect(html.match(/<h1>/g)).toHaveLength(1)
+    for (const form of all(html, /<form (?=[^>]*method="post")([\s\S]*?)<\/form>/g))
+      expect(form).toContain('<input type="hidden" name="csrf_token" value="the-csrf-token">')
+    const ids = all(html, / id="([^"]*)"/g)
+    expect(new Set(ids).size).toBe(ids.length)
+    const targets = all(html, / (?:for|aria-labelledby|aria-describedby)="([^"]*)"/g)
+    for (const target of targets.flatMap((list) => list.split(' '))) expect(ids).toContain(target)
+    expect(html).not.toMatch(/\sstyle=|\son[a-z]+=|<style|undefined|\[object|NaN/)
+  })
+
+  test('says in which language it is, and in which direction it is read', async () => {
+    const reader = { language: 'en', locale: 'ar-EG', direction: 'rtl' } as const
+    const html = await renderPage(name, views[name], { reader })
+    expect(html).toContain('<html lang="en" dir="rtl" data-locale="ar-EG">')
+  })
+})
+
+describe('what is wrong with a form', () => {
+  const { redirectUriNotHttps, confirmName, expiresMissing } = en.problems
+  const values = {
+    ...views.newClient.values,
+    name: 'Typed <name>',
+    redirectUris: 'https://a.example/cb\r\nhttp://b.example/<cb>\r\n',
+    isConfidential: false,
+    defaultScopes: ['user:email'],
+  }
+  const problem = { field: 'redirect_uris', line: 2, sentence: redirectUriNotHttps }
+
+  test('stands above it, and next to the wrong line of the field', async () => {
+    const html = await renderPage('newClient', { ...views.newClient, values, problem })
+    expect(html).toContain(
+      `role="alert"><a href="#redirect_uris">Redirect URIs</a> ${redirectUriNotHttps}</p>`,
+    )
+    const wrong = /id="redirect_uris-problem">([\s\S]*?)<\/p>/.exec(html)?.[1] ?? ''
+    expect(wrong).toContain(`Line 2: ${redirectUriNotHttps}`)
+    expect(wrong).toContain('<code dir="ltr">http://b.example/&lt;cb&gt;</code>')
+    const field = control(html, 'redirect_uris')
+    expect(field).toContain('aria-describedby="redirect_uris-hint redirect_uris-problem"')
+    expect(field).toContain(' aria-invalid="true" autofocus')
+    expect(html.match(/aria-invalid|autofocus/g)).toHaveLength(2)
+  })
+
+  test('takes nothing of what was typed', async () => {
+    const html = await renderPage('newClient', { ...views.newClient, values, problem })
+    expect(control(html, 'name')).toContain('value="Typed &lt;name&gt;"')
+    expect(html).toContain('>\nhttps://a.example/cb\r\nhttp://b.example/&lt;cb&gt;\r\n</textarea>')
+    expect(html).toMatch(/name="is_confidential" value="false" checked/)
+    expect(all(html, /name="default_scopes" value="([^"]*)"[^>]* checked/g)).toEqual(['user:email'])
+  })
+
+  test('opens the part of the page that it is in', async () => {
+    const html = await renderPage('client', {
+      ...views.client,
+      problem: { field: 'confirm_name', sentence: confirmName },
+    })
+    expect(html).toMatch(/<details class="danger" open>[\s\S]*id="confirm_name-problem"/)
+  })
+
+  test('a day is required where a token may not live for ever', async () => {
+    const view = views.newPersonalToken
+    expect(control(await renderPage('newPersonalToken', view), 'expires')).not.toMatch(
+      /required|max=/,
+    )
+    const lastDay = '2027-10-18'
+    const sentence = expiresMissing(lastDay)
+    const html = await renderPage('newPersonalToken', {
+      ...view,
+      lastDay,
+      problem: { field: 'expires', sentence },
+    })
+    expect(control(html, 'expires')).toMatch(/min="2026-10-18" max="2027-10-18" required/)
+    expect(html).toContain('Choose a day, 18 Oct 2027 at the latest.')
+  })
+})
+
+describe('what depends on the reader', () => {
+  test('dates are written as they write them, with the moment for scripts', async () => {
+    const dates = async (locale: string) =>
+      all(
+        await renderPage('sessions', views.sessions, { reader: { ...frame.reader, locale } }),
+        /<time datetime="2026-10-17T12:00:00.000Z" data-time="minute">([^<]*)<\/time>/g,
+      )
+    expect(await dates('en-GB')).toEqual(['17 Oct 2026, 12:00 UTC'])
+    expect(await dates('de')).toEqual(['17.10.2026, 12:00 UTC'])
+  })
+
+  test('the navigation leads where they may go', async () => {
+    const links = async (around: Parameters<typeof renderPage>[2]) => {
+      const html = await renderPage('sessions', views.sessions, around)
+      return all(/<nav[\s\S]*?<\/nav>/.exec(html)?.[0] ?? '', /<a ([^>]*)>/g)
+    }
+    const applications = 'href="/account/settings/applications/"'
+    const sessions = 'href="/account/settings/sessions/" aria-current="page"'
+    const user = { email: 'ada@example.org', isAdmin: false }
+    expect(await links({})).toEqual([applications, sessions, 'href="/admin/applications/"'])
+    expect(await links({ user })).toEqual([applications, sessions])
+    expect(await links({ user, links: { ...frame.links, sessions: null } })).toEqual([applications])
+    expect(await links({ user: null })).toEqual([])
+  })
+
+  test('numbers take the form that a language has for them', () => {
+    const files = counted('pl')({
+      one: '# plik',
+      few: '# pliki',
+      many: '# plików',
+      other: '# pliku',
+    })
+    expect([1, 2, 5, 22, 1.5].map(files)).toEqual([
+      '1 plik',
+      '2 pliki',
+      '5 plików',
+      '22 pliki',
+      '1,5 pliku',
+    ])
+  })
+})
+
+describe('the consent page', () => {
+  test('has a box for each scope that may be refused, in the form of the decision', async () => {
+    const html = await renderPage('consent', views.consent)
+    const form = /<form [\s\S]*<\/form>/.exec(html)?.[0] ?? ''
+    expect(all(form, /name="optional_scope" value="([^"]*)"/g)).toEqual([
+      'notes:write',
+      'calendar:read',
+    ])
+    expect(all(form, /name="optional_scope" value="([^"]*)" checked/g)).toEqual(['notes:write'])
+    expect(all(form, /name="confirm" value="([^"]*)"/g)).toEqual(['yes', 'no'])
+  })
+
+  test('warns of who was not checked, and of names that pose as others', async () => {
+    const shown = (client: object) =>
+      renderPage('consent', { ...views.consent, client: { ...views.consent.client, ...client } })
+    expect(await shown({})).toContain('This application was not checked by <bdi>Notes</bdi>.')
+    const verified = await shown({ isVerified: true, mixesAlphabets: true })
+    expect(verified).not.toContain('was not checked')
+    expect(verified).toContain(en.consent.mixesAlphabets)
+  })
+})
+
+test('a new secret is shown in a box of its own, to be copied', async () => {
+  const fresh = { accessToken: 'the-token', curl: 'curl -H "Authorization: Bearer the-token"' }
+  const html = await renderPage('personalToken', { ...views.personalToken, fresh })
+  expect(html).toMatch(/<code id="access-token" data-copy="Copy"[^>]*>the-token<\/code>/)
+  expect(unescaped(html)).toMatch(/<pre id="curl" data-copy[^>]*><code>curl -H "Auth/)
+  expect(html).toContain(en.token.once)
+  expect(await renderPage('personalToken', views.personalToken)).not.toContain('data-copy')
+})
+
+test('the script of the pages is one, and is strict', () => {
+  expect(() => new Script(pageScript)).not.toThrow()
+  expect(pageScript).toMatch(/^'use strict'/)
+  expect(pageScript).not.toMatch(/eval|innerHTML|document\.write|fetch/)
+})

@@ -1,0 +1,84 @@
+import { StatementSync } from 'node:sqlite'
+import { afterEach, expect, test, vi } from 'vitest'
+import { startServer, type TestServer } from '../support/server.ts'
+import { UserAgent } from '../support/user-agent.ts'
+
+/** Statements that SQLite runs while the work is done. */
+const statementsOf = async (work: () => Promise<void>): Promise<number> => {
+  const spies = (['all', 'get', 'run', 'iterate'] as const).map((name) =>
+    vi.spyOn(StatementSync.prototype, name),
+  )
+  await work()
+  const count = spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0)
+  for (const spy of spies) spy.mockRestore()
+  return count
+}
+
+afterEach(() => void vi.restoreAllMocks())
+
+/** So many clients, personal tokens, authorized applications with devices, and sessions of the user. */
+const fill = async (t: TestServer, rows: number): Promise<void> => {
+  const { server, user } = t
+  await server.transaction(async (tx) => {
+    for (let row = 0; row < rows; row += 1) {
+      const { client } = await tx.clients.create({
+        name: `Client ${row}`,
+        userId: user.id,
+        redirectUris: ['https://client.example/cb'],
+      })
+      await tx.tokens.createPersonal(`Token ${row}`, user.id, { scopes: ['notes:read'] })
+      await tx.consents.grant(user.id, client.clientId, ['notes:read'])
+      for (let device = 0; device < 3; device += 1) {
+        await tx.tokens.issue({
+          type: 'user',
+          client,
+          subject: user,
+          scopes: ['notes:read'],
+          refreshable: true,
+        })
+      }
+    }
+  })
+  for (let row = 0; row < rows; row += 1) await new UserAgent().logIn(t)
+}
+
+const pages = [
+  '/account/settings/applications/',
+  '/account/settings/applications/clients/new/',
+  '/account/settings/applications/tokens/new/',
+  '/account/settings/sessions/',
+  '/admin/applications/',
+  '/admin/applications/?client=Client&token=user-a%40example.org',
+]
+
+test('no page runs a number of statements that grows with its rows', async () => {
+  const counts = async (rows: number): Promise<readonly number[]> => {
+    await using t = await startServer()
+    const { id } = await t.server.users.create({
+      email: 'admin@example.org',
+      password: t.password,
+      isAdmin: true,
+    })
+    await fill(t, rows)
+    const own = new UserAgent()
+    await own.logIn(t)
+    const admin = new UserAgent()
+    await admin.logIn({ ...t, user: { ...t.user, id, email: 'admin@example.org' } })
+    const found: number[] = []
+    for (const page of pages) {
+      const browser = page.startsWith('/admin') ? admin : own
+      const count = await statementsOf(async () => {
+        const answer = await browser.fetch(`${t.issuer}${page}`)
+        expect(answer.status, page).toBe(200)
+        if (rows > 1 && page.endsWith('applications/')) {
+          expect((await answer.text()).split('Client ').length, page).toBeGreaterThan(rows)
+        }
+      })
+      found.push(count)
+    }
+    return found
+  }
+  const [few, many] = [await counts(1), await counts(20)]
+  expect(few.every((count) => count > 0)).toBe(true)
+  expect(many).toEqual(few)
+})

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { execute } from '../support/database.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+describe('a remembered consent', () => {
+  let app: TestServer
+  beforeAll(async () => {
+    app = await startServer()
+  })
+  afterAll(() => app.close())
+
+  /** Grants one after the other for a new client, and gives what is remembered in the end. */
+  const decided = async (...decisions: readonly [granted: string[], declined?: string[]][]) => {
+    const { clientId } = await app.client()
+    for (const [granted, declined] of decisions) {
+      const options = declined === undefined ? {} : { declined }
+      const given = await app.server.consents.grant(app.user.id, clientId, granted, options)
+      expect(await app.server.consents.find(app.user.id, clientId)).toEqual(given)
+    }
+    const { scopes, declinedScopes } =
+      (await app.server.consents.find(app.user.id, clientId)) ?? expect.unreachable()
+    return [[...scopes].sort(), [...declinedScopes].sort()]
+  }
+
+  test('keeps what was granted, and what was refused', async () => {
+    expect(await decided([['a', 'b'], ['c']])).toEqual([['a', 'b'], ['c']])
+    expect(await decided([['a']])).toEqual([['a'], []])
+    expect(await decided([[], ['c', 'd', 'c']])).toEqual([[], ['c', 'd']])
+    expect(await decided([[]])).toEqual([[], []])
+  })
+
+  test('granting a scope later takes it from those that were refused; the others stay refused', async () => {
+    expect(await decided([['a'], ['b', 'c']], [['a', 'b']])).toEqual([['a', 'b'], ['c']])
+    expect(await decided([['a'], ['b']], [['b'], []])).toEqual([['a', 'b'], []])
+  })
+
+  test('refusing a scope later takes it from those that were granted; the others stay granted', async () => {
+    expect(await decided([['a', 'b']], [['c'], ['b']])).toEqual([['a', 'c'], ['b']])
+    expect(await decided([['a', 'b']], [[], ['a', 'b']])).toEqual([[], ['a', 'b']])
+  })
+
+  test('the last decision counts, however often it changes', async () => {
+    expect(await decided([['a']], [[], ['a']], [['a']], [[], ['a']])).toEqual([[], ['a']])
+    expect(await decided([[], ['a']], [['a']], [['b'], ['a']], [['a']])).toEqual([['a', 'b'], []])
+  })
+
+  test('keeps its id, and tells when it was decided last', async () => {
+    const { clientId } = await app.client()
+    const first = await app.server.consents.grant(app.user.id, clientId, ['a'])
+    app.advance(5)
+    const second = await app.server.consents.grant(app.user.id, clientId, ['b'], {
+      declined: ['a'],
+    })
+    expect(second.id).toBe(first.id)
+    expect(second.grantedAt).toBe(app.now())
+  })
+
+  test.each([
+    ['what was refused, taken away', "declined_scopes = ''"],
+    ['more refused', "declined_scopes = 'b c d'"],
+    ['refused ones granted', "scopes = 'a b', declined_scopes = 'c'"],
+    ['both columns exchanged', "scopes = 'b c', declined_scopes = 'a'"],
+  ])('P-23 altered without the key it is none: %s', async (_, set) => {
+    const { clientId } = await app.client()
+    await app.server.consents.grant(app.user.id, clientId, ['a'], { declined: ['b', 'c'] })
+    execute(app.database, `update oauth2server_consent set ${set} where client_id = ?`, clientId)
+    expect(await app.server.consents.find(app.user.id, clientId)).toBeUndefined()
+    // The next decision does not build on it.
+    const next = await app.server.consents.grant(app.user.id, clientId, ['e'])
+    expect([next.scopes, next.declinedScopes]).toEqual([['e'], []])
+  })
+
+  test('with another client id, what was refused stays refused', async () => {
+    const { clientId } = await app.client()
+    await app.server.consents.grant(app.user.id, clientId, ['a'], { declined: ['b'] })
+    const renewed = await app.server.clients.resetClientId(clientId)
+    expect(await app.server.consents.find(app.user.id, renewed.clientId)).toMatchObject({
+      scopes: ['a'],
+      declinedScopes: ['b'],
+    })
+  })
+
+  test('of decisions at once none is lost', async () => {
+    const { clientId } = await app.client()
+    const scopes = Array.from({ length: 10 }, (_, index) => `s${index}`)
+    await Promise.all(
+      scopes.map((scope, index) =>
+        index % 2 === 0
+          ? app.server.consents.grant(app.user.id, clientId, [scope])
+          : app.server.consents.grant(app.user.id, clientId, [], { declined: [scope] }),
+      ),
+    )
+    const consent = await app.server.consents.find(app.user.id, clientId)
+    expect([...(consent?.scopes ?? [])].sort()).toEqual(['s0', 's2', 's4', 's6', 's8'])
+    expect([...(consent?.declinedScopes ?? [])].sort()).toEqual(['s1', 's3', 's5', 's7', 's9'])
+  })
+})

@@ -1,0 +1,122 @@
+import { InvalidSettings } from 'svc-oauth2server'
+import { describe, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../support/server.ts'
+import { authorizationOf, statusOf } from '../support/tokens.ts'
+
+const tokenPersonalPrefix = 'notes_'
+
+/** A server that counts what it asks of its store. */
+const counting = async (options = {}) => {
+  let operations = 0
+  const app = await startServer({
+    ...options,
+    aroundStore: (_, run) => {
+      operations += 1
+      return run()
+    },
+  })
+  const during = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = operations
+    await work()
+    return operations - before
+  }
+  return { app, during, [Symbol.asyncDispose]: () => app.close() }
+}
+
+const bearer = (app: TestServer, token: string, path = '/api/me') =>
+  fetch(`${app.issuer}${path}`, { headers: { authorization: `Bearer ${token}` } })
+
+describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
+  test('none by default: a token has the specified form', async () => {
+    await using app = await startServer()
+    expect(app.server.settings.tokenPersonalPrefix).toBe('')
+    expect(await app.personalToken()).toMatch(/^[A-Za-z0-9]{60}$/)
+  })
+
+  test('a token begins with it and ends with six characters more; it works in every place of a token', async () => {
+    await using app = await startServer({ tokenPersonalPrefix, tokenPersonalSaltLen: 30 })
+    const token = await app.personalToken(['notes:read'])
+    expect(token).toMatch(/^notes_[A-Za-z0-9]{36}$/)
+    expect(await statusOf(app, token)).toBe(200)
+    expect((await fetch(`${app.issuer}/api/me?access_token=${token}`)).status).toBe(200)
+    const { id } = await app.server.personalTokens.create('T', app.user.id)
+    const { accessToken } = await app.server.personalTokens.rotate(id)
+    expect(accessToken).toMatch(/^notes_[A-Za-z0-9]{36}$/)
+    expect(await statusOf(app, accessToken)).toBe(200)
+  })
+
+  test('one that is misspelt is refused like any other wrong one, without a question to the store', async () => {
+    await using counted = await counting({ tokenPersonalPrefix })
+    const { app, during } = counted
+    const token = await app.personalToken()
+    const unknown = await (await bearer(app, 'x'.repeat(60))).text()
+    for (const wrong of [
+      token.slice(0, -1),
+      `${token}x`,
+      token.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x')),
+      `notes_${'x'.repeat(66)}`,
+      'notes_',
+      'notes_x',
+    ]) {
+      const asked = await during(async () => {
+        const answer = await bearer(app, wrong)
+        expect(answer.status, wrong).toBe(401)
+        expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
+        expect(await answer.text()).toBe(unknown)
+        expect((await bearer(app, wrong, '/api/public')).status).toBe(401)
+        expect(await app.server.tokens.find({ accessToken: wrong })).toBeUndefined()
+      })
+      expect(asked, wrong).toBe(0)
+    }
+    // The one that is spelt as it should be is asked for, and so is what has no prefix.
+    expect(await during(() => bearer(app, token))).toBeGreaterThan(0)
+    expect(await during(() => bearer(app, 'x'.repeat(60)))).toBeGreaterThan(0)
+    expect(await statusOf(app, token)).toBe(200)
+  })
+
+  test('is for personal tokens alone: those of clients have none, and are found', async () => {
+    await using app = await startServer({ tokenPersonalPrefix })
+    const { clientId } = await app.client()
+    const { accessToken, refreshToken } = await authorizationOf(app, clientId)
+    for (const value of [accessToken, refreshToken]) expect(value).toMatch(/^[A-Za-z0-9]{43}$/)
+    expect(await statusOf(app, accessToken)).toBe(200)
+    expect(await app.server.tokens.find({ refreshToken })).toBeDefined()
+  })
+
+  test('tokens from before it was set, was changed or was taken back keep working', async () => {
+    await using none = await startServer()
+    await using first = await startServer({ beside: none, tokenPersonalPrefix: 'a_' })
+    await using second = await startServer({ beside: none, tokenPersonalPrefix: 'B1_' })
+    const nodes = [none, first, second]
+    const tokens: string[] = []
+    for (const node of nodes) tokens.push(await node.personalToken())
+    expect(tokens).toEqual([
+      expect.not.stringContaining('_'),
+      expect.stringMatching(/^a_/),
+      expect.stringMatching(/^B1_/),
+    ])
+    for (const node of nodes)
+      for (const token of tokens) expect(await statusOf(node, token), token).toBe(200)
+  })
+
+  test.each(['x', '_', 'a-b_', 'ä_', 'a b_', `${'x'.repeat(21)}_`, 'a_b_', ' a_', 'a_\n', 'a._'])(
+    '%j is refused at the start',
+    async (prefix) => {
+      await expect(startServer({ tokenPersonalPrefix: prefix })).rejects.toThrow(InvalidSettings)
+      await expect(startServer({ tokenPersonalPrefix: prefix })).rejects.toThrow(
+        'OAUTH2SERVER_TOKEN_PERSONAL_PREFIX',
+      )
+    },
+  )
+
+  test('the longest prefix and the longest length that fit 255 characters together work', async () => {
+    const longest = `${'x'.repeat(20)}_`
+    await using app = await startServer({
+      tokenPersonalPrefix: longest,
+      tokenPersonalSaltLen: 255 - longest.length - 6,
+    })
+    const token = await app.personalToken()
+    expect(token).toHaveLength(255)
+    expect(await statusOf(app, token)).toBe(200)
+  })
+})

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest'
+import { systemRandom } from '../../src/crypto/random.ts'
+import { KeyRing } from '../../src/crypto/sealed.ts'
+import type { RecordsContext } from '../../src/records/context.ts'
+import { TransientValues } from '../../src/records/transient-values.ts'
+import { memoryTransients } from '../../src/store/memory-transients.ts'
+import { secretKey } from '../support/server.ts'
+
+const end = 1_000
+
+/** Values of two kinds in one memory. */
+const open = () => {
+  const transients = memoryTransients()
+  const context = {
+    transients,
+    clock: () => 0,
+    random: systemRandom,
+    keys: new KeyRing([secretKey]),
+  } as unknown as RecordsContext
+  return {
+    transients,
+    notices: new TransientValues<string>('settings_notice', context),
+    forms: new TransientValues<string>('settings_form', context),
+  }
+}
+
+describe('values under a name of the caller’s', () => {
+  test('are kept unless there is one already: of 20 at once, exactly one is', async () => {
+    const { forms } = open()
+    const claimed = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => forms.claim('form', `value ${index}`, end)),
+    )
+    expect(claimed.filter(Boolean)).toHaveLength(1)
+    expect(await forms.get('form')).toBe(`value ${claimed.indexOf(true)}`)
+    expect(await forms.claim('form', 'later', end)).toBe(false)
+    expect(await forms.claim('another form', 'value', end)).toBe(true)
+    await forms.take('form')
+    expect(await forms.claim('form', 'later', end)).toBe(true)
+  })
+
+  test('take the place of what was there where that is asked for', async () => {
+    const { notices } = open()
+    await notices.set('session', 'first', end)
+    await notices.set('session', 'second', end)
+    expect(await notices.get('session')).toBe('second')
+    expect(await notices.take('session')).toBe('second')
+    expect(await notices.take('session')).toBeUndefined()
+  })
+
+  test('of two kinds do not meet under one name, nor open as one another', async () => {
+    const { notices, forms, transients } = open()
+    expect(await notices.claim('name', 'notice', end)).toBe(true)
+    expect(await forms.claim('name', 'form', end)).toBe(true)
+    expect([await notices.get('name'), await forms.get('name')]).toEqual(['notice', 'form'])
+    const key = (kind: 'settings_notice' | 'settings_form') =>
+      `${kind}:${(kind === 'settings_form' ? forms : notices).digest('name')}`
+    const stored = await transients.take(key('settings_form'), 0)
+    expect(stored).not.toContain('form')
+    await transients.delete(key('settings_notice'))
+    await transients.put(key('settings_notice'), stored ?? '', end, 0)
+    expect(await notices.get('name')).toBeUndefined()
+  })
+})

@@ -1,0 +1,426 @@
+import { describe, expect, test } from 'vitest'
+import type { UserId } from '../../src/model/user.ts'
+import type { Part, PartOf, Store } from '../../src/store/store.ts'
+import { brokenCursors, inParts } from './parts.ts'
+import {
+  aClient,
+  anAuthorization,
+  aUser,
+  consentRow,
+  digest,
+  sessionRow,
+  text,
+  tokenRow,
+} from './rows.ts'
+
+/** Times with ties, so that an order by time alone would not do. */
+const times = [5, 3, 9, 5, 5, 1, 9, 5, 2, 5, 3]
+
+/** What every list of a store must keep. `other` is another node's view of the same data. */
+export const listsContract = (
+  open: () => { readonly store: Store; readonly other: Store },
+): void => {
+  describe('lists', () => {
+    const clientId = ({ fields }: { readonly fields: { readonly clientId: string } }) =>
+      fields.clientId
+    const id = ({ fields }: { readonly fields: { readonly id: number } }) => fields.id
+    const latestFirst = (made: readonly (readonly [at: number, id: string])[]) =>
+      made.toSorted(([at, a], [other, b]) => other - at || (a < b ? 1 : -1)).map(([, name]) => name)
+
+    /** Each list, filled for a user of its own: how it is read, and what it has to give in that order. */
+    const lists: Record<
+      string,
+      () => Promise<{
+        read: (part: PartOf) => Promise<Part<unknown>>
+        nameOf: (item: never) => unknown
+        expected: readonly unknown[]
+      }>
+    > = {
+      'clients.ofOwner': async () => {
+        const { store, other } = open()
+        const [userId, another] = [await aUser(store), await aUser(store)]
+        const made = await inTurn(times, async (createdAt) => {
+          await aClient(store, { userId: another, createdAt })
+          await aClient(store, { userId, createdAt, isPersonal: true })
+          return [createdAt, await aClient(store, { userId, createdAt })] as const
+        })
+        const read = (part: PartOf) => other.clients.ofOwner(userId, part)
+        return { read, nameOf: clientId, expected: latestFirst(made) }
+      },
+      'clients.search': async () => {
+        const { store, other } = open()
+        const name = text()
+        const made = await inTurn(times, async (createdAt) => {
+          await aClient(store, { name: text(), createdAt })
+          await aClient(store, { name, createdAt, isPersonal: true })
+          return [createdAt, await aClient(store, { name, createdAt })] as const
+        })
+        const read = (part: PartOf) => other.clients.search(name, part)
+        return { read, nameOf: clientId, expected: latestFirst(made) }
+      },
+      'clients.authorizedBy': async () => {
+        const { store, other } = open()
+        const [userId, another] = [await aUser(store), await aUser(store)]
+        const made = await inTurn(times, async (createdAt, index) => {
+          const authorized = await aClient(store, { createdAt })
+          await store.consents.put(
+            consentRow({ userId: another, clientId: await aClient(store, { createdAt }) }),
+          )
+          // By consent, by an authorization, and by both: each once.
+          if (index % 3 !== 0)
+            await store.consents.put(consentRow({ userId, clientId: authorized }))
+          if (index % 3 !== 1) await anAuthorization(store, { userId, clientId: authorized })
+          if (index % 3 !== 1) await anAuthorization(store, { userId, clientId: authorized })
+          return [createdAt, authorized] as const
+        })
+        const read = (part: PartOf) => other.clients.authorizedBy(userId, 10, part)
+        return { read, nameOf: clientId, expected: latestFirst(made) }
+      },
+      'tokens.personalOf': async () => {
+        const { store, other } = open()
+        const userId = await aUser(store)
+        const made = await inTurn(times, async (createdAt) => {
+          const one = await personalToken(store, userId, { createdAt })
+          await personalToken(store, userId, { createdAt, isInternal: true })
+          await personalToken(store, await aUser(store), { createdAt })
+          await store.tokens.insert(tokenRow({ ...one.fields, isPersonal: false }))
+          await former(store, one, { createdAt })
+          return one.id
+        })
+        const read = (part: PartOf) => other.tokens.personalOf(userId, 10, part)
+        return { read, nameOf: id, expected: made.toReversed() }
+      },
+      'tokens.search': async () => {
+        const { store, other } = open()
+        const client = await aClient(store)
+        const userId = await aUser(store)
+        const made = await inTurn(times, async (createdAt) => {
+          const row = tokenRow({ clientId: client, userId, createdAt, isPersonal: true })
+          const one = Number(await store.tokens.insert(row))
+          await former(store, { id: one, fields: row.fields }, { createdAt })
+          await personalToken(store, userId)
+          return one
+        })
+        const read = (part: PartOf) => other.tokens.search(client, part)
+        return { read, nameOf: id, expected: made.toReversed() }
+      },
+      'sessions.ofUser': async () => {
+        const { store, other } = open()
+        const [userId, another] = [await aUser(store), await aUser(store)]
+        const made = await inTurn(times, async (createdAt) => {
+          await store.sessions.insert(sessionRow({ userId: another, createdAt }))
+          const row = sessionRow({ userId, createdAt, id: digest('session') })
+          await store.sessions.insert(row)
+          return [createdAt, row.id] as const
+        })
+        const read = (part: PartOf) => other.sessions.ofUser(userId, part)
+        const nameOf = (session: { readonly id: string }) => session.id
+        return { read, nameOf, expected: latestFirst(made) }
+      },
+    }
+
+    describe.each(Object.keys(lists))('%s', (name) => {
+      const filled = async () => {
+        const { read, nameOf, expected } = (await lists[name]?.()) ?? expect.unreachable()
+        const names = (items: readonly unknown[]) => items.map((item) => nameOf(item as never))
+        return { read, names, expected }
+      }
+
+      test('the newest first, ties in one order; in parts of any size nothing is lost, and nothing comes twice', async () => {
+        const { read, names, expected } = await filled()
+        expect(expected).toHaveLength(times.length)
+        for (const limit of [1, 2, 3, times.length - 1, times.length, times.length + 1, 500])
+          expect(names(await inParts(read, limit)), `${limit}`).toEqual(expected)
+      })
+
+      test('the last part says so, also where it is full', async () => {
+        const { read } = await filled()
+        const whole = await read({ after: null, limit: times.length })
+        expect(whole.next).toBeNull()
+        const most = await read({ after: null, limit: times.length - 1 })
+        expect(most.next).toEqual(expect.any(String))
+        const last = await read({ after: most.next, limit: times.length })
+        expect([last.items.length, last.next]).toEqual([1, null])
+      })
+
+      test('what no part gave as its end begins at the beginning', async () => {
+        const { read, names, expected } = await filled()
+        for (const after of brokenCursors) {
+          const found = await read({ after, limit: 2 })
+          expect(names(found.items), JSON.stringify(after.slice(0, 40))).toEqual(
+            expected.slice(0, 2),
+          )
+        }
+        // Later than everything, it is before the first.
+        const latest = await read({ after: `999999999999999.${'z'.repeat(255)}`, limit: 2 })
+        expect(names(latest.items)).toEqual(expected.slice(0, 2))
+      })
+
+      test("another list's place gives some end of this list, and none of its items twice", async () => {
+        const { read, names, expected } = await filled()
+        for (const [theirs, fill] of Object.entries(lists)) {
+          const another = await fill()
+          const { next } = await another.read({ after: null, limit: 4 })
+          const found = names((await read({ after: next, limit: 500 })).items)
+          expect(found, theirs).toEqual(expected.slice(expected.length - found.length))
+        }
+      })
+
+      test('what is new meanwhile moves nothing between the parts', async () => {
+        const { read, names, expected } = await filled()
+        const first = await read({ after: null, limit: 4 })
+        await lists[name]?.()
+        const rest = await read({ after: first.next, limit: 500 })
+        expect(names([...first.items, ...rest.items])).toEqual(expected)
+      })
+    })
+
+    test('an empty list is one part', async () => {
+      const { store } = open()
+      const userId = await aUser(store)
+      const empty = { items: [], next: null }
+      const part = { after: null, limit: 5 }
+      expect(await store.clients.ofOwner(userId, part)).toEqual(empty)
+      expect(await store.clients.search(text(), part)).toEqual(empty)
+      expect(await store.clients.authorizedBy(userId, 0, part)).toEqual(empty)
+      expect(await store.tokens.personalOf(userId, 0, part)).toEqual(empty)
+      expect(await store.tokens.search(text(), part)).toEqual(empty)
+      expect(await store.sessions.ofUser(userId, part)).toEqual(empty)
+      expect(await store.clients.countUsersOf([])).toEqual(new Map())
+      expect(await store.consents.ofUser(userId, [])).toEqual([])
+      expect(await store.tokens.authorizedOf(userId, [], 0, 5)).toEqual([])
+    })
+
+    test('without a text, every application and every token is listed once', async () => {
+      const { store, other } = open()
+      const [older, newer] = [
+        await aClient(store, { createdAt: 70 }),
+        await aClient(store, { createdAt: 71 }),
+      ]
+      const behind = await personalToken(store, await aUser(store))
+      const ended = await former(store, behind)
+      const clients = (await inParts((part) => other.clients.search('', part), 50)).map(clientId)
+      expect(new Set(clients).size).toBe(clients.length)
+      expect(clients.indexOf(newer)).toBe(clients.indexOf(older) - 1)
+      expect(clients).not.toContain(behind.fields.clientId)
+      const tokens = (await inParts((part) => other.tokens.search('', part), 50)).map(id)
+      expect(tokens).toEqual([...new Set(tokens)].toSorted((a, b) => b - a))
+      expect(tokens).toContain(behind.id)
+      expect(tokens).not.toContain(ended)
+    })
+
+    describe('clients.search', () => {
+      const found = async (searched: string) =>
+        (await inParts((part) => open().other.clients.search(searched, part), 100)).map(clientId)
+
+      test('a part of the name, of the id or of the owner’s e-mail address, and no other field', async () => {
+        const { store } = open()
+        const [email, word] = [`${text()}@example.org`, text()]
+        const userId = await aUser(store, { email })
+        const one = await aClient(store, {
+          userId,
+          name: `My ${word} notes`,
+          description: `d${word}`,
+          website: `https://w${word}.example`,
+        })
+        const without = await aClient(store, { name: 'Another' })
+        expect(await found(word)).toEqual([one])
+        expect(await found(` ${word} `)).toEqual([one])
+        expect(await found(`y ${word} n`)).toEqual([one])
+        expect(await found(one)).toEqual([one])
+        expect(await found(one.slice(3, 20))).toEqual([one])
+        expect(await found(email)).toEqual([one])
+        expect(await found(email.slice(4, -4))).toEqual([one])
+        expect(await found(`d${word}`)).toEqual([])
+        expect(await found(`w${word}`)).toEqual([])
+        expect(await found(without)).toEqual([without])
+      })
+
+      test('%, _ and \\ are characters like any other', async () => {
+        const { store } = open()
+        const word = text()
+        const named = new Map<string, string>()
+        for (const name of ['100%', '100x', 'a_b', 'axb', 'a\\b', 'a\\\\b', "a'b", 'a"b', 'a%_\\b'])
+          named.set(name, await aClient(store, { name: `${word}${name}` }))
+        for (const [name, one] of named) expect(await found(word + name), name).toEqual([one])
+        expect(await found(`${word}%`)).toEqual([])
+        expect(await found(`%${word}`)).toEqual([])
+        expect(await found(`${word}_`)).toEqual([])
+        expect(await found(`${word}\\`)).toEqual([])
+        expect(await found(`${word}a%b`)).toEqual([])
+        expect(new Set(await found(`${word}a\\`))).toEqual(
+          new Set([named.get('a\\b'), named.get('a\\\\b')]),
+        )
+      })
+
+      test('upper and lower case are alike; a letter beyond ASCII is found as it is written', async () => {
+        const { store } = open()
+        const word = text()
+        for (const [name, searches] of [
+          ['Notes', ['notes', 'NOTES', 'oTE']],
+          ['Größe', ['größe', 'GRöß', 'gRö']],
+          ['Äpfel', ['Äpfel', 'ÄPFEL', 'Äp']],
+          ['Źródło', ['Źródło', 'ŹRóDłO']],
+          ['日本語', ['日本語', '本']],
+          ['A😀b', ['a😀B']],
+        ] as const) {
+          const one = await aClient(store, { name: `${name} ${word}` })
+          for (const searched of searches)
+            expect(await found(`${searched}`), searched).toContain(one)
+          expect(await found(one.toUpperCase()), name).toEqual([one])
+        }
+        const email = `${text()}@example.org`
+        const owned = await aClient(store, { userId: await aUser(store, { email }) })
+        expect(await found(email.toUpperCase())).toEqual([owned])
+        expect(await found(`apfel ${word}`), 'an umlaut is a letter of its own').toEqual([])
+      })
+
+      test('whatever is typed, nothing breaks', async () => {
+        for (const searched of [
+          "'",
+          '"',
+          "' or 1=1 --",
+          '\u0000',
+          '\ud800',
+          '%'.repeat(5_000),
+          'x'.repeat(10_000),
+          '(?:',
+        ])
+          expect(await found(`${text()}${searched}`), searched.slice(0, 20)).toEqual([])
+      })
+    })
+
+    describe('tokens.search', () => {
+      const found = async (searched: string) =>
+        (await inParts((part) => open().other.tokens.search(searched, part), 100)).map(id)
+
+      test('by the id of the token, the id of the client, or the e-mail address of the user; nothing partial', async () => {
+        const { store } = open()
+        const email = `${text()}@example.org`
+        const userId = await aUser(store, { email })
+        const client = await aClient(store, { name: 'Named' })
+        const one = Number(await store.tokens.insert(tokenRow({ clientId: client, userId })))
+        const two = Number(await store.tokens.insert(tokenRow({ clientId: client })))
+        const personal = await personalToken(store, userId, { name: 'Laptop' })
+        expect(await found(String(one))).toEqual([one])
+        expect(await found(client)).toEqual([two, one])
+        expect(await found(email)).toEqual([personal.id, one])
+        expect(await found(email.toUpperCase())).toEqual([personal.id, one])
+        expect(await found(email.slice(1))).toEqual([])
+        expect(await found(client.slice(1))).toEqual([])
+        expect(await found(`${'9'.repeat(15)}`)).toEqual([])
+        expect(await found(`${'9'.repeat(400)}`)).toEqual([])
+        expect(await found('%@%')).toEqual([])
+        expect(await found("' or 1=1 --")).toEqual([])
+        const [row] = (await store.tokens.search(String(personal.id), { after: null, limit: 5 }))
+          .items
+        expect(row).toMatchObject({ clientName: 'Laptop', userEmail: email, lastUse: null })
+        const [ownerless] = (await store.tokens.search(String(two), { after: null, limit: 5 }))
+          .items
+        expect(ownerless).toMatchObject({ clientName: 'Named', userEmail: null })
+      })
+    })
+
+    test('users of several clients are counted in one question, like those of one', async () => {
+      const { store, other } = open()
+      const [none, one, two] = [await aClient(store), await aClient(store), await aClient(store)]
+      for (const clientId of [one, two, two]) await store.tokens.insert(tokenRow({ clientId }))
+      await store.tokens.insert(tokenRow({ clientId: none, isPersonal: true }))
+      await store.tokens.insert(tokenRow({ clientId: two, isInternal: true }))
+      expect(await other.clients.countUsersOf([none, one, two, 'nope', two])).toEqual(
+        new Map([
+          [one, 1],
+          [two, 2],
+        ]),
+      )
+      expect(await other.clients.countUsersOf([one])).toEqual(new Map([[one, 1]]))
+    })
+
+    describe('clients.authorizedBy', () => {
+      test('an authorization counts while it lives; a consent until it is withdrawn; no personal client', async () => {
+        const { store, other } = open()
+        const userId = await aUser(store)
+        const listed = async (now: number) =>
+          (await inParts((part) => other.clients.authorizedBy(userId, now, part), 2))
+            .map(clientId)
+            .toSorted()
+        const [living, revoked, consented, behind] = [
+          await aClient(store),
+          await aClient(store),
+          await aClient(store),
+          await aClient(store, { isPersonal: true }),
+        ]
+        await anAuthorization(store, { clientId: living, userId, expiresAt: 20 })
+        const ended = await anAuthorization(store, { clientId: revoked, userId, expiresAt: 20 })
+        await anAuthorization(store, { clientId: behind, userId, expiresAt: 20 })
+        await store.consents.put(consentRow({ userId, clientId: consented }))
+        await store.consents.put(consentRow({ userId, clientId: behind }))
+        expect(await listed(19)).toEqual([living, revoked, consented].toSorted())
+        await store.authorizations.revoke(ended, 5)
+        expect(await listed(19)).toEqual([living, consented].toSorted())
+        expect(await listed(20)).toEqual([consented])
+        await store.consents.delete(userId, consented)
+        expect(await listed(20)).toEqual([])
+      })
+    })
+
+    test('what was recorded is read again, the latest first, at most so much', async () => {
+      const { store, other } = open()
+      const act = (at: number, over = {}) => ({
+        at,
+        event: 'client.disabled',
+        actorId: 7,
+        actorEmail: 'admin@example.org',
+        clientId: 'c',
+        tokenId: null,
+        subject: 'Größe',
+        address: '2001:db8::1',
+        ...over,
+      })
+      // An order by time would tell of a clock that stepped back; what was done last is first.
+      await store.audit.add(act(9))
+      await store.audit.add(act(3, { actorId: null, clientId: null, tokenId: 5, event: 'x' }))
+      expect(await other.audit.latest(2)).toEqual([
+        act(3, { actorId: null, clientId: null, tokenId: 5, event: 'x' }),
+        act(9, { actorId: '7' }),
+      ])
+      expect(await other.audit.latest(1)).toHaveLength(1)
+      await expect(
+        store.transaction(async (tx) => {
+          await tx.audit.add(act(11))
+          throw new Error('the act fails')
+        }),
+      ).rejects.toThrow('the act fails')
+      expect((await other.audit.latest(1))[0]?.at).toBe(3)
+    })
+  })
+}
+
+const inTurn = async <T, R>(
+  values: readonly T[],
+  work: (value: T, index: number) => Promise<R>,
+): Promise<R[]> => {
+  const results: R[] = []
+  for (const [index, value] of values.entries()) results.push(await work(value, index))
+  return results
+}
+
+const personalToken = async (
+  store: Store,
+  userId: UserId,
+  {
+    name = 'Personal',
+    ...fields
+  }: { name?: string; createdAt?: number; isInternal?: boolean } = {},
+) => {
+  const clientId = await aClient(store, { isPersonal: true, userId, name })
+  const row = tokenRow({ clientId, userId, isPersonal: true, expires: null, ...fields })
+  return { id: Number(await store.tokens.insert(row)), fields: row.fields }
+}
+
+/** A value that a personal token had before, and which ends soon. */
+const former = async (
+  store: Store,
+  { id, fields }: { readonly id: number; readonly fields: ReturnType<typeof tokenRow>['fields'] },
+  over: Partial<typeof fields> = {},
+) => Number(await store.tokens.insert(tokenRow({ ...fields, ...over }, { successorId: id })))

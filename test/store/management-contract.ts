@@ -1,0 +1,357 @@
+import { describe, expect, test } from 'vitest'
+import type { NewToken, Store } from '../../src/store/store.ts'
+import {
+  aClient,
+  anAuthorization,
+  aPair,
+  aUser,
+  clientRow,
+  consentRow,
+  digest,
+  refreshable,
+  sealed,
+  sessionRow,
+  tokenRow,
+} from './rows.ts'
+
+/** What the pages on which users manage their things ask of a store. */
+export const managementContract = (
+  open: () => { readonly store: Store; readonly other: Store },
+): void => {
+  describe('management', () => {
+    test('a client keeps its optional scopes, its marks and its former secret', async () => {
+      const { store, other } = open()
+      const row = clientRow({
+        optionalScopes: ['a', 'b:c'],
+        isVerified: true,
+        isDisabled: true,
+        previousClientSecret: digest('client_secret'),
+        previousClientSecretExpires: 8_640_000_000_000_000,
+      })
+      await store.clients.insert(row)
+      const { clientId } = row.fields
+      expect(await other.clients.find(clientId)).toEqual({ ...row, owner: null })
+      const plain = clientRow({ clientId })
+      await store.clients.update(clientId, plain)
+      expect(await other.clients.find(clientId)).toEqual({ ...plain, owner: null })
+    })
+
+    test('a token tells with the bearer check whether its client is switched off', async () => {
+      const { store, other } = open()
+      const client = clientRow()
+      await store.clients.insert(client)
+      const { clientId } = client.fields
+      const { row, refreshDigest } = await aPair(store, clientId)
+      const isDisabled = async () => [
+        (await other.tokens.findByAccess(row.accessDigest))?.client.isDisabled,
+        (await other.tokens.findByRefresh(refreshDigest))?.client.isDisabled,
+      ]
+      expect(await isDisabled()).toEqual([false, false])
+      await store.clients.update(clientId, {
+        ...client,
+        fields: { ...client.fields, isDisabled: true },
+      })
+      expect(await isDisabled()).toEqual([true, true])
+    })
+
+    describe('personal tokens', () => {
+      const aPersonal = async (store: Store, fields: Partial<NewToken['fields']> = {}) => {
+        const userId = await aUser(store)
+        const clientId = await aClient(store, { isPersonal: true, userId, name: 'Laptop' })
+        const row = tokenRow({ clientId, userId, isPersonal: true, expires: null, ...fields })
+        return { id: Number(await store.tokens.insert(row)), userId, clientId, row }
+      }
+      const aFormer = (store: Store, { id, row }: { id: number; row: NewToken }, expires: number) =>
+        store.tokens.insert(tokenRow({ ...row.fields, expires }, { successorId: id }))
+
+      test('are found with their name, and until when their former value lives', async () => {
+        const { store, other } = open()
+        const one = await aPersonal(store, { isInternal: true })
+        const found = await other.tokens.personal(one.id, 0)
+        expect(found).toEqual({
+          ...one.row,
+          fields: { id: one.id, ...one.row.fields },
+          name: 'Laptop',
+          lastUse: null,
+          successorId: null,
+          previousExpires: null,
+        })
+        const ended = await aFormer(store, one, 5)
+        const living = await aFormer(store, one, 20)
+        const until = async (now: number) =>
+          (await other.tokens.personal(one.id, now))?.previousExpires
+        expect([await until(4), await until(19), await until(20)]).toEqual([20, 20, null])
+        // A former value is a token, but none that is managed.
+        for (const former of [ended, living]) {
+          expect(await other.tokens.personal(Number(former), 0)).toBeUndefined()
+          expect((await other.tokens.find(Number(former)))?.successorId).toBe(one.id)
+        }
+        expect(await other.tokens.personalNamed(one.userId, 'Laptop')).toEqual([one.id])
+        const { id } = await aPair(store, await aClient(store))
+        expect(await other.tokens.personal(id, 0)).toBeUndefined()
+        expect(await other.tokens.personal(999_999, 0)).toBeUndefined()
+      })
+
+      test('former values are deleted alone, and of that token alone', async () => {
+        const { store, other } = open()
+        const [mine, theirs] = [await aPersonal(store), await aPersonal(store)]
+        await aFormer(store, mine, 10)
+        await aFormer(store, mine, 20)
+        await aFormer(store, theirs, 10)
+        await store.tokens.deletePrevious(mine.id)
+        expect((await other.tokens.ofClient(mine.clientId)).map(({ fields }) => fields.id)).toEqual(
+          [mine.id],
+        )
+        expect(await other.tokens.ofClient(theirs.clientId)).toHaveLength(2)
+        await store.tokens.deletePrevious(999_999)
+      })
+
+      test('everything that a token is can be rewritten; the id and the last use stay', async () => {
+        const { store, other } = open()
+        const one = await aPersonal(store)
+        const bystander = await aPersonal(store)
+        const lastUse = { at: 7, address: '192.0.2.1' }
+        await store.tokens.touch(new Map([[one.id, lastUse]]))
+        const anew = tokenRow({ ...one.row.fields, scopes: ['c'], expires: 50, createdAt: 9 })
+        await store.tokens.rewrite(one.id, anew)
+        expect(await other.tokens.find(one.id)).toEqual({
+          ...anew,
+          fields: { id: one.id, ...anew.fields },
+          lastUse,
+          successorId: null,
+        })
+        expect(await other.tokens.findByAccess(one.row.accessDigest)).toBeUndefined()
+        expect(await other.tokens.find(bystander.id)).toMatchObject(bystander.row)
+        // Its end is the one that it is swept by.
+        await store.tokens.deleteExpired(50, 1_000)
+        expect(await other.tokens.find(one.id)).toBeUndefined()
+      })
+
+      test('a former value that has ended is swept, and the client behind it stays for the token that lives', async () => {
+        const { store, other } = open()
+        while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
+        const living = [await aPersonal(store), await aPersonal(store, { expires: 100 })]
+        for (const one of living) {
+          await aFormer(store, one, 5)
+          await aFormer(store, one, 200)
+        }
+        expect(await store.tokens.deleteExpired(50, 100)).toBe(2)
+        for (const { clientId } of living)
+          expect(await other.tokens.ofClient(clientId)).toHaveLength(2)
+      })
+
+      test('however many former values have ended, no client stays behind without its token', async () => {
+        const { store, other } = open()
+        while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
+        const living = await aPersonal(store)
+        const ended: (typeof living)[] = []
+        // Former values that ended before, with and after the token of their client, and of one that lives.
+        for (const formers of [[], [2, 2, 2], [5], [], [4, 5, 5], []]) {
+          await aFormer(store, living, 5)
+          const one = await aPersonal(store, { expires: 5 })
+          for (const expires of formers) await aFormer(store, one, expires)
+          ended.push(one)
+        }
+        for (let last = 3; last === 3; ) {
+          last = await store.tokens.deleteExpired(5, 3)
+          expect(last).toBeLessThanOrEqual(3)
+        }
+        for (const { clientId } of ended) {
+          expect(await other.tokens.ofClient(clientId)).toEqual([])
+          expect(await other.clients.find(clientId)).toBeUndefined()
+        }
+        expect(await other.tokens.ofClient(living.clientId)).toHaveLength(1)
+      })
+    })
+
+    describe('when tokens were used', () => {
+      test('is written for several at once, read with every look-up, and never moves backwards', async () => {
+        const { store, other } = open()
+        const clientId = await aClient(store)
+        const [one, two, never] = [
+          await aPair(store, clientId),
+          await aPair(store, clientId),
+          await aPair(store, clientId),
+        ]
+        const use = (at: number, address = '192.0.2.1') => ({ at, address })
+        await store.tokens.touch(
+          new Map([
+            [one.id, use(5)],
+            [999_999, use(5)],
+            [two.id, use(9, '::1')],
+          ]),
+        )
+        const lastUse = async (id: number) => (await other.tokens.find(id))?.lastUse
+        expect([await lastUse(one.id), await lastUse(two.id), await lastUse(never.id)]).toEqual([
+          use(5),
+          use(9, '::1'),
+          null,
+        ])
+        await store.tokens.touch(
+          new Map([
+            [one.id, use(6, '192.0.2.2')],
+            [two.id, use(8)],
+          ]),
+        )
+        expect([await lastUse(one.id), await lastUse(two.id)]).toEqual([
+          use(6, '192.0.2.2'),
+          use(9, '::1'),
+        ])
+        expect((await other.tokens.findByAccess(one.row.accessDigest))?.lastUse?.at).toBe(6)
+        expect((await other.tokens.findByRefresh(one.refreshDigest))?.lastUse?.at).toBe(6)
+        expect((await other.tokens.ofAuthorization(one.authorizationId))?.lastUse?.at).toBe(6)
+        await store.tokens.touch(new Map())
+        // A rotation is the same token still.
+        await store.tokens.rotate(
+          one.id,
+          one.refreshDigest,
+          tokenRow(one.row.fields, refreshable()),
+        )
+        expect((await lastUse(one.id))?.at).toBe(6)
+        await store.tokens.reseal(two.id, { accessToken: sealed(), refreshToken: sealed() })
+        expect((await lastUse(two.id))?.at).toBe(9)
+      })
+    })
+
+    describe('authorized applications', () => {
+      const aDevice = async (
+        store: Store,
+        of: { clientId: string; userId: number | string },
+        over: {
+          userAgent?: string
+          createdAt?: number
+          expiresAt?: number
+          scopes?: string[]
+        } = {},
+      ) => {
+        const authorizationId = await anAuthorization(store, { ...of, ...over })
+        const row = tokenRow({ ...of, authorizationId })
+        return { authorizationId, id: Number(await store.tokens.insert(row)), row }
+      }
+
+      test('are listed by client: the live ones, the latest first, at most so many each, and how many there are', async () => {
+        const { store, other } = open()
+        const [userId, another] = [await aUser(store), await aUser(store)]
+        const [many, one, none] = [await aClient(store), await aClient(store), await aClient(store)]
+        const made: number[] = []
+        for (let index = 0; index < 5; index += 1) {
+          made.push((await aDevice(store, { clientId: many, userId }, { createdAt: 9 - index })).id)
+          await aDevice(store, { clientId: many, userId: another })
+        }
+        const ended = await aDevice(store, { clientId: many, userId }, { expiresAt: 10 })
+        const revoked = await aDevice(store, { clientId: many, userId })
+        await store.authorizations.revoke(revoked.authorizationId, 5)
+        const single = await aDevice(store, { clientId: one, userId }, { userAgent: 'Größe/1.0' })
+        await aDevice(store, { clientId: none, userId: another })
+        const asked = await other.tokens.authorizedOf(userId, [many, one, none, 'nope'], 10, 3)
+        const of = (clientId: string) => asked.filter(({ fields }) => fields.clientId === clientId)
+        expect(of(many).map(({ fields }) => fields.id)).toEqual([made[4], made[3], made[2]])
+        expect(of(many).map(({ count }) => count)).toEqual([5, 5, 5])
+        expect(of(one)).toEqual([
+          {
+            ...single.row,
+            fields: { id: single.id, ...single.row.fields },
+            lastUse: null,
+            successorId: null,
+            authorization: { scopes: ['a', 'b'], userAgent: 'Größe/1.0', createdAt: 1 },
+            count: 1,
+          },
+        ])
+        expect(asked).toHaveLength(4)
+        const before = await other.tokens.authorizedOf(userId, [many], 9, 100)
+        expect(before.map(({ fields }) => fields.id)).toEqual([ended.id, ...made.toReversed()])
+        expect(before[0]?.count).toBe(6)
+      })
+
+      test('one is found by its token, which belongs to an authorization', async () => {
+        const { store, other } = open()
+        const [userId, clientId] = [await aUser(store), await aClient(store)]
+        const { id } = await aDevice(store, { clientId, userId }, { scopes: ['c'], userAgent: 'x' })
+        expect(await other.tokens.authorized(id)).toMatchObject({
+          fields: { id, userId, clientId },
+          authorization: { scopes: ['c'], userAgent: 'x', createdAt: 1 },
+        })
+        const alone = await store.tokens.insert(tokenRow({ clientId, userId }))
+        expect(await other.tokens.authorized(Number(alone))).toBeUndefined()
+        expect(await other.tokens.authorized(999_999)).toBeUndefined()
+      })
+
+      test('of a user they are revoked together: for one client, or for all', async () => {
+        const { store, other } = open()
+        const [userId, another] = [await aUser(store), await aUser(store)]
+        const [first, second] = [await aClient(store), await aClient(store)]
+        const [one, two, elsewhere, theirs] = [
+          await aDevice(store, { clientId: first, userId }),
+          await aDevice(store, { clientId: first, userId }),
+          await aDevice(store, { clientId: second, userId }),
+          await aDevice(store, { clientId: first, userId: another }),
+        ]
+        // Neither hangs from an authorization: the personal one, and the machine's own.
+        const personal = Number(
+          await store.tokens.insert(tokenRow({ clientId: first, userId, isPersonal: true })),
+        )
+        const machine = Number(await store.tokens.insert(tokenRow({ clientId: first, userId })))
+        await store.authorizations.revoke(two.authorizationId, 5)
+        expect(await store.authorizations.revokeOfUser(userId, first, 7)).toBe(1)
+        expect(await store.authorizations.revokeOfUser(userId, first, 8)).toBe(0)
+        const revokedAt = async ({ authorizationId }: typeof one) =>
+          (await other.authorizations.find(authorizationId))?.revokedAt
+        const marks = async () => Promise.all([one, two, elsewhere, theirs].map(revokedAt))
+        expect(await marks()).toEqual([7, 5, null, null])
+        const left = async () =>
+          await Promise.all(
+            [one.id, two.id, elsewhere.id, theirs.id, personal, machine].map(
+              async (id) => (await other.tokens.find(id)) !== undefined,
+            ),
+          )
+        expect(await left()).toEqual([false, false, true, true, true, true])
+        expect(await store.authorizations.revokeOfUser(userId, null, 9)).toBe(1)
+        expect(await marks()).toEqual([7, 5, 9, null])
+        expect(await left()).toEqual([false, false, false, true, true, true])
+        expect(await store.authorizations.revokeOfUser(userId, '', 9)).toBe(0)
+      })
+
+      test('an authorization keeps the browser in which it was granted', async () => {
+        const { store, other } = open()
+        const clientId = await aClient(store)
+        const id = await anAuthorization(store, { clientId, userAgent: 'Mozilla/5.0 (Größe)' })
+        expect((await other.authorizations.find(id))?.userAgent).toBe('Mozilla/5.0 (Größe)')
+      })
+    })
+
+    test('consents keep what was refused; those of a user are found by client, and deleted together', async () => {
+      const { store, other } = open()
+      const [userId, another] = [await aUser(store), await aUser(store)]
+      const [one, two] = [await aClient(store), await aClient(store)]
+      const mine = consentRow({ userId, clientId: one, declinedScopes: ['x', 'y:z'] })
+      const second = consentRow({ userId, clientId: two })
+      const theirs = consentRow({ userId: another, clientId: one })
+      for (const row of [mine, second, theirs]) await store.consents.put(row)
+      expect(await other.consents.find(userId, one)).toEqual(mine)
+      expect(await other.consents.ofUser(userId, [one, 'nope'])).toEqual([mine])
+      expect(await other.consents.ofUser(userId, [one, two])).toEqual(
+        expect.arrayContaining([mine, second]),
+      )
+      const without = consentRow({ ...mine.consent, declinedScopes: [] })
+      await store.consents.put(without)
+      expect(await other.consents.find(userId, one)).toEqual(without)
+      await store.consents.deleteOfUser(userId)
+      expect(await other.consents.ofUser(userId, [one, two])).toEqual([])
+      expect(await other.consents.find(another, one)).toEqual(theirs)
+    })
+
+    test('all sessions of a user but one are deleted', async () => {
+      const { store, other } = open()
+      const [userId, another] = [await aUser(store), await aUser(store)]
+      const [kept, theirs] = [sessionRow({ userId }), sessionRow({ userId: another })]
+      for (const row of [sessionRow({ userId }), kept, sessionRow({ userId }), theirs])
+        await store.sessions.insert(row)
+      expect(await store.sessions.deleteOfUser(userId, kept.id)).toBe(2)
+      expect(await other.sessions.find(kept.id)).toBeDefined()
+      expect(await other.sessions.find(theirs.id)).toBeDefined()
+      // One of another user keeps none of theirs.
+      expect(await store.sessions.deleteOfUser(userId, theirs.id)).toBe(1)
+      expect(await other.sessions.find(theirs.id)).toBeDefined()
+    })
+  })
+}
