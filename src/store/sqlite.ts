@@ -1,6 +1,7 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Kysely } from 'kysely'
+import { newHandle } from './sql/handle.ts'
 import { sqlStore } from './sql/sql-store.ts'
 import { openDatabase } from './sql/sqlite-database.ts'
 import { SqliteDialect } from './sql/sqlite-dialect.ts'
@@ -33,7 +34,10 @@ export const sqlite = (
     // A second connection, so that no read waits for a write; a database in memory has but one.
     const read = inMemory ? write : await connect()
     // SQLite would take `uuid` for a number, and some identifiers with it.
-    return sqlStore({ read, write, users }, keyType === 'uuid' ? 'text' : keyType)
+    const userKey = keyType === 'uuid' ? 'text' : keyType
+    const types = { id: 'integer', userKey } as const
+    // One transaction writes at a time, so nothing that it has read can change.
+    return sqlStore(newHandle({ read, write, users, types, locking: false }))
   },
 })
 

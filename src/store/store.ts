@@ -362,6 +362,8 @@ export interface OpenStore extends Store {
     readonly to?: string
     readonly dryRun?: boolean
   }): Promise<readonly MigrationResult[]>
+  /** @throws StoreUnavailable where the store does not answer */
+  ping(): Promise<void>
   close(): Promise<void>
 }
 

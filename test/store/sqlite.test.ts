@@ -8,6 +8,7 @@ import { Kysely, sql } from 'kysely'
 import { StoreUnavailable, StoreUnusable } from 'svc-oauth2server'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newHandle } from '../../src/store/sql/handle.ts'
 import { sqlStore } from '../../src/store/sql/sql-store.ts'
 import { SqliteDatabase } from '../../src/store/sql/sqlite-database.ts'
 import { SqliteDialect } from '../../src/store/sql/sqlite-dialect.ts'
@@ -261,7 +262,10 @@ describe('faults', () => {
   test('a full disk is an outage, also in the middle of a transaction; afterwards all goes on', async () => {
     const database = new DatabaseSync(':memory:')
     const db = new Kysely<Tables>({ dialect: new SqliteDialect(new SqliteDatabase(database)) })
-    const store = sqlStore({ read: db, write: db, users: 'built-in' }, 'integer')
+    const types = { id: 'integer', userKey: 'integer' } as const
+    const store = sqlStore(
+      newHandle({ read: db, write: db, users: 'built-in', types, locking: false }),
+    )
     await store.migrate()
     const big = { description: 'x'.repeat(200_000) }
     const pages = Number(Object.values(database.prepare('pragma page_count').get() ?? {})[0])

@@ -6,6 +6,7 @@ import type { ClientStore, ClientWithOwner, PartOf, SealedClient } from '../stor
 import {
   flag,
   type Handle,
+  holds,
   joined,
   joinedOrNull,
   placeholder,
@@ -74,14 +75,19 @@ const withOwnerFromRow = (row: Row & JoinedUser): ClientWithOwner => ({
   owner: joinedUser(row),
 })
 
-export const sqlClients = ({ read, write, users }: Handle): ClientStore => {
+export const sqlClients = (handle: Handle): ClientStore => {
+  const { read, write } = handle
   const clientsWithOwner = read
     .selectFrom('oauth2server_client as c')
-    .leftJoin(userSource(read, users, 'u'), (join) => join.onRef('u.id', '=', 'c.user_id'))
+    .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 'c.user_id'))
     .selectAll('c')
     .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
     .select(['u.active as u_active', 'u.is_admin as u_admin'])
-  const byId = prepared(clientsWithOwner.where('c.client_id', '=', placeholder).compile())
+  const byId = prepared(handle, 'clients.find', () =>
+    clientsWithOwner
+      .where('c.client_id', '=', placeholder)
+      .$if(holds(handle), (q) => q.forNoKeyUpdate(['c'])),
+  )
 
   const listed = async (query: typeof clientsWithOwner, { after, limit }: PartOf) => {
     const place = placeOf(after)
@@ -99,7 +105,7 @@ export const sqlClients = ({ read, write, users }: Handle): ClientStore => {
 
   return {
     async find(clientId) {
-      const [row] = await byId(read, [clientId])
+      const [row] = await byId(clientId)
       return row && withOwnerFromRow(row)
     },
 

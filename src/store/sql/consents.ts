@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ConsentStore, SealedConsent } from '../store.ts'
-import { type Handle, joined, split } from './handle.ts'
+import { type Handle, holds, joined, split } from './handle.ts'
 import type { Tables } from './tables.ts'
 
 const fromRow = (row: Selectable<Tables['oauth2server_consent']>): SealedConsent => ({
@@ -16,68 +16,72 @@ const fromRow = (row: Selectable<Tables['oauth2server_consent']>): SealedConsent
   seal: row.seal as Sealed,
 })
 
-export const sqlConsents = ({ read, write }: Handle): ConsentStore => ({
-  async find(userId, clientId) {
-    const row = await read
-      .selectFrom('oauth2server_consent')
-      .selectAll()
-      .where('user_id', '=', userId)
-      .where('client_id', '=', clientId)
-      .executeTakeFirst()
-    return row && fromRow(row)
-  },
+export const sqlConsents = (handle: Handle): ConsentStore => {
+  const { read, write } = handle
+  return {
+    async find(userId, clientId) {
+      const row = await read
+        .selectFrom('oauth2server_consent')
+        .selectAll()
+        .where('user_id', '=', userId)
+        .where('client_id', '=', clientId)
+        .$if(holds(handle), (q) => q.forNoKeyUpdate())
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
 
-  async put({ consent, seal }) {
-    const row = {
-      id: consent.id,
-      user_id: consent.userId,
-      client_id: consent.clientId,
-      scopes: joined(consent.scopes),
-      declined_scopes: joined(consent.declinedScopes),
-      granted_at: consent.grantedAt,
-      seal,
-    }
-    await write
-      .insertInto('oauth2server_consent')
-      .values(row)
-      .onConflict((c) => c.columns(['user_id', 'client_id']).doUpdateSet(row))
-      .execute()
-  },
+    async put({ consent, seal }) {
+      const row = {
+        id: consent.id,
+        user_id: consent.userId,
+        client_id: consent.clientId,
+        scopes: joined(consent.scopes),
+        declined_scopes: joined(consent.declinedScopes),
+        granted_at: consent.grantedAt,
+        seal,
+      }
+      await write
+        .insertInto('oauth2server_consent')
+        .values(row)
+        .onConflict((c) => c.columns(['user_id', 'client_id']).doUpdateSet(row))
+        .execute()
+    },
 
-  async delete(userId, clientId) {
-    const { numDeletedRows } = await write
-      .deleteFrom('oauth2server_consent')
-      .where('user_id', '=', userId)
-      .where('client_id', '=', clientId)
-      .executeTakeFirst()
-    return numDeletedRows > 0n
-  },
+    async delete(userId, clientId) {
+      const { numDeletedRows } = await write
+        .deleteFrom('oauth2server_consent')
+        .where('user_id', '=', userId)
+        .where('client_id', '=', clientId)
+        .executeTakeFirst()
+      return numDeletedRows > 0n
+    },
 
-  async deleteOfUser(userId) {
-    await write.deleteFrom('oauth2server_consent').where('user_id', '=', userId).execute()
-  },
+    async deleteOfUser(userId) {
+      await write.deleteFrom('oauth2server_consent').where('user_id', '=', userId).execute()
+    },
 
-  async ofUser(userId, clientIds) {
-    if (clientIds.length === 0) return []
-    const rows = await read
-      .selectFrom('oauth2server_consent')
-      .selectAll()
-      .where('user_id', '=', userId)
-      .where('client_id', 'in', clientIds)
-      .execute()
-    return rows.map(fromRow)
-  },
+    async ofUser(userId, clientIds) {
+      if (clientIds.length === 0) return []
+      const rows = await read
+        .selectFrom('oauth2server_consent')
+        .selectAll()
+        .where('user_id', '=', userId)
+        .where('client_id', 'in', clientIds)
+        .execute()
+      return rows.map(fromRow)
+    },
 
-  async ofClient(clientId) {
-    const rows = await read
-      .selectFrom('oauth2server_consent')
-      .selectAll()
-      .where('client_id', '=', clientId)
-      .execute()
-    return rows.map(fromRow)
-  },
+    async ofClient(clientId) {
+      const rows = await read
+        .selectFrom('oauth2server_consent')
+        .selectAll()
+        .where('client_id', '=', clientId)
+        .execute()
+      return rows.map(fromRow)
+    },
 
-  async deleteOfClient(clientId) {
-    await write.deleteFrom('oauth2server_consent').where('client_id', '=', clientId).execute()
-  },
-})
+    async deleteOfClient(clientId) {
+      await write.deleteFrom('oauth2server_consent').where('client_id', '=', clientId).execute()
+    },
+  }
+}

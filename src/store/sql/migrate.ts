@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
 import { type MigrationInfo, Migrator } from 'kysely/migration'
-import type { UserKeyType } from '../../model/user-table.ts'
 import { type MigrationResult, StoreUnusable } from '../store.ts'
 import type { Handle } from './handle.ts'
 import { migrationsFor } from './migrations/all.ts'
@@ -10,11 +9,10 @@ const table = 'oauth2server_migration'
 
 /** Brings the schema to the newest migration, or to the one named. All of it happens, or nothing. */
 export const migrate = async (
-  { write: db, users }: Handle,
-  keyType: UserKeyType,
+  { write: db, users, types }: Handle,
   { to, dryRun = false }: { readonly to?: string; readonly dryRun?: boolean } = {},
 ): Promise<readonly MigrationResult[]> => {
-  const migrations = migrationsFor({ users, keyType })
+  const migrations = migrationsFor({ users, types })
   if (to !== undefined && !Object.hasOwn(migrations, to)) {
     throw new StoreUnusable(
       `There is no migration ${to}. Known: ${Object.keys(migrations).join(', ')}.`,

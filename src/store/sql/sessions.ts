@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { SessionStore, StoredSession } from '../store.ts'
-import { type Handle, placeholder, prepared } from './handle.ts'
+import { type Handle, holds, placeholder, prepared } from './handle.ts'
 import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
 import { joinedUser, userSource } from './user-source.ts'
@@ -18,20 +18,21 @@ const fromRow = (row: Selectable<Tables['oauth2server_session']>): StoredSession
   seal: row.seal as Sealed,
 })
 
-export const sqlSessions = ({ read, write, users }: Handle): SessionStore => {
-  const withUser = prepared(
+export const sqlSessions = (handle: Handle): SessionStore => {
+  const { read, write } = handle
+  const withUser = prepared(handle, 'sessions.find', () =>
     read
       .selectFrom('oauth2server_session as s')
-      .leftJoin(userSource(read, users, 'u'), (join) => join.onRef('u.id', '=', 's.user_id'))
+      .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 's.user_id'))
       .selectAll('s')
       .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
       .select(['u.active as u_active', 'u.is_admin as u_admin'])
       .where('s.id', '=', placeholder)
-      .compile(),
+      .$if(holds(handle), (q) => q.forShare(['s'])),
   )
   return {
     async find(id) {
-      const [row] = await withUser(read, [id])
+      const [row] = await withUser(id)
       return row && { session: fromRow(row), user: joinedUser(row) }
     },
 

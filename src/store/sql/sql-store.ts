@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely'
-import type { UserKeyType } from '../../model/user-table.ts'
 import type { OpenStore, Store } from '../store.ts'
 import { sqlAudit } from './audit.ts'
 import { sqlAuthorizations } from './authorizations.ts'
@@ -13,7 +12,6 @@ import type { Tables } from './tables.ts'
 import { sqlTokens } from './tokens.ts'
 import { sqlTransients } from './transients.ts'
 import { sqlUserData } from './user-data.ts'
-import type { Users } from './user-source.ts'
 import { sqlUsers } from './users.ts'
 
 const parts = (handle: Handle): Omit<Store, 'transaction'> => ({
@@ -29,13 +27,13 @@ const parts = (handle: Handle): Omit<Store, 'transaction'> => ({
   audit: sqlAudit(handle),
 })
 
-const inTransaction = (tx: Kysely<Tables>, users: Users, depth: number): Store => ({
-  ...parts({ read: tx, write: tx, users }),
+const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store => ({
+  ...parts({ ...handle, read: tx, write: tx, inTransaction: true }),
   async transaction(work) {
     const savepoint = `oauth2server_${depth}`
     await sql.raw(`savepoint ${savepoint}`).execute(tx)
     try {
-      const result = await work(inTransaction(tx, users, depth + 1))
+      const result = await work(inTransaction(tx, handle, depth + 1))
       await sql.raw(`release savepoint ${savepoint}`).execute(tx)
       return result
     } catch (error) {
@@ -47,11 +45,14 @@ const inTransaction = (tx: Kysely<Tables>, users: Users, depth: number): Store =
 })
 
 /** The one implementation of the store contracts, for every database that Kysely speaks to. */
-export const sqlStore = (handle: Handle, keyType: UserKeyType): OpenStore => ({
+export const sqlStore = (handle: Handle): OpenStore => ({
   ...parts(handle),
   transaction: (work) =>
-    handle.write.transaction().execute((tx) => work(inTransaction(tx, handle.users, 1))),
-  migrate: (options) => migrate(handle, keyType, options),
+    handle.write.transaction().execute((tx) => work(inTransaction(tx, handle, 1))),
+  migrate: (options) => migrate(handle, options),
+  async ping() {
+    await sql`select 1`.execute(handle.read)
+  },
   async close() {
     await handle.write.destroy()
     if (handle.read !== handle.write) await handle.read.destroy()

@@ -13,7 +13,7 @@ import {
   type TokenWithNames,
   type TokenWithState,
 } from '../store.ts'
-import { flag, type Handle, joined, placeholder, prepared, split } from './handle.ts'
+import { flag, type Handle, holds, joined, placeholder, prepared, split } from './handle.ts'
 import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
 import { isTrue, type JoinedUser, joinedUser, userSource } from './user-source.ts'
@@ -105,25 +105,27 @@ const namedFromRow = (
   row: Row & { readonly client_name: string; readonly user_email: string | null },
 ): TokenWithNames => ({ ...fromRow(row), clientName: row.client_name, userEmail: row.user_email })
 
-export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
+export const sqlTokens = (handle: Handle): TokenStore => {
+  const { read, write } = handle
   // Token, client, owner and user in one query: this is the bearer check.
   const withState = read
     .selectFrom('oauth2server_token as t')
     .innerJoin('oauth2server_client as c', 'c.client_id', 't.client_id')
-    .leftJoin(userSource(read, users, 'o'), (join) => join.onRef('o.id', '=', 'c.user_id'))
-    .leftJoin(userSource(read, users, 'u'), (join) => join.onRef('u.id', '=', 't.user_id'))
+    .leftJoin(userSource(handle, 'o'), (join) => join.onRef('o.id', '=', 'c.user_id'))
+    .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 't.user_id'))
     .selectAll('t')
     .select(['c.name as client_name', 'c.is_disabled as client_disabled'])
     .select(['c.user_id as owner_id', 'o.active as owner_active'])
     .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
     .select(['u.active as u_active', 'u.is_admin as u_admin'])
-  const byAccess = prepared(withState.where('t.access_token_digest', '=', placeholder).compile())
-  const byRefresh = prepared(
+  const byAccess = prepared(handle, 'tokens.findByAccess', () =>
+    withState.where('t.access_token_digest', '=', placeholder),
+  )
+  const byRefresh = prepared(handle, 'tokens.findByRefresh', () =>
     withState
       .innerJoin('oauth2server_authorization as a', 'a.id', 't.authorization_id')
       .select(['a.scopes as granted', 'a.created_at as granted_at'])
-      .where('t.refresh_token_digest', '=', placeholder)
-      .compile(),
+      .where('t.refresh_token_digest', '=', placeholder),
   )
 
   const personal = (now: number) =>
@@ -150,12 +152,12 @@ export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
 
   return {
     async findByAccess(digest) {
-      const [row] = await byAccess(read, [digest])
+      const [row] = await byAccess(digest)
       return row && stateFromRow(row)
     },
 
     async findByRefresh(digest) {
-      const [row] = await byRefresh(read, [digest])
+      const [row] = await byRefresh(digest)
       if (!row) return undefined
       return {
         ...stateFromRow(row),
@@ -239,6 +241,7 @@ export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
         .selectFrom('oauth2server_token')
         .selectAll()
         .where('authorization_id', '=', authorizationId)
+        .$if(holds(handle), (q) => q.forNoKeyUpdate())
         .executeTakeFirst()
       return row && fromRow(row)
     },
@@ -248,6 +251,7 @@ export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
         .selectFrom('oauth2server_token')
         .selectAll()
         .where('client_id', '=', clientId)
+        .$if(holds(handle), (q) => q.forNoKeyUpdate())
         .execute()
       return rows.map(fromRow)
     },
@@ -265,7 +269,10 @@ export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
     },
 
     async personal(id, now) {
-      const row = await personal(now).where('t.id', '=', id).executeTakeFirst()
+      const row = await personal(now)
+        .where('t.id', '=', id)
+        .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
+        .executeTakeFirst()
       return row && personalFromRow(row)
     },
 
@@ -303,7 +310,7 @@ export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
       const rows = await read
         .selectFrom('oauth2server_token as t')
         .innerJoin('oauth2server_client as c', 'c.client_id', 't.client_id')
-        .leftJoin(userSource(read, users, 'u'), (join) => join.onRef('u.id', '=', 't.user_id'))
+        .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 't.user_id'))
         .selectAll('t')
         .select(['c.name as client_name', 'u.email as user_email'])
         .where('t.successor_id', 'is', null)

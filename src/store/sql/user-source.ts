@@ -1,7 +1,7 @@
-import { type AliasedExpression, type Kysely, sql } from 'kysely'
+import { type AliasedExpression, sql } from 'kysely'
 import type { User, UserId } from '../../model/user.ts'
 import type { UserTable } from '../../model/user-table.ts'
-import type { Tables } from './tables.ts'
+import type { Handle } from './handle.ts'
 
 /** What the store joins to know a user, whatever table it comes from. */
 export interface UserColumns {
@@ -17,8 +17,7 @@ export type Users = UserTable | 'built-in' | 'elsewhere'
 
 /** The users under an alias, with the same columns whatever the table is. */
 export const userSource = <A extends string>(
-  db: Kysely<Tables>,
-  users: Users,
+  { read: db, users, types }: Pick<Handle, 'read' | 'users' | 'types'>,
   alias: A,
 ): AliasedExpression<UserColumns, A> => {
   if (users === 'built-in') {
@@ -28,7 +27,7 @@ export const userSource = <A extends string>(
       .as(alias) as AliasedExpression<UserColumns, A>
   }
   if (users === 'elsewhere') {
-    return sql<UserColumns>`(select null as id, null as email, 0 as email_verified, 0 as active, 0 as is_admin where 1 = 0)`.as(
+    return sql<UserColumns>`(select cast(null as ${sql.raw(types.userKey)}) as id, cast(null as text) as email, 0 as email_verified, 0 as active, 0 as is_admin where 1 = 0)`.as(
       alias,
     ) as AliasedExpression<UserColumns, A>
   }

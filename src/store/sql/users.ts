@@ -15,8 +15,8 @@ const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithPassword
 })
 
 /** A table of the application: we read it, and never write to it. */
-const hostUsers = ({ read, users }: Handle): UserStore => {
-  const select = read.selectFrom(userSource(read, users, 'u')).selectAll()
+const hostUsers = (handle: Handle): UserStore => {
+  const select = handle.read.selectFrom(userSource(handle, 'u')).selectAll()
   const toUser = (row: UserColumns): UserWithPassword => ({
     id: row.id,
     email: row.email,

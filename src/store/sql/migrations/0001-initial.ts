@@ -2,7 +2,7 @@ import type { ColumnDefinitionBuilder, Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import type { UserReference } from './all.ts'
 
-export const initial = ({ users, keyType }: UserReference): Migration => {
+export const initial = ({ users, types: { id, userKey } }: UserReference): Migration => {
   const ofUser = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => {
     const key = users === 'built-in' ? 'oauth2server_user.id' : foreignKeyOf(users)
     return key === null ? column : column.references(key).onDelete('cascade')
@@ -12,7 +12,7 @@ export const initial = ({ users, keyType }: UserReference): Migration => {
       if (users === 'built-in') {
         await db.schema
           .createTable('oauth2server_user')
-          .addColumn('id', 'integer', (c) => c.primaryKey().autoIncrement())
+          .addColumn('id', id, counting(id))
           .addColumn('email', 'text', (c) => c.notNull().unique())
           .addColumn('password_hash', 'text')
           .addColumn('active', 'integer', (c) => c.notNull())
@@ -29,7 +29,7 @@ export const initial = ({ users, keyType }: UserReference): Migration => {
         .addColumn('name', 'text', (c) => c.notNull())
         .addColumn('description', 'text', (c) => c.notNull())
         .addColumn('website', 'text', (c) => c.notNull())
-        .addColumn('user_id', keyType, (c) => ofUser(c))
+        .addColumn('user_id', userKey, (c) => ofUser(c))
         .addColumn('is_confidential', 'integer', (c) => c.notNull())
         .addColumn('is_internal', 'integer', (c) => c.notNull())
         .addColumn('is_personal', 'integer', (c) => c.notNull())
@@ -46,9 +46,9 @@ export const initial = ({ users, keyType }: UserReference): Migration => {
 
       await db.schema
         .createTable('oauth2server_authorization')
-        .addColumn('id', 'integer', (c) => c.primaryKey().autoIncrement())
+        .addColumn('id', id, counting(id))
         .addColumn('client_id', 'text', (c) => ofClient(c.notNull()))
-        .addColumn('user_id', keyType, (c) => ofUser(c))
+        .addColumn('user_id', userKey, (c) => ofUser(c))
         .addColumn('scopes', 'text', (c) => c.notNull())
         .addColumn('code_digest', 'text', (c) => c.unique())
         .addColumn('code_binding', 'text')
@@ -62,10 +62,10 @@ export const initial = ({ users, keyType }: UserReference): Migration => {
 
       await db.schema
         .createTable('oauth2server_token')
-        .addColumn('id', 'integer', (c) => c.primaryKey().autoIncrement())
+        .addColumn('id', id, counting(id))
         .addColumn('client_id', 'text', (c) => ofClient(c.notNull()))
-        .addColumn('user_id', keyType, (c) => ofUser(c))
-        .addColumn('authorization_id', 'integer', (c) =>
+        .addColumn('user_id', userKey, (c) => ofUser(c))
+        .addColumn('authorization_id', 'bigint', (c) =>
           c.references('oauth2server_authorization.id').onDelete('cascade'),
         )
         .addColumn('token_type', 'text', (c) => c.notNull())
@@ -89,7 +89,7 @@ export const initial = ({ users, keyType }: UserReference): Migration => {
       await db.schema
         .createTable('oauth2server_rotated_refresh_token')
         .addColumn('digest', 'text', (c) => c.primaryKey().notNull())
-        .addColumn('authorization_id', 'integer', (c) =>
+        .addColumn('authorization_id', 'bigint', (c) =>
           c.notNull().references('oauth2server_authorization.id').onDelete('cascade'),
         )
         .addColumn('successor', 'text', (c) => c.notNull())
@@ -101,7 +101,7 @@ export const initial = ({ users, keyType }: UserReference): Migration => {
 
       await db.schema
         .createTable('oauth2server_consent')
-        .addColumn('user_id', keyType, (c) => ofUser(c.notNull()))
+        .addColumn('user_id', userKey, (c) => ofUser(c.notNull()))
         .addColumn('client_id', 'text', (c) => ofClient(c.notNull()))
         .addColumn('id', 'text', (c) => c.notNull())
         .addColumn('scopes', 'text', (c) => c.notNull())
@@ -114,7 +114,7 @@ export const initial = ({ users, keyType }: UserReference): Migration => {
       await db.schema
         .createTable('oauth2server_session')
         .addColumn('id', 'text', (c) => c.primaryKey().notNull())
-        .addColumn('user_id', keyType, (c) => ofUser(c.notNull()))
+        .addColumn('user_id', userKey, (c) => ofUser(c.notNull()))
         .addColumn('address', 'text', (c) => c.notNull())
         .addColumn('user_agent', 'text', (c) => c.notNull())
         .addColumn('created_at', 'bigint', (c) => c.notNull())
@@ -159,6 +159,12 @@ export const initial = ({ users, keyType }: UserReference): Migration => {
     },
   }
 }
+
+// PostgreSQL's type counts by itself; SQLite's key has to be told, or it would give an id out again.
+export const counting =
+  (id: 'integer' | 'bigserial') =>
+  (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
+    id === 'integer' ? column.primaryKey().autoIncrement() : column.primaryKey()
 
 const foreignKeyOf = (users: UserReference['users']): string | null =>
   typeof users === 'object' && users.foreignKeys ? `${users.name}.${users.columns.id}` : null

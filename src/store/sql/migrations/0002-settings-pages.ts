@@ -1,8 +1,10 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
+import { counting } from './0001-initial.ts'
+import type { UserReference } from './all.ts'
 
 /** What the settings pages show and change. Additive: the version before runs on beside it. */
-export const settingsPages: Migration = {
+export const settingsPages = ({ types: { id } }: UserReference): Migration => ({
   async up(db: Kysely<unknown>): Promise<void> {
     const add = (
       table: string,
@@ -25,18 +27,18 @@ export const settingsPages: Migration = {
     await add('authorization', 'user_agent', 'text', '')
     await add('token', 'last_used_at', 'bigint')
     await add('token', 'last_used_address', 'text')
-    await add('token', 'successor_id', 'integer')
+    await add('token', 'successor_id', 'bigint')
     await add('consent', 'declined_scopes', 'text', '')
 
     await db.schema
       .createTable('oauth2server_audit')
-      .addColumn('id', 'integer', (c) => c.primaryKey().autoIncrement())
+      .addColumn('id', id, counting(id))
       .addColumn('at', 'bigint', (c) => c.notNull())
       .addColumn('event', 'text', (c) => c.notNull())
       .addColumn('actor_id', 'text')
       .addColumn('actor_email', 'text', (c) => c.notNull())
       .addColumn('client_id', 'text')
-      .addColumn('token_id', 'integer')
+      .addColumn('token_id', 'bigint')
       .addColumn('subject', 'text', (c) => c.notNull())
       .addColumn('address', 'text', (c) => c.notNull())
       .execute()
@@ -75,7 +77,7 @@ export const settingsPages: Migration = {
       }
     }
   },
-}
+})
 
 /** Every list has an index in its own order, so that a part of it costs the same wherever it begins. */
 const lists: Readonly<Record<string, string[]>> = {

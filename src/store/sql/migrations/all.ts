@@ -1,5 +1,5 @@
 import type { Migration } from 'kysely/migration'
-import type { UserKeyType } from '../../../model/user-table.ts'
+import type { ColumnTypes } from '../handle.ts'
 import type { Users } from '../user-source.ts'
 import { initial } from './0001-initial.ts'
 import { settingsPages } from './0002-settings-pages.ts'
@@ -7,11 +7,11 @@ import { settingsPages } from './0002-settings-pages.ts'
 /** Whose users the tables refer to, and by keys of what type. */
 export interface UserReference {
   readonly users: Users
-  readonly keyType: UserKeyType
+  readonly types: ColumnTypes
 }
 
 /** Every migration in order: names sort, and never change once released. */
 export const migrationsFor = (reference: UserReference): Readonly<Record<string, Migration>> => ({
   '0001-initial': initial(reference),
-  '0002-settings-pages': settingsPages,
+  '0002-settings-pages': settingsPages(reference),
 })

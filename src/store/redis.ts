@@ -1,0 +1,98 @@
+import type { ConnectionOptions } from 'node:tls'
+import { ClientClosedError, ClientOfflineError, RootNodesUnavailableError } from '@redis/client'
+import { parseAddress } from './redis/address.ts'
+import { type Commands, newConnection } from './redis/connection.ts'
+import { answerLimit, Silence, within } from './redis/limits.ts'
+import { redisTransients } from './redis/transients.ts'
+import { StoreUnavailable, StoreUnusable, type TransientsOpener } from './store.ts'
+
+export interface RedisOptions {
+  /** What every key begins with: servers that share one Redis need different ones. Default `oauth2server:`. */
+  readonly keyPrefix?: string
+  /** Milliseconds to wait for a connection. Default 2,000. */
+  readonly connectTimeout?: number
+  /** Milliseconds to wait for the answer to a command. Default 1,000. */
+  readonly commandTimeout?: number
+  /** For `rediss://`, for instance `{ ca }` where the certificate is signed by an authority of your own. */
+  readonly tls?: ConnectionOptions
+}
+
+/**
+ * Short-lived values in Redis at `redis://user:password@host:port/database`, or by `rediss://` over TLS.
+ * Several addresses, separated by commas, are nodes of one cluster.
+ * @throws StoreUnusable for an address that cannot be read
+ */
+export const redis = (
+  url: string,
+  {
+    keyPrefix = 'oauth2server:',
+    connectTimeout = 2_000,
+    commandTimeout = answerLimit,
+    tls = {},
+  }: RedisOptions = {},
+): TransientsOpener => {
+  const address = parseAddress(url)
+  const { description, password } = address
+  return {
+    description,
+    async open() {
+      let lastError: Error | undefined
+      const onError = (error: Error) => {
+        lastError = error
+      }
+      const connection = newConnection({ address, connectTimeout, tls, onError })
+      const why = (error: unknown) => reasonOf(isConsequence(error) ? lastError : error, password)
+      const run = async <T>(command: (commands: Commands) => Promise<T>): Promise<T> => {
+        const { commands } = connection
+        try {
+          return await within(commandTimeout, command(commands))
+        } catch (error) {
+          if (error instanceof Silence || isDemoted(error)) connection.renew(commands)
+          // Without a cause: an error of the driver may hold the password.
+          throw new StoreUnavailable(`Redis at ${description} cannot be used: ${why(error)}.`)
+        }
+      }
+      const transients = redisTransients(run, keyPrefix)
+      try {
+        await within(connectTimeout, connection.connect()).catch((error: unknown) => {
+          throw new StoreUnavailable(`Redis at ${description} cannot be reached: ${why(error)}.`)
+        })
+        // Writes: whoever may not, or is a replica, or belongs to a cluster, is found out now.
+        await transients.increment('start', 0, 0)
+      } catch (error) {
+        connection.close()
+        if (!(error instanceof StoreUnavailable)) throw error
+        throw new StoreUnusable(`${error.message} ${adviceFor(error.message)}`)
+      }
+      return {
+        ...transients,
+        async close() {
+          connection.close()
+        },
+      }
+    },
+  }
+}
+
+/** Says only that there is no connection; the reason came before. */
+const isConsequence = (error: unknown): boolean =>
+  [ClientOfflineError, ClientClosedError, RootNodesUnavailableError].some(
+    (kind) => error instanceof kind,
+  )
+
+/** Another Redis has become the primary: the name leads to it when it is looked up again. */
+const isDemoted = (error: unknown): boolean =>
+  error instanceof Error && /^(?:READONLY|MASTERDOWN)\b/.test(error.message)
+
+const reasonOf = (error: unknown, password: string | undefined): string => {
+  // Of several tries to connect, by IPv6 and by IPv4, the first says enough.
+  const [one = error] = error instanceof AggregateError ? error.errors : []
+  const text = one instanceof Error ? one.message || one.name : 'there is no connection'
+  // An old Redis repeats what it did not understand, and that may be how we log in.
+  return (password === undefined ? text : text.replaceAll(password, '…')).replace(/\.$/, '')
+}
+
+const adviceFor = (message: string): string =>
+  /: MOVED\b/.test(message)
+    ? 'It belongs to a cluster: give the addresses of several of its nodes in OAUTH2_CACHE_REDIS_URL, separated by commas.'
+    : 'Check that it runs, and OAUTH2_CACHE_REDIS_URL. Without Redis, OAUTH2_CACHE_TYPE=database keeps short-lived values in the database.'

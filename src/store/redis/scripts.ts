@@ -1,0 +1,54 @@
+import { type CommandParser, defineScript } from '@redis/client'
+
+/*
+ * A value is a hash: `value`, `count`, `expires_at`. The caller's clock decides whether it has ended, as in
+ * every other store, so each script is given the time. It runs as one command: nobody comes in between.
+ */
+
+const parseCommand = (parser: CommandParser, key: string, ...values: readonly string[]): void => {
+  parser.pushKey(key)
+  parser.push(...values)
+}
+
+/** value, expires_at, now, milliseconds to live → 1, or 0 where the key is taken */
+const put = defineScript({
+  NUMBER_OF_KEYS: 1,
+  SCRIPT: `
+local expires_at = redis.call('HGET', KEYS[1], 'expires_at')
+if expires_at and tonumber(expires_at) > tonumber(ARGV[3]) then return 0 end
+redis.call('DEL', KEYS[1])
+redis.call('HSET', KEYS[1], 'value', ARGV[1], 'expires_at', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return 1`,
+  parseCommand,
+  transformReply: (reply: unknown) => reply === 1,
+})
+
+/** now → the value, which is gone then */
+const take = defineScript({
+  NUMBER_OF_KEYS: 1,
+  SCRIPT: `
+local found = redis.call('HMGET', KEYS[1], 'expires_at', 'value')
+if not found[1] or tonumber(found[1]) <= tonumber(ARGV[1]) then return false end
+redis.call('DEL', KEYS[1])
+return found[2]`,
+  parseCommand,
+  transformReply: (reply: unknown) => (typeof reply === 'string' ? reply : undefined),
+})
+
+/** expires_at, now, milliseconds to live → the count */
+const increment = defineScript({
+  NUMBER_OF_KEYS: 1,
+  SCRIPT: `
+local expires_at = redis.call('HGET', KEYS[1], 'expires_at')
+if expires_at and tonumber(expires_at) <= tonumber(ARGV[2]) then redis.call('DEL', KEYS[1]) end
+local count = redis.call('HINCRBY', KEYS[1], 'count', 1)
+redis.call('HSET', KEYS[1], 'expires_at', ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return count`,
+  parseCommand,
+  transformReply: (reply: unknown) => Number(reply),
+})
+
+/** What Redis has no command for: sent by digest, and in full where Redis does not know it yet. */
+export const scripts = { put, take, increment }

@@ -1,0 +1,186 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely'
+import { asStoreError, hasChangedPlan, isBeyondType } from './postgres-errors.ts'
+
+/** One connection to PostgreSQL, of whatever driver. */
+export interface PostgresConnection {
+  /** @param name under which the connection keeps the statement prepared; undefined: it does not */
+  query(
+    sql: string,
+    parameters: readonly unknown[],
+    name: string | undefined,
+  ): Promise<{ readonly rows: Record<string, unknown>[]; readonly changes: number }>
+  /** Gives it back; for good where it is in an unknown state. */
+  release(isBroken: boolean): void
+}
+
+/** Where connections come from. */
+export interface PostgresConnections {
+  acquire(): Promise<PostgresConnection>
+  end(): Promise<void>
+}
+
+export interface PostgresDialectOptions {
+  /** Whether statements stay prepared on their connections; not through PgBouncer in transaction mode. */
+  readonly prepare: boolean
+}
+
+/** Kysely's PostgreSQL with statements that stay prepared, over connections of any driver. */
+export class PostgresDialect implements Dialect {
+  readonly #driver: PostgresDriver
+
+  constructor(connections: PostgresConnections, { prepare }: PostgresDialectOptions) {
+    this.#driver = new PostgresDriver(connections, new StatementNames(prepare))
+  }
+
+  createDriver(): Driver {
+    return this.#driver
+  }
+
+  createQueryCompiler(): PostgresQueryCompiler {
+    return new PostgresQueryCompiler()
+  }
+
+  createAdapter(): PostgresAdapter {
+    return new PostgresAdapter()
+  }
+
+  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new PostgresIntrospector(db)
+  }
+}
+
+/** Statements are few and fixed; lists of differing length must not fill the memory of the server. */
+const mostStatements = 300
+
+/** A name for each statement, and new ones for all once the schema has changed under them. */
+class StatementNames {
+  readonly #prepare: boolean
+  readonly #names = new Map<string, string>()
+  #generation = 0
+
+  constructor(prepare: boolean) {
+    this.#prepare = prepare
+  }
+
+  of(sql: string): string | undefined {
+    const known = this.#names.get(sql)
+    if (known !== undefined || !this.#prepare || this.#names.size >= mostStatements) return known
+    const name = `oauth2server_${this.#generation}_${this.#names.size}`
+    this.#names.set(sql, name)
+    return name
+  }
+
+  renew(): void {
+    this.#generation += 1
+    this.#names.clear()
+  }
+}
+
+class Session implements DatabaseConnection {
+  readonly connection: PostgresConnection
+  readonly #names: StatementNames
+  inTransaction = false
+  isBroken = false
+
+  constructor(connection: PostgresConnection, names: StatementNames) {
+    this.connection = connection
+    this.#names = names
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    try {
+      return await this.#run(sql, parameters)
+    } catch (error) {
+      if (!this.inTransaction) {
+        if (hasChangedPlan(error)) {
+          // Another version has migrated the database beside us: the statement is prepared anew.
+          this.#names.renew()
+          return this.#run(sql, parameters)
+        }
+        // No row can hold a value that its column cannot.
+        if (isBeyondType(error) && sql.startsWith('select')) return { rows: [] }
+      } else if (hasChangedPlan(error)) this.#names.renew()
+      throw this.failed(error)
+    }
+  }
+
+  // biome-ignore lint/correctness/useYield: nothing of ours streams
+  async *streamQuery(): AsyncGenerator<never> {
+    throw new Error('Streaming is not supported.')
+  }
+
+  async command(sql: string): Promise<void> {
+    try {
+      await this.connection.query(sql, [], undefined)
+    } catch (error) {
+      this.isBroken = true
+      throw this.failed(error)
+    }
+  }
+
+  failed(error: unknown): unknown {
+    const { known, isOutage } = asStoreError(error)
+    if (isOutage) this.isBroken = true
+    return known
+  }
+
+  async #run<R>(sql: string, parameters: readonly unknown[]): Promise<QueryResult<R>> {
+    const { rows, changes } = await this.connection.query(sql, parameters, this.#names.of(sql))
+    return { rows: rows as R[], numAffectedRows: BigInt(changes) }
+  }
+}
+
+class PostgresDriver implements Driver {
+  readonly #connections: PostgresConnections
+  readonly #names: StatementNames
+
+  constructor(connections: PostgresConnections, names: StatementNames) {
+    this.#connections = connections
+    this.#names = names
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<Session> {
+    try {
+      return new Session(await this.#connections.acquire(), this.#names)
+    } catch (error) {
+      throw asStoreError(error, { isConnecting: true }).known
+    }
+  }
+
+  async beginTransaction(session: Session): Promise<void> {
+    await session.command('begin')
+    session.inTransaction = true
+  }
+
+  async commitTransaction(session: Session): Promise<void> {
+    session.inTransaction = false
+    await session.command('commit')
+  }
+
+  async rollbackTransaction(session: Session): Promise<void> {
+    session.inTransaction = false
+    // What was cut off is rolled back by the server; why it failed is on its way already.
+    if (!session.isBroken) await session.command('rollback').catch(() => undefined)
+  }
+
+  async releaseConnection({ connection, isBroken }: Session): Promise<void> {
+    connection.release(isBroken)
+  }
+
+  async destroy(): Promise<void> {
+    await this.#connections.end()
+  }
+}

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto'
+import { Client } from 'pg'
+
+/** The server that the tests use; it has to let this user make databases. */
+const server = process.env.TEST_POSTGRES_URL || 'postgres://postgres@127.0.0.1:5432/postgres'
+
+export interface TestDatabase {
+  readonly url: string
+  /** Runs one statement in it, past the store. */
+  query(sql: string, parameters?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
+  drop(): Promise<void>
+}
+
+const run = async (url: string, sql: string, parameters: readonly unknown[] = []) => {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(sql, parameters as unknown[])).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** An empty database of its own. */
+export const makeDatabase = async (): Promise<TestDatabase> => {
+  const name = `oauth2server_test_${randomBytes(6).toString('hex')}`
+  await run(server, `create database ${name}`)
+  const url = Object.assign(new URL(server), { pathname: `/${name}` }).href
+  return {
+    url,
+    query: (sql, parameters) => run(url, sql, parameters),
+    drop: async () => {
+      await run(server, `drop database if exists ${name} with (force)`)
+    },
+  }
+}
