@@ -17,6 +17,8 @@ const alias = Object.entries<{ default?: string }>(exports).flatMap(([path, targ
 
 const files = 'test/**/*.test.ts'
 const full = 'test/full/**/*.test.ts'
+/** What is run once more on three processes behind a proxy, with PostgreSQL and Redis. */
+const onNodes = ['test/flows/*.test.ts', 'test/rfc/*.test.ts']
 const seconds = 1000
 
 export default defineConfig({
@@ -41,6 +43,16 @@ export default defineConfig({
           include: [full],
           testTimeout: 120 * seconds,
           hookTimeout: 120 * seconds,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'nodes',
+          include: onNodes,
+          env: { TEST_SERVER: 'nodes' },
+          testTimeout: 60 * seconds,
+          hookTimeout: 60 * seconds,
         },
       },
     ],

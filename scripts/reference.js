@@ -1,11 +1,14 @@
 /**
- * Writes docs/reference/settings.md from the declarations in src/options.ts.
+ * Writes docs/reference/settings.md from the declarations in src/options.ts, and metrics.md and log.md from
+ * those in src/telemetry.
  *
  *     npm run reference
  */
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { describeSettings } from '../src/options.ts'
+import { logReference } from './log-reference.js'
+import { metricsReference } from './metrics-reference.js'
 
 const page = resolve(import.meta.dirname, '../docs/reference/settings.md')
 
@@ -26,13 +29,14 @@ const programHead = `
 ## Variables of the programs
 
 \`npm start\` and the command line read these variables besides. In code, what they stand for is an option of its own
-(\`issuer\`, \`store\`, \`secretKeys\`), and the package reads no environment variable.
+(\`issuer\`, \`store\`, \`transients\`, \`secretKeys\`), and the package reads no environment variable.
 
 `
 
 const programFoot = `
-The data folder is the folder of the database file. PostgreSQL and Redis are not available yet: a \`DATABASE_URL\` that
-begins with \`postgres:\`, the variable \`OAUTH2_CACHE_REDIS_URL\` and \`OAUTH2_CACHE_TYPE=redis\` stop the start and say so.
+The data folder is the folder of the database file. \`OAUTH2_CACHE_TYPE\` is a setting and stands above; where it is not
+set, the address of Redis is enough. PostgreSQL needs the package \`pg\`, and Redis \`@redis/client\`: \`npm install\`
+them beside this one. [How to use Redis](../how-to/redis.md) says more about its address.
 `
 
 /** The variables of src/environment.ts: name, what it accepts, default, meaning. */
@@ -47,14 +51,20 @@ const programVariables = [
   ],
   [
     'DATABASE_URL',
-    '`sqlite:PATH` or `sqlite::memory:`',
+    '`sqlite:PATH`, `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/DATABASE`',
     '`sqlite:./data/oauth2server.sqlite`',
     'Where everything is kept.',
   ],
   [
+    'OAUTH2_CACHE_REDIS_URL',
+    '`redis://USER:PASSWORD@HOST:PORT/DATABASE`, `rediss://…` for TLS, several addresses of a cluster separated by commas',
+    'none',
+    'Redis for codes and other short-lived values.',
+  ],
+  [
     'SECRET_KEY',
     'a text of at least 32 bytes',
-    'generated once, into the file `secret-key` in the data folder; for a database in memory at each start',
+    'generated once, into the file `secret-key` in the data folder; for a database in memory at each start; none with PostgreSQL, where all nodes need the same one',
     'The application secret key.',
   ],
   [
@@ -104,4 +114,8 @@ export const settingsReference = () => {
   ].join('')
 }
 
-if (import.meta.main) await writeFile(page, settingsReference())
+if (import.meta.main) {
+  await writeFile(page, settingsReference())
+  await writeFile(resolve(page, '../metrics.md'), metricsReference())
+  await writeFile(resolve(page, '../log.md'), logReference())
+}

@@ -6,6 +6,7 @@ import { KeyRing } from './crypto/sealed.ts'
 import { builtInEndpoints } from './endpoints/built-in.ts'
 import { loginEndpoint } from './endpoints/login.ts'
 import { logoutEndpoint } from './endpoints/logout.ts'
+import { metricsEndpoint } from './endpoints/metrics.ts'
 import { settingsEndpoints } from './endpoints/settings/built-in.ts'
 import { sessionsPage } from './endpoints/settings/sessions.ts'
 import type {
@@ -20,7 +21,7 @@ import { builtInExtensions } from './extensions/built-in.ts'
 import { resourceMetadataAddress } from './extensions/protected-resource-metadata.ts'
 import { builtInGrants } from './grants/built-in.ts'
 import type { Connection } from './http-request.ts'
-import { type LogSink, logToStderr } from './log.ts'
+import type { LogSink } from './log.ts'
 import type { AuthorizationCode } from './model/authorization.ts'
 import type { Scope, ScopeRegistry } from './model/scope.ts'
 import { UserProxy } from './model/user.ts'
@@ -29,8 +30,11 @@ import { loosenings, type Settings } from './options.ts'
 import type { Pages } from './pages/pages.ts'
 import { type ProviderOptions, providerOperations } from './provider-operations.ts'
 import { queryCharacters } from './query-characters.ts'
+import { readiness } from './readiness.ts'
 import type { RecordsContext } from './records/context.ts'
+import { checkKeys, keepNoted, type NotedKey } from './records/noted-keys.ts'
 import { type Records, records } from './records/records.ts'
+import { type KeyRotation, type KeyRotationOptions, rotateSecretKeys } from './records/rotate-keys.ts'
 import { TokenUses } from './records/token-uses.ts'
 import { TransientValues } from './records/transient-values.ts'
 import { logRefusal, type Refusal, refusalOf } from './refusal.ts'
@@ -40,11 +44,12 @@ import { clientAddress } from './session/client-address.ts'
 import { currentUser } from './session/current-user.ts'
 import { type PageLinks, type PageSession, pageSession } from './session/page-session.ts'
 import { type BrowserCredentials, type FindResourceOwner, Sessions } from './session/sessions.ts'
-import { checkedOptions, checkKeys, loadVerifyJwt, type StartOptions } from './start-up.ts'
+import { checkedOptions, loadVerifyJwt, type StartOptions } from './start-up.ts'
 import { decorated } from './store/decorated.ts'
 import { memoryTransients } from './store/memory-transients.ts'
-import type { AroundStore, StoreOpener } from './store/store.ts'
+import type { AroundStore, OpenTransients, StoreOpener, TransientsOpener } from './store/store.ts'
 import { Sweeper } from './sweeper.ts'
+import { createObservers } from './telemetry/observers.ts'
 
 /** What a host hands to `createAuthorizationServer`. Every setting of `SettingsInput` may be among it. */
 export interface AuthorizationServerOptions extends StartOptions, ProviderOptions {
@@ -53,6 +58,8 @@ export interface AuthorizationServerOptions extends StartOptions, ProviderOption
   /** The application secret key, at least 32 bytes, and behind it earlier ones that still open what they sealed. */
   readonly secretKeys: readonly (string | undefined)[]
   readonly store: StoreOpener
+  /** Keeps codes and other short-lived values outside the database: what `redis(url)` returns. */
+  readonly transients?: TransientsOpener | undefined
   readonly scopes?: readonly Scope[]
   /** The folder of the application's `package.json`: scopes in its entry points are registered too. */
   readonly applicationRoot?: string
@@ -104,6 +111,12 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   challenge(auth: Auth, neededScopes: readonly string[]): Error | undefined
   /** Removes what has expired. @returns the number of rows */
   sweep(): Promise<number>
+  /** Seals every row under the current secret key, so that earlier ones are needed no more. Requests go on meanwhile. */
+  rotateSecretKeys(options?: KeyRotationOptions): Promise<KeyRotation>
+  /** Whether requests should be sent to this process: what `/health/ready` says. */
+  isReady(): Promise<boolean>
+  /** Makes `/health/ready` answer 503 from now on. For the beginning of a shutdown; requests are still served. */
+  drain(): void
   /** Ends the sweeper and closes the store. */
   close(): Promise<void>
 }
@@ -115,8 +128,9 @@ export interface AuthorizationServer extends Records, ProviderOperations {
 export const createAuthorizationServer = async (
   options: AuthorizationServerOptions,
 ): Promise<AuthorizationServer> => {
-  const { clock = () => Date.now(), random = systemRandom, log = logToStderr } = options
+  const { clock = () => Date.now(), random = systemRandom } = options
   const { settings, issuer, basePath, secrets, scopes, errorView } = await checkedOptions(options)
+  const { log, telemetry, traces, prometheus } = await createObservers(options.log, settings)
   const pages = pagesOf(options.pages)
   for (const message of loosenings(settings))
     log({ level: 'warn', event: 'settings.loosened', message })
@@ -124,16 +138,30 @@ export const createAuthorizationServer = async (
   const verify = await loadVerifyJwt(options, settings)
   const users = usersOf(options.users)
   const opened = await options.store.open(users, options.users?.keyType)
+  let beside: OpenTransients | undefined
+  let notedKey: NotedKey | undefined
   try {
     await opened.migrate()
-    await checkKeys(opened, keys, clock())
+    await checkKeys(opened, keys)
+    notedKey = await keepNoted(opened, keys, { clock, log })
+    beside = await options.transients?.open()
   } catch (error) {
+    await notedKey?.stop()
     await opened.close()
     throw error
   }
-  const kept =
-    settings.cacheType === 'memory' ? { ...opened, transients: memoryTransients() } : opened
-  const store = options.aroundStore ? decorated(kept, options.aroundStore) : kept
+  const transients = settings.cacheType === 'memory' ? memoryTransients() : beside
+  const kept = transients ? { ...opened, transients } : opened
+  const { aroundStore = (_operation, run) => run() } = options
+  const measured = telemetry.aroundStore ? decorated(kept, telemetry.aroundStore) : kept
+  const store = options.aroundStore ? decorated(measured, aroundStore) : measured
+  const { isReady, drain } = readiness(
+    [
+      () => aroundStore({ name: 'ping' }, () => opened.ping()),
+      async () => beside && aroundStore({ name: 'transients.ping' }, () => beside.ping()),
+    ],
+    log,
+  )
 
   const extensions = [...builtInExtensions, ...(options.extensions ?? [])]
   const extensionGrants = extensions.flatMap(({ grants = [] }) => grants)
@@ -167,7 +195,8 @@ export const createAuthorizationServer = async (
   const uses = new TokenUses(store, log)
   const resourceServer = new ResourceServer({
     noteUse: (found, now, address) => uses.note(found, now, address),
-    getToken: provider.getToken,
+    noteLookup: telemetry.tokenLookup,
+    getToken: (by) => traces.step('oauth2server.token_lookup', () => provider.getToken(by)),
     userProxy: (user) => new UserProxy(user, own.users),
     session: sessions,
     jwtAuthHeader: settings.jwtAuthHeader,
@@ -190,10 +219,13 @@ export const createAuthorizationServer = async (
     clock,
     random,
     log,
+    telemetry,
+    traces,
     codes: new TransientValues<AuthorizationCode>('authorization_code', context),
     pending: new TransientValues<PendingAuthorization>('authorization_request', context),
     notices: new TransientValues<Notice>('settings_notice', context),
     forms: new TransientValues<Outcome>('settings_form', context),
+    isReady,
     flushTokenUses: () => uses.flush(),
     sessions,
     resourceServer,
@@ -205,6 +237,7 @@ export const createAuthorizationServer = async (
         ? builtInEndpoints
         : [...builtInEndpoints, loginEndpoint, logoutEndpoint, sessionsPage]),
       ...settingsEndpoints,
+      ...(prometheus ? [metricsEndpoint(prometheus.scrape)] : []),
       ...extensions.flatMap(({ endpoints = [] }) => endpoints),
     ],
     errorView,
@@ -224,8 +257,10 @@ export const createAuthorizationServer = async (
     settings,
     clock,
     log,
+    aroundRun: telemetry.sweep,
   })
   sweeper.start()
+  const hidePool = opened.poolStats && telemetry.pool(opened.poolStats)
 
   return {
     ...own,
@@ -250,10 +285,17 @@ export const createAuthorizationServer = async (
     currentUser: (request, connection) => currentUser(request, server, connection),
     challenge: (auth, needed) => resourceServer.challenge(auth, needed),
     sweep: () => sweeper.run(),
+    rotateSecretKeys: (given) => rotateSecretKeys(context, given),
+    isReady,
+    drain,
     async close() {
       await sweeper.stop()
+      await notedKey?.stop()
       await uses.flush()
+      await beside?.close()
+      hidePool?.()
       await opened.close()
+      await prometheus?.close()
     },
   }
 }

@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto'
-import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { databaseFrom, transientsFrom } from './environment-stores.ts'
 import { InvalidSettings, type SettingsInput, settingsFrom } from './options.ts'
-import { sqlite } from './store/sqlite.ts'
-import { type StoreOpener, StoreUnusable } from './store/store.ts'
+import { newSecretKey, storedSecretKey } from './secret-key-file.ts'
+import { type StoreOpener, StoreUnusable, type TransientsOpener } from './store/store.ts'
 
 /** The variables of an environment, such as `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -19,41 +17,47 @@ export interface Environment {
     readonly issuer: string
     readonly secretKeys: readonly string[]
     readonly store: StoreOpener
+    readonly transients?: TransientsOpener
   }
-  /** The folder of the database file; undefined for a database in memory. */
+  /** The folder of the database file; undefined where there is none, in memory and with PostgreSQL. */
   readonly dataFolder: string | undefined
 }
 
 /**
- * Reads `PORT`, `HOST`, `BASE_URL`, `DATABASE_URL`, `SECRET_KEY` and every setting. Without a
- * `SECRET_KEY`, one is generated once, beside the SQLite database.
+ * Reads `PORT`, `HOST`, `BASE_URL`, `DATABASE_URL`, `OAUTH2_CACHE_REDIS_URL`, `SECRET_KEY` and every
+ * setting. Without a `SECRET_KEY`, one is generated once, beside the SQLite database.
  * @throws InvalidSettings that lists all that is wrong; StoreUnusable where the data folder cannot be written
  */
 export const fromEnvironment = async (env: Variables): Promise<Environment> => {
   const problems: string[] = []
-  const attempt = <T>(read: () => T, otherwise: T): T => {
+  const attempt = async <T>(read: () => T | Promise<T>): Promise<T | undefined> => {
     try {
-      return read()
+      return await read()
     } catch (error) {
       if (!(error instanceof InvalidSettings)) throw error
       problems.push(...error.problems)
-      return otherwise
+      return undefined
     }
   }
-  const settings = attempt(() => settingsFrom(env), {})
-  const port = attempt(() => portFrom(env.PORT ?? '3000'), 3000)
-  const database = attempt(
-    () => databaseFrom(env.DATABASE_URL ?? 'sqlite:./data/oauth2server.sqlite'),
-    ':memory:',
+  const settings = await attempt(() => settingsFrom(env))
+  const port = await attempt(() => portFrom(env.PORT ?? '3000'))
+  const database = await attempt(() =>
+    databaseFrom(env.DATABASE_URL ?? 'sqlite:./data/oauth2server.sqlite'),
   )
-  if (env.OAUTH2_CACHE_REDIS_URL)
+  // The address of Redis is enough; another kind of cache that is asked for wins over it.
+  const { cacheType = 'redis' } = settings ?? {}
+  const redisUrl = cacheType === 'redis' ? env.OAUTH2_CACHE_REDIS_URL : undefined
+  const transients = redisUrl ? await attempt(() => transientsFrom(redisUrl)) : undefined
+  if (database?.isShared && !env.SECRET_KEY)
     problems.push(
-      'OAUTH2_CACHE_REDIS_URL is not available yet: keep short-lived values in the database.',
+      'SECRET_KEY is missing: at least 32 random bytes, the same for all that use this database.',
     )
-  if (problems.length > 0) throw new InvalidSettings(problems)
+  if (problems.length > 0 || port === undefined || !database) throw new InvalidSettings(problems)
 
-  const dataFolder = database === ':memory:' ? undefined : dirname(database)
-  const current = env.SECRET_KEY || (await storedSecretKey(dataFolder))
+  const { store, dataFolder } = database
+  const current =
+    env.SECRET_KEY ||
+    (dataFolder === undefined ? newSecretKey() : await storedSecretKey(dataFolder))
   const previous = (env.SECRET_KEY_PREVIOUS ?? '').split(',').filter((key) => key !== '')
   return {
     port,
@@ -62,7 +66,8 @@ export const fromEnvironment = async (env: Variables): Promise<Environment> => {
       ...settings,
       issuer: env.BASE_URL || `http://localhost:${port}`,
       secretKeys: [current, ...previous],
-      store: sqlite(database),
+      store,
+      ...(transients && { transients }),
     },
     dataFolder,
   }
@@ -74,55 +79,6 @@ const portFrom = (text: string): number => {
   throw new InvalidSettings([
     `PORT accepts a number from 1 to 65535; given was ${JSON.stringify(text)}.`,
   ])
-}
-
-const databaseFrom = (url: string): string => {
-  if (/^postgres(?:ql)?:/.test(url)) {
-    throw new InvalidSettings(['DATABASE_URL: PostgreSQL is not available yet; use sqlite:PATH.'])
-  }
-  const [, path] = /^sqlite:(.+)$/.exec(url) ?? []
-  if (path !== undefined) return path
-  throw new InvalidSettings(['DATABASE_URL accepts sqlite:PATH or sqlite::memory:.'])
-}
-
-const newSecretKey = (): string => randomBytes(48).toString('base64url')
-
-const storedSecretKey = async (folder: string | undefined): Promise<string> => {
-  if (folder === undefined) return newSecretKey()
-  const file = join(folder, 'secret-key')
-  try {
-    await mkdir(folder, { recursive: true })
-    return (await read(file)) ?? (await create(file))
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new StoreUnusable(
-      `The secret key file ${file} cannot be read or made (${reason}). Check the folder's owner and mode, or set SECRET_KEY.`,
-    )
-  }
-}
-
-const read = async (file: string): Promise<string | undefined> => {
-  try {
-    return (await readFile(file, 'utf8')).trim()
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-// Written aside and linked, so that of two first starts one key wins, and nobody reads half of it.
-const create = async (file: string): Promise<string> => {
-  // A name of its own: in two containers that share the folder, both are process 1.
-  const aside = `${file}.${randomBytes(8).toString('hex')}`
-  await writeFile(aside, `${newSecretKey()}\n`, { mode: 0o600, flag: 'wx' })
-  try {
-    await link(aside, file)
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  } finally {
-    await unlink(aside)
-  }
-  return (await read(file)) ?? ''
 }
 
 /** The address cannot be listened on. The message says what to do. */
@@ -161,8 +117,15 @@ const cannotListen = (error: NodeJS.ErrnoException, port: number, host: string):
 /** Milliseconds that requests in flight get after a signal. */
 const grace = 10_000
 
-/** At SIGTERM or SIGINT: takes no new request, finishes those in flight, then runs `close`. */
-export const closeOnSignal = (server: Server, close: () => Promise<void>): void => {
+/**
+ * At SIGTERM or SIGINT: runs `drain`, accepts no new connection, finishes the requests in flight for at most
+ * ten seconds, then runs `close` and ends the process. A second signal ends it at once.
+ */
+export const closeOnSignal = (
+  server: Server,
+  close: () => Promise<void>,
+  { drain }: { readonly drain?: () => void } = {},
+): void => {
   let closing = false
   const unanswered = new Set<ServerResponse>()
   server.prependListener('request', (_request, response: ServerResponse) => {
@@ -173,6 +136,7 @@ export const closeOnSignal = (server: Server, close: () => Promise<void>): void 
   const stop = async () => {
     if (closing) return
     closing = true
+    drain?.()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     server.closeIdleConnections()
     unanswered.forEach(endConnection)

@@ -16,6 +16,8 @@ import type { Records } from './records/records.ts'
 import type { TransientValues } from './records/transient-values.ts'
 import type { ResourceServer } from './resource-server.ts'
 import type { Sessions } from './session/sessions.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
+import type { Traces } from './telemetry/traces.ts'
 
 /** The specification's provider operations, the host's own where it replaced them. */
 export interface ProviderOperations {
@@ -66,12 +68,16 @@ export interface ServerContext extends Records, ProviderOperations {
   readonly clock: () => number
   readonly random: RandomSource
   readonly log: LogSink
+  readonly telemetry: Telemetry
+  readonly traces: Traces
   readonly codes: TransientValues<AuthorizationCode>
   readonly pending: TransientValues<PendingAuthorization>
   /** By session and address. */
   readonly notices: TransientValues<Notice>
   /** By session and content. */
   readonly forms: TransientValues<Outcome>
+  /** Whether requests should be sent to this process. */
+  isReady(): Promise<boolean>
   /** Writes when tokens were used last, as far as this process knows. */
   flushTokenUses(): Promise<void>
   readonly sessions: Sessions

@@ -12,6 +12,8 @@ export interface Connection {
   readonly remoteAddress?: string | undefined
   /** The framework's own request, for the application's `resourceOwner`. */
   readonly raw?: unknown
+  /** What the application calls the request; else its `X-Request-Id`, or a new id. */
+  readonly requestId?: string | undefined
 }
 
 /** A request as endpoints see it: nothing of a framework, and no host that anybody could have chosen. */

@@ -21,7 +21,7 @@ export {
   JWTInvalidIssuer,
   JWTNoAuthorizationError,
 } from './jwt-error.ts'
-export type { LogEntry, LogSink } from './log.ts'
+export { type LogEntry, type Logger, type LogLevel, type LogSink, logTo } from './log.ts'
 export type { Client } from './model/client.ts'
 export { InvalidField } from './model/invalid-field.ts'
 export type { SaveToken, TokenData } from './model/save-token.ts'
@@ -49,6 +49,12 @@ export type { Language } from './pages/messages/languages.ts'
 export type { Pages, ViewOf } from './pages/pages.ts'
 export type { ClientInput, ClientWithSecret } from './records/clients.ts'
 export type { PersonalToken, PersonalTokenOptions } from './records/personal-tokens.ts'
+export type {
+  KeyRotation,
+  KeyRotationOptions,
+  KeyRotationProgress,
+  UnreadableRows,
+} from './records/rotate-keys.ts'
 export type { Auth, SignedIn } from './resource-server.ts'
 export type { JwtContext, VerifyJwt } from './session/jwt.ts'
 export type { PageLinks, PageSession } from './session/page-session.ts'
@@ -58,4 +64,5 @@ export {
   type StoreOpener,
   StoreUnavailable,
   StoreUnusable,
+  type TransientsOpener,
 } from './store/store.ts'

@@ -1,6 +1,13 @@
+import { pino } from 'pino'
+
+/** How much an entry of the log matters, from the least. */
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+
+export type LogLevel = (typeof logLevels)[number]
+
 /** One line of the log: a stable event name, a sentence for people, and details without secrets. */
 export interface LogEntry {
-  readonly level: 'info' | 'warn' | 'error'
+  readonly level: LogLevel
   readonly event: string
   readonly message: string
   readonly [detail: string]: unknown
@@ -9,10 +16,43 @@ export interface LogEntry {
 /** Where log entries go: an argument of the server. */
 export type LogSink = (entry: LogEntry) => void
 
-/** JSON lines on stderr; an error is reduced to its stack, which never holds a parameter's value. */
-export const logToStderr: LogSink = (entry) => {
-  const text = JSON.stringify(entry, (_key, value: unknown) =>
-    value instanceof Error ? { name: value.name, stack: value.stack, cause: value.cause } : value,
+/** The levels that matter at least so much. */
+export const levelsFrom = (least: LogLevel | 'silent'): ReadonlySet<LogLevel> =>
+  new Set(least === 'silent' ? [] : logLevels.slice(logLevels.indexOf(least)))
+
+/** What a pino logger has, and Fastify's `app.log`, for which it stands. */
+export type Logger = {
+  readonly [Level in LogLevel]: (details: object, message: string) => void
+}
+
+/** Writes entries to the application's own logger. */
+export const logTo =
+  (logger: Logger): LogSink =>
+  ({ level, message, ...details }) => {
+    const plain = Object.entries(details).map(([name, value]) => [name, withoutFields(value)])
+    logger[level](Object.fromEntries(plain), message)
+  }
+
+/** JSON lines on stderr. Each is written before the next step, so the last one before a crash is there too. */
+export const logToStderr = (): LogSink =>
+  logTo(
+    pino(
+      {
+        level: 'debug',
+        messageKey: 'message',
+        timestamp: pino.stdTimeFunctions.isoTime,
+        formatters: { level: (label) => ({ level: label }) },
+      },
+      pino.destination({ dest: 2, sync: true }),
+    ),
   )
-  process.stderr.write(`${text}\n`)
+
+const longestChain = 5
+
+// An error of a driver has the values of a statement among its fields; its stack never has.
+const withoutFields = (value: unknown, depth = 0): unknown => {
+  if (!(value instanceof Error)) return value
+  const { name, stack, cause } = value
+  if (cause === undefined || depth === longestChain) return { name, stack }
+  return { name, stack, cause: withoutFields(cause, depth + 1) }
 }

@@ -16,6 +16,8 @@ interface Setting<S extends z.ZodType> {
   readonly sentence: string
   /** The environment name, where the specification gives another than the derived one. */
   readonly env?: string
+  /** No message repeats what was given. */
+  readonly isSecret?: boolean
 }
 
 const verbatim: FromText = (text) => text
@@ -190,7 +192,7 @@ const settings = {
   cacheType: choice(
     ['database', 'redis', 'memory'],
     'database',
-    'Where authorization codes and other short-lived values are kept.',
+    'Where authorization codes and other short-lived values are kept; redis needs its address.',
     'OAUTH2_CACHE_TYPE',
   ),
   errorEndpoint: {
@@ -334,6 +336,23 @@ const settings = {
     60,
     'Every how many seconds expired rows are removed; 0: never by itself.',
   ),
+  logLevel: choice(
+    ['debug', 'info', 'warn', 'error', 'silent'],
+    'info',
+    'How much an entry of the log must matter to be written; debug has one for every request.',
+  ),
+  metricsToken: {
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9\-._~+/]{22,255}=*$/)
+      .nullable()
+      .default(null),
+    fromText: textOrNull,
+    accepts: 'at least 22 characters of A-Z, a-z, 0-9 and -._~+/',
+    sentence:
+      'Switches /metrics on, for Prometheus, which has to present this as its bearer token.',
+    isSecret: true,
+  },
 } as const satisfies Record<string, Setting<z.ZodType>>
 
 type Table = typeof settings
@@ -400,11 +419,16 @@ export const parseSettings = (input: Readonly<Record<string, unknown>>): Setting
     if (result.success) parsed[name] = result.data
     else
       problems.push(
-        `${name} (${environmentName(name)}) accepts ${accepts}; given was ${shown(input[name])}.`,
+        `${name} (${environmentName(name)}) accepts ${accepts}; ${given(name, input[name])}.`,
       )
   }
   if (problems.length > 0) throw new InvalidSettings(problems)
   return parsed as Settings
+}
+
+const given = (name: SettingName, value: unknown): string => {
+  const { isSecret = false }: Setting<z.ZodType> = settings[name]
+  return isSecret ? 'something else was given' : `given was ${shown(value)}`
 }
 
 const shown = (value: unknown): string => {
@@ -431,7 +455,7 @@ export const settingsFrom = (env: Readonly<Record<string, string | undefined>>):
     const { fromText, schema, accepts } = settings[name]
     const value = fromText(text)
     if (schema.safeParse(value).success) input[name] = value
-    else problems.push(`${variable} accepts ${accepts}; given was ${shown(text)}.`)
+    else problems.push(`${variable} accepts ${accepts}; ${given(name, text)}.`)
   }
   if (problems.length > 0) throw new InvalidSettings(problems)
   return input as SettingsInput

@@ -3,6 +3,7 @@ import { isWithin } from './model/scope.ts'
 import { type FoundToken, isActive, isExpired } from './model/token.ts'
 import type { UserProxy } from './model/user.ts'
 import { AuthenticationRequired, OAuthError } from './oauth-error.ts'
+import type { LookupOutcome } from './telemetry/telemetry.ts'
 
 /** Who is asking, by whatever means. Anonymous is a kind too. */
 export interface Auth {
@@ -73,6 +74,8 @@ export interface ResourceServerOptions {
   readonly clock: () => number
   /** Told of every token that passes: it must not wait for anything. */
   readonly noteUse: (found: FoundToken, now: number, address: string) => void
+  /** Told what became of every token that is presented. */
+  readonly noteLookup: (outcome: LookupOutcome) => void
   readonly acceptQueryAccessToken: boolean
   readonly realm: string
   /** Where the metadata of the protected resource stands, which leads a client to us. RFC 9728 §5.1. */
@@ -138,12 +141,13 @@ export class ResourceServer {
   }
 
   async #authOf(accessToken: string, address: string): Promise<Auth> {
-    const { getToken, userProxy, clock, noteUse } = this.#options
-    if (!b64token.test(accessToken)) throw this.#invalidToken()
-    const found = await getToken({ accessToken })
+    const { getToken, userProxy, clock, noteUse, noteLookup } = this.#options
+    const found = b64token.test(accessToken) ? await getToken({ accessToken }) : undefined
+    if (!found) throw this.#refusedToken('unknown')
     const now = clock()
-    if (!found || isExpired(found.token.expires, now) || !isActive(found))
-      throw this.#invalidToken()
+    if (isExpired(found.token.expires, now)) throw this.#refusedToken('expired')
+    if (!isActive(found)) throw this.#refusedToken('inactive')
+    noteLookup('valid')
     noteUse(found, now, address)
     const { token, user, client } = found
     return {
@@ -180,6 +184,12 @@ export class ResourceServer {
       return { auth: { ...anonymous, kind: 'session', user: signedIn.user, scopes: null } }
     if (!headers.has(jwtAuthHeader)) return { auth: anonymous, refusal }
     throw refusal
+  }
+
+  // Whoever presents it learns nothing of why.
+  #refusedToken(outcome: LookupOutcome): OAuthError {
+    this.#options.noteLookup(outcome)
+    return this.#invalidToken()
   }
 
   #invalidToken(): OAuthError {

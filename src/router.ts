@@ -8,8 +8,15 @@ import { type Connection, HttpRequest } from './http-request.ts'
 import { OAuthError } from './oauth-error.ts'
 import { asOAuthError, logRefusal, refusalOf } from './refusal.ts'
 import { clientAddress } from './session/client-address.ts'
+import { observeRequests } from './telemetry/requests.ts'
 
-type Env = { Bindings: { readonly connection: Connection } }
+type Env = {
+  Bindings: {
+    readonly connection: Connection
+    /** Told which pattern the address has. */
+    readonly matched: (route: string) => void
+  }
+}
 
 export interface Router {
   /** Whether an address is one of ours: a host passes everything else on. */
@@ -34,6 +41,7 @@ export const createRouter = (server: ServerContext): Router => {
   const { settings, basePath, endpoints, log } = server
   const app = new Hono<Env>()
   const addressOf = clientAddress(settings.trustedProxies)
+  const observed = observeRequests(server)
 
   const httpOf = (
     request: Request,
@@ -67,6 +75,7 @@ export const createRouter = (server: ServerContext): Router => {
 
   for (const { endpoint, path } of routes) {
     app.on([...endpoint.methods], path, async ({ req, env }) => {
+      env.matched(path)
       const http = httpOf(req.raw, env, req.param())
       try {
         if (!isReadable(http.path)) throw notFound()
@@ -79,6 +88,7 @@ export const createRouter = (server: ServerContext): Router => {
       .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
       .join(', ')
     app.all(path, ({ req, env }) => {
+      env.matched(path)
       const details = `Allowed: ${allow}.`
       const error = new OAuthError('invalid_request', details, { status: 405, headers: { allow } })
       const http = httpOf(req.raw, env)
@@ -87,6 +97,7 @@ export const createRouter = (server: ServerContext): Router => {
     })
     if (path.endsWith('/') && path.length > 1) {
       app.all(path.slice(0, -1), ({ req, env }) => {
+        env.matched(path)
         const { path: asked, query } = httpOf(req.raw, env)
         return movedAnswer(`${asked}/${query === '' ? '' : `?${query}`}`)
       })
@@ -102,7 +113,8 @@ export const createRouter = (server: ServerContext): Router => {
   return {
     handles: addresses.handles,
     addresses: addresses.list,
-    fetch: async (request, connection = {}) => app.fetch(request, { connection }),
+    fetch: (request, connection = {}) =>
+      observed(request, connection, (matched) => app.fetch(request, { connection, matched })),
   }
 }
 

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path'
-import type { KeyRing } from './crypto/sealed.ts'
 import { entryPointScopes } from './entry-points.ts'
 import { importPath } from './import-path.ts'
 import { emailScope, type Scope, ScopeDoesNotExists, ScopeRegistry } from './model/scope.ts'
 import { InvalidSettings, parseSettings, type Settings, type SettingsInput } from './options.ts'
 import type { VerifyJwt } from './session/jwt.ts'
-import { type OpenStore, StoreUnusable } from './store/store.ts'
+import type { TransientsOpener } from './store/store.ts'
 
 /** The options that a start depends on. */
 export interface StartOptions extends SettingsInput {
@@ -15,6 +14,7 @@ export interface StartOptions extends SettingsInput {
   readonly applicationRoot?: string
   readonly views?: Readonly<Record<string, string>>
   readonly resourceOwner?: unknown
+  readonly transients?: TransientsOpener | undefined
 }
 
 export interface CheckedOptions {
@@ -44,7 +44,9 @@ export const checkedOptions = async (options: StartOptions): Promise<CheckedOpti
       return undefined
     }
   }
-  const settings = attempt(() => parseSettings({ ...options }))
+  const settings = attempt(() =>
+    parseSettings({ ...options, cacheType: options.cacheType ?? impliedCache(options) }),
+  )
   const issuer = attempt(() => checkedIssuer(options.issuer))
   const secrets = attempt(() => checkedSecrets(options.secretKeys))
   const declared = await entryPoints(options).catch((error: Error) => {
@@ -56,10 +58,7 @@ export const checkedOptions = async (options: StartOptions): Promise<CheckedOpti
       new ScopeRegistry(withoutRepetition([emailScope, ...(options.scopes ?? []), ...declared])),
   )
   if (settings && scopes) attempt(() => checkDefaultScopes(settings, scopes))
-  if (settings?.cacheType === 'redis')
-    problems.push(
-      'cacheType (OAUTH2_CACHE_TYPE) redis is not available yet: use database or memory.',
-    )
+  if (settings) problems.push(...cacheProblems(settings, options))
   if (options.resourceOwner !== undefined && settings?.loginUrl === null) {
     problems.push(
       'loginUrl (OAUTH2SERVER_LOGIN_URL) is needed beside resourceOwner: where users log in.',
@@ -72,6 +71,24 @@ export const checkedOptions = async (options: StartOptions): Promise<CheckedOpti
   const view = attempt(() => errorView(settings, basePath, options.views))
   if (view === undefined) throw new InvalidSettings(problems)
   return { settings, issuer, basePath, secrets, scopes, errorView: view }
+}
+
+const impliedCache = ({ transients }: StartOptions): Settings['cacheType'] =>
+  transients ? 'redis' : 'database'
+
+const cacheProblems = (
+  { cacheType }: Settings,
+  { transients }: StartOptions,
+): readonly string[] => {
+  if (cacheType === 'redis' && !transients)
+    return [
+      'cacheType (OAUTH2_CACHE_TYPE) redis needs the option transients (OAUTH2_CACHE_REDIS_URL): the address of Redis.',
+    ]
+  if (cacheType !== 'redis' && transients)
+    return [
+      `cacheType (OAUTH2_CACHE_TYPE) ${cacheType} does not go with the option transients: leave one of them out.`,
+    ]
+  return []
 }
 
 const entryPoints = async ({ applicationRoot }: StartOptions): Promise<readonly Scope[]> =>
@@ -137,22 +154,6 @@ const errorView = (
   throw new InvalidSettings([
     `errorEndpoint (OAUTH2_PROVIDER_ERROR_ENDPOINT) accepts ${known}, or a path that starts with one /; given was ${JSON.stringify(errorEndpoint)}.`,
   ])
-}
-
-/**
- * Makes sure that the key ring opens what the store holds, and notes the current key.
- * @throws StoreUnusable for a store that was sealed under another key
- */
-export const checkKeys = async (store: OpenStore, keys: KeyRing, now: number): Promise<void> => {
-  const used = await store.secretKeys.ids()
-  const unknown = used.filter((id) => !keys.ids.includes(id))
-  if (unknown.length > 0) {
-    throw new StoreUnusable(
-      'The secret key does not fit the stored tokens: they were sealed under another one. Start with the SECRET_KEY that made them, or name it in SECRET_KEY_PREVIOUS.',
-    )
-  }
-  const [current] = keys.ids
-  if (current !== undefined && !used.includes(current)) await store.secretKeys.add(current, now)
 }
 
 /**

@@ -15,6 +15,8 @@ export interface SweeperOptions {
   readonly settings: Settings
   readonly clock: () => number
   readonly log: LogSink
+  /** Runs around every run, which says how many rows it removed. */
+  readonly aroundRun: (run: () => Promise<number>) => Promise<number>
 }
 
 /** Removes what has expired, in small batches. */
@@ -46,7 +48,8 @@ export class Sweeper {
 
   /** @returns the number of rows removed */
   run(): Promise<number> {
-    this.#running ??= this.#sweep().finally(() => {
+    const { aroundRun } = this.#options
+    this.#running ??= aroundRun(() => this.#sweep()).finally(() => {
       this.#running = undefined
     })
     return this.#running

@@ -38,21 +38,23 @@ const layers: readonly Layer[] = [
       'pages/',
       'resource-server.ts',
       'session/sessions.ts',
+      'telemetry/',
     ],
   },
   { file: ['store/store.ts'], may: ['model/'], types: ['crypto/'] },
   { file: ['store/memory-transients.ts'], may: ['store/store.ts'] },
   { file: ['store/decorated.ts'], may: ['store/store.ts'] },
   {
-    file: ['store/sql/', 'store/sqlite.ts'],
+    file: ['store/sql/', 'store/sqlite.ts', 'store/postgres.ts'],
     may: ['store/store.ts', 'store/sql/', 'model/', 'crypto/'],
   },
+  { file: ['store/redis.ts', 'store/redis/'], may: ['store/store.ts', 'store/redis/'] },
   { file: ['records/'], may: core, types: ['options.ts'] },
   // Grants never import each other, except for the list of them; nor do extensions.
   { file: ['grants/built-in.ts'], may: [...core, 'grants/'] },
   { file: ['grants/'], may: core },
   { file: ['client-authentication/'], may: [...core, 'client-authentication/'] },
-  { file: ['resource-server.ts'], may: core },
+  { file: ['resource-server.ts'], may: core, types: ['telemetry/telemetry.ts'] },
   { file: ['pages/'], may: ['model/', 'pages/'] },
   { file: ['openapi/'], may: ['openapi/'], types: ['options.ts'] },
   { file: ['session/'], may: [...services, 'refusal.ts', 'session/'], types: ['options.ts'] },
@@ -74,6 +76,11 @@ const layers: readonly Layer[] = [
   },
   { file: ['sweeper.ts'], may: ['log.ts', 'model/', 'store/store.ts'], types: ['options.ts'] },
   { file: ['query-characters.ts'], may: ['oauth-error.ts'] },
+  { file: ['request-id.ts'], may: [], types: ['http-request.ts'] },
+  {
+    file: ['telemetry/'],
+    may: [...ground, 'telemetry/', 'request-id.ts', 'refusal.ts', 'options.ts', 'store/store.ts'],
+  },
   { file: ['import-path.ts'], may: [] },
   { file: ['entry-points.ts'], may: ['import-path.ts', 'model/'] },
   {
@@ -88,8 +95,14 @@ const layers: readonly Layer[] = [
   },
   { file: ['addresses.ts'], may: [] },
   { file: ['appearance.ts'], may: ['options.ts', 'pages/'] },
-  { file: ['router.ts'], may: [...protocol, ...contracts, 'addresses.ts'] },
-  { file: ['environment.ts'], may: ['options.ts', 'store/'] },
+  { file: ['router.ts'], may: [...protocol, ...contracts, 'addresses.ts', 'telemetry/'] },
+  { file: ['readiness.ts'], may: ['log.ts'] },
+  { file: ['secret-key-file.ts'], may: ['store/store.ts'] },
+  { file: ['environment-stores.ts'], may: ['options.ts', 'store/'] },
+  {
+    file: ['environment.ts'],
+    may: ['environment-stores.ts', 'options.ts', 'secret-key-file.ts', 'store/store.ts'],
+  },
   { file: ['utils.ts'], may: ['session/', 'model/', 'oauth-error.ts'] },
   {
     file: ['authorization-server.ts'],
@@ -98,10 +111,12 @@ const layers: readonly Layer[] = [
       'appearance.ts',
       'provider-operations.ts',
       'query-characters.ts',
+      'readiness.ts',
       'router.ts',
       'start-up.ts',
       'store/memory-transients.ts',
       'sweeper.ts',
+      'telemetry/',
     ],
   },
   { file: ['index.ts'], may: [...whole, 'authorization-server.ts'] },
@@ -143,6 +158,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   kysely: ['store/'],
   'node:sqlite': ['store/'],
   pg: ['store/'],
+  '@redis/client': ['store/redis/', 'store/redis.ts'],
   redis: ['store/'],
   ioredis: ['store/'],
   hono: ['router.ts', 'endpoints/', 'pages/', 'session/', 'extensions/', 'adapters/hono.ts'],
@@ -153,6 +169,8 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   '@fastify/': ['adapters/fastify.ts'],
   '@nestjs/': ['adapters/nest.ts'],
   commander: ['cli/'],
+  pino: ['log.ts'],
+  '@opentelemetry/': ['telemetry/'],
 }
 
 /** Where what is no argument may be used. */
@@ -165,7 +183,8 @@ const ambient: Readonly<Record<SourceFile['uses'][number]['what'], readonly stri
     'authorization-server.ts',
     'crypto/',
     'cli/',
-    'environment.ts', // the secret key that is generated at the first start
+    'request-id.ts', // names a request, and decides nothing
+    'secret-key-file.ts', // the secret key that is generated at the first start
     'store/sql/sqlite-database.ts', // the jitter of a retry decides nothing
   ],
   'default export': [],

@@ -14,10 +14,11 @@ try {
   })
   const notes = openNotes(dataFolder)
   const http = await listen(createApp(server, notes), { port, host })
-  closeOnSignal(http, async () => {
+  const close = async () => {
     notes.close()
     await server.close()
-  })
+  }
+  closeOnSignal(http, close, { drain: server.drain })
   await greet(server)
 } catch (error) {
   console.error(startProblem(error) ?? error)

@@ -48,6 +48,8 @@ export const mount = (
     return server.fetch(await unread(context), {
       remoteAddress: remoteAddress(context),
       raw: context,
+      // Where the application has Hono's own middleware for it.
+      requestId: context.get('requestId'),
     })
   }
 }

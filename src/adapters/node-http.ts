@@ -66,6 +66,8 @@ export const answer = (
       const answer = await server.fetch(request, {
         remoteAddress: incoming.socket.remoteAddress,
         raw: raws.get(incoming) ?? incoming,
+        // Where the application names its requests, it says so in its answers.
+        requestId: outgoing.getHeader('x-request-id')?.toString(),
       })
       return withCookies(answer, outgoing.getHeader('set-cookie'))
     },

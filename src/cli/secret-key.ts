@@ -1,5 +1,8 @@
 import type { Command } from 'commander'
+import type { KeyRotationProgress } from '../index.ts'
 import { CommandError } from './errors.ts'
+import { print, say } from './output.ts'
+import { withServer } from './server.ts'
 
 /** `secret-key`: the key under which everything is sealed. */
 export const addSecretKey = (program: Command): void => {
@@ -9,17 +12,48 @@ export const addSecretKey = (program: Command): void => {
     .helpCommand(false)
     .command('rotate')
     .description(
-      'Seals every row under SECRET_KEY that is sealed under one of SECRET_KEY_PREVIOUS, and prints how many. Not available yet.',
+      'Seals every row under SECRET_KEY that is sealed under one of SECRET_KEY_PREVIOUS, and prints how many. Servers go on meanwhile; run it again after an interruption.',
     )
     .addHelpText(
       'after',
       `
+Every server must have both keys by then, SECRET_KEY being the new one. Keep the earlier
+key configured for as long as this command says.
+
 Example:
   $ SECRET_KEY=new… SECRET_KEY_PREVIOUS=old… svc-oauth2server secret-key rotate`,
     )
-    .action(() => {
+    .action(rotate)
+}
+
+const rotate = (): Promise<void> =>
+  withServer(async (server) => {
+    const rotation = await server.rotateSecretKeys({ onProgress: everySecond() })
+    print(rotation.resealed)
+    if (!rotation.isComplete) {
       throw new CommandError(
-        'secret-key rotate is not available yet: keep the earlier key in SECRET_KEY_PREVIOUS.',
+        'Rows are still being written under an earlier key: restart every server with this SECRET_KEY, then run this again.',
       )
-    })
+    }
+    say(
+      `No row needs an earlier key any more. Keep it in SECRET_KEY_PREVIOUS for ${hours(rotation.keepFor)} more: open pages, and codes on their way, were made under it.`,
+    )
+  })
+
+/** Milliseconds between two lines of progress. */
+const interval = 1_000
+
+const everySecond = (): ((progress: KeyRotationProgress) => void) => {
+  let last = Number.NEGATIVE_INFINITY
+  return ({ table, resealed }) => {
+    const now = performance.now()
+    if (now - last < interval) return
+    last = now
+    say(`${table}: rows sealed so far: ${resealed}`)
+  }
+}
+
+const hours = (seconds: number): string => {
+  const count = Math.ceil(seconds / 3600)
+  return count === 1 ? 'an hour' : `${count} hours`
 }

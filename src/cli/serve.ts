@@ -31,7 +31,8 @@ const serve = async (): Promise<void> => {
     extensions: [{ name: 'home', endpoints: [homeEndpoint] }],
   })
   try {
-    closeOnSignal(await listen(answer(server), { port, host }), () => server.close())
+    const http = await listen(answer(server), { port, host })
+    closeOnSignal(http, () => server.close(), { drain: server.drain })
   } catch (error) {
     await server.close()
     throw error

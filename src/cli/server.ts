@@ -22,7 +22,11 @@ export const withServer = async (
   const server = await createAuthorizationServer({
     ...options,
     ...application(),
+    // No command has to do with short-lived values: it works where Redis is away.
+    cacheType: 'database',
+    transients: undefined,
     sweepInterval: 0,
+    metricsToken: null,
     log: ({ level, message }) => say(`${level}: ${message}`),
   })
   try {

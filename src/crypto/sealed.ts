@@ -17,6 +17,10 @@ export type Sealed = string & { readonly [brand]: 'Sealed' }
 /** What a sealed value is for; each purpose has a key of its own. */
 export type SealPurpose = 'token' | 'row' | 'transient'
 
+/** The id of the key that a value names; undefined for what is no sealed value. */
+export const keyIdOf = (sealed: string): string | undefined =>
+  /^[0-9a-f]{8}(?=\.)/.exec(sealed)?.[0]
+
 /** What a row says about itself. A sealed value opens only beside the very same claims. */
 export type Claims = readonly (string | number | boolean | null)[]
 
@@ -61,6 +65,11 @@ export class KeyRing {
   /** The ids of all keys, the current one first. An id says nothing about its key. */
   get ids(): readonly string[] {
     return this.#keys.map(({ id }) => id)
+  }
+
+  /** The id of the key that new values are sealed under. */
+  get currentId(): string {
+    return this.#current.id
   }
 
   /** Keys that sign and verify the JWT of a session, the current one first. */

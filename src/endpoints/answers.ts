@@ -17,6 +17,9 @@ export const jsonAnswer = (
   headers: Readonly<Record<string, string>> = {},
 ): Response => Response.json(body, { status, headers: { ...noStore, ...headers } })
 
+export const textAnswer = (body: string, contentType: string): Response =>
+  new Response(body, { headers: { ...noStore, 'content-type': contentType } })
+
 /** Metadata is the same for everybody, and clients in a browser may read it: CORS without credentials. */
 export const metadataAnswer = (body: object): Response =>
   Response.json(body, {

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../extension.ts'
 import { authorizationEndpoint } from './authorize.ts'
 import { errorsEndpoint } from './errors.ts'
+import { liveEndpoint, readyEndpoint } from './health.ts'
 import { infoEndpoint } from './info.ts'
 import { openApiEndpoint } from './openapi.ts'
 import { pageScriptEndpoint } from './page-script.ts'
@@ -19,4 +20,6 @@ export const builtInEndpoints: readonly Endpoint[] = [
   stylesheetEndpoint,
   pageScriptEndpoint,
   openApiEndpoint,
+  liveEndpoint,
+  readyEndpoint,
 ]

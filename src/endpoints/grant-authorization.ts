@@ -18,14 +18,16 @@ export const grant = async (
   const { user } = signedIn
   const sessionId = server.sessions.rowOf(signedIn)
   if (request.responseType === 'token') {
-    const issued = await server.tokens.issue({
-      type: 'user',
-      client,
-      subject: user.record,
-      scopes: request.scopes,
-      refreshable: false,
-      under: { consentId: consent.id, sessionId, userAgent },
-    })
+    const issued = await server.telemetry.grant('implicit', () =>
+      server.tokens.issue({
+        type: 'user',
+        client,
+        subject: user.record,
+        scopes: request.scopes,
+        refreshable: false,
+        under: { consentId: consent.id, sessionId, userAgent },
+      }),
+    )
     const answer = {
       access_token: issued.accessToken,
       token_type: 'Bearer',

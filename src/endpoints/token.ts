@@ -1,6 +1,7 @@
 import { authenticateClient } from '../client-authentication/authenticate-client.ts'
 import type { Endpoint, Grant, ServerContext } from '../extension.ts'
 import type { Client } from '../model/client.ts'
+import type { Parameters } from '../model/parameters.ts'
 import type { IssuedToken, TokenSubject } from '../model/token.ts'
 import type { UserId } from '../model/user.ts'
 import { OAuthError } from '../oauth-error.ts'
@@ -16,16 +17,24 @@ export const tokenEndpoint: Endpoint = {
   advertisedAs: 'token_endpoint',
   async handle(request, server) {
     const params = await request.form()
-    params.refuseRepeated(knownParameters(server))
-    const client = await authenticateClient(request.headers.get('authorization'), params, server)
-    const grant = grantFor(params.required('grant_type'), client, server)
-    const redemption = await grant.redeem({ client, params, now: server.clock() }, server)
-    const issued = await server.tokens.issue(redemption).catch((error: unknown) => {
-      if (!(error instanceof Vanished)) throw error
-      throw new OAuthError('invalid_grant', 'The grant is not valid any more.', { cause: error })
+    const issued = await server.telemetry.grant(grantTypeOf(params, server), async () => {
+      params.refuseRepeated(knownParameters(server))
+      const client = await authenticateClient(request.headers.get('authorization'), params, server)
+      const grant = grantFor(params.required('grant_type'), client, server)
+      const redemption = await grant.redeem({ client, params, now: server.clock() }, server)
+      return server.tokens.issue(redemption).catch((error: unknown) => {
+        if (!(error instanceof Vanished)) throw error
+        throw new OAuthError('invalid_grant', 'The grant is not valid any more.', { cause: error })
+      })
     })
     return jsonAnswer(toWire(issued))
   },
+}
+
+// For measurements: what is no grant type of ours could be any text at all.
+const grantTypeOf = (params: Parameters, { grants }: ServerContext): string => {
+  const [given] = params.repeated('grant_type')
+  return grants.find(({ type }) => type === given)?.type ?? '_OTHER'
 }
 
 const knownParameters = ({ grants, clientAuthentication }: ServerContext): readonly string[] => [

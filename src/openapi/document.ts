@@ -1,6 +1,7 @@
 import type { Described } from './described.ts'
 import { administrationPaths } from './paths/administration.ts'
 import { clientPaths } from './paths/clients.ts'
+import { healthPaths } from './paths/health.ts'
 import { protocolPaths } from './paths/protocol.ts'
 import { sessionPaths } from './paths/sessions.ts'
 import { tokenPaths } from './paths/tokens.ts'
@@ -35,6 +36,7 @@ export const openApiDocument = (server: Described): Part => ({
     ...sessionPaths(server),
     ...administrationPaths(server),
     ...protocolPaths(server),
+    ...healthPaths(),
   },
   components: {
     securitySchemes: securitySchemes(server),

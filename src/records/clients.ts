@@ -25,7 +25,7 @@ import {
 } from '../store/store.ts'
 import { clientClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
-import { resealConsents, resealTokens } from './reseal.ts'
+import { resealClient } from './reseal.ts'
 import { Users } from './users.ts'
 
 /** A client as its creator describes it. What is left out takes the specified default. */
@@ -186,15 +186,18 @@ export class Clients {
     return this.#context.store.transaction(async (tx) => {
       const before = await this.#existing(clientId, tx)
       const checked = this.#checked(before, changes)
-      const owner = await this.#owner(checked.userId, tx)
+      // Looked up, and so held, only where it is another: somebody may be deleting the owner with all clients.
+      const isSame = before.owner !== null && checked.userId === before.userId
+      const owner = isSame ? before.owner : await this.#owner(checked.userId, tx)
       const changed = { ...checked, userId: owner?.id ?? null }
       const isVerified = before.isVerified && hasSameIdentity(before, changed)
       const after = { ...before, ...changed, isVerified }
       await tx.clients.update(clientId, this.#sealed(after))
       if (before.isConfidential && !after.isConfidential) {
         // What was granted to a client that proved itself is not for one that anybody can pose as.
-        await tx.authorizations.revokeOfClient(clientId, this.#context.clock())
+        // The consents first: a code that is being redeemed holds one, and has issued its tokens when it lets go.
         await tx.consents.deleteOfClient(clientId)
+        await tx.authorizations.revokeOfClient(clientId, this.#context.clock())
       }
       return this.#existing(clientId, tx)
     })
@@ -295,14 +298,11 @@ export class Clients {
       this.#context.store.transaction(async (tx) => {
         const before = await this.#existing(clientId, tx)
         const after: ClientFields = { ...before, ...renew(before) }
-        const consents = await tx.consents.ofClient(clientId)
-        const tokens = await tx.tokens.ofClient(clientId)
         if (!(await tx.clients.update(clientId, this.#sealed(after)))) return undefined
         if (after.clientId !== clientId) {
-          // The foreign keys followed; what is sealed under the old id must follow too.
-          const context = { ...this.#context, store: tx }
-          await resealConsents(context, consents, after.clientId)
-          await resealTokens(context, tokens, after.clientId)
+          // The foreign keys followed; what is sealed under the old id must follow too. It is read only now, since
+          // a token that was on its way has arrived, and none can be added under the old id any more.
+          await resealClient({ ...this.#context, store: tx }, clientId, after.clientId)
         }
         return this.#existing(after.clientId, tx)
       }),

@@ -1,8 +1,9 @@
 import { randomString } from '../crypto/random.ts'
 import type { Consent } from '../model/authorization.ts'
 import type { UserId } from '../model/user.ts'
+import type { SealedConsent, Store } from '../store/store.ts'
 import { consentClaims } from './claims.ts'
-import type { RecordsContext } from './context.ts'
+import { type RecordsContext, untilUnique } from './context.ts'
 
 /** What users decided about clients, remembered until they withdraw it. */
 export class Consents {
@@ -14,18 +15,7 @@ export class Consents {
 
   /** The user's consent, or undefined where there is none or its row was tampered with. */
   async find(userId: UserId, clientId: string): Promise<Consent | undefined> {
-    const { store, keys, log } = this.#context
-    const found = await store.consents.find(userId, clientId)
-    if (!found || keys.isIntact(found.seal, consentClaims(found.consent))) return found?.consent
-    log({
-      level: 'error',
-      event: 'consent.tampered',
-      message:
-        'A consent row was not written by this server, or by another secret key; it is refused.',
-      userId,
-      clientId,
-    })
-    return undefined
+    return this.#opened(await this.#context.store.consents.find(userId, clientId))
   }
 
   /**
@@ -39,8 +29,9 @@ export class Consents {
     { declined = [] }: { readonly declined?: readonly string[] } = {},
   ): Promise<Consent> {
     const { store, keys, clock, random } = this.#context
-    return store.transaction(async (tx) => {
-      const before = await new Consents({ ...this.#context, store: tx }).find(userId, clientId)
+    const attempt = async (tx: Store): Promise<Consent | undefined> => {
+      const found = await tx.consents.find(userId, clientId)
+      const before = this.#opened(found)
       const refused = new Set(declined)
       const kept = (before?.scopes ?? []).filter((scope) => !refused.has(scope))
       const granted = new Set([...kept, ...scopes])
@@ -53,8 +44,27 @@ export class Consents {
         declinedScopes: [...new Set([...declinedBefore, ...declined])],
         grantedAt: clock(),
       }
-      await tx.consents.put({ consent, seal: keys.sealRow(consentClaims(consent)) })
+      const row = { consent, seal: keys.sealRow(consentClaims(consent)) }
+      // Where nothing was found, nothing could be held: the user may be agreeing to something else meanwhile.
+      if (!found) return (await tx.consents.insert(row)) ? consent : undefined
+      await tx.consents.put(row)
       return consent
+    }
+    return untilUnique(() => store.transaction(attempt))
+  }
+
+  #opened(found: SealedConsent | undefined): Consent | undefined {
+    const { keys, log } = this.#context
+    if (!found || keys.isIntact(found.seal, consentClaims(found.consent))) return found?.consent
+    const { userId, clientId } = found.consent
+    log({
+      level: 'error',
+      event: 'consent.tampered',
+      message:
+        'A consent row was not written by this server, or by another secret key; it is refused.',
+      userId,
+      clientId,
     })
+    return undefined
   }
 }

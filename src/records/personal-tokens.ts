@@ -142,6 +142,9 @@ export class PersonalTokens {
     return untilUnique(() =>
       store.transaction(async (tx) => {
         const now = clock()
+        // The client first, as whoever changes the token's scopes does: a former value must not miss that.
+        const token = await tx.tokens.find(id)
+        if (token) await tx.clients.find(token.fields.clientId)
         const before = await tx.tokens.personal(id, now)
         const formerValue = before && this.#valueOf(before)
         if (!before || formerValue === undefined)

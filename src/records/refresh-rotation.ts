@@ -59,6 +59,11 @@ const rotate = (
       (data) =>
         context.store.transaction(async (tx) => {
           const next = sealedToken(context, data)
+          // First, since whoever revokes it begins with the authorization too.
+          await tx.authorizations.extend(
+            authorizationId,
+            Math.max(data.fields.expires ?? 0, data.fields.refreshExpires ?? 0),
+          )
           if (!(await tx.tokens.rotate(token.id, presented, next))) throw new LostRace()
           const rotated = {
             digest: presented,
@@ -69,10 +74,6 @@ const rotate = (
           }
           const seal = context.keys.sealRow(rotationClaims(rotated))
           await tx.tokens.addRotated({ ...rotated, seal })
-          await tx.authorizations.extend(
-            authorizationId,
-            Math.max(data.fields.expires ?? 0, data.fields.refreshExpires ?? 0),
-          )
           return token.id
         }),
     ),

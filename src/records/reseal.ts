@@ -1,42 +1,47 @@
-import type { SealedConsent, StoredToken } from '../store/store.ts'
+import type { StoredToken } from '../store/store.ts'
 import { accessClaims, consentClaims, refreshClaims } from './claims.ts'
 import type { RecordsContext } from './context.ts'
 
-/** Seals a client's tokens anew after its id has changed; one that does not open is left to be refused. */
-export const resealTokens = async (
-  { store, keys }: RecordsContext,
-  tokens: readonly StoredToken[],
+/**
+ * Seals a client's tokens and consents anew after its id has changed, in the transaction that has changed it.
+ * What does not open as of the former id is left to be refused.
+ */
+export const resealClient = async (
+  context: RecordsContext,
+  formerId: string,
   clientId: string,
 ): Promise<void> => {
-  for (const token of tokens) {
-    const { fields, accessDigest, refreshDigest } = token
-    const moved = { ...fields, clientId }
-    const access = keys.open('token', token.accessToken, accessClaims(accessDigest, fields))
-    if (access === undefined) continue
-    const accessToken = keys.seal('token', access, accessClaims(accessDigest, moved))
-    let refreshToken = token.refreshToken
-    if (refreshToken !== null && refreshDigest !== null && fields.authorizationId !== null) {
-      const granted = (await store.authorizations.find(fields.authorizationId))?.scopes ?? []
-      const refresh = keys.open(
-        'token',
-        refreshToken,
-        refreshClaims(refreshDigest, fields, granted),
-      )
-      if (refresh === undefined) continue
-      refreshToken = keys.seal('token', refresh, refreshClaims(refreshDigest, moved, granted))
-    }
-    await store.tokens.reseal(fields.id, { accessToken, refreshToken })
-  }
+  await resealConsents(context, formerId, clientId)
+  for (const token of await context.store.tokens.ofClient(clientId))
+    await resealToken(context, token, formerId)
 }
 
-export const resealConsents = async (
+const resealToken = async (
   { store, keys }: RecordsContext,
-  consents: readonly SealedConsent[],
+  { fields: moved, accessDigest, refreshDigest, ...sealed }: StoredToken,
+  formerId: string,
+): Promise<void> => {
+  const fields = { ...moved, clientId: formerId }
+  const access = keys.open('token', sealed.accessToken, accessClaims(accessDigest, fields))
+  if (access === undefined) return
+  const accessToken = keys.seal('token', access, accessClaims(accessDigest, moved))
+  let { refreshToken } = sealed
+  if (refreshToken !== null && refreshDigest !== null && fields.authorizationId !== null) {
+    const granted = (await store.authorizations.find(fields.authorizationId))?.scopes ?? []
+    const refresh = keys.open('token', refreshToken, refreshClaims(refreshDigest, fields, granted))
+    if (refresh === undefined) return
+    refreshToken = keys.seal('token', refresh, refreshClaims(refreshDigest, moved, granted))
+  }
+  await store.tokens.reseal(fields.id, { accessToken, refreshToken })
+}
+
+const resealConsents = async (
+  { store, keys }: RecordsContext,
+  formerId: string,
   clientId: string,
 ): Promise<void> => {
-  for (const { consent, seal } of consents) {
-    if (!keys.isIntact(seal, consentClaims(consent))) continue
-    const moved = { ...consent, clientId }
+  for (const { consent: moved, seal } of await store.consents.ofClient(clientId)) {
+    if (!keys.isIntact(seal, consentClaims({ ...moved, clientId: formerId }))) continue
     await store.consents.put({ consent: moved, seal: keys.sealRow(consentClaims(moved)) })
   }
 }

@@ -97,6 +97,14 @@ export class Users implements UserSource {
     return found?.active && matches ? found : undefined
   }
 
+  /** Whether the password is still the one that was checked, whatever key its hash is sealed under by now. */
+  async hasStill(id: UserId, passwordHash: string): Promise<boolean> {
+    const user = await this.#context.store.users.find(id)
+    if (!user || user.passwordHash === passwordHash) return user !== undefined
+    const checked = this.#hashOf({ ...user, passwordHash })
+    return checked !== undefined && checked === this.#hashOf(user)
+  }
+
   async checkPassword(id: UserId, password: string): Promise<boolean> {
     const { store, passwords } = this.#context
     return passwords.check(password, this.#hashOf(await store.users.find(id)))
@@ -108,8 +116,10 @@ export class Users implements UserSource {
     const user = await store.users.find(id)
     const passwordHash = await this.#sealedHash(user?.email ?? '', password)
     return store.transaction(async (tx) => {
+      // The password first: a login that is under way holds the user, and has its session when it lets go.
+      const isSet = await tx.users.setPassword(id, passwordHash)
       await tx.sessions.deleteOfUser(id)
-      return tx.users.setPassword(id, passwordHash)
+      return isSet
     })
   }
 

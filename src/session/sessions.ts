@@ -88,9 +88,9 @@ export class Sessions implements SessionCheck {
     const former = this.#identifier(browser.cookie)
     return untilUnique(() =>
       store.transaction(async (tx) => {
-        const user = await new Users({ ...this.#context, store: tx }).find(userId)
-        const hash = passwordHash && (await tx.users.find(userId))?.passwordHash
-        if (!user?.active || (passwordHash && hash !== passwordHash))
+        const users = new Users({ ...this.#context, store: tx })
+        const user = await users.find(userId)
+        if (!user?.active || (passwordHash && !(await users.hasStill(userId, passwordHash))))
           throw new Vanished('The user has changed since the password was checked.')
         const identifier = randomString(bits256, random)
         const now = clock()

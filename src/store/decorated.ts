@@ -22,8 +22,13 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
     'transients',
     'audit',
   ] as const
+  const sealed = Object.entries(store.sealed).map(([kind, rows]) => [
+    kind,
+    part(`sealed.${kind}`, rows),
+  ])
   return {
     ...store,
+    sealed: Object.fromEntries(sealed),
     ...Object.fromEntries(parts.map((name) => [name, part(name, store[name])])),
     transaction: <T>(work: (tx: Store) => Promise<T>) =>
       around({ name: 'transaction' }, () => store.transaction((tx) => work(decorated(tx, around)))),

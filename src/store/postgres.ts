@@ -1,10 +1,11 @@
 import { Kysely } from 'kysely'
-import { Pool, type PoolClient, types } from 'pg'
+import { Pool, type PoolClient, type PoolConfig, types } from 'pg'
 import type { PostgresConnection, PostgresConnections } from './sql/postgres-dialect.ts'
 import { PostgresDialect } from './sql/postgres-dialect.ts'
+import { tableLockTimeout, whenTablesAreFree } from './sql/postgres-migrate.ts'
 import { postgresStore } from './sql/postgres-store.ts'
 import type { Tables } from './sql/tables.ts'
-import { type StoreOpener, StoreUnavailable, StoreUnusable } from './store.ts'
+import { type OpenStore, type StoreOpener, StoreUnavailable, StoreUnusable } from './store.ts'
 
 export interface PostgresOptions {
   /** Connections of this process at most. Default 10. */
@@ -29,25 +30,32 @@ export const postgres = (
 ): StoreOpener => ({
   description: withoutPassword(url),
   async open(users = 'built-in', keyType = 'integer') {
-    const pool = new Pool({
-      connectionString: url,
-      application_name: 'svc-oauth2server',
+    const newPool = (limits: PoolConfig): Pool => {
+      const pool = new Pool({
+        connectionString: url,
+        application_name: 'svc-oauth2server',
+        connectionTimeoutMillis: connectTimeout,
+        keepAlive: true,
+        types: { getTypeParser },
+        ...limits,
+      })
+      // Without somebody who listens, a connection that is cut off would end the process.
+      pool.on('error', () => undefined)
+      pool.on('connect', (client) => client.on('error', () => undefined))
+      return pool
+    }
+    const storeOn = (pool: Pool): OpenStore => {
+      const dialect = new PostgresDialect(connectionsOf(pool), { prepare })
+      return postgresStore(new Kysely<Tables>({ dialect }), users, keyType)
+    }
+    const pool = newPool({
       max: poolSize,
-      connectionTimeoutMillis: connectTimeout,
       statement_timeout: statementTimeout,
       // A little later than the server itself gives up: then it is the network that is gone.
       query_timeout: statementTimeout + 1_000,
       idle_in_transaction_session_timeout: 30_000,
-      keepAlive: true,
-      types: { getTypeParser },
     })
-    // Without somebody who listens, a connection that is cut off would end the process.
-    pool.on('error', () => undefined)
-    pool.on('connect', (client) => client.on('error', () => undefined))
-    const db = new Kysely<Tables>({
-      dialect: new PostgresDialect(connectionsOf(pool), { prepare }),
-    })
-    const store = postgresStore(db, users, keyType)
+    const store = storeOn(pool)
     try {
       await store.ping()
     } catch (error) {
@@ -59,7 +67,25 @@ export const postgres = (
         { cause: error },
       )
     }
-    return store
+    return {
+      ...store,
+      async migrate(options) {
+        const plan = await store.migrate({ ...options, dryRun: true })
+        if (options?.dryRun || plan.length === 0) return plan
+        // Building an index takes longer than any request may, and so does waiting for another node that does it.
+        const patient = storeOn(newPool({ max: 1, lock_timeout: tableLockTimeout }))
+        try {
+          return await whenTablesAreFree(() => patient.migrate(options))
+        } finally {
+          await patient.close()
+        }
+      },
+      poolStats: () => ({
+        total: pool.totalCount,
+        idle: pool.idleCount,
+        waiting: pool.waitingCount,
+      }),
+    }
   },
 })
 

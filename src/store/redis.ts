@@ -1,7 +1,12 @@
 import type { ConnectionOptions } from 'node:tls'
-import { ClientClosedError, ClientOfflineError, RootNodesUnavailableError } from '@redis/client'
+import {
+  ClientClosedError,
+  ClientOfflineError,
+  DisconnectsClientError,
+  RootNodesUnavailableError,
+} from '@redis/client'
 import { parseAddress } from './redis/address.ts'
-import { type Commands, newConnection } from './redis/connection.ts'
+import { type Commands, openConnection } from './redis/connection.ts'
 import { answerLimit, Silence, within } from './redis/limits.ts'
 import { redisTransients } from './redis/transients.ts'
 import { StoreUnavailable, StoreUnusable, type TransientsOpener } from './store.ts'
@@ -38,50 +43,51 @@ export const redis = (
     async open() {
       let lastError: Error | undefined
       const onError = (error: Error) => {
-        lastError = error
+        if (!isConsequence(error)) lastError = error
       }
-      const connection = newConnection({ address, connectTimeout, tls, onError })
       const why = (error: unknown) => reasonOf(isConsequence(error) ? lastError : error, password)
-      const run = async <T>(command: (commands: Commands) => Promise<T>): Promise<T> => {
+      const settings = { address, connectTimeout, tls, onError }
+      const connection = await openConnection(settings).catch((error: unknown) => {
+        throw unusable(`Redis at ${description} cannot be reached: ${why(error)}.`)
+      })
+      const run = async <T>(command: (redis: Commands) => Promise<T>): Promise<T> => {
         const { commands } = connection
         try {
           return await within(commandTimeout, command(commands))
         } catch (error) {
-          if (error instanceof Silence || isDemoted(error)) connection.renew(commands)
+          if (error instanceof Silence || isDemoted(error)) {
+            onError(error)
+            connection.renew(commands)
+          }
           // Without a cause: an error of the driver may hold the password.
           throw new StoreUnavailable(`Redis at ${description} cannot be used: ${why(error)}.`)
         }
       }
       const transients = redisTransients(run, keyPrefix)
-      try {
-        await within(connectTimeout, connection.connect()).catch((error: unknown) => {
-          throw new StoreUnavailable(`Redis at ${description} cannot be reached: ${why(error)}.`)
-        })
-        // Writes: whoever may not, or is a replica, or belongs to a cluster, is found out now.
-        await transients.increment('start', 0, 0)
-      } catch (error) {
-        connection.close()
-        if (!(error instanceof StoreUnavailable)) throw error
-        throw new StoreUnusable(`${error.message} ${adviceFor(error.message)}`)
-      }
-      return {
-        ...transients,
-        async close() {
-          connection.close()
-        },
-      }
+      const close = async () => connection.close()
+      // Writes: whoever may not, or is a copy of another, is found out now.
+      await transients.increment('start', 0, 0).catch(async (error: Error) => {
+        await close()
+        throw unusable(error.message)
+      })
+      return { ...transients, close }
     },
   }
 }
 
+const unusable = (why: string): StoreUnusable =>
+  new StoreUnusable(
+    `${why} Check that it runs, and OAUTH2_CACHE_REDIS_URL. Without Redis, OAUTH2_CACHE_TYPE=database keeps short-lived values in the database.`,
+  )
+
 /** Says only that there is no connection; the reason came before. */
 const isConsequence = (error: unknown): boolean =>
-  [ClientOfflineError, ClientClosedError, RootNodesUnavailableError].some(
+  [ClientClosedError, ClientOfflineError, DisconnectsClientError, RootNodesUnavailableError].some(
     (kind) => error instanceof kind,
   )
 
 /** Another Redis has become the primary: the name leads to it when it is looked up again. */
-const isDemoted = (error: unknown): boolean =>
+const isDemoted = (error: unknown): error is Error =>
   error instanceof Error && /^(?:READONLY|MASTERDOWN)\b/.test(error.message)
 
 const reasonOf = (error: unknown, password: string | undefined): string => {
@@ -91,8 +97,3 @@ const reasonOf = (error: unknown, password: string | undefined): string => {
   // An old Redis repeats what it did not understand, and that may be how we log in.
   return (password === undefined ? text : text.replaceAll(password, '…')).replace(/\.$/, '')
 }
-
-const adviceFor = (message: string): string =>
-  /: MOVED\b/.test(message)
-    ? 'It belongs to a cluster: give the addresses of several of its nodes in OAUTH2_CACHE_REDIS_URL, separated by commas.'
-    : 'Check that it runs, and OAUTH2_CACHE_REDIS_URL. Without Redis, OAUTH2_CACHE_TYPE=database keeps short-lived values in the database.'

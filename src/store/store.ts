@@ -209,7 +209,10 @@ export interface AuthorizationStore {
   insertOnce(authorization: NewAuthorization): Promise<number | undefined>
   find(id: number): Promise<Authorization | undefined>
   findByCode(digest: Digest): Promise<Authorization | undefined>
-  /** Moves its end away; never nearer, where something older than its tokens still needs the tombstone. */
+  /**
+   * Moves its end away; never nearer, where something older than its tokens still needs the tombstone.
+   * In a transaction nobody else can revoke it from then on.
+   */
   extend(id: number, expiresAt: number): Promise<void>
   /** Marks it and deletes its tokens. False where it was revoked before. */
   revoke(id: number, now: number): Promise<boolean>
@@ -227,6 +230,8 @@ export interface SealedConsent {
 
 export interface ConsentStore {
   find(userId: UserId, clientId: string): Promise<SealedConsent | undefined>
+  /** False where the user has one to the client already. Of concurrent callers, exactly one inserts. */
+  insert(consent: SealedConsent): Promise<boolean>
   /** Inserts or replaces the user's consent to the client. */
   put(consent: SealedConsent): Promise<void>
   delete(userId: UserId, clientId: string): Promise<boolean>
@@ -295,10 +300,76 @@ export interface Transients {
   deleteExpired(now: number, limit: number): Promise<number>
 }
 
+/** Short-lived values that are kept beside the database. */
+export interface OpenTransients extends Transients {
+  /** @throws StoreUnavailable where they do not answer */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/** How to open a keeper of short-lived values: what `redis(url)` returns. */
+export interface TransientsOpener {
+  readonly description: string
+  /** @throws StoreUnusable where it cannot be opened */
+  open(): Promise<OpenTransients>
+}
+
 /** The secret keys that rows were sealed under, by their ids. */
 export interface SecretKeyStore {
   ids(): Promise<readonly string[]>
   add(id: string, now: number): Promise<void>
+  delete(id: string): Promise<void>
+}
+
+/** The primary key of a row. */
+export type RowKey = readonly (string | number)[]
+
+/** A row with its sealed values as they were read. */
+export interface SealedRow<Row> {
+  readonly key: RowKey
+  readonly sealed: readonly (Sealed | null)[]
+  readonly row: Row
+}
+
+/** The sealed values that a row is to have, in the order of those that it had. */
+export interface ResealedRow {
+  readonly before: Pick<SealedRow<unknown>, 'key' | 'sealed'>
+  readonly sealed: readonly (Sealed | null)[]
+}
+
+/** The rows of one table that carry sealed values. */
+export interface SealedRows<Row> {
+  /** The name of the table. */
+  readonly table: string
+  /**
+   * Those among the next `limit` rows that hold a value under another key than this one, from the greatest
+   * primary key down. `next` is where to go on; null: this was the last part.
+   */
+  notUnder(
+    keyId: string,
+    after: RowKey | null,
+    limit: number,
+  ): Promise<{ readonly rows: readonly SealedRow<Row>[]; readonly next: RowKey | null }>
+  /**
+   * Writes the values of each row that still is as it was read, and leaves out what somebody else is
+   * writing: it waits for nobody. @returns how many rows were written
+   */
+  reseal(rows: readonly ResealedRow[]): Promise<number>
+  /** How many of the first `limit` rows hold a value under this key, and whether there are no more. */
+  countUnder(
+    keyId: string,
+    limit: number,
+  ): Promise<{ readonly rows: number; readonly isAll: boolean }>
+}
+
+/** Every kind of row that is sealed, with what its seal claims. Transient values end by themselves. */
+export interface SealedStore {
+  readonly tokens: SealedRows<StoredToken & { readonly granted: readonly string[] }>
+  readonly rotations: SealedRows<StoredRotation>
+  readonly clients: SealedRows<SealedClient>
+  readonly consents: SealedRows<SealedConsent>
+  readonly sessions: SealedRows<StoredSession>
+  readonly users: SealedRows<Pick<UserWithPassword, 'email'>>
 }
 
 /** Something that changed who may do what, as it was recorded. */
@@ -348,9 +419,19 @@ export interface Store {
   readonly userData: UserDataStore
   readonly transients: Transients
   readonly secretKeys: SecretKeyStore
+  readonly sealed: SealedStore
   readonly audit: AuditStore
   /** All or nothing. Inside a transaction, a savepoint. */
   transaction<T>(work: (tx: Store) => Promise<T>): Promise<T>
+}
+
+/** The connections of a pool. */
+export interface PoolStats {
+  /** Those that are open, in use or not. */
+  readonly total: number
+  readonly idle: number
+  /** Callers that wait for one. */
+  readonly waiting: number
 }
 
 export interface OpenStore extends Store {
@@ -364,6 +445,8 @@ export interface OpenStore extends Store {
   }): Promise<readonly MigrationResult[]>
   /** @throws StoreUnavailable where the store does not answer */
   ping(): Promise<void>
+  /** Where the store has a pool of connections. */
+  poolStats?(): PoolStats
   close(): Promise<void>
 }
 

@@ -115,11 +115,6 @@ test('another secret key than that of the database is refused, except as a previ
   expect(await place.runWith({ env: previous }, 'tokens', 'purge')).toMatchObject({ code: 0 })
 })
 
-test('secret-key rotate is not available yet', async () => {
-  await using place = await workplace()
-  expect(await place.run('secret-key', 'rotate')).toEqual(refused(/not available yet/))
-})
-
 test('migrate prints the names of the migrations; a dry run changes nothing', async () => {
   await using place = await workplace()
   const applied = { code: 0, stdout: '0001-initial\n', stderr: 'These were applied:\n' }

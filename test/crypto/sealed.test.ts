@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Claims, KeyRing, type SealPurpose } from '../../src/crypto/sealed.ts'
+import { type Claims, KeyRing, keyIdOf, type SealPurpose } from '../../src/crypto/sealed.ts'
 
 const first = 'the first secret key, longer than 32 bytes'
 const second = 'the second secret key, longer than 32 bytes'
@@ -11,6 +11,15 @@ describe('KeyRing', () => {
   test('what was sealed opens beside the very same claims', () => {
     for (const text of ['secret', '', 'Größe 😀', 'x'.repeat(10_000)])
       expect(keys.open('token', keys.seal('token', text, claims), claims)).toBe(text)
+  })
+
+  test('a sealed value names the key that sealed it; what is none names none', () => {
+    const ring = new KeyRing([second, first])
+    expect(keyIdOf(ring.seal('row', '', claims))).toBe(ring.currentId)
+    expect(ring.currentId).toBe(ring.ids[0])
+    expect(keyIdOf(keys.seal('row', '', claims))).toBe(ring.ids[1])
+    for (const text of ['', '.', 'x', '0123abcd', '0123ABCD.x', '0123abcde.x', "'); drop.x"])
+      expect(keyIdOf(text)).toBeUndefined()
   })
 
   test.each<[string, Claims]>([

@@ -12,6 +12,7 @@ import {
 } from 'svc-oauth2server'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacks } from '../support/needs.ts'
 import {
   freePort,
   Program,
@@ -19,6 +20,7 @@ import {
   type TemporaryFolder,
   temporaryFolder,
 } from '../support/processes.ts'
+import { startRedis } from '../support/redis.ts'
 import { authorizeUrl, newPkce } from '../support/user-agent.ts'
 import { blocksOf, readPage, root } from './markdown.ts'
 
@@ -31,7 +33,10 @@ const pages = [
   'hono',
   'nest',
   'node',
+  'observability',
   'own-users-and-login',
+  'redis',
+  'rotate-secret-key',
   'testing',
 ]
 const programs = pages.flatMap((page) =>
@@ -40,8 +45,9 @@ const programs = pages.flatMap((page) =>
     .map(({ text }, index) => ({ page, text, name: index === 0 ? page : `${page}-${index + 1}` })),
 )
 
-const packages = ['@casl', '@hono', '@nestjs', '@types', 'express', 'fastify', 'hono']
-const installed = [...packages, 'reflect-metadata', 'rxjs', 'supertest']
+const scopes = ['@casl', '@hono', '@nestjs', '@opentelemetry', '@redis', '@types']
+const packages = ['express', 'fastify', 'hono', 'pino', 'reflect-metadata', 'rxjs', 'supertest']
+const installed = [...scopes, ...packages]
 
 const secretKey = 'a test secret key of more than 32 bytes'
 const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, SECRET_KEY: secretKey }
@@ -92,12 +98,22 @@ interface Running {
 }
 
 /** Starts the program of a page in a folder of its own, for as long as the test uses it. */
-const running = async (name: string, use: (running: Running) => Promise<void>): Promise<void> => {
+const running = async (
+  name: string,
+  use: (running: Running) => Promise<void>,
+  more: Readonly<Record<string, string>> = {},
+): Promise<void> => {
   const cwd = join(folder.path, 'runs', name)
   await mkdir(cwd, { recursive: true })
   const port = await freePort()
   const url = `http://localhost:${port}`
-  const own = { ...env, PORT: String(port), BASE_URL: url, ADAS_PASSWORD: 'a long password' }
+  const own = {
+    ...env,
+    PORT: String(port),
+    BASE_URL: url,
+    ADAS_PASSWORD: 'a long password',
+    ...more,
+  }
   await using program = runNode([join(folder.path, `${name}.js`)], { cwd, env: own })
   for (let tries = 0; !(await fetch(url).catch(() => undefined)); tries += 1) {
     if (program.exit || tries > 300) throw new Error(`${name} does not serve: ${program.stderr}`)
@@ -106,7 +122,7 @@ const running = async (name: string, use: (running: Running) => Promise<void>): 
   await use({ url, database: join(cwd, 'data/app.sqlite') })
 }
 
-type Users = Pick<AuthorizationServerOptions, 'users'>
+type Users = Partial<Pick<AuthorizationServerOptions, 'users' | 'secretKeys'>>
 
 const opened = (database: string, options: Users = {}) =>
   createAuthorizationServer({
@@ -147,6 +163,7 @@ test('every page is looked at, and each has its program', async () => {
   expect(new Set(programs.map(({ page }) => page))).toEqual(new Set(pages))
 })
 
+const withoutRedis = await lacks('redis')
 const twoAtOnce = pLimit(2)
 const framework = ['express', 'fastify', 'hono', 'nest', 'node', 'node-2']
 
@@ -227,6 +244,87 @@ describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => 
         db.close()
       }),
     ))
+
+  test.skipIf(withoutRedis)('redis: what is short-lived is there', ({ expect }) =>
+    twoAtOnce(async () => {
+      await using own = await startRedis()
+      const use = async ({ url }: Running) => {
+        expect((await fetch(`${url}/login`)).status).toBe(200)
+        expect((await fetch(`${url}/health/ready`)).status).toBe(200)
+        expect(await own.command('KEYS', '*')).toEqual(['shop:start'])
+      }
+      await running('redis', use, { REDIS_URL: own.url })
+    }),
+  )
+
+  test('rotate-secret-key: every row is sealed anew, and the former key is needed no more', ({
+    expect,
+  }) =>
+    twoAtOnce(async () => {
+      const cwd = join(folder.path, 'runs', 'rotate-secret-key')
+      const database = join(cwd, 'data/app.sqlite')
+      const { reads } = await tokensOf(database)
+      const next = 'another test secret key of more than 32 bytes'
+      const keys = { SECRET_KEY: next, SECRET_KEY_PREVIOUS: secretKey }
+      await using program = runNode([join(folder.path, 'rotate-secret-key.js')], {
+        cwd,
+        env: { ...env, ...keys },
+      })
+      expect((await program.exited).code, program.stderr).toBe(0)
+      // Two tokens, each with the client behind it.
+      expect(program.stdout).toBe('4\n')
+      const server = await opened(database, { secretKeys: [next] })
+      expect(await server.tokens.find({ accessToken: reads })).toBeDefined()
+      await server.close()
+    }))
+
+  test('observability: the log, spans, measurements, and the page for Prometheus', ({ expect }) =>
+    twoAtOnce(async () => {
+      const cwd = join(folder.path, 'runs', 'observability')
+      await mkdir(cwd, { recursive: true })
+      const [telemetry, app] = ['observability', 'observability-2'].map((name) =>
+        join(folder.path, `${name}.js`),
+      )
+      const port = String(await freePort())
+      const token = 'a-token-for-prometheus-alone'
+      await using program = runNode(['--import', telemetry ?? '', app ?? ''], {
+        cwd,
+        env: { ...env, PORT: port, METRICS_TOKEN: token },
+      })
+      const ask = async (path: string, accessToken: string) => {
+        const headers = { authorization: `Bearer ${accessToken}`, 'x-request-id': 'of-the-test' }
+        return fetch(`http://localhost:${port}${path}`, { headers })
+      }
+      while (!(await ask('/login', 'x').catch(() => undefined))) await wait(50)
+      const { reads } = await tokensOf(join(cwd, 'data/app.sqlite'))
+      expect((await ask('/', reads)).status).toBe(200)
+      expect((await ask('/oauth/ping', reads)).status).toBe(200)
+      expect((await ask('/metrics', reads)).status).toBe(401)
+      const page = await (await ask('/metrics', token)).text()
+      expect(page).toContain('oauth2server_token_lookups_total{oauth2server_outcome="valid"} 2\n')
+      await program.stop()
+      const entries = program.stderr
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      expect(entries).toContainEqual(
+        expect.objectContaining({
+          level: 20,
+          name: 'notes',
+          part: 'oauth',
+          event: 'http.request',
+          route: '/oauth/ping',
+          requestId: 'of-the-test',
+          traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+        }),
+      )
+      for (const name of [
+        'GET /oauth/ping',
+        'oauth2server.token_lookup',
+        'oauth2server.token_lookups',
+      ])
+        expect(program.stdout).toContain(`'${name}'`)
+    }))
 
   test('testing: its tests pass', ({ expect }) =>
     twoAtOnce(async () => {

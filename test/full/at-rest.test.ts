@@ -243,6 +243,7 @@ describe('ST-01 I5 no usable credential at rest', () => {
           OAUTH2SERVER_ALLOWED_GRANT_TYPES:
             'authorization_code,refresh_token,client_credentials,password',
           OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code,token',
+          OAUTH2SERVER_LOG_LEVEL: 'debug',
         },
       }
       await using node = await startNode(shared)

@@ -138,8 +138,6 @@ describe('contract §2 addresses of later releases', () => {
     '/oauth/jwks',
     '/oauth/leaked',
     '/account/settings/activity/',
-    '/health/live',
-    '/health/ready',
     '/metrics',
   ])('%s: 404, for strangers, for the session and for a client', async (target) => {
     const who = [

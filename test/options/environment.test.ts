@@ -5,6 +5,7 @@ import { createAuthorizationServer, InvalidSettings, StoreUnusable } from 'svc-o
 import { fromEnvironment, startProblem, type Variables } from 'svc-oauth2server/environment'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runNode } from '../support/processes.ts'
+import { secretKey } from '../support/server.ts'
 
 let root: string
 beforeAll(async () => {
@@ -98,20 +99,71 @@ console.log(dataFolder, options.store.description)`
     ])
   })
 
-  test('what is not available yet is refused with one line each', async () => {
-    for (const DATABASE_URL of ['postgres://localhost/x', 'postgresql://localhost/x'])
-      expect(await problemsOf({ DATABASE_URL })).toEqual([
-        expect.stringMatching(/^DATABASE_URL: PostgreSQL is not available yet/),
-      ])
-    expect(await problemsOf({ ...inMemory, OAUTH2_CACHE_REDIS_URL: 'redis://localhost' })).toEqual([
-      expect.stringMatching(/^OAUTH2_CACHE_REDIS_URL is not available yet/),
+  test.each(['postgres', 'postgresql'])('DATABASE_URL=%s: needs a SECRET_KEY', async (scheme) => {
+    const DATABASE_URL = `${scheme}://user:s3cret@db.example/app`
+    const problems = await problemsOf({ DATABASE_URL })
+    expect(problems).toEqual([expect.stringMatching(/^SECRET_KEY is missing: at least 32 random/)])
+    const { options, dataFolder } = await fromEnvironment({ DATABASE_URL, SECRET_KEY: secretKey })
+    expect(options.store.description).toBe('postgres://db.example/app')
+    expect(options.secretKeys).toEqual([secretKey])
+    expect(dataFolder).toBeUndefined()
+  })
+
+  test('OAUTH2_CACHE_REDIS_URL is enough for Redis; another cache that is asked for wins', async () => {
+    const OAUTH2_CACHE_REDIS_URL = 'redis://user:s3cret@cache.example:6380/1'
+    const read = async (env: Variables) => (await fromEnvironment({ ...inMemory, ...env })).options
+    for (const env of [{}, { OAUTH2_CACHE_TYPE: 'redis' }]) {
+      const { transients } = await read({ OAUTH2_CACHE_REDIS_URL, ...env })
+      expect(transients?.description).toBe('redis://cache.example:6380/1')
+    }
+    for (const OAUTH2_CACHE_TYPE of ['database', 'memory'])
+      expect(await read({ OAUTH2_CACHE_REDIS_URL, OAUTH2_CACHE_TYPE })).not.toHaveProperty(
+        'transients',
+      )
+    expect(await read({ OAUTH2_CACHE_REDIS_URL: '' })).not.toHaveProperty('transients')
+  })
+
+  test('an address of Redis that cannot be read is named, without the password', async () => {
+    const env = { ...inMemory, OAUTH2_CACHE_REDIS_URL: 'http://:s3cret@localhost' }
+    const problems = await problemsOf(env)
+    expect(problems).toEqual([
+      expect.stringMatching(/^OAUTH2_CACHE_REDIS_URL: The address of Redis cannot be read\./),
     ])
-    const redis = await fromEnvironment({ ...inMemory, OAUTH2_CACHE_TYPE: 'redis' })
+    expect(problems.join()).not.toContain('s3cret')
+  })
+
+  test('OAUTH2_CACHE_TYPE=redis without its address is refused at the start', async () => {
+    const { options } = await fromEnvironment({ ...inMemory, OAUTH2_CACHE_TYPE: 'redis' })
     const failure = await createAuthorizationServer({
-      ...redis.options,
+      ...options,
       log: () => undefined,
     }).catch((error: unknown) => error)
-    expect(startProblem(failure)).toMatch(/redis is not available yet/)
+    expect(startProblem(failure)).toMatch(
+      /cacheType \(OAUTH2_CACHE_TYPE\) redis needs the option transients \(OAUTH2_CACHE_REDIS_URL\)/,
+    )
+  })
+
+  test.each([
+    ['pg', { DATABASE_URL: 'postgres://localhost/x', SECRET_KEY: secretKey }],
+    ['@redis/client', { OAUTH2_CACHE_REDIS_URL: 'redis://localhost' }],
+  ])('without the package %s, who needs it is told, and nobody else', async (name, env) => {
+    const program = `import { registerHooks } from 'node:module'
+const gone = (name) => Object.assign(new Error(\`Cannot find package '\${name}' imported from x\`), { code: 'ERR_MODULE_NOT_FOUND' })
+registerHooks({
+  resolve(name, context, next) {
+    if (name === ${JSON.stringify(name)}) throw gone(name)
+    return next(name, context)
+  },
+})
+const { fromEnvironment } = await import(${JSON.stringify(new URL('../../src/environment.ts', import.meta.url).href)})
+const read = (env) => fromEnvironment({ DATABASE_URL: 'sqlite::memory:', ...env })
+await read({})
+await read(${JSON.stringify(env)}).catch((error) => console.log(error.problems.join()))`
+    const run = runNode(['--input-type=module', '-e', program])
+    expect((await run.exited).code, run.stderr).toBe(0)
+    expect(run.stdout).toBe(
+      `${name === 'pg' ? 'DATABASE_URL=postgres:' : 'OAUTH2_CACHE_REDIS_URL'} needs the package ${name}, which is not installed: npm install ${name}\n`,
+    )
   })
 
   test.each(['', 'sqlite', 'sqlite:', './data/x.sqlite', 'file:x', 'mysql://localhost/x'])(

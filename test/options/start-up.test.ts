@@ -8,7 +8,9 @@ import {
   InvalidSettings,
   type LogEntry,
   Scope,
+  type StoreOpener,
   StoreUnusable,
+  type TransientsOpener,
 } from 'svc-oauth2server'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -140,7 +142,9 @@ describe('scopes', () => {
     ])
     expect(await problemsOf({ scopes: [new Scope('user:email')] })).toHaveLength(1)
     expect(
-      await problemsOf({ scopes: [{ id: 'a', helpText: '', group: '', isInternal: false } as Scope] }),
+      await problemsOf({
+        scopes: [{ id: 'a', helpText: '', group: '', isInternal: false } as Scope],
+      }),
     ).toEqual([expect.stringContaining('Only a Scope')])
   })
 
@@ -230,11 +234,44 @@ describe('what is warned about in the log', () => {
   })
 })
 
-describe('redis', () => {
-  test('is refused with one line until it is there', async () => {
-    const [problem, ...others] = await problemsOf({ cacheType: 'redis' })
-    expect(problem).toMatch(/OAUTH2_CACHE_TYPE.*redis.*not available/)
-    expect(others).toEqual([])
+describe('short-lived values', () => {
+  const transients: TransientsOpener = {
+    description: 'a test',
+    open: () => Promise.reject(new StoreUnusable('There is no Redis in this test.')),
+  }
+
+  test('cacheType redis needs to know where they are, and the option alone means redis', async () => {
+    expect(await problemsOf({ cacheType: 'redis' })).toEqual([
+      expect.stringMatching(/^cacheType \(OAUTH2_CACHE_TYPE\) redis needs the option transients/),
+    ])
+    for (const cacheType of ['database', 'memory'] as const)
+      expect(await problemsOf({ cacheType, transients })).toEqual([
+        expect.stringMatching(
+          `^cacheType \\(OAUTH2_CACHE_TYPE\\) ${cacheType} does not go with the option transients`,
+        ),
+      ])
+  })
+
+  test('where they cannot be opened, the start ends with the message, and the store is closed', async () => {
+    for (const cacheType of [undefined, 'redis'] as const) {
+      let closed = 0
+      const { description, open } = sqlite(':memory:')
+      const store: StoreOpener = {
+        description,
+        async open() {
+          const opened = await open()
+          const close = async () => {
+            closed += 1
+            await opened.close()
+          }
+          return { ...opened, close }
+        },
+      }
+      await expect(create({ cacheType, transients, store })).rejects.toThrow(
+        'There is no Redis in this test.',
+      )
+      expect(closed).toBe(1)
+    }
   })
 })
 

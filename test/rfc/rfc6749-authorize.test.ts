@@ -1,11 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { type ClientInput, InvalidField, Scope, StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rawHttp } from '../support/raw-http.ts'
 import { dangerousRedirectUris } from '../support/redirect-uris.ts'
-import { redirectUri, startServer, type TestServer, testScopes } from '../support/server.ts'
+import {
+  onlyOnOne,
+  redirectUri,
+  startServer,
+  type TestServer,
+  testScopes,
+} from '../support/server.ts'
 import {
   answerTo,
   authorizeUrl,
@@ -847,7 +852,7 @@ describe('contract §4.4 the validated request is stored', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
   })
 
-  test.each(['consents.put', 'transients.put'])(
+  test.each(['consents.insert', 'transients.put'])(
     'attacks P-17 the store fails at %s once the decision is spent: the client hears that it may ask again',
     async (operationName) => {
       let fails = false
@@ -1193,16 +1198,19 @@ describe('HTTP at the authorization endpoint', () => {
     expect(native.headers.get('content-security-policy')).toMatch(/form-action 'self' http:(;|$)/)
   })
 
-  test('attacks SS-02 HEAD issues nothing', async () => {
-    await conf.code()
-    const before = transients()
-    const head = await agent.fetch(conf.url(), { method: 'HEAD' })
-    expect([head.status, head.headers.get('location')]).toEqual([200, null])
-    expect(transients()).toBe(before)
-    // The same by GET does issue a code, so the count means something.
-    await agent.fetch(conf.url())
-    expect(transients()).toBe(before + 1)
-  })
+  test.skipIf(onlyOnOne('codes are counted in the database'))(
+    'attacks SS-02 HEAD issues nothing',
+    async () => {
+      await conf.code()
+      const before = await transients()
+      const head = await agent.fetch(conf.url(), { method: 'HEAD' })
+      expect([head.status, head.headers.get('location')]).toEqual([200, null])
+      expect(await transients()).toBe(before)
+      // The same by GET does issue a code, so the count means something.
+      await agent.fetch(conf.url())
+      expect(await transients()).toBe(before + 1)
+    },
+  )
 
   test('attacks SS-02 no method is overridden, and a GET decides nothing', async () => {
     const { hidden } = formIn(await (await agent.browse(conf.url({ prompt: 'consent' }))).text())
@@ -1347,7 +1355,7 @@ describe('HTTP at the authorization endpoint', () => {
   })
 })
 
-const transients = (): number => {
-  using database = new DatabaseSync(app.database, { readOnly: true })
-  return Number(database.prepare('select count(*) as n from oauth2server_transient').get()?.n)
+const transients = async (): Promise<number> => {
+  const [row] = await app.query('select count(*) as n from oauth2server_transient')
+  return Number(row?.n)
 }

@@ -1,4 +1,3 @@
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer, testScopes } from '../support/server.ts'
@@ -28,11 +27,9 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-const count = ({ database }: TestServer, table: string, where = 'true'): number => {
-  using db = new DatabaseSync(database, { readOnly: true })
-  return Number(
-    db.prepare(`select count(*) as n from oauth2server_${table} where ${where}`).get()?.n,
-  )
+const count = async (app: TestServer, table: string, where = 'true'): Promise<number> => {
+  const [row] = await app.query(`select count(*) as n from oauth2server_${table} where ${where}`)
+  return Number(row?.n)
 }
 
 const atOnce = <T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> =>
@@ -170,14 +167,14 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
     await using second = await startServer({ beside: app })
     await using third = await startServer({ beside: app })
     const nodes = [conf, at(second, conf), at(third, conf)]
-    const before = count(app, 'authorization')
+    const before = await count(app, 'authorization')
     const code = await conf.code()
     const answers = await atOnce(30, (index) => (nodes[index % 3] ?? conf).redeem(code))
     expect(answers.map(({ status }) => status).sort()).toEqual([
       200,
       ...Array.from({ length: 29 }, () => 400),
     ])
-    expect(count(app, 'authorization')).toBe(before + 1)
+    expect(await count(app, 'authorization')).toBe(before + 1)
   })
 
   test('the log tells of the replay, without the code', async () => {
@@ -485,18 +482,18 @@ describe('§4.14.2 contract §5.4 refresh token rotation', () => {
     await client.refresh(refresh_token)
     const writes = operations.filter((name) => !/\.find|ofAuthorization/.test(name))
     expect(writes).toEqual(['transaction', 'authorizations.revoke'])
-    expect(count(own, 'token')).toBe(0)
+    expect(await count(own, 'token')).toBe(0)
   })
 
   describe('attacks RF-05 in parallel', () => {
     test('with the leeway 50 at once are one rotation and 50 identical answers', async () => {
       for (const client of [conf, pub]) {
         const { refresh_token } = await client.tokens({ scope: 'notes:read user:email' })
-        const rotations = count(app, 'rotated_refresh_token')
+        const rotations = await count(app, 'rotated_refresh_token')
         const answers = await atOnce(50, () => client.refresh(refresh_token))
         expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
         expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
-        expect(count(app, 'rotated_refresh_token')).toBe(rotations + 1)
+        expect(await count(app, 'rotated_refresh_token')).toBe(rotations + 1)
         const [{ body } = { body: undefined }] = answers
         expect(body?.user?.email).toBe(app.user.email)
         expect(await isAlive(client, body?.access_token ?? '')).toBe(true)
@@ -646,22 +643,19 @@ describe('contract §5.3 users and owners that are inactive', () => {
     for (const { refresh_token } of [two.tokens, two.rotated])
       expect(refusal(await two.client.refresh(refresh_token))).toBe('401 invalid_client')
     for (const table of ['token', 'authorization', 'consent'])
-      expect(count(app, table, `client_id = '${two.client.clientId}'`)).toBe(0)
+      expect(await count(app, table, `client_id = '${two.client.clientId}'`)).toBe(0)
   })
 })
 
 describe('attacks §A what must hold whatever was asked', () => {
   test('I1 I4 every token belongs to an authorization that lives, and holds no more than it', async () => {
     await conf.tokens()
-    using db = new DatabaseSync(app.database, { readOnly: true })
-    const rows = db
-      .prepare(
-        `select t.scopes, a.scopes as granted, a.revoked_at, c.scopes as consented
+    const rows = await app.query(
+      `select t.scopes, a.scopes as granted, a.revoked_at, c.scopes as consented
         from oauth2server_token t
         join oauth2server_authorization a on a.id = t.authorization_id
         join oauth2server_consent c on c.user_id = t.user_id and c.client_id = t.client_id`,
-      )
-      .all()
+    )
     expect(rows.length).toBeGreaterThan(10)
     const within = (inner: unknown, outer: unknown) =>
       String(inner)
@@ -672,11 +666,9 @@ describe('attacks §A what must hold whatever was asked', () => {
       expect(within(scopes, granted)).toBe(true)
       expect(within(granted, consented)).toBe(true)
     }
-    const doubled = db
-      .prepare(
-        'select authorization_id from oauth2server_token where authorization_id is not null group by 1 having count(*) > 1',
-      )
-      .all()
+    const doubled = await app.query(
+      'select authorization_id from oauth2server_token where authorization_id is not null group by 1 having count(*) > 1',
+    )
     expect(doubled).toEqual([])
   })
 })

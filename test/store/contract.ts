@@ -27,6 +27,7 @@ import {
   userRow,
   winners,
 } from './rows.ts'
+import { sealedContract } from './sealed-contract.ts'
 import { transientsContract } from './transients-contract.ts'
 
 /** A database that stores can be opened on, and how it is thrown away. */
@@ -630,11 +631,16 @@ export const storeContract = (
         await other.secretKeys.add('k1', 2)
         await other.secretKeys.add('k2', 3)
         expect([...(await store.secretKeys.ids())].sort()).toEqual(['k1', 'k2'])
+        await other.secretKeys.delete('k1')
+        await other.secretKeys.delete('k1')
+        expect(await store.secretKeys.ids()).toEqual(['k2'])
+        await store.secretKeys.delete('k2')
       })
     })
 
     listsContract(() => ({ store, other }))
     managementContract(() => ({ store, other }))
+    sealedContract(() => ({ store, other }))
 
     transientsContract('in the database', () => ({
       one: store.transients,

@@ -340,6 +340,18 @@ export const managementContract = (
       expect(await other.consents.find(another, one)).toEqual(theirs)
     })
 
+    test('of consents that are inserted at once there is one, and nobody overwrites it unawares', async () => {
+      const { store, other } = open()
+      const [userId, clientId] = [await aUser(store), await aClient(store)]
+      const rows = Array.from({ length: 10 }, () => consentRow({ userId, clientId }))
+      const inserted = await Promise.all(
+        rows.map((row, index) => (index % 2 === 0 ? store : other).consents.insert(row)),
+      )
+      const winners = rows.filter((_, index) => inserted[index])
+      expect(winners).toHaveLength(1)
+      expect(await other.consents.find(userId, clientId)).toEqual(winners[0])
+    })
+
     test('all sessions of a user but one are deleted', async () => {
       const { store, other } = open()
       const [userId, another] = [await aUser(store), await aUser(store)]

@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { connect } from 'node:net'
+import { delimiter, join } from 'node:path'
 
 /** What a suite may need that npm does not install. */
 export type Need = 'postgres' | 'redis' | 'chromium'
@@ -12,6 +13,9 @@ const isExecutable = (path: string): boolean => {
     return false
   }
 }
+
+const isOnPath = (program: string): boolean =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => isExecutable(join(folder, program)))
 
 const listens = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -33,9 +37,9 @@ const needs = {
     isThere: () => listens(5432),
   },
   redis: {
-    name: 'Redis on 127.0.0.1:6379',
+    name: 'Redis on 127.0.0.1:6379, and redis-server for more of them',
     how: "apt-get install redis-server && redis-server --daemonize yes --save ''",
-    isThere: () => listens(6379),
+    isThere: async () => isOnPath('redis-server') && (await listens(6379)),
   },
   chromium: {
     name: `Chromium as ${chromiumPath}`,

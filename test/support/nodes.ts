@@ -8,15 +8,17 @@ import {
   createAuthorizationServer,
   type User,
 } from 'svc-oauth2server'
+import { postgres } from 'svc-oauth2server/postgres'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { freePort, notesEnvironment, type RunningServer, runNode } from './processes.ts'
-import { testScopes } from './server.ts'
+import { redirectUri } from './redirect-uris.ts'
+import { testScopes } from './scopes.ts'
 import { authorizeUrl, newPkce, type Pkce, UserAgent } from './user-agent.ts'
 
+export { redirectUri }
 export const secretKey = 'the secret key of all nodes, longer than 32 bytes'
 export const email = 'user-a@example.org'
 export const password = 'correct horse battery staple'
-export const redirectUri = 'https://client.example/cb'
 
 /** Something that a node is to do at a store operation, for instance at `before tokens.insert`. */
 export interface Fault {
@@ -45,14 +47,17 @@ export interface Cluster {
   /** The public address of all nodes. */
   readonly issuer: string
   readonly env?: Readonly<Record<string, string>>
+  /** Milliseconds that a node lives at most. */
+  readonly lifetime?: number
 }
 
 const nodeProgram = resolve(import.meta.dirname, '../full/fixtures/node.ts')
 
-export const startNode = async ({ data, issuer, env }: Cluster): Promise<Node> => {
+export const startNode = async ({ data, issuer, env, lifetime }: Cluster): Promise<Node> => {
   const port = await freePort()
   const program = runNode([nodeProgram], {
     messages: true,
+    ...(lifetime !== undefined && { limit: lifetime }),
     env: {
       ...notesEnvironment(port, data),
       BASE_URL: issuer,
@@ -77,11 +82,12 @@ export const databaseIn = (data: string): string => join(data, 'oauth2server.sql
 export const openRecords = ({
   data,
   issuer,
-}: Pick<Cluster, 'data' | 'issuer'>): Promise<AuthorizationServer> =>
+  env: { DATABASE_URL: url } = {},
+}: Pick<Cluster, 'data' | 'issuer' | 'env'>): Promise<AuthorizationServer> =>
   createAuthorizationServer({
     issuer,
     secretKeys: [secretKey],
-    store: sqlite(databaseIn(data)),
+    store: url === undefined ? sqlite(databaseIn(data)) : postgres(url, { poolSize: 5 }),
     scopes: testScopes,
     sweepInterval: 0,
     log: () => undefined,

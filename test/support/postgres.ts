@@ -21,16 +21,16 @@ const run = async (url: string, sql: string, parameters: readonly unknown[] = []
   }
 }
 
-/** An empty database of its own. */
-export const makeDatabase = async (): Promise<TestDatabase> => {
+/** An empty database of its own, in the server that all tests share or in another one. */
+export const makeDatabase = async (at = server): Promise<TestDatabase> => {
   const name = `oauth2server_test_${randomBytes(6).toString('hex')}`
-  await run(server, `create database ${name}`)
-  const url = Object.assign(new URL(server), { pathname: `/${name}` }).href
+  await run(at, `create database ${name}`)
+  const url = Object.assign(new URL(at), { pathname: `/${name}` }).href
   return {
     url,
     query: (sql, parameters) => run(url, sql, parameters),
     drop: async () => {
-      await run(server, `drop database if exists ${name} with (force)`)
+      await run(at, `drop database if exists ${name} with (force)`)
     },
   }
 }

@@ -1,3 +1,6 @@
+/** Where the clients of the tests are sent back to. */
+export const redirectUri = 'https://client.example/cb'
+
 /** AZ-09: what must not be registered, by whomever and wherever. */
 export const dangerousRedirectUris: readonly string[] = [
   'javascript:alert(1)',

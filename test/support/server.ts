@@ -1,29 +1,32 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import {
   type AuthorizationServer,
   type AuthorizationServerOptions,
   type ClientInput,
   createAuthorizationServer,
-  emailScope,
   type LogEntry,
-  Scope,
   type User,
 } from 'svc-oauth2server'
-import { sqlite } from 'svc-oauth2server/sqlite'
 import { createApp } from '../../examples/notes/app.ts'
 import { openNotes } from '../../examples/notes/notes.ts'
+import { type Place, sharedPlace, sqlitePlace } from './place.ts'
+import { redirectUri } from './redirect-uris.ts'
+import { testScopes } from './scopes.ts'
+import { threeNodes } from './three-nodes.ts'
 
+export { redirectUri, testScopes }
 export const secretKey = 'a test secret key of more than 32 bytes'
-export const redirectUri = 'https://client.example/cb'
 
-/** A notes application with the authorization server embedded, really listening, on a real SQLite file. */
+/**
+ * A notes application with the authorization server embedded, really listening, on a real SQLite file.
+ * In the vitest project `nodes` it is three processes on PostgreSQL and Redis, and each request meets another.
+ */
 export interface TestServer {
   readonly issuer: string
+  /** On the same database, in this process. */
   readonly server: AuthorizationServer
+  readonly place: Place
   readonly folder: string
   readonly database: string
   readonly log: readonly LogEntry[]
@@ -33,6 +36,8 @@ export interface TestServer {
   /** Moves the server's clock. */
   advance(seconds: number): void
   now(): number
+  /** The rows of a query on the database. */
+  query(sql: string): Promise<readonly Record<string, unknown>[]>
   /** A confidential client, unless told otherwise, of the user; with `redirectUri`. */
   client(input?: Partial<ClientInput>): Promise<{ clientId: string; clientSecret: string }>
   /** The value of a new personal token of the user. */
@@ -48,64 +53,86 @@ export type TestOptions = Partial<AuthorizationServerOptions> & {
   readonly beside?: TestServer
 }
 
-export const testScopes = [
-  emailScope,
-  new Scope('notes:read', { helpText: 'Read your notes', group: 'Notes' }),
-  new Scope('notes:write', { helpText: 'Write and delete your notes', group: 'Notes' }),
-  new Scope('test:scope', { helpText: 'For tests', internal: true }),
-]
+const isOnNodes = process.env.TEST_SERVER === 'nodes'
+
+/** Whether a test is left out, since it makes no sense on several nodes; says why. */
+export const onlyOnOne = (why: string): boolean => {
+  if (isOnNodes) console.warn(`SKIPPED on several nodes: ${why}`)
+  return isOnNodes
+}
+
+// Functions and objects with methods stay in this process: such a server is one node.
+const canBeSent = (options: object): boolean =>
+  Object.values(options).every((value) => value === undefined || isPlain(value))
+
+const isPlain = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'function'
+  const prototype = Object.getPrototypeOf(value)
+  return (
+    (prototype === Object.prototype || Array.isArray(value)) && Object.values(value).every(isPlain)
+  )
+}
+
+/** Where requests come in. */
+export interface Front {
+  readonly port: number
+  /** Begins to answer requests. */
+  open(server: AuthorizationServer, options: object, place: Place): Promise<void>
+  /** What was logged elsewhere than in this process. */
+  log(): readonly LogEntry[]
+  close(): Promise<void>
+}
 
 export const startServer = async ({
   basePath = '',
   beside,
   ...options
 }: TestOptions = {}): Promise<TestServer> => {
-  const folder = beside?.folder ?? (await mkdtemp(join(tmpdir(), 'oauth2server-test-')))
-  const database = join(folder, 'test.sqlite')
-  const http = createServer()
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  const issuer = `http://localhost:${(http.address() as AddressInfo).port}${basePath}`
+  const place = beside?.place ?? (await (isOnNodes ? sharedPlace() : sqlitePlace()))
+  const front = await (isOnNodes && !beside && canBeSent(options)
+    ? threeNodes(secretKey)
+    : thisProcess())
+  const issuer = `http://localhost:${front.port}${basePath}`
   const log: LogEntry[] = []
-  let now = Date.UTC(2026, 10, 21)
+  const leave = async (): Promise<void> => {
+    await front.close()
+    if (!beside) await place.remove()
+  }
   const server = await createAuthorizationServer({
     issuer,
     secretKeys: [secretKey],
-    store: sqlite(database),
+    ...place.options,
     scopes: testScopes,
-    clock: beside?.now ?? (() => now),
+    clock: place.now,
     log: (entry) => log.push(entry),
     sweepInterval: 0,
     ...options,
   }).catch(async (error: unknown) => {
-    await stop(http)
-    if (!beside) await rm(folder, { recursive: true })
+    await leave()
     throw error
   })
-  const notes = openNotes(undefined)
-  http.on('request', createApp(server, notes))
+  await front.open(server, options, place)
   const password = 'correct horse battery staple'
   const user =
     beside?.user ?? (await server.users.create({ email: 'user-a@example.org', password }))
   const close = async (): Promise<void> => {
-    await stop(http)
-    notes.close()
     await server.close()
-    if (!beside) await rm(folder, { recursive: true })
+    await leave()
   }
   return {
     issuer,
     server,
-    folder,
-    database,
-    log,
+    place,
+    folder: place.folder,
+    database: place.database,
+    get log() {
+      return isOnNodes ? [...log, ...front.log()] : log
+    },
     user,
     password,
-    advance:
-      beside?.advance ??
-      ((seconds) => {
-        now += seconds * 1000
-      }),
-    now: beside?.now ?? (() => now),
+    advance: place.advance,
+    now: place.now,
+    query: place.query,
     async client(input = {}) {
       const { client, clientSecret } = await server.clients.create({
         name: 'Client',
@@ -123,8 +150,22 @@ export const startServer = async ({
   }
 }
 
-const stop = (http: Server): Promise<void> =>
-  new Promise((resolve) => {
-    http.close(() => resolve())
-    http.closeAllConnections()
-  })
+const thisProcess = async (): Promise<Front> => {
+  const http = createServer()
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  const notes = openNotes(undefined)
+  return {
+    port: (http.address() as AddressInfo).port,
+    async open(server) {
+      http.on('request', createApp(server, notes))
+    },
+    log: () => [],
+    async close() {
+      await new Promise<void>((resolve) => {
+        http.close(() => resolve())
+        http.closeAllConnections()
+      })
+      notes.close()
+    },
+  }
+}

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { ClientInput } from 'svc-oauth2server'
 import { CookieJar } from 'tough-cookie'
 import { expect } from 'vitest'
-import { redirectUri, type TestServer } from './server.ts'
+import { redirectUri } from './redirect-uris.ts'
+import type { TestServer } from './server.ts'
 
 /** A browser without a screen: keeps cookies, follows no redirect by itself, and submits forms as they stand. */
 export class UserAgent {

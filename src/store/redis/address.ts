@@ -27,7 +27,9 @@ export const parseAddress = (text: string): RedisAddress => {
   if (urls.some((url) => url.protocol !== protocol))
     throw refusal('All addresses of a cluster begin with redis:// or all with rediss://.')
   if (urls.slice(1).some((url) => url.username !== '' || url.password !== ''))
-    throw refusal('User and password stand in the first address of a cluster, for all of its nodes.')
+    throw refusal(
+      'User and password stand in the first address of a cluster, for all of its nodes.',
+    )
   const database = Number(pathname.slice(1))
   if (others.length > 0 && urls.some((url) => url.pathname.length > 1))
     throw refusal('A cluster has no numbered databases.')

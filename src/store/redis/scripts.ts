@@ -3,6 +3,7 @@ import { type CommandParser, defineScript } from '@redis/client'
 /*
  * A value is a hash: `value`, `count`, `expires_at`. The caller's clock decides whether it has ended, as in
  * every other store, so each script is given the time. It runs as one command: nobody comes in between.
+ * A full Redis refuses a script by its first write, unless that is a DEL.
  */
 
 const parseCommand = (parser: CommandParser, key: string, ...values: readonly string[]): void => {
@@ -16,7 +17,7 @@ const put = defineScript({
   SCRIPT: `
 local expires_at = redis.call('HGET', KEYS[1], 'expires_at')
 if expires_at and tonumber(expires_at) > tonumber(ARGV[3]) then return 0 end
-redis.call('DEL', KEYS[1])
+if expires_at then redis.call('DEL', KEYS[1]) end
 redis.call('HSET', KEYS[1], 'value', ARGV[1], 'expires_at', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1`,

@@ -1,18 +1,36 @@
 import type { OpenTransients } from '../store.ts'
 import type { Commands } from './connection.ts'
 
-/** Runs a command, and says so where Redis cannot be used. @throws StoreUnavailable */
-export type Run = <T>(command: (commands: Commands) => Promise<T>) => Promise<T>
+/** Runs a command. @throws StoreUnavailable where Redis cannot do it */
+export type Run = <T>(command: (redis: Commands) => Promise<T>) => Promise<T>
 
-// The caller's clock decides when a value has ended, and may be behind that of Redis.
+/** Milliseconds. The caller's clock decides when a value has ended, and may be behind that of Redis. */
 const margin = 60_000
 
-/** The operations, each one command that nothing comes in between. */
+/** The operations over Redis, each of them one command. */
 export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 'close'> => {
   const life = (expiresAt: number, now: number): string =>
     String(Math.max(0, Math.ceil(expiresAt - now)) + margin)
   return {
     put: (key, value, expiresAt, now) =>
-      run(({ put }) => put(prefix + key, value, `${expiresAt}`, `${now}`, life(expiresAt, now))),
+      run((redis) =>
+        redis.put(prefix + key, value, `${expiresAt}`, `${now}`, life(expiresAt, now)),
+      ),
+    async get(key, now) {
+      const fields = ['value', 'expires_at']
+      const [value, expiresAt] = await run((redis) => redis.hmGet(prefix + key, fields))
+      return Number(expiresAt) > now ? (value ?? undefined) : undefined
+    },
+    take: (key, now) => run((redis) => redis.take(prefix + key, `${now}`)),
+    increment: (key, expiresAt, now) =>
+      run((redis) => redis.increment(prefix + key, `${expiresAt}`, `${now}`, life(expiresAt, now))),
+    async delete(key) {
+      await run((redis) => redis.del(prefix + key))
+    },
+    // Redis removes by itself what has ended.
+    deleteExpired: async () => 0,
+    async ping() {
+      await run((redis) => redis.ping())
+    },
   }
 }

@@ -58,9 +58,16 @@ export const sqlAuthorizations = ({ read, write }: Handle): AuthorizationStore =
   async extend(id, expiresAt) {
     await write
       .updateTable('oauth2server_authorization')
-      .set({ expires_at: expiresAt })
+      .set((set) => ({
+        // Written in any case, since that is what holds the row.
+        expires_at: set
+          .case()
+          .when('expires_at', '<', expiresAt)
+          .then(expiresAt)
+          .else(set.ref('expires_at'))
+          .end(),
+      }))
       .where('id', '=', id)
-      .where('expires_at', '<', expiresAt)
       .execute()
   },
 
@@ -92,13 +99,14 @@ export const sqlAuthorizations = ({ read, write }: Handle): AuthorizationStore =
       .select('id')
       .where('user_id', '=', userId)
       .$if(clientId !== null, (of) => of.where('client_id', '=', clientId ?? ''))
-    await write.deleteFrom('oauth2server_token').where('authorization_id', 'in', ofUser).execute()
+    // The authorization before its tokens, as everywhere: two who meet would otherwise wait for each other.
     const { numUpdatedRows } = await write
       .updateTable('oauth2server_authorization')
       .set({ revoked_at: now })
       .where('id', 'in', ofUser)
       .where('revoked_at', 'is', null)
       .executeTakeFirst()
+    await write.deleteFrom('oauth2server_token').where('authorization_id', 'in', ofUser).execute()
     return Number(numUpdatedRows)
   },
 

@@ -45,7 +45,8 @@ const toRow = ({ fields, seal }: SealedClient): Insertable<Tables['oauth2server_
   previous_client_secret_expires: fields.previousClientSecretExpires,
 })
 
-const fromRow = (row: Row): ClientFields => ({
+/** The row of a client as the records know it. */
+export const fromRow = (row: Row): ClientFields => ({
   clientId: row.client_id,
   clientSecret: row.client_secret as Digest,
   name: row.name,

@@ -1,10 +1,11 @@
-import type { Selectable } from 'kysely'
+import type { Insertable, Selectable } from 'kysely'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ConsentStore, SealedConsent } from '../store.ts'
 import { type Handle, holds, joined, split } from './handle.ts'
 import type { Tables } from './tables.ts'
 
-const fromRow = (row: Selectable<Tables['oauth2server_consent']>): SealedConsent => ({
+/** The row of a consent as the records know it. */
+export const fromRow = (row: Selectable<Tables['oauth2server_consent']>): SealedConsent => ({
   consent: {
     id: row.id,
     userId: row.user_id,
@@ -14,6 +15,16 @@ const fromRow = (row: Selectable<Tables['oauth2server_consent']>): SealedConsent
     grantedAt: row.granted_at,
   },
   seal: row.seal as Sealed,
+})
+
+const toRow = ({ consent, seal }: SealedConsent): Insertable<Tables['oauth2server_consent']> => ({
+  id: consent.id,
+  user_id: consent.userId,
+  client_id: consent.clientId,
+  scopes: joined(consent.scopes),
+  declined_scopes: joined(consent.declinedScopes),
+  granted_at: consent.grantedAt,
+  seal,
 })
 
 export const sqlConsents = (handle: Handle): ConsentStore => {
@@ -30,16 +41,18 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
       return row && fromRow(row)
     },
 
-    async put({ consent, seal }) {
-      const row = {
-        id: consent.id,
-        user_id: consent.userId,
-        client_id: consent.clientId,
-        scopes: joined(consent.scopes),
-        declined_scopes: joined(consent.declinedScopes),
-        granted_at: consent.grantedAt,
-        seal,
-      }
+    async insert(consent) {
+      const row = await write
+        .insertInto('oauth2server_consent')
+        .values(toRow(consent))
+        .onConflict((c) => c.columns(['user_id', 'client_id']).doNothing())
+        .returning('id')
+        .executeTakeFirst()
+      return row !== undefined
+    },
+
+    async put(consent) {
+      const row = toRow(consent)
       await write
         .insertInto('oauth2server_consent')
         .values(row)

@@ -14,4 +14,8 @@ export const sqlSecretKeys = ({ read, write }: Handle): SecretKeyStore => ({
       .onConflict((c) => c.doNothing())
       .execute()
   },
+
+  async delete(id) {
+    await write.deleteFrom('oauth2server_secret_key').where('id', '=', id).execute()
+  },
 })

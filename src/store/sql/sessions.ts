@@ -7,7 +7,8 @@ import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
 import { joinedUser, userSource } from './user-source.ts'
 
-const fromRow = (row: Selectable<Tables['oauth2server_session']>): StoredSession => ({
+/** The row of a session as the records know it. */
+export const fromRow = (row: Selectable<Tables['oauth2server_session']>): StoredSession => ({
   id: row.id as Digest,
   userId: row.user_id,
   address: row.address,

@@ -6,6 +6,7 @@ import { sqlClients } from './clients.ts'
 import { sqlConsents } from './consents.ts'
 import type { Handle } from './handle.ts'
 import { migrate } from './migrate.ts'
+import { sqlSealed } from './sealed.ts'
 import { sqlSecretKeys } from './secret-keys.ts'
 import { sqlSessions } from './sessions.ts'
 import type { Tables } from './tables.ts'
@@ -24,6 +25,7 @@ const parts = (handle: Handle): Omit<Store, 'transaction'> => ({
   sessions: sqlSessions(handle),
   transients: sqlTransients(handle),
   secretKeys: sqlSecretKeys(handle),
+  sealed: sqlSealed(handle),
   audit: sqlAudit(handle),
 })
 

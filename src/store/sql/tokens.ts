@@ -7,6 +7,7 @@ import {
   type AuthorizedTokenRow,
   type NewToken,
   type PersonalTokenRow,
+  type StoredRotation,
   type StoredToken,
   TakenValue,
   type TokenStore,
@@ -42,7 +43,8 @@ const toRow = ({ fields, ...secrets }: NewToken): Insertable<Tables['oauth2serve
   successor_id: secrets.successorId ?? null,
 })
 
-const fromRow = (row: Row): StoredToken => ({
+/** The row of a token as the records know it. */
+export const fromRow = (row: Row): StoredToken => ({
   fields: {
     id: row.id,
     clientId: row.client_id,
@@ -65,6 +67,18 @@ const fromRow = (row: Row): StoredToken => ({
       ? null
       : { at: row.last_used_at, address: row.last_used_address ?? '' },
   successorId: row.successor_id,
+})
+
+/** The row of a rotated refresh token as the records know it. */
+export const rotationFromRow = (
+  row: Selectable<Tables['oauth2server_rotated_refresh_token']>,
+): StoredRotation => ({
+  digest: row.digest as Digest,
+  authorizationId: row.authorization_id,
+  successor: row.successor as Digest,
+  parameters: row.parameters,
+  rotatedAt: row.rotated_at,
+  seal: row.seal as Sealed,
 })
 
 interface StateRow extends Row, JoinedUser {
@@ -224,16 +238,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .selectAll()
         .where('digest', '=', digest)
         .executeTakeFirst()
-      return (
-        row && {
-          digest: row.digest as Digest,
-          authorizationId: row.authorization_id,
-          successor: row.successor as Digest,
-          parameters: row.parameters,
-          rotatedAt: row.rotated_at,
-          seal: row.seal as Sealed,
-        }
-      )
+      return row && rotationFromRow(row)
     },
 
     async ofAuthorization(authorizationId) {
@@ -332,7 +337,8 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     },
 
     async touch(uses) {
-      for (const [id, { at, address }] of uses) {
+      // In one order, so that no two nodes wait for each other.
+      for (const [id, { at, address }] of [...uses].sort(([one], [other]) => one - other)) {
         await write
           .updateTable('oauth2server_token')
           .set({ last_used_at: at, last_used_address: address })

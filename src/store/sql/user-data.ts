@@ -3,7 +3,8 @@ import type { UserId } from '../../model/user.ts'
 import type { UserDataStore } from '../store.ts'
 import type { Handle } from './handle.ts'
 
-const tables = ['client', 'authorization', 'token', 'consent', 'session'] as const
+// Consents first: a code that is being redeemed holds one, and has issued its tokens when it lets go.
+const tables = ['consent', 'client', 'authorization', 'token', 'session'] as const
 
 export const sqlUserData = ({ read, write }: Handle): UserDataStore => ({
   async idsInUse(after, limit) {

@@ -1,7 +1,7 @@
 import { type Selectable, sql, type UpdateObject } from 'kysely'
 import type { UserId } from '../../model/user.ts'
 import { NotOurUsers, type UserStore, type UserWithPassword } from '../store.ts'
-import { flag, type Handle } from './handle.ts'
+import { flag, type Handle, holds } from './handle.ts'
 import type { Tables } from './tables.ts'
 import { isTrue, type UserColumns, userSource } from './user-source.ts'
 
@@ -49,7 +49,8 @@ const hostUsers = (handle: Handle): UserStore => {
 }
 
 /** The built-in user table: integer keys, e-mail addresses in lower case. */
-const builtInUsers = ({ read, write }: Handle): UserStore => {
+const builtInUsers = (handle: Handle): UserStore => {
+  const { read, write } = handle
   const update = async (
     id: UserId,
     set: UpdateObject<Tables, 'oauth2server_user'>,
@@ -67,6 +68,7 @@ const builtInUsers = ({ read, write }: Handle): UserStore => {
         .selectFrom('oauth2server_user')
         .selectAll()
         .where('id', '=', id as number)
+        .$if(holds(handle), (q) => q.forNoKeyUpdate())
         .executeTakeFirst()
       return row && fromRow(row)
     },

@@ -153,9 +153,17 @@ test('metadata, with every member of it', async () => {
   expectAll('getOpenApi', [[200, await send('/openapi.json')]])
 })
 
+test('health', async () => {
+  expectAll('live', [[200, await send('/health/live')]])
+  expectAll('ready', [
+    [200, await send('/health/ready')],
+    [503, await away('/health/ready')],
+  ])
+})
+
 test('every operation of the protocol is asked', () => {
   const asked = ['ping', 'pingByPost', 'info', 'token', 'authorize', 'authorizeByPost']
-  const metadata = ['getServerMetadata', 'getResourceMetadata', 'getOpenApi']
+  const metadata = ['getServerMetadata', 'getResourceMetadata', 'getOpenApi', 'live', 'ready']
   const documented = contract.operations.filter(({ tags }) => !tags.includes('settings'))
   expect(documented.map(({ operationId }) => operationId).toSorted()).toEqual(
     [...asked, ...metadata].toSorted(),

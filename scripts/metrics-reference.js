@@ -1,0 +1,59 @@
+/** What docs/reference/metrics.md says, from the instruments in src/telemetry/instruments.ts. */
+import { instruments } from '../src/telemetry/instruments.ts'
+
+const head = `# Metrics and spans
+
+<!-- Written by \`npm run reference\` from src/telemetry/instruments.ts and scripts/metrics-reference.js. Do not edit it by hand. -->
+
+The names by which the server is seen. How to collect them: [Seeing it run](../how-to/observability.md). Names follow the
+conventions of OpenTelemetry where those have one. A name stays once it stands here; a change is in the changelog.
+
+No attribute has a value that somebody outside could choose, and none is a secret.
+
+## Metrics
+
+The scope (\`otel.scope.name\`) is \`svc-oauth2server\`.
+`
+
+const foot = `
+At \`/metrics\` an attribute is a label with \`_\` for each \`.\`, such as \`oauth2server_outcome\`.
+
+## Spans
+
+| Span | Kind | Attributes |
+| --- | --- | --- |
+| Method and pattern of the address, such as \`POST /oauth/token\` | server; internal below a span of the application's own | \`http.request.method\`, \`http.route\`, \`http.response.status_code\`, with a status of 5xx also \`error.type\` |
+| \`oauth2server.token_lookup\`: the look-up of a bearer token, also for guards of the application, where there is a span around it | internal | none |
+`
+
+/** @param {string} name */
+const underscored = (name) => name.replaceAll('.', '_')
+
+/** @param {import('../src/telemetry/instruments.ts').Instrument} instrument */
+const inPrometheus = ({ name, kind }) =>
+  ({
+    counter: [`${underscored(name)}_total`],
+    gauge: [underscored(name)],
+    histogram: ['bucket', 'sum', 'count'].map((part) => `${underscored(name)}_${part}`),
+  })[kind]
+
+/** @param {readonly string[]} texts */
+const codes = (texts) => texts.map((text) => `\`${text}\``).join(', ')
+
+/** @param {import('../src/telemetry/instruments.ts').Instrument} instrument */
+const section = (instrument) => {
+  const { name, kind, unit, sentence, boundaries } = instrument
+  const attributes = Object.entries(instrument.attributes)
+  return `
+### ${name}
+
+${sentence}
+
+- A ${kind}, in \`${unit}\`${boundaries ? `, with buckets up to ${boundaries.join(', ')}` : ''}.
+- At \`/metrics\`: ${codes(inPrometheus(instrument))}.
+${attributes.map(([attribute, meaning]) => `- \`${attribute}\`: ${meaning}.\n`).join('')}`
+}
+
+/** The text of docs/reference/metrics.md. */
+export const metricsReference = () =>
+  [head, ...Object.values(instruments).map(section), foot].join('')

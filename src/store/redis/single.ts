@@ -1,0 +1,46 @@
+import { createClient } from '@redis/client'
+import { clientOptions, withServerName } from './client-options.ts'
+import type { ConnectionSettings, RedisConnection } from './connection.ts'
+import { answerLimit, within } from './limits.ts'
+import { scripts } from './scripts.ts'
+
+/** A connection to one Redis. */
+export const singleConnection = (settings: ConnectionSettings): RedisConnection => {
+  const { address, onError } = settings
+  let state: 'new' | 'open' | 'closed' = 'new'
+  const { socket, ...options } = clientOptions(settings, () => state === 'open')
+  const create = () =>
+    createClient({
+      ...options,
+      socket: { ...socket, ...address.nodes.map(withServerName)[0] },
+      database: address.database,
+      RESP: 2,
+      scripts,
+    }).on('error', onError)
+  let client = create()
+  return {
+    get commands() {
+      return client
+    },
+    async connect() {
+      await client.connect()
+      if (state === 'new') state = 'open'
+    },
+    async isPartial() {
+      // Names and values in turn. A proxy that does not know the command is no cluster to us.
+      const asked = within(answerLimit, client.sendCommand<unknown[]>(['HELLO']))
+      const hello = await asked.catch((): unknown[] => [])
+      return hello[hello.indexOf('mode') + 1] === 'cluster'
+    },
+    renew(met) {
+      if (client !== met || state !== 'open') return
+      client.destroy()
+      client = create()
+      client.connect().catch(onError)
+    },
+    close() {
+      state = 'closed'
+      client.destroy()
+    },
+  }
+}

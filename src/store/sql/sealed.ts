@@ -1,0 +1,78 @@
+import { type Selectable, sql } from 'kysely'
+import type { Sealed } from '../../crypto/sealed.ts'
+import type { SealedStore } from '../store.ts'
+import { fromRow as clientFromRow } from './clients.ts'
+import { fromRow as consentFromRow } from './consents.ts'
+import { type Handle, split } from './handle.ts'
+import { sealedRows } from './sealed-rows.ts'
+import { fromRow as sessionFromRow } from './sessions.ts'
+import type { Tables } from './tables.ts'
+import { rotationFromRow, fromRow as tokenFromRow } from './tokens.ts'
+
+type TokenRow = Selectable<Tables['oauth2server_token']> & { readonly granted: string | null }
+type ClientRow = Selectable<Tables['oauth2server_client']>
+type UserRow = Selectable<Tables['oauth2server_user']>
+
+// In the same statement as the token, so that both are of one moment.
+const granted = sql`(select scopes from oauth2server_authorization as a where a.id = authorization_id) as granted`
+
+// Users of the application have no password with us. The command line does not know whose users there are.
+const builtInUsers = (handle: Handle): SealedStore['users'] => {
+  const rows = sealedRows(handle, {
+    table: 'oauth2server_user',
+    key: ['id'],
+    columns: ['password_hash'],
+    fromRow: ({ email }: UserRow) => ({ email }),
+  })
+  let isThere = false
+  const exist = async (): Promise<boolean> => {
+    if (handle.users !== 'built-in') return false
+    if (isThere) return true
+    const tables = await handle.read.introspection.getTables()
+    isThere = tables.some(({ name }) => name === rows.table)
+    return isThere
+  }
+  return {
+    ...rows,
+    notUnder: async (...part) =>
+      (await exist()) ? rows.notUnder(...part) : { rows: [], next: null },
+    countUnder: async (...part) =>
+      (await exist()) ? rows.countUnder(...part) : { rows: 0, isAll: true },
+  }
+}
+
+/** Where sealed values are: each table by its primary key. */
+export const sqlSealed = (handle: Handle): SealedStore => ({
+  tokens: sealedRows(handle, {
+    table: 'oauth2server_token',
+    key: ['id'],
+    columns: ['access_token', 'refresh_token'],
+    beside: granted,
+    fromRow: (row: TokenRow) => ({ ...tokenFromRow(row), granted: split(row.granted ?? '') }),
+  }),
+  rotations: sealedRows(handle, {
+    table: 'oauth2server_rotated_refresh_token',
+    key: ['digest'],
+    columns: ['seal'],
+    fromRow: rotationFromRow,
+  }),
+  clients: sealedRows(handle, {
+    table: 'oauth2server_client',
+    key: ['client_id'],
+    columns: ['seal'],
+    fromRow: (row: ClientRow) => ({ fields: clientFromRow(row), seal: row.seal as Sealed }),
+  }),
+  consents: sealedRows(handle, {
+    table: 'oauth2server_consent',
+    key: ['user_id', 'client_id'],
+    columns: ['seal'],
+    fromRow: consentFromRow,
+  }),
+  sessions: sealedRows(handle, {
+    table: 'oauth2server_session',
+    key: ['id'],
+    columns: ['seal'],
+    fromRow: sessionFromRow,
+  }),
+  users: builtInUsers(handle),
+})

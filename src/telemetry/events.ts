@@ -1,0 +1,68 @@
+import type { LogLevel } from '../log.ts'
+
+/** An event of the log: how much it matters, and what it tells whoever watches. */
+export interface LogEvent {
+  readonly levels: readonly LogLevel[]
+  readonly sentence: string
+}
+
+const outage = 'The store, Redis or the hashing of passwords cannot keep up, or is away.'
+const tampered =
+  'Somebody wrote to the database past this server, or a secret key is missing; the row is refused.'
+
+/** Every event once: the reference is written from it, and what was not yet is counted as 0. */
+export const events: Readonly<Record<string, LogEvent>> = {
+  'authorization_code.reused': {
+    levels: ['warn'],
+    sentence: 'A code was stolen, or a client sends codes twice; what was issued is revoked.',
+  },
+  'client.tampered': { levels: ['error'], sentence: tampered },
+  'consent.tampered': { levels: ['error'], sentence: tampered },
+  'health.ready': { levels: ['info'], sentence: '`/health/ready` answers 200 again.' },
+  'health.unready': {
+    levels: ['warn'],
+    sentence: '`/health/ready` answers 503: what the server depends on does not answer.',
+  },
+  'http.request': {
+    levels: ['debug'],
+    sentence: 'One for each request to an address of the server; not counted as an event.',
+  },
+  'refresh_token.reused': {
+    levels: ['warn'],
+    sentence:
+      'A refresh token was stolen, or a client keeps old ones; its authorization is revoked.',
+  },
+  'request.failed': { levels: ['error'], sentence: 'A fault of the server; it answered 500.' },
+  'request.refused': {
+    levels: ['info'],
+    sentence: 'A refusal whose reason the caller is not told.',
+  },
+  'request.unavailable': { levels: ['warn'], sentence: `${outage} The server answered 503.` },
+  'secret_key.not_noted': {
+    levels: ['warn', 'error'],
+    sentence: 'Which secret keys are in use could not be looked up; the next minute tries again.',
+  },
+  'secret_key.unreadable_rows': {
+    levels: ['error'],
+    sentence:
+      'A rotation found rows under a key that is not configured, or not as they were sealed.',
+  },
+  'session.moved': {
+    levels: ['warn'],
+    sentence: 'A session cookie came from another machine or browser: stolen, or the user moved.',
+  },
+  'session.tampered': { levels: ['error'], sentence: tampered },
+  'settings.loosened': {
+    levels: ['warn'],
+    sentence: 'At the start: a setting makes the server less strict than it is by default.',
+  },
+  'sweeper.failed': {
+    levels: ['warn', 'error'],
+    sentence: 'Expired rows were not removed; the next run tries again.',
+  },
+  'token.tampered': { levels: ['error'], sentence: tampered },
+  'token_uses.lost': {
+    levels: ['warn'],
+    sentence: 'When tokens were used last could not be written; no request depends on it.',
+  },
+}

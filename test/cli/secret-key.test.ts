@@ -1,0 +1,140 @@
+import { DatabaseSync } from 'node:sqlite'
+import { createAuthorizationServer, table } from 'svc-oauth2server'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { expect, test } from 'vitest'
+import { KeyRing } from '../../src/crypto/sealed.ts'
+import { count, execute } from '../support/database.ts'
+import { runNode } from '../support/processes.ts'
+import { secretKey } from '../support/server.ts'
+import { environmentOf, mainProgram, refused, type Workplace, workplace } from './workplace.ts'
+
+const next = 'the next secret key, which is long enough'
+const keys = { SECRET_KEY: next, SECRET_KEY_PREVIOUS: secretKey }
+const oldId = new KeyRing([secretKey]).currentId
+
+const done =
+  'No row needs an earlier key any more. Keep it in SECRET_KEY_PREVIOUS for 24 hours more: open pages, and codes on their way, were made under it.\n'
+
+/** A database with a user, and so many personal tokens of theirs. */
+const withTokens = async (place: Workplace, tokens: number): Promise<readonly string[]> => {
+  const server = await place.open()
+  try {
+    const user = await server.users.create({ email: 'ada@example.org', password: null })
+    return await Promise.all(
+      Array.from({ length: tokens }, async () => {
+        return (await server.tokens.createPersonal('Test', user.id)).accessToken
+      }),
+    )
+  } finally {
+    await server.close()
+  }
+}
+
+/** The tokens that a server with the new key alone finds. */
+const foundBy = async ({ database }: Workplace, tokens: readonly string[]): Promise<number> => {
+  const server = await createAuthorizationServer({
+    issuer: 'http://localhost:3000',
+    secretKeys: [next],
+    store: sqlite(database),
+    sweepInterval: 0,
+    log: () => undefined,
+  })
+  try {
+    const found = await Promise.all(
+      tokens.map((accessToken) => server.tokens.find({ accessToken })),
+    )
+    return found.filter((token) => token !== undefined).length
+  } finally {
+    await server.close()
+  }
+}
+
+test('contract §1 secret-key rotate prints the number of rows, and how long to keep the earlier key', {
+  timeout: 60_000,
+}, async () => {
+  await using place = await workplace()
+  const tokens = await withTokens(place, 3)
+  const env = { SECRET_KEY: next }
+  expect(await place.runWith({ env }, 'secret-key', 'rotate')).toEqual(
+    refused(
+      `The secret key does not fit the stored tokens: key ${oldId} is missing, and needed by rows: 3 in oauth2server_token, 3 in oauth2server_client. Start with the SECRET_KEY that made them, or name it in SECRET_KEY_PREVIOUS.`,
+    ),
+  )
+  expect(await place.runWith({ env: keys }, 'secret-key', 'rotate')).toEqual({
+    code: 0,
+    stdout: '6\n',
+    stderr: `oauth2server_token: rows sealed so far: 3\n${done}`,
+  })
+  expect(await foundBy(place, tokens)).toBe(3)
+  expect(await place.runWith({ env }, 'secret-key', 'rotate')).toMatchObject({
+    code: 0,
+    stdout: '0\n',
+  })
+})
+
+test('the time to keep the earlier key follows the settings', async () => {
+  await using place = await workplace()
+  const env = { ...keys, OAUTH2SERVER_JWT_EXPIRES_IN: '60' }
+  const { stdout, stderr } = await place.runWith({ env }, 'secret-key', 'rotate')
+  expect(stdout).toBe('0\n')
+  expect(stderr).toMatch(/for an hour more/)
+})
+
+test('killed in the middle and run again, it seals the rest', { timeout: 60_000 }, async () => {
+  await using place = await workplace()
+  const all = 1_500
+  const tokens = await withTokens(place, all)
+  await using killed = runNode([mainProgram, 'secret-key', 'rotate'], {
+    cwd: place.folder,
+    env: { ...environmentOf(place.database), ...keys },
+  })
+  await killed.says(/rows sealed so far/, { on: 'stderr' })
+  killed.kill('SIGKILL')
+  expect(await killed.exited).toMatchObject({ signal: 'SIGKILL' })
+  expect(killed.stdout).toBe('')
+  const left = count(place.database, `oauth2server_token where access_token like '${oldId}.%'`)
+  expect(left).toBeGreaterThan(0)
+  expect(left).toBeLessThan(all)
+  const clients = count(place.database, `oauth2server_client where seal like '${oldId}.%'`)
+  expect(await place.runWith({ env: keys }, 'secret-key', 'rotate')).toMatchObject({
+    code: 0,
+    stdout: `${left + clients}\n`,
+  })
+  expect(await foundBy(place, tokens)).toBe(all)
+})
+
+test('rows that were tampered with are named, and left', async () => {
+  await using place = await workplace()
+  const tokens = await withTokens(place, 2)
+  execute(place.database, "update oauth2server_token set scopes = 'user:email' where id = 1")
+  expect(await place.runWith({ env: keys }, 'secret-key', 'rotate')).toEqual({
+    code: 0,
+    stdout: '3\n',
+    stderr: `oauth2server_token: rows sealed so far: 1
+error: Rows of oauth2server_token that key ${oldId} does not open, since they were tampered with: 1. They are refused, and were left as they are.
+${done}`,
+  })
+  expect(await foundBy(place, tokens)).toBe(1)
+})
+
+test('a database of an application with users of its own', async () => {
+  await using place = await workplace()
+  const people = new DatabaseSync(place.database)
+  people.exec(
+    "create table people (id integer primary key, email text); insert into people values (7, 'a@example.org')",
+  )
+  people.close()
+  const server = await createAuthorizationServer({
+    issuer: 'http://localhost:3000',
+    secretKeys: [secretKey],
+    store: sqlite(place.database),
+    users: table('people', { id: 'id', email: 'email' }),
+    sweepInterval: 0,
+  })
+  await server.tokens.createPersonal('Test', 7)
+  await server.close()
+  expect(await place.runWith({ env: keys }, 'secret-key', 'rotate')).toMatchObject({
+    code: 0,
+    stdout: '2\n',
+  })
+})

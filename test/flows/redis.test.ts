@@ -1,0 +1,156 @@
+import { redis } from 'svc-oauth2server/redis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { lacks } from '../support/needs.ts'
+import { type OwnRedis, startRedis } from '../support/redis.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import {
+  authorizeUrl,
+  ping,
+  refusal,
+  TestClient,
+  type TokenAnswer,
+  UserAgent,
+} from '../support/user-agent.ts'
+
+/** An authorization code flow whose short-lived values are in Redis, over two nodes. */
+describe.skipIf(await lacks('redis'))('with Redis', () => {
+  let own: OwnRedis
+  let a: TestServer
+  let b: TestServer
+  let client: TestClient
+  beforeAll(async () => {
+    own = await startRedis()
+    const transients = redis(own.url)
+    a = await startServer({ transients })
+    b = await startServer({ transients, beside: a })
+  })
+  afterAll(async () => {
+    await b.close()
+    await a.close()
+    await own[Symbol.asyncDispose]()
+  })
+  beforeEach(async () => {
+    client = await TestClient.register(a, new UserAgent())
+  })
+
+  /** The same request to both nodes in turn. */
+  const presented = (code: string, times: number): Promise<readonly TokenAnswer[]> => {
+    const atB = new TestClient(b, client.agent, client, 'basic')
+    const redeem = (at: TestClient) => at.redeem(code, { code_verifier: client.pkce.verifier })
+    return Promise.all(
+      Array.from({ length: times }, (_, index) => redeem(index % 2 === 0 ? client : atB)),
+    )
+  }
+
+  test('login, consent and code, redeemed at the other node; nothing of it is in the database', async () => {
+    const code = await client.code()
+    const [, atB] = await presented('x', 2)
+    expect(atB && refusal(atB)).toBe('400 invalid_grant')
+    const other = new TestClient(b, client.agent, client, 'basic')
+    const { status, body } = await other.redeem(code, { code_verifier: client.pkce.verifier })
+    expect(status).toBe(200)
+    expect([await ping(a, body.access_token), await ping(b, body.access_token)]).toEqual([200, 200])
+    expect(await a.query('select * from oauth2server_transient')).toEqual([])
+  })
+
+  test.each([1, 2, 3])(
+    'a code that is presented 20 times in parallel at two nodes is redeemed once (round %i)',
+    async () => {
+      const answers = await presented(await client.code(), 20)
+      const successful = answers.filter(({ status }) => status === 200)
+      expect(successful).toHaveLength(1)
+      const refused = answers.filter((answer) => answer.status !== 200).map(refusal)
+      expect(new Set(refused)).toEqual(new Set(['400 invalid_grant']))
+      // A replay with full proof: what was issued is revoked, everywhere.
+      const token = successful[0]?.body.access_token ?? ''
+      expect([await ping(a, token), await ping(b, token)]).toEqual([401, 401])
+    },
+  )
+
+  test('a decision that is sent 20 times in parallel makes one code', async () => {
+    await client.agent.logIn(a)
+    const html = await (await client.agent.browse(client.url())).text()
+    const decide = () =>
+      client.agent.submit(
+        Object.assign(new Response(html), { address: `${a.issuer}/oauth/authorize` }),
+        { confirm: 'yes' },
+      )
+    const answers = await Promise.all(Array.from({ length: 20 }, decide))
+    const codes = answers
+      .map((answer) => new URL(answer.headers.get('location') ?? a.issuer, a.issuer))
+      .filter(({ searchParams }) => searchParams.has('code'))
+    expect(codes).toHaveLength(1)
+  })
+
+  test('a code ends by the clock of the server', async () => {
+    const code = await client.code()
+    a.advance(60)
+    expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
+  })
+
+  test('while Redis is silent: 503 and no verdict; tokens go on, and the code is as good as before', async () => {
+    const { access_token } = await client.tokens()
+    const code = await client.code()
+    own.pause()
+    const refused = await client.redeem(code)
+    expect(refusal(refused)).toBe('503 temporarily_unavailable')
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(JSON.stringify(refused.body)).not.toMatch(/redis/i)
+    expect(await ping(b, access_token)).toBe(200)
+    // The client's redirect URI is proven, so it may be told in the place of the browser.
+    const asked = await client.agent.fetch(authorizeUrl(a.issuer, { client_id: client.clientId }))
+    expect([303, 503]).toContain(asked.status)
+    expect(asked.headers.get('location') ?? '').not.toMatch(/login|code=/)
+    expect((await fetch(`${a.issuer}/health/ready`)).status).toBe(503)
+    expect((await fetch(`${a.issuer}/health/live`)).status).toBe(200)
+
+    own.resume()
+    await vi.waitFor(async () => expect(await a.server.isReady()).toBe(true), { timeout: 8_000 })
+    expect((await client.redeem(code)).status).toBe(200)
+  })
+
+  test('Redis lost what it had: codes are invalid, logins and consents stand, and new codes come', async () => {
+    const code = await client.code()
+    await own.stop()
+    expect(refusal(await client.redeem(code))).toBe('503 temporarily_unavailable')
+    await own.start()
+    await vi.waitFor(async () => expect(await a.server.isReady()).toBe(true), { timeout: 8_000 })
+    expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
+    const again = await client.agent.fetch(client.url())
+    expect(again.headers.get('location')).toContain('code=')
+  })
+
+  test('every operation is seen by aroundStore', async () => {
+    const seen = new Set<string>()
+    await using watched = await startServer({
+      transients: redis(own.url),
+      aroundStore: ({ name }, run) => {
+        seen.add(name)
+        return run()
+      },
+    })
+    await (await TestClient.register(watched, new UserAgent())).tokens()
+    await watched.server.isReady()
+    expect([...seen]).toEqual(
+      expect.arrayContaining([
+        'transients.put',
+        'transients.get',
+        'transients.take',
+        'transients.ping',
+        'ping',
+      ]),
+    )
+  })
+
+  test('the connection ends with the server', async () => {
+    const connections = async () =>
+      String(await own.command('CLIENT', 'LIST'))
+        .trim()
+        .split('\n').length
+    const before = await connections()
+    const further = await startServer({ transients: redis(own.url) })
+    expect(await connections()).toBe(before + 1)
+    await further.close()
+    await vi.waitFor(async () => expect(await connections()).toBe(before))
+  })
+})

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { digestOf } from '../../../src/crypto/digest.ts'
+import { call, each, kinds, type Outcome, post } from '../../support/load.ts'
+import { lacks } from '../../support/needs.ts'
+import { sharedRedis } from '../../support/redis.ts'
+import { type Site, startSite } from '../../support/site.ts'
+
+const many = 2_000
+/** How often each is presented at once. */
+const times = 5
+/** How many different ones are under way at once. */
+const width = 20
+/** Milliseconds for all of them, on a machine that others use too. */
+const timeout = 300_000
+
+/** Codes may wait for their turn. */
+const patient = { OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600' }
+
+const isLacking = (await lacks('postgres')) || (await lacks('redis'))
+
+/** One thing presented several times at the same moment, each time to another node. */
+const presented = (send: (turn: number) => Promise<Outcome>, index: number): Promise<Outcome[]> =>
+  Promise.all(Array.from({ length: times }, (_, turn) => send(index + turn)))
+
+/** The sets of answers that there were, and how often. */
+const patterns = (volleys: readonly (readonly Outcome[])[]): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const volley of volleys) {
+    const pattern = JSON.stringify(kinds(volley))
+    counts[pattern] = (counts[pattern] ?? 0) + 1
+  }
+  return counts
+}
+
+const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`
+
+/** Codes that a signed-in user has agreed to before, made at all nodes. */
+const makeCodes = async ({
+  client,
+  agent,
+  node,
+  browserHeaders,
+}: Site): Promise<readonly string[]> => {
+  await client.code(node(0), agent)
+  const headers = await browserHeaders()
+  const codes: string[] = []
+  await each(Array.from({ length: many }), width, async (_, index) => {
+    const url = client.authorizeUrl(node(index))
+    const answer = await call({ url, headers })
+    const code = new URL(String(answer.headers.location)).searchParams.get('code')
+    if (code !== null) codes.push(code)
+  })
+  return codes
+}
+
+/** Refresh tokens of as many authorizations. */
+const makeRefreshTokens = async ({ records, client, user }: Site): Promise<readonly string[]> => {
+  const found = await records.clients.find(client.clientId)
+  if (!found) throw new Error('There is no client.')
+  const tokens: string[] = []
+  await each(Array.from({ length: many }), 5, async () => {
+    const { refreshToken } = await records.tokens.issue({
+      type: 'user',
+      client: found,
+      subject: user,
+      scopes: ['notes:read'],
+      refreshable: true,
+    })
+    tokens.push(refreshToken ?? '')
+  })
+  return tokens
+}
+
+describe.skipIf(isLacking).each([
+  { kept: 'the database', redisUrl: undefined },
+  { kept: 'Redis', redisUrl: sharedRedis },
+])('three nodes, codes in $kept', ({ kept, redisUrl }) => {
+  let site: Site
+  beforeAll(async () => {
+    site = await startSite({
+      redisUrl,
+      env: { ...patient, OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '0' },
+    })
+  })
+  afterAll(() => site?.[Symbol.asyncDispose]())
+
+  test(`${many} codes, each presented ${times} times at once: every one is redeemed exactly once`, {
+    timeout,
+  }, async () => {
+    const codes = await makeCodes(site)
+    expect(new Set(codes).size).toBe(many)
+    const began = performance.now()
+    const volleys: Outcome[][] = []
+    await each(codes, width, async (code, index) => {
+      const send = (turn: number) => post(site.client.redemption(site.node(turn), code))
+      volleys.push(await presented(send, index))
+    })
+    console.log(`${many} codes in ${kept} × ${times}: ${seconds(began)}`, patterns(volleys))
+    expect(patterns(volleys)).toEqual({ '{"200":1,"400 invalid_grant":4}': many })
+    const [row] = await site.database.query(
+      `select count(*) as families, count(distinct a.code_digest) as codes, count(a.revoked_at) as revoked,
+       (select count(*) from oauth2server_token) as tokens
+       from oauth2server_authorization a where a.code_digest is not null`,
+    )
+    // Whoever came second has proved everything: a replay, which ends what was issued.
+    expect(row).toEqual({ families: `${many}`, codes: `${many}`, revoked: `${many}`, tokens: '0' })
+  })
+
+  test(`${many} refresh tokens without a leeway, each presented ${times} times at once: one wins, and is then revoked`, {
+    timeout,
+  }, async () => {
+    const tokens = await makeRefreshTokens(site)
+    const began = performance.now()
+    const volleys: Outcome[][] = []
+    await each(tokens, width, async (token, index) => {
+      const send = (turn: number) => post(site.client.refreshing(site.node(turn), token))
+      volleys.push(await presented(send, index))
+    })
+    console.log(
+      `${many} refresh tokens × ${times}, no leeway: ${seconds(began)}`,
+      patterns(volleys),
+    )
+    expect(patterns(volleys)).toEqual({ '{"200":1,"400 invalid_grant":4}': many })
+    expect(await rotationsOf(site, tokens)).toEqual({ rotations: many, revoked: many, alive: 0 })
+  })
+})
+
+describe.skipIf(isLacking)('three nodes with the leeway', () => {
+  test(`${many} refresh tokens, each presented ${times} times at once: one rotation, the same answer`, {
+    timeout,
+  }, async () => {
+    await using site = await startSite({ redisUrl: sharedRedis })
+    const tokens = await makeRefreshTokens(site)
+    const began = performance.now()
+    const volleys: Outcome[][] = []
+    await each(tokens, width, async (token, index) => {
+      const send = (turn: number) => post(site.client.refreshing(site.node(turn), token))
+      volleys.push(await presented(send, index))
+    })
+    console.log(`${many} refresh tokens × ${times}, leeway: ${seconds(began)}`, patterns(volleys))
+    expect(patterns(volleys)).toEqual({ '{"200":5}': many })
+    const answers = volleys.map(
+      (volley) =>
+        new Set(volley.map(({ body }) => `${body.access_token} ${body.refresh_token}`)).size,
+    )
+    expect(new Set(answers)).toEqual(new Set([1]))
+    expect(await rotationsOf(site, tokens)).toEqual({ rotations: many, revoked: 0, alive: many })
+  })
+})
+
+/** What became of refresh tokens: how many were rotated, and how many of their authorizations live. */
+const rotationsOf = async ({ database }: Site, tokens: readonly string[]) => {
+  const [row] = await database.query(
+    `select count(*) as rotations, count(a.revoked_at) as revoked, count(t.id) as alive
+     from oauth2server_rotated_refresh_token r
+     join oauth2server_authorization a on a.id = r.authorization_id
+     left join oauth2server_token t on t.authorization_id = a.id
+     where r.digest = any($1)`,
+    [tokens.map((token) => digestOf('refresh_token', token))],
+  )
+  return Object.fromEntries(Object.entries(row ?? {}).map(([name, n]) => [name, Number(n)]))
+}

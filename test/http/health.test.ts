@@ -1,0 +1,147 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { StoreUnavailable } from 'svc-oauth2server'
+import { describe, expect, test } from 'vitest'
+import { startServer, type TestOptions } from '../support/server.ts'
+
+/** A server whose store, and keeper of short-lived values, the test can take away. */
+const start = async (options: TestOptions = {}) => {
+  let store: () => Promise<void> = async () => undefined
+  let beside: () => Promise<void> = async () => undefined
+  let asked = 0
+  const app = await startServer({
+    aroundStore: async ({ name }, run) => {
+      if (name === 'ping') {
+        asked += 1
+        await store()
+      }
+      if (name === 'transients.ping') await beside()
+      return run()
+    },
+    ...options,
+  })
+  return {
+    app,
+    asked: () => asked,
+    storeDoes: (what: () => Promise<void>) => {
+      store = what
+    },
+    besideDoes: (what: () => Promise<void>) => {
+      beside = what
+    },
+    get: (path: string, init?: RequestInit) => fetch(`${app.issuer}/health/${path}`, init),
+    [Symbol.asyncDispose]: () => app.close(),
+  }
+}
+
+const fails = () => Promise.reject(new StoreUnavailable('The disk at /var/lib is gone.'))
+
+describe('contract §2 /health/live and /health/ready', () => {
+  test.each(['', '/auth'])('answer 200 under the path %j, to everybody', async (basePath) => {
+    await using host = await start({ basePath })
+    const credentials: readonly Record<string, string>[] = [
+      {},
+      { authorization: 'Bearer x' },
+      { cookie: 'oauth2server_session=x' },
+    ]
+    for (const headers of credentials) {
+      for (const [path, status] of [
+        ['live', 'live'],
+        ['ready', 'ready'],
+      ] as const) {
+        const answer = await host.get(path, { headers })
+        expect(answer.status).toBe(200)
+        expect(await answer.json()).toEqual({ status })
+        expect(answer.headers.get('content-type')).toBe('application/json')
+        expect(answer.headers.get('cache-control')).toBe('no-store')
+        expect(answer.headers.get('set-cookie')).toBeNull()
+      }
+    }
+    expect((await host.get('ready', { method: 'HEAD' })).status).toBe(200)
+    const post = await host.get('live', { method: 'POST' })
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  })
+
+  test('not ready while the store is away: 503 with Retry-After; the process lives', async () => {
+    await using host = await start()
+    host.storeDoes(fails)
+    const answer = await host.get('ready')
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(await answer.json()).toEqual({ status: 'not ready' })
+    expect((await host.get('live')).status).toBe(200)
+    host.storeDoes(async () => undefined)
+    expect((await host.get('ready')).status).toBe(200)
+  })
+
+  test('the log says why, once for each change', async () => {
+    await using host = await start()
+    host.storeDoes(fails)
+    for (let times = 0; times < 3; times += 1) await host.get('ready')
+    host.storeDoes(async () => undefined)
+    for (let times = 0; times < 3; times += 1) await host.get('ready')
+    const said = host.app.log.filter(({ event }) => event.startsWith('health.'))
+    expect(said).toEqual([
+      expect.objectContaining({ event: 'health.unready', error: expect.any(StoreUnavailable) }),
+      expect.objectContaining({ event: 'health.ready' }),
+    ])
+  })
+
+  test('a store that does not answer within a second is away', async () => {
+    await using host = await start()
+    host.storeDoes(() => delay(1_800))
+    const started = performance.now()
+    expect((await host.get('ready')).status).toBe(503)
+    expect(performance.now() - started).toBeLessThan(1_600)
+  })
+
+  test('whoever asks at the same time shares one look at the store', async () => {
+    await using host = await start()
+    host.storeDoes(() => delay(300))
+    const answers = await Promise.all(Array.from({ length: 50 }, () => host.get('ready')))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    expect(host.asked()).toBeLessThan(3)
+  })
+
+  test('short-lived values beside the database count as well', async () => {
+    const nothing = async () => undefined
+    let closed = 0
+    await using host = await start({
+      transients: {
+        description: 'a test',
+        open: async () => ({
+          put: async () => true,
+          get: nothing,
+          take: nothing,
+          increment: async () => 1,
+          delete: nothing,
+          deleteExpired: async () => 0,
+          ping: nothing,
+          close: async () => {
+            closed += 1
+          },
+        }),
+      },
+    })
+    expect((await host.get('ready')).status).toBe(200)
+    host.besideDoes(fails)
+    expect((await host.get('ready')).status).toBe(503)
+    await host.app.server.close()
+    expect(closed).toBe(1)
+  })
+
+  test('not ready from drain() on, though everything is still served', async () => {
+    await using host = await start()
+    const token = await host.app.personalToken()
+    expect(await host.app.server.isReady()).toBe(true)
+    host.app.server.drain()
+    const answer = await host.get('ready')
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(await host.app.server.isReady()).toBe(false)
+    expect((await host.get('live')).status).toBe(200)
+    const headers = { authorization: `Bearer ${token}` }
+    expect((await fetch(`${host.app.issuer}/api/me`, { headers })).status).toBe(200)
+    expect(host.app.log.filter(({ event }) => event.startsWith('health.'))).toEqual([])
+  })
+})

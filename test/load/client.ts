@@ -1,0 +1,100 @@
+export interface Pair {
+  accessToken: string
+  refreshToken: string
+}
+
+/** A user's browser and a confidential client, who send their requests to whichever server they like. */
+export interface LoadClientOptions {
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly redirectUri: string
+  readonly email: string
+  readonly password: string
+}
+
+const expectStatus = (answer: Response, status: number): void => {
+  if (answer.status !== status) throw new Error(`${answer.url} answered ${answer.status}`)
+}
+
+export class LoadClient {
+  readonly #options: LoadClientOptions
+  #cookie = ''
+
+  constructor(options: LoadClientOptions) {
+    this.#options = options
+  }
+
+  /** Logs the user in: the session holds at every server. */
+  async logIn(url: string): Promise<void> {
+    const page = await fetch(`${url}/login`)
+    const cookie = cookieOf(page)
+    const token = /name="csrf_token" value="([^"]+)"/.exec(await page.text())?.[1] ?? ''
+    const { email, password } = this.#options
+    const answer = await fetch(`${url}/login`, {
+      method: 'POST',
+      body: new URLSearchParams({ email, password, csrf_token: token }),
+      headers: { cookie },
+      redirect: 'manual',
+    })
+    expectStatus(answer, 303)
+    this.#cookie = cookieOf(answer)
+  }
+
+  /** An authorization whose consent is remembered, redeemed at another server. */
+  async newPair(from: string, at: string): Promise<Pair> {
+    const { clientId, redirectUri } = this.#options
+    const query = new URLSearchParams({
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      scope: 'user:email',
+    })
+    const answer = await fetch(`${from}/oauth/authorize?${query}`, {
+      headers: { cookie: this.#cookie },
+      redirect: 'manual',
+    })
+    const code = new URL(answer.headers.get('location') ?? '', from).searchParams.get('code')
+    if (code === null) throw new Error(`${from} gave no code, but ${answer.status}`)
+    return this.#pair(at, { grant_type: 'authorization_code', code, redirect_uri: redirectUri })
+  }
+
+  refresh(at: string, { refreshToken }: Pair): Promise<Pair> {
+    return this.#pair(at, { grant_type: 'refresh_token', refresh_token: refreshToken })
+  }
+
+  async ownToken(at: string): Promise<void> {
+    await this.#token(at, { grant_type: 'client_credentials' })
+  }
+
+  /** The bearer check. */
+  async use(at: string, { accessToken }: Pair): Promise<void> {
+    const answer = await fetch(`${at}/oauth/ping`, {
+      headers: { authorization: `Bearer ${accessToken}` },
+    })
+    await answer.arrayBuffer()
+    expectStatus(answer, 200)
+  }
+
+  async #pair(at: string, parameters: Record<string, string>): Promise<Pair> {
+    const { access_token: accessToken, refresh_token: refreshToken } = await this.#token(
+      at,
+      parameters,
+    )
+    return { accessToken: String(accessToken), refreshToken: String(refreshToken) }
+  }
+
+  async #token(at: string, parameters: Record<string, string>): Promise<Record<string, unknown>> {
+    const { clientId, clientSecret } = this.#options
+    const answer = await fetch(`${at}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams(parameters),
+      headers: { authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}` },
+    })
+    const body = (await answer.json()) as Record<string, unknown>
+    if (answer.status !== 200)
+      throw new Error(`${parameters.grant_type} answered ${answer.status} ${body.error}`)
+    return body
+  }
+}
+
+const cookieOf = (answer: Response): string => answer.headers.getSetCookie()[0]?.split(';')[0] ?? ''

@@ -1,0 +1,22 @@
+/**
+ * Measurements under load, by hand: `npm run test:load -- NAME [ARGUMENT…]`. Each prints its figures, and
+ * ends with status 1 where something was lost or failed.
+ */
+import { readdirSync } from 'node:fs'
+
+const [name = '', ...args] = process.argv.slice(2)
+// A measurement is a file here that exports `run`; the others help it.
+const helpers = ['main', 'client', 'meter', 'servers']
+const known = readdirSync(import.meta.dirname)
+  .map((file) => file.replace(/\.ts$/, ''))
+  .filter((file) => !helpers.includes(file))
+
+if (known.includes(name)) {
+  const { run } = (await import(`./${name}.ts`)) as {
+    run(args: readonly string[]): Promise<boolean>
+  }
+  process.exitCode = (await run(args)) ? 0 : 1
+} else {
+  process.stderr.write(`usage: npm run test:load -- ${known.join(' | ')}\n`)
+  process.exitCode = 2
+}

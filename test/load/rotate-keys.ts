@@ -1,0 +1,209 @@
+/**
+ * A rotation of the secret keys over many tokens, beside two servers under load.
+ *
+ *     npm run test:load -- rotate-keys [TOKENS]
+ *
+ * With DATABASE_URL=postgres://…, an empty database, it fills that one; without, an SQLite file.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pLimit from 'p-limit'
+import { digestOf } from '../../src/crypto/digest.ts'
+import { KeyRing } from '../../src/crypto/sealed.ts'
+import { fromEnvironment } from '../../src/environment.ts'
+import { type AuthorizationServer, createAuthorizationServer } from '../../src/index.ts'
+import { accessClaims, refreshClaims } from '../../src/records/claims.ts'
+import { LoadClient, type Pair } from './client.ts'
+import { Meter } from './meter.ts'
+import { runCommand, type ServerProcess, startServer, type Variables } from './servers.ts'
+
+const oldKey = 'the old secret key of the measurement'
+const newKey = 'the new secret key of the measurement'
+const redirectUri = 'https://client.example/cb'
+const email = 'load@example.org'
+const password = 'correct horse battery staple'
+const scopes = ['user:email']
+const workers = 12
+/** Milliseconds of load without a rotation, to compare with. */
+const idle = 5_000
+
+const openServer = async (env: Variables): Promise<AuthorizationServer> => {
+  const { options } = await fromEnvironment(env)
+  return createAuthorizationServer({ ...options, sweepInterval: 0, log: () => undefined })
+}
+
+const furnish = async (server: AuthorizationServer) => {
+  const user = await server.users.create({ email, password })
+  const { client, clientSecret } = await server.clients.create({
+    name: 'Load',
+    userId: user.id,
+    redirectUris: [redirectUri],
+    defaultScopes: scopes,
+  })
+  await server.consents.grant(user.id, client.clientId, scopes)
+  return { user, clientId: client.clientId, clientSecret }
+}
+
+/** Authorizations with their pairs, under the old key, written past the endpoints. */
+const fill = async (
+  { store }: AuthorizationServer,
+  { user, clientId }: Awaited<ReturnType<typeof furnish>>,
+  count: number,
+): Promise<Pair[]> => {
+  const keys = new KeyRing([oldKey])
+  const pairs: Pair[] = []
+  const createdAt = Date.now()
+  const ends = createdAt + 86_400_000
+  while (pairs.length < count) {
+    await store.transaction(async (tx) => {
+      for (let index = 0; index < 500 && pairs.length < count; index += 1) {
+        const authorizationId = await tx.authorizations.insertOnce({
+          clientId,
+          userId: user.id,
+          scopes,
+          codeDigest: null,
+          code: null,
+          userAgent: '',
+          createdAt,
+          expiresAt: ends,
+        })
+        const fields = {
+          clientId,
+          userId: user.id,
+          authorizationId: authorizationId ?? null,
+          tokenType: 'bearer',
+          expires: ends,
+          refreshExpires: ends,
+          scopes,
+          isPersonal: false,
+          isInternal: false,
+          createdAt,
+        } as const
+        const pair = { accessToken: secret(), refreshToken: secret() }
+        const accessDigest = digestOf('access_token', pair.accessToken)
+        const refreshDigest = digestOf('refresh_token', pair.refreshToken)
+        const access = accessClaims(accessDigest, fields)
+        const refresh = refreshClaims(refreshDigest, fields, scopes)
+        await tx.tokens.insert({
+          fields,
+          accessDigest,
+          accessToken: keys.seal('token', pair.accessToken, access),
+          refreshDigest,
+          refreshToken: keys.seal('token', pair.refreshToken, refresh),
+        })
+        pairs.push(pair)
+      }
+    })
+  }
+  return pairs
+}
+
+const secret = (): string => randomBytes(32).toString('hex')
+
+/** Sends requests to both servers until told to stop. */
+const underLoad = (
+  servers: readonly ServerProcess[],
+  client: LoadClient,
+  pairs: readonly Pair[],
+) => {
+  const meter = new Meter()
+  let isOver = false
+  const work = async (worker: number): Promise<void> => {
+    for (let turn = 0; !isOver; turn += 1) {
+      const at = servers[(turn + worker) % servers.length]?.url ?? ''
+      const beside = servers[(turn + worker + 1) % servers.length]?.url ?? ''
+      // Every worker has tokens of its own, spread over the whole table.
+      const pair = pairs[((turn * 7919) % Math.floor(pairs.length / workers)) * workers + worker]
+      if (!pair) return
+      for (let uses = 0; uses < 5; uses += 1)
+        await meter.time('bearer', () => client.use(uses % 2 ? at : beside, pair))
+      await meter.time('refresh', async () => {
+        Object.assign(pair, await client.refresh(at, pair))
+      })
+      await meter.time('bearer', () => client.use(beside, pair))
+      await meter.time('code', async () => {
+        await client.newPair(beside, at)
+      })
+      await meter.time('client', () => client.ownToken(beside))
+    }
+  }
+  const working = Array.from({ length: workers }, (_, worker) => work(worker))
+  return {
+    meter,
+    async end() {
+      isOver = true
+      await Promise.all(working)
+    },
+  }
+}
+
+/** The pairs that a server with the new key alone does not find. */
+const lost = async (server: AuthorizationServer, pairs: readonly Pair[]): Promise<number> => {
+  const limit = pLimit(8)
+  const found = await Promise.all(
+    pairs.map(({ accessToken, refreshToken }) =>
+      limit(async () => {
+        const both = [
+          await server.tokens.find({ accessToken }),
+          await server.tokens.find({ refreshToken }),
+        ]
+        return both.every((token) => token !== undefined)
+      }),
+    ),
+  )
+  return found.filter((isThere) => !isThere).length
+}
+
+const seconds = (since: number): number => Math.round((performance.now() - since) / 100) / 10
+
+/** Fills the database, rotates, prints the figures. @returns whether nothing failed and nothing was lost */
+export const run = async ([count = '100000']: readonly string[]): Promise<boolean> => {
+  const folder = await mkdtemp(join(tmpdir(), 'oauth2server-load-'))
+  const DATABASE_URL = process.env.DATABASE_URL ?? `sqlite:${join(folder, 'load.sqlite')}`
+  const env = { DATABASE_URL, BASE_URL: 'http://localhost:3000' }
+  const both = { ...env, SECRET_KEY: newKey, SECRET_KEY_PREVIOUS: oldKey }
+  const servers: ServerProcess[] = []
+  try {
+    const begun = performance.now()
+    const filling = await openServer({ ...env, SECRET_KEY: oldKey })
+    const made = await furnish(filling)
+    const pairs = await fill(filling, made, Number(count))
+    await filling.close()
+    console.log(`${pairs.length} tokens made in ${seconds(begun)} s: ${DATABASE_URL.split(':')[0]}`)
+
+    servers.push(await startServer(both), await startServer(both))
+    const client = new LoadClient({ ...made, redirectUri, email, password })
+    await client.logIn(servers[0]?.url ?? '')
+    const load = underLoad(servers, client, pairs)
+    await delay(2_000)
+    load.meter.take()
+    await delay(idle)
+    console.log(`without a rotation, in ${idle / 1000} s:`)
+    console.table(load.meter.take())
+
+    const rotating = performance.now()
+    const resealed = await runCommand(['secret-key', 'rotate'], both)
+    const took = seconds(rotating)
+    const during = load.meter.take()
+    await load.end()
+    console.log(`${resealed} rows sealed anew in ${took} s; meanwhile:`)
+    console.table(during)
+    const again = await runCommand(['secret-key', 'rotate'], both)
+    const after = await openServer({ ...env, SECRET_KEY: newKey })
+    const gone = await lost(after, pairs)
+    await after.close()
+    const complaints = servers.flatMap((server) => server.complaints)
+    const failed = load.meter.reasons
+    console.log(
+      `run again: ${again} rows; lost: ${gone} of ${pairs.length} tokens; failed requests: ${failed.length}`,
+    )
+    for (const line of [...failed, ...complaints].slice(0, 20)) console.log(line)
+    return failed.length === 0 && gone === 0 && complaints.length === 0 && again === '0'
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()))
+    await rm(folder, { recursive: true })
+  }
+}

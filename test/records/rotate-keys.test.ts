@@ -1,0 +1,504 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type AroundStore, StoreUnavailable, StoreUnusable } from 'svc-oauth2server'
+import { describe, expect, test, vi } from 'vitest'
+import { KeyRing } from '../../src/crypto/sealed.ts'
+import { count, execute, query } from '../support/database.ts'
+import { secretKey, startServer, type TestServer } from '../support/server.ts'
+import { authorizationOf, statusOf } from '../support/tokens.ts'
+import { everyKind, expectAllWork, ownToken, redeem } from './every-kind.ts'
+
+const next = 'the next secret key, of more than 32 bytes'
+const third = 'a third secret key, also of more than 32 bytes'
+const idOf = (secret: string): string => new KeyRing([secret]).currentId
+
+/** The sealed columns of every table. */
+const columns = [
+  ['token', 'access_token'],
+  ['token', 'refresh_token'],
+  ['rotated_refresh_token', 'seal'],
+  ['client', 'seal'],
+  ['consent', 'seal'],
+  ['session', 'seal'],
+  ['user', 'password_hash'],
+] as const
+
+/** How many values of each kind are under a key. */
+const under = ({ database }: TestServer, secret: string): Record<string, number> =>
+  Object.fromEntries(
+    columns
+      .map(([table, column]): [string, number] => {
+        const where = `where ${column} like '${idOf(secret)}.%'`
+        return [`${table}.${column}`, count(database, `oauth2server_${table} ${where}`)]
+      })
+      .filter(([, rows]) => rows > 0),
+  )
+
+const noted = ({ database }: TestServer): readonly string[] =>
+  query<{ id: string }>(database, 'select id from oauth2server_secret_key').map(({ id }) => id)
+
+/** Another node on the database of this one, with these keys. */
+const node = (app: TestServer, secretKeys: readonly string[], aroundStore?: AroundStore) =>
+  startServer({
+    beside: app,
+    issuer: app.issuer,
+    secretKeys,
+    ...(aroundStore ? { aroundStore } : {}),
+  })
+
+/** Runs the work once, before the first operation of that name. */
+const beforeFirst = (operation: string, work: () => Promise<unknown>): AroundStore => {
+  let isDone = false
+  return async ({ name }, run) => {
+    if (name === operation && !isDone) {
+      isDone = true
+      await work()
+    }
+    return run()
+  }
+}
+
+describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
+  test('every kind of row works before, during and after it, and then without the earlier key', async () => {
+    await using app = await startServer()
+    const made = await everyKind(app)
+    await expectAllWork(app, made)
+    expect(Object.keys(under(app, secretKey))).toHaveLength(columns.length)
+
+    // Every server knows the new key before the first one writes under it.
+    const knowing = await node(app, [secretKey, next])
+    await expectAllWork(knowing, made)
+    await using writing = await node(app, [next, secretKey])
+    const checked = new Set<string>()
+    await using rotating = await node(app, [next, secretKey], async ({ name }, run) => {
+      const result = await run()
+      if (name.startsWith('sealed.') && !checked.has(name)) {
+        checked.add(name)
+        for (const at of [knowing, writing]) await expectAllWork(at, made)
+      }
+      return result
+    })
+    await rotating.server.rotateSecretKeys()
+    expect(checked.size).toBeGreaterThanOrEqual(11)
+    await knowing.close()
+
+    const { unreadable, isComplete, keepFor } = await rotating.server.rotateSecretKeys()
+    expect({ unreadable, isComplete, keepFor }).toEqual({
+      unreadable: [],
+      isComplete: true,
+      keepFor: 86_400,
+    })
+    expect(under(app, secretKey)).toEqual({})
+    expect(noted(app)).toEqual([idOf(next)])
+    for (const at of [writing, rotating]) await expectAllWork(at, made)
+
+    await using after = await node(app, [next])
+    await expectAllWork(after, made)
+    for (const { accessToken, refreshToken } of made.untouched) {
+      expect(await statusOf(after, accessToken)).toBe(200)
+      expect((await made.refresh(after, refreshToken)).status).toBe(200)
+    }
+    // What is known of a used refresh token is kept too: beyond the leeway it ends its authorization.
+    after.advance(61)
+    expect((await made.refresh(after, made.rotated)).body.error).toBe('invalid_grant')
+    expect(await statusOf(after, String(made.answered.access_token))).toBe(401)
+    expect([rotating, writing, after].flatMap(({ log }) => log).map(({ event }) => event)).toEqual([
+      'refresh_token.reused',
+    ])
+  })
+
+  test('says how far it has come, and how many rows it sealed; a second one finds none', async () => {
+    await using app = await startServer()
+    const { clientId } = await app.client()
+    for (let index = 0; index < 600; index += 1) await authorizationOf(app, clientId)
+    await using rotating = await node(app, [next, secretKey])
+    const progress: { table: string; resealed: number }[] = []
+    const onProgress = (step: { table: string; resealed: number }) => progress.push(step)
+    expect((await rotating.server.rotateSecretKeys({ onProgress })).resealed).toBe(602)
+    expect(progress.slice(0, 3)).toEqual([
+      { table: 'oauth2server_token', resealed: 250 },
+      { table: 'oauth2server_token', resealed: 500 },
+      { table: 'oauth2server_token', resealed: 600 },
+    ])
+    expect(progress.at(-1)).toEqual({ table: 'oauth2server_user', resealed: 602 })
+    const before = progress.length
+    expect(await rotating.server.rotateSecretKeys({ onProgress })).toMatchObject({ resealed: 0 })
+    expect(progress.slice(before).every(({ resealed }) => resealed === 0)).toBe(true)
+  })
+
+  test('several earlier keys at once, and back again', async () => {
+    await using app = await startServer()
+    const tokens = [await app.personalToken()]
+    const second = await node(app, [next, secretKey])
+    tokens.push(await second.personalToken())
+    await second.close()
+    await using all = await node(app, [third, next, secretKey])
+    tokens.push(await all.personalToken())
+    // Two tokens with the clients behind them, and the user.
+    expect((await all.server.rotateSecretKeys()).resealed).toBe(5)
+    expect(noted(app)).toEqual([idOf(third)])
+    await using back = await node(app, [secretKey, third])
+    expect((await back.server.rotateSecretKeys()).resealed).toBe(7)
+    expect(noted(app)).toEqual([idOf(secretKey)])
+    for (const token of tokens) expect(await statusOf(app, token)).toBe(200)
+  })
+
+  test('two at once seal every row, each once', async () => {
+    await using app = await startServer()
+    const { clientId } = await app.client()
+    const issued = await Promise.all(
+      Array.from({ length: 700 }, () => authorizationOf(app, clientId)),
+    )
+    await using one = await node(app, [next, secretKey])
+    await using another = await node(app, [next, secretKey])
+    const rotations = await Promise.all(
+      [one, another].map(({ server }) => server.rotateSecretKeys()),
+    )
+    expect(rotations.map(({ isComplete }) => isComplete)).toEqual([true, true])
+    expect(rotations.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(702)
+    await using after = await node(app, [next])
+    for (const { accessToken } of issued.slice(0, 20))
+      expect(await statusOf(after, accessToken)).toBe(200)
+    expect(
+      await after.server.tokens.find({ refreshToken: issued[9]?.refreshToken ?? '' }),
+    ).toBeDefined()
+  })
+
+  test('ended in the middle, and run again: what was sealed stays, the rest follows', async () => {
+    await using app = await startServer()
+    const { clientId } = await app.client()
+    for (let index = 0; index < 600; index += 1) await authorizationOf(app, clientId)
+    let writes = 0
+    const failing = await node(app, [next, secretKey], async ({ name }, run) => {
+      if (name !== 'sealed.tokens.reseal') return run()
+      writes += 1
+      if (writes === 2) throw new StoreUnavailable('The database is away.')
+      return run()
+    })
+    await expect(failing.server.rotateSecretKeys()).rejects.toThrow(StoreUnavailable)
+    await failing.close()
+    expect(under(app, next)['token.access_token']).toBe(250)
+    expect(new Set(noted(app))).toEqual(new Set([idOf(secretKey), idOf(next)]))
+    const failure = await node(app, [next]).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(StoreUnusable)
+    expect(String(failure)).toContain(
+      `key ${idOf(secretKey)} is missing, and needed by rows: 350 in oauth2server_token, 1 in oauth2server_client, 1 in oauth2server_user.`,
+    )
+    await using again = await node(app, [next, secretKey])
+    expect((await again.server.rotateSecretKeys()).resealed).toBe(352)
+    await using after = await node(app, [next])
+    expect(after.log).toEqual([])
+  })
+})
+
+describe('what changes meanwhile is not overwritten', () => {
+  const rotatingWith = (app: TestServer, operation: string, work: () => Promise<unknown>) =>
+    node(app, [next, secretKey], beforeFirst(operation, work))
+
+  test('tokens that are refreshed, revoked or renamed after they were read', async () => {
+    await using app = await startServer()
+    const made = await everyKind(app)
+    const { refresh, untouched, basic } = made
+    const [refreshed, revoked, kept] = untouched
+    if (!refreshed || !revoked || !kept) throw new Error('Too few authorizations were made.')
+    const other = await app.client()
+    const ofOther = await authorizationOf(app, other.clientId)
+    await app.server.consents.grant(app.user.id, other.clientId, ['notes:read'])
+    await using knowing = await node(app, [secretKey, next])
+    let renamed = ''
+    let pair: Record<string, unknown> = {}
+    await using rotating = await rotatingWith(app, 'sealed.tokens.reseal', async () => {
+      pair = (await refresh(knowing, refreshed.refreshToken)).body
+      await knowing.server.tokens.revoke(revoked.token)
+      renamed = (await knowing.server.clients.resetClientId(other.clientId)).clientId
+    })
+    expect((await rotating.server.rotateSecretKeys()).isComplete).toBe(true)
+    await using after = await node(app, [next])
+    expect(await statusOf(after, refreshed.accessToken)).toBe(401)
+    expect(await statusOf(after, String(pair.access_token))).toBe(200)
+    expect((await refresh(after, pair.refresh_token)).status).toBe(200)
+    expect(await statusOf(after, revoked.accessToken)).toBe(401)
+    expect((await refresh(after, revoked.refreshToken)).status).toBe(400)
+    expect(await statusOf(after, kept.accessToken)).toBe(200)
+    const found = await after.server.tokens.find({ accessToken: ofOther.accessToken })
+    expect(found?.token.clientId).toBe(renamed)
+    expect(await after.server.tokens.find({ refreshToken: ofOther.refreshToken })).toBeDefined()
+    expect(await after.server.consents.find(app.user.id, renamed)).toBeDefined()
+    expect(await after.server.clients.find(basic.clientId)).toBeDefined()
+    expect(after.log).toEqual([])
+  })
+
+  test('clients, consents and passwords that are changed after they were read', async () => {
+    await using app = await startServer()
+    const { basic } = await everyKind(app)
+    const { clientId } = basic
+    await using knowing = await node(app, [secretKey, next])
+    const { clients, consents, users } = knowing.server
+    const work = new Map<string, () => Promise<unknown>>([
+      [
+        'sealed.clients.reseal',
+        () => clients.update(clientId, { redirectUris: ['https://new.example/cb'] }),
+      ],
+      [
+        'sealed.consents.reseal',
+        () => consents.grant(app.user.id, clientId, ['notes:read', 'notes:write']),
+      ],
+      ['sealed.users.reseal', () => users.setPassword(app.user.id, 'another long password')],
+    ])
+    await using rotating = await node(app, [next, secretKey], async ({ name }, run) => {
+      const change = work.get(name)
+      work.delete(name)
+      await change?.()
+      return run()
+    })
+    expect((await rotating.server.rotateSecretKeys()).isComplete).toBe(true)
+    expect(work.size).toBe(0)
+    await using after = await node(app, [next])
+    expect((await after.server.clients.find(clientId))?.redirectUris).toEqual([
+      'https://new.example/cb',
+    ])
+    const consent = await after.server.consents.find(app.user.id, clientId)
+    expect(consent?.scopes).toEqual(['notes:read', 'notes:write'])
+    const { email } = app.user
+    expect(await after.server.users.withPassword(email, 'another long password')).toBeDefined()
+    expect(await after.server.users.withPassword(email, app.password)).toBeUndefined()
+    expect(after.log).toEqual([])
+  })
+
+  test('a login goes on when its password hash is sealed anew after the check, not when it is another', async () => {
+    await using app = await startServer()
+    await using rotating = await node(app, [next, secretKey])
+    const { users, sessions } = rotating.server
+    const browser = { cookie: null, address: '127.0.0.1', userAgent: 'test', raw: undefined }
+    const checked = await users.checked(app.user.email, app.password)
+    expect((await rotating.server.rotateSecretKeys()).resealed).toBe(1)
+    const again = await users.checked(app.user.email, app.password)
+    expect(again?.passwordHash).not.toBe(checked?.passwordHash)
+    expect(await sessions.signIn(app.user.id, browser, checked?.passwordHash)).toMatch(/session=/)
+    await users.setPassword(app.user.id, app.password)
+    await expect(sessions.signIn(app.user.id, browser, checked?.passwordHash)).rejects.toThrow()
+  })
+})
+
+describe('rows that do not open', () => {
+  test('P-23 what was tampered with is left as it is, counted, and refused as before', async () => {
+    await using app = await startServer()
+    const made = await everyKind(app)
+    const [widened, restorable, kept] = made.untouched
+    if (!widened || !restorable || !kept) throw new Error('Too few authorizations were made.')
+    const set = (table: string, columns: string, where: string, value: string | number | null) =>
+      expect(
+        execute(
+          app.database,
+          `update oauth2server_${table} set ${columns} where ${where} = ?`,
+          value,
+        ),
+      ).toBe(1)
+    const { user } = app
+    const other = await app.server.users.create({ email: 'user-b@example.org', password: null })
+    set('token', "scopes = 'notes:read notes:write'", 'id', widened.token.id)
+    set(
+      'authorization',
+      "scopes = 'notes:read notes:write'",
+      'id',
+      restorable.token.authorizationId,
+    )
+    set('client', "redirect_uris = 'https://evil.example/cb'", 'client_id', made.basic.clientId)
+    set('consent', "scopes = 'notes:write'", 'client_id', made.basic.clientId)
+    set('session', `user_id = ${Number(other.id)}`, 'user_id', Number(user.id))
+    set('rotated_refresh_token', 'rotated_at = rotated_at + 1000000', '1', 1)
+    set('user', "password_hash = 'no hash of ours'", 'id', Number(user.id))
+
+    await using rotating = await node(app, [next, secretKey])
+    const rotation = await rotating.server.rotateSecretKeys()
+    const old = idOf(secretKey)
+    expect(rotation.unreadable).toEqual([
+      { table: 'oauth2server_token', keyId: old, rows: 2 },
+      { table: 'oauth2server_rotated_refresh_token', keyId: old, rows: 1 },
+      { table: 'oauth2server_client', keyId: old, rows: 1 },
+      { table: 'oauth2server_consent', keyId: old, rows: 1 },
+      { table: 'oauth2server_session', keyId: old, rows: 1 },
+      { table: 'oauth2server_user', keyId: null, rows: 1 },
+    ])
+    expect(rotation.isComplete).toBe(true)
+    expect(under(app, secretKey)).toEqual({
+      'token.access_token': 1,
+      'token.refresh_token': 1,
+      'rotated_refresh_token.seal': 1,
+      'client.seal': 1,
+      'consent.seal': 1,
+      'session.seal': 1,
+    })
+    const reported = rotating.log.filter(({ event }) => event === 'secret_key.unreadable_rows')
+    expect(reported.map(({ level, message }) => `${level}: ${message}`)).toEqual(
+      expect.arrayContaining([
+        `error: Rows of oauth2server_token that key ${old} does not open, since they were tampered with: 2. They are refused, and were left as they are.`,
+        'error: Rows of oauth2server_user that are not sealed: 1. They are refused, and were left as they are.',
+      ]),
+    )
+
+    // They hold nobody to the earlier key, since it does not open them either.
+    await using after = await node(app, [next])
+    const { clients, consents, users, tokens } = after.server
+    expect(await clients.find(made.basic.clientId)).toBeUndefined()
+    expect(await consents.find(user.id, made.basic.clientId)).toBeUndefined()
+    expect(await users.withPassword(user.email, app.password)).toBeUndefined()
+    expect(await statusOf(after, widened.accessToken)).toBe(401)
+    expect(await tokens.find({ refreshToken: restorable.refreshToken })).toBeUndefined()
+    // What of a row is as it was goes on.
+    expect(await statusOf(after, restorable.accessToken)).toBe(200)
+    expect(await tokens.find({ refreshToken: kept.refreshToken })).toBeDefined()
+  })
+
+  test('rows under a key that is not configured are named by it', async () => {
+    await using app = await startServer()
+    const { clientId } = await app.client()
+    const issued = await authorizationOf(app, clientId)
+    execute(
+      app.database,
+      "update oauth2server_token set access_token = '0123abcd' || substr(access_token, 9) where id = ?",
+      issued.token.id,
+    )
+    await using rotating = await node(app, [next, secretKey])
+    expect(await rotating.server.rotateSecretKeys()).toMatchObject({
+      unreadable: [{ table: 'oauth2server_token', keyId: '0123abcd', rows: 1 }],
+    })
+    expect(rotating.log).toMatchObject([
+      { message: expect.stringContaining('under key 0123abcd, which is not configured: 1.') },
+    ])
+    // Its refresh token was as it had been.
+    expect(under(app, next)).toMatchObject({ 'token.refresh_token': 1 })
+  })
+})
+
+describe('nodes that still write under an earlier key', () => {
+  test('a rotation says that it is not complete, and keeps the key noted', async () => {
+    await using app = await startServer()
+    const { clientId } = await app.client()
+    const late = await node(app, [secretKey, next])
+    let isLate = true
+    await using rotating = await node(app, [next, secretKey], async ({ name }, run) => {
+      if (isLate && name === 'sealed.users.notUnder') await authorizationOf(late, clientId)
+      return run()
+    })
+    expect(await rotating.server.rotateSecretKeys()).toMatchObject({ isComplete: false })
+    expect(noted(app)).toContain(idOf(secretKey))
+    isLate = false
+    await late.close()
+    expect(await rotating.server.rotateSecretKeys()).toMatchObject({
+      resealed: 1,
+      isComplete: true,
+    })
+    expect(noted(app)).toEqual([idOf(next)])
+  })
+
+  test('one that began to write again has its key noted within a minute', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      await using app = await startServer()
+      const { clientId } = await app.client()
+      await using late = await node(app, [secretKey, next])
+      await using rotating = await node(app, [next, secretKey])
+      await rotating.server.rotateSecretKeys()
+      expect(noted(app)).toEqual([idOf(next)])
+      const { accessToken } = await authorizationOf(late, clientId)
+      vi.advanceTimersByTime(60_000)
+      await vi.waitFor(() => expect(noted(app)).toContain(idOf(secretKey)))
+      await expect(node(app, [next])).rejects.toThrow(/1 in oauth2server_token/)
+      expect((await rotating.server.rotateSecretKeys()).resealed).toBe(1)
+      expect(await statusOf(rotating, accessToken)).toBe(200)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})
+
+describe('a missing key', () => {
+  test('is named, with the tables and the numbers of rows that need it', async () => {
+    await using app = await startServer()
+    const made = await everyKind(app)
+    await app.server.clients.create({ name: 'Another' })
+    const failure: unknown = await node(app, [next]).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(StoreUnusable)
+    const tokens = count(app.database, 'oauth2server_token')
+    expect((failure as Error).message).toBe(
+      `The secret key does not fit the stored tokens: key ${idOf(secretKey)} is missing, and needed by rows: ${tokens} in oauth2server_token, 1 in oauth2server_rotated_refresh_token, 3 in oauth2server_client, 1 in oauth2server_consent, 1 in oauth2server_session, 1 in oauth2server_user. Start with the SECRET_KEY that made them, or name it in SECRET_KEY_PREVIOUS.`,
+    )
+    expect((failure as Error).message).not.toContain(secretKey)
+    await expectAllWork(app, made)
+  })
+
+  test('under which nothing is sealed is said to be so', async () => {
+    await using app = await startServer()
+    execute(app.database, "insert into oauth2server_secret_key values ('0123abcd', 1)")
+    await expect(node(app, [secretKey])).rejects.toThrow(
+      /key 0123abcd is missing, and no row is sealed under it\./,
+    )
+  })
+})
+
+describe('under load', () => {
+  test('no request fails while 2,000 tokens are sealed anew, at two servers', {
+    timeout: 60_000,
+  }, async () => {
+    await using app = await startServer()
+    const made = await everyKind(app)
+    const issued = []
+    for (let index = 0; index < 2_000; index += 1)
+      issued.push(await authorizationOf(app, made.basic.clientId))
+    await using one = await node(app, [next, secretKey])
+    await using another = await node(app, [next, secretKey])
+    const failures: string[] = []
+    const done = { bearer: 0, refresh: 0, code: 0, client: 0 }
+    let isOver = false
+    const attempt = async (what: keyof typeof done, request: () => Promise<number>) => {
+      const status = await request().catch((error: unknown) => String(error))
+      done[what] += 1
+      if (status !== 200) failures.push(`${what}: ${status}`)
+    }
+    const load = async (
+      at: TestServer,
+      from: TestServer,
+      pairs: { accessToken: string; refreshToken: string }[],
+    ) => {
+      for (let turn = 0; !isOver; turn += 1) {
+        const pair = pairs[turn % pairs.length]
+        if (!pair) return
+        await attempt('bearer', () => statusOf(at, pair.accessToken))
+        await attempt('refresh', async () => {
+          const { status, body } = await made.refresh(at, pair.refreshToken)
+          pair.accessToken = String(body.access_token)
+          pair.refreshToken = String(body.refresh_token)
+          return status
+        })
+        await attempt('bearer', () => statusOf(from, pair.accessToken))
+        await attempt('code', () => redeem(from, at, made))
+        await attempt('client', () => ownToken(at, made))
+      }
+    }
+    const pairs = issued.map(({ accessToken, refreshToken }) => ({ accessToken, refreshToken }))
+    const running = [
+      load(one, another, pairs.slice(0, 400)),
+      load(another, one, pairs.slice(400, 800)),
+      load(one, one, pairs.slice(1200, 1600)),
+      load(another, another, pairs.slice(1600)),
+    ]
+    await delay(200)
+    const [rotation] = await Promise.all(
+      [one, another].map(({ server }) => server.rotateSecretKeys()),
+    )
+    await delay(200)
+    isOver = true
+    await Promise.all(running)
+    expect(failures).toEqual([])
+    expect(rotation).toMatchObject({ unreadable: [], isComplete: true })
+    expect(Math.min(...Object.values(done))).toBeGreaterThan(20)
+    await using after = await node(app, [next])
+    const lost: string[] = []
+    for (const { accessToken, refreshToken } of pairs) {
+      if (!(await after.server.tokens.find({ accessToken }))) lost.push(accessToken)
+      if (!(await after.server.tokens.find({ refreshToken }))) lost.push(refreshToken)
+    }
+    expect(lost).toEqual([])
+    expect([one, another, after].flatMap(({ log }) => log)).toEqual([])
+  })
+})

@@ -1,0 +1,504 @@
+import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { StoreUnavailable, StoreUnusable } from 'svc-oauth2server'
+import { redis } from 'svc-oauth2server/redis'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { OpenTransients } from '../../src/store/store.ts'
+import { lacks } from '../support/needs.ts'
+import { freePort } from '../support/processes.ts'
+import {
+  newCable,
+  newPrefix,
+  openRedis,
+  removeKeys,
+  sharedRedis,
+  startRedis,
+} from '../support/redis.ts'
+import { atOnce, text, winners } from './rows.ts'
+import { transientsContract } from './transients-contract.ts'
+
+const withoutRedis = await lacks('redis')
+const keyPrefix = newPrefix()
+
+/** The error of what must fail, and how many milliseconds it took. */
+const failing = async (work: Promise<unknown>): Promise<{ error: Error; took: number }> => {
+  const started = performance.now()
+  const error: unknown = await work.then(
+    () => new Error('It succeeded.'),
+    (reason: unknown) => reason,
+  )
+  return { error: error as Error, took: performance.now() - started }
+}
+
+const unavailable = async (work: Promise<unknown>, within: number): Promise<void> => {
+  const { error, took } = await failing(work)
+  expect(error).toBeInstanceOf(StoreUnavailable)
+  expect(took).toBeLessThan(within)
+}
+
+const operations = (transients: OpenTransients): readonly (() => Promise<unknown>)[] => [
+  () => transients.put(text(), 'x', 10, 0),
+  () => transients.get(text(), 0),
+  () => transients.take(text(), 0),
+  () => transients.increment(text(), 10, 0),
+  () => transients.delete(text()),
+  () => transients.ping(),
+]
+
+/** Waits until it works again. @returns how many milliseconds that took */
+const recovered = async (transients: OpenTransients): Promise<number> => {
+  const started = performance.now()
+  await vi.waitFor(() => transients.ping(), { timeout: 8_000, interval: 20 })
+  return performance.now() - started
+}
+
+describe.skipIf(withoutRedis)('Redis', () => {
+  let one: OpenTransients
+  let other: OpenTransients
+  beforeAll(async () => {
+    one = await redis(sharedRedis, { keyPrefix }).open()
+    other = await redis(sharedRedis, { keyPrefix }).open()
+  })
+  afterAll(async () => {
+    await one.close()
+    await other.close()
+    await removeKeys(keyPrefix)
+  })
+
+  transientsContract('in Redis', () => ({ one, other }), { isSwept: false })
+
+  test('another prefix is another world', async () => {
+    const key = text()
+    await using elsewhere = await openRedis(sharedRedis, { keyPrefix: `${keyPrefix}else:` })
+    await one.put(key, 'here', 10, 0)
+    expect(await elsewhere.get(key, 0)).toBeUndefined()
+    expect(await elsewhere.put(key, 'there', 10, 0)).toBe(true)
+    expect(await one.get(key, 0)).toBe('here')
+  })
+
+  test('times may be broken numbers', async () => {
+    const key = text()
+    expect(await one.put(key, 'x', 1_000.5, 0.25)).toBe(true)
+    expect(await other.get(key, 1_000.4)).toBe('x')
+    expect(await other.get(key, 1_000.5)).toBeUndefined()
+    expect(await one.increment(text(), 7.5, 0.1)).toBe(1)
+  })
+
+  test('ping answers', async () => {
+    expect(await one.ping()).toBeUndefined()
+  })
+})
+
+describe.skipIf(withoutRedis)('values in Redis', () => {
+  test('end by themselves, a minute after the time that was asked for', async () => {
+    await using own = await startRedis()
+    await using transients = await openRedis(own.url)
+    const now = Date.UTC(2026, 0, 1)
+    await transients.put('value', 'x', now + 5_000, now)
+    await transients.increment('count', now + 5_000, now)
+    await transients.increment('past', now - 5_000, now)
+    for (const [key, life] of [
+      ['value', 65_000],
+      ['count', 65_000],
+      ['past', 60_000],
+    ] as const) {
+      const left = Number(await own.command('PTTL', `oauth2server:${key}`))
+      expect(left).toBeGreaterThan(life - 2_000)
+      expect(left).toBeLessThanOrEqual(life)
+    }
+  })
+
+  test('are in the database of the address', async () => {
+    await using own = await startRedis()
+    await using transients = await openRedis(`${own.url}/3`)
+    await transients.put('key', 'x', 10, 0)
+    expect(await own.command('DBSIZE')).toBe(0)
+  })
+
+  test('are found by scripts that a Redis without memory does not know yet', async () => {
+    await using own = await startRedis()
+    await using transients = await openRedis(own.url)
+    await own.command('SCRIPT', 'FLUSH')
+    expect(await transients.put('key', 'x', 10, 0)).toBe(true)
+    await own.command('SCRIPT', 'FLUSH')
+    expect(await transients.take('key', 0)).toBe('x')
+  })
+})
+
+describe.skipIf(withoutRedis)('who may in', () => {
+  const password = 'ge heim/%,@:'
+  const encoded = encodeURIComponent(password)
+
+  test('the password, as the address encodes it', async () => {
+    await using own = await startRedis([], { password })
+    const at = `127.0.0.1:${own.port}`
+    await using transients = await openRedis(`redis://:${encoded}@${at}`)
+    expect(await transients.put('key', 'x', 10, 0)).toBe(true)
+    for (const url of [
+      `redis://${at}`,
+      `redis://:wr0ng-one@${at}`,
+      `redis://me:${encoded}@${at}`,
+    ]) {
+      const { error } = await failing(redis(url).open())
+      expect(error).toBeInstanceOf(StoreUnusable)
+      expect(error.message).toMatch(/NOAUTH|WRONGPASS/)
+      expect(error.message).not.toContain('wr0ng-one')
+    }
+  })
+
+  test('a user with the rights that the manual names, and no others', async () => {
+    const rights =
+      '+@connection +eval +evalsha +hmget +hget +hset +hincrby +del +pexpire +ping ~oauth2server:*'
+    await using own = await startRedis()
+    await own.command('ACL', 'SETUSER', 'server', 'on', `>${password}`, ...rights.split(' '))
+    const url = `redis://server:${encoded}@127.0.0.1:${own.port}`
+    await using transients = await openRedis(url)
+    for (const operation of operations(transients)) await operation()
+    const { error } = await failing(redis(url, { keyPrefix: 'other:' }).open())
+    expect(error).toBeInstanceOf(StoreUnusable)
+    expect(error.message).toMatch(/NOPERM/)
+  })
+
+  test('a Redis that repeats the password in its error does not get it into ours', async () => {
+    const echo = createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.on('data', () => {
+        const error = `-ERR unknown command 'AUTH', with args beginning with: '${password}'\r\n`
+        socket.write(error.repeat(3))
+      })
+    })
+    await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve))
+    const { port } = echo.address() as { port: number }
+    const opener = redis(`redis://:${encoded}@127.0.0.1:${port}`)
+    const { error } = await failing(opener.open())
+    echo.close()
+    expect(error).toBeInstanceOf(StoreUnusable)
+    expect(error.message).toContain('unknown command')
+    for (const shown of [error.message, error.stack, String(error.cause), opener.description]) {
+      expect(shown).not.toContain(password)
+      expect(shown).not.toContain(encoded)
+    }
+  })
+
+  test('rediss:// speaks TLS from the first byte, to the host by its name', async () => {
+    const heard = Promise.withResolvers<Buffer>()
+    const listener = createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', (data) => {
+        heard.resolve(data)
+        socket.destroy()
+      })
+    })
+    await new Promise<void>((resolve) => listener.listen(0, 'localhost', resolve))
+    const { port } = listener.address() as { port: number }
+    const { error } = await failing(redis(`rediss://:${encoded}@localhost:${port}`).open())
+    listener.close()
+    const hello = await heard.promise
+    expect(error).toBeInstanceOf(StoreUnusable)
+    // A handshake record, with the name of the host in it.
+    expect(hello[0]).toBe(0x16)
+    expect(hello.toString('latin1')).toContain('localhost')
+    expect(hello.toString('latin1')).not.toContain(password)
+  })
+})
+
+describe('an address', () => {
+  test.each([
+    ['redis://localhost', 'redis://localhost'],
+    ['redis://user:secret@[::1]:7000/2', 'redis://[::1]:7000/2'],
+    ['rediss://:secret@a.example:6380/', 'rediss://a.example:6380'],
+    ['redis://u:secret@a:7000,b:7001', 'redis://a:7000,redis://b:7001'],
+    ['redis://a:7000, redis://b:7001', 'redis://a:7000,redis://b:7001'],
+  ])('%s is shown without user and password', (url, description) => {
+    expect(redis(url).description).toBe(description)
+  })
+
+  test.each([
+    '',
+    'localhost:6379',
+    'http://:s3cret@localhost',
+    'redis://',
+    'redis://:s3cret@localhost/name',
+    'redis://:s3cret@localhost/1/2',
+    'redis://:s3cret@localhost?tls=true',
+    'redis://:s3cret@localhost#x',
+    'redis://:s3cret%@localhost',
+    'redis://:s3cret@localhost:99999',
+    'redis://:s3cret@a,rediss://b',
+    'redis://:s3cret@a,redis://:s3cret@b',
+    'redis://:s3cret@a/1,b',
+    'redis://:s3cret@a,b/1',
+    'redis://:s3cret@a,',
+    'redis://:s3cret,more@a',
+  ])('%j is none, and is not repeated', (url) => {
+    const refused = () => redis(url)
+    expect(refused).toThrow(StoreUnusable)
+    expect(refused).toThrow(/^The address of Redis cannot be read\. .*Accepted: redis:/)
+    expect(refused).not.toThrow(/s3cret/)
+  })
+})
+
+describe.skipIf(withoutRedis)('a start without Redis', () => {
+  test('is refused at once, with what to do', async () => {
+    for (const host of ['127.0.0.1', 'localhost']) {
+      const { error, took } = await failing(
+        redis(`redis://:secret@${host}:${await freePort()}`).open(),
+      )
+      expect(error).toBeInstanceOf(StoreUnusable)
+      expect(error.message).toMatch(
+        /^Redis at redis:\/\/\S+:\d+ cannot be reached: connect ECONNREFUSED \S+\. Check that it runs, and OAUTH2_CACHE_REDIS_URL\./,
+      )
+      expect(error.message).not.toContain('secret')
+      expect(took).toBeLessThan(1_000)
+    }
+  })
+
+  test('or after the limit, where nobody answers', async () => {
+    await using own = await startRedis()
+    own.pause()
+    const opener = redis(own.url, { connectTimeout: 300 })
+    const { error, took } = await failing(opener.open())
+    expect(error).toBeInstanceOf(StoreUnusable)
+    expect(error.message).toContain('there was no answer within 300 ms')
+    expect(took).toBeLessThan(3_000)
+  })
+
+  test('what cannot be written to is found out: a copy of another', async () => {
+    await using own = await startRedis()
+    await own.command('REPLICAOF', '127.0.0.1', String(await freePort()))
+    const { error } = await failing(redis(own.url).open())
+    expect(error).toBeInstanceOf(StoreUnusable)
+    expect(error.message).toContain('READONLY')
+  })
+})
+
+describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
+  test('stopped: every operation fails at once; started again, it works by itself', async () => {
+    await using own = await startRedis()
+    await using transients = await openRedis(own.url)
+    await own.stop()
+    await vi.waitFor(() => unavailable(transients.ping(), 900))
+    for (const operation of operations(transients)) await unavailable(operation(), 900)
+    await vi.waitFor(async () => {
+      const { error } = await failing(transients.ping())
+      expect(error.message).toMatch(/^Redis at redis:\S+ cannot be used: connect ECONNREFUSED/)
+    })
+    await delay(1_000)
+    await own.start()
+    expect(await recovered(transients)).toBeLessThan(3_000)
+    for (const operation of operations(transients)) await operation()
+  })
+
+  test('stopped with commands on their way: each fails, and none is sent a second time', async () => {
+    await using own = await startRedis()
+    await using transients = await openRedis(own.url)
+    own.pause()
+    const pending = Array.from({ length: 20 }, () => failing(transients.increment('n', 10, 0)))
+    await delay(100)
+    await own.stop()
+    for (const { error, took } of await Promise.all(pending)) {
+      expect(error).toBeInstanceOf(StoreUnavailable)
+      expect(took).toBeLessThan(1_000)
+    }
+    await own.start()
+    await recovered(transients)
+    expect(await transients.increment('n', 10, 0)).toBe(1)
+  })
+
+  test('there but silent: a second at most, then nothing waits; it goes on by itself', async () => {
+    await using own = await startRedis()
+    await using transients = await openRedis(own.url)
+    await transients.put('key', 'x', 10, 0)
+    own.pause()
+    const first = await Promise.all(operations(transients).map((operation) => failing(operation())))
+    for (const { error, took } of first) {
+      expect(error).toBeInstanceOf(StoreUnavailable)
+      expect(error.message).toContain('there was no answer within 1000 ms')
+      expect(took).toBeLessThan(3_000)
+    }
+    // No connection has been made since: nobody waits for one.
+    for (const operation of operations(transients)) await unavailable(operation(), 900)
+    own.resume()
+    expect(await recovered(transients)).toBeLessThan(4_000)
+    expect(await transients.get('key', 0)).toBe('x')
+  })
+
+  test.each(['under load', 'without'])(
+    'a cut cable that nobody tells of is given up, %s',
+    async (load) => {
+      await using own = await startRedis()
+      await using cable = await newCable(own.port)
+      await using transients = await openRedis(`redis://127.0.0.1:${cable.port}`)
+      cable.cut()
+      if (load === 'without') await delay(4_000)
+      else await unavailable(transients.ping(), 3_000)
+      cable.mend()
+      expect(await recovered(transients)).toBeLessThan(5_000)
+      expect(await transients.put(text(), 'x', 10, 0)).toBe(true)
+    },
+  )
+
+  test('one that became a copy of another: it is looked up again', async () => {
+    await using own = await startRedis()
+    await using next = await startRedis()
+    // A name that leads elsewhere after the change, as names of managed services do.
+    const port = await freePort()
+    const name = await newCable(own.port, port)
+    await using transients = await openRedis(`redis://127.0.0.1:${port}`)
+    await own.command('REPLICAOF', '127.0.0.1', String(next.port))
+    name.leadTo(next.port)
+    await unavailable(transients.increment('n', 10, 0), 3_000)
+    await recovered(transients)
+    expect(await transients.increment('n', 10, 0)).toBe(1)
+    await name[Symbol.asyncDispose]()
+  })
+
+  test('a full Redis is an outage, and no value is lost or taken by it', async () => {
+    await using own = await startRedis(['--maxmemory-policy', 'noeviction'])
+    await using transients = await openRedis(own.url)
+    await transients.put('key', 'x', 10, 0)
+    await own.command('CONFIG', 'SET', 'maxmemory', '1')
+    const { error } = await failing(transients.put('other', 'x', 10, 0))
+    expect(error).toBeInstanceOf(StoreUnavailable)
+    expect(error.message).toContain('OOM')
+    expect(await transients.get('key', 0)).toBe('x')
+    await own.command('CONFIG', 'SET', 'maxmemory', '0')
+    expect(await transients.take('key', 0)).toBe('x')
+  })
+
+  test('closed: nothing is sent any more, and nothing connects again', async () => {
+    await using own = await startRedis()
+    const transients = await redis(own.url).open()
+    await transients.close()
+    await transients.close()
+    for (const operation of operations(transients)) await unavailable(operation(), 900)
+    await own.stop()
+    await own.start()
+    await delay(300)
+    expect(
+      String(await own.command('CLIENT', 'LIST'))
+        .trim()
+        .split('\n'),
+    ).toHaveLength(1)
+  })
+})
+
+describe.skipIf(withoutRedis)('no outage', () => {
+  test('a process that was busy does not take its own delay for an outage', async () => {
+    await using own = await startRedis()
+    await using transients = await openRedis(own.url)
+    await transients.put(text(), 'x', 10, 0)
+    const answered = transients.put('key', 'x', 10, 0)
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    for (const until = performance.now() + 1_200; performance.now() < until; );
+    expect(await answered).toBe(true)
+  })
+})
+
+describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
+  const startCluster = async (announced?: number) => {
+    const port = await freePort()
+    const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', `nodes-${port}.conf`]
+    const bus = [
+      '--cluster-port',
+      String(await freePort()),
+      '--cluster-require-full-coverage',
+      'no',
+    ]
+    const known = announced === undefined ? [] : ['--cluster-announce-port', String(announced)]
+    const own = await startRedis(
+      [...cluster, ...bus, '--cluster-announce-ip', '127.0.0.1', ...known],
+      { port },
+    )
+    return own
+  }
+
+  const joined = async (nodes: readonly Awaited<ReturnType<typeof startCluster>>[]) => {
+    const share = Math.ceil(16_384 / nodes.length)
+    for (const [index, node] of nodes.entries()) {
+      const last = Math.min(16_384, (index + 1) * share) - 1
+      await node.command('CLUSTER', 'ADDSLOTSRANGE', String(index * share), String(last))
+      await node.command('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1))
+    }
+    const [first, ...others] = nodes
+    for (const other of others) {
+      const [, bus = ''] = /@(\d+)/.exec(String(await other.command('CLUSTER', 'NODES'))) ?? []
+      await first?.command('CLUSTER', 'MEET', '127.0.0.1', String(other.port), bus)
+    }
+    for (const node of nodes) {
+      await vi.waitFor(
+        async () => {
+          const info = String(await node.command('CLUSTER', 'INFO'))
+          expect(info).toContain('cluster_state:ok')
+          expect(info).toContain('cluster_slots_ok:16384')
+        },
+        { timeout: 10_000, interval: 100 },
+      )
+    }
+  }
+
+  test('keeps the contract over all its nodes, found by some of them', async () => {
+    const nodes = [await startCluster(), await startCluster(), await startCluster()]
+    await using _a = nodes[0]
+    await using _b = nodes[1]
+    await using _c = nodes[2]
+    await joined(nodes)
+    const [first, second] = nodes
+    const url = `redis://127.0.0.1:${first?.port},127.0.0.1:${second?.port}`
+    await using one = await openRedis(url)
+    await using other = await openRedis(url)
+    const keys = Array.from({ length: 60 }, text)
+    for (const key of keys) expect(await one.put(key, key, 10, 0)).toBe(true)
+    for (const node of nodes) expect(Number(await node.command('DBSIZE'))).toBeGreaterThan(3)
+    for (const key of keys) {
+      const taken = await atOnce(6, (index) => (index % 2 ? one : other).take(key, 0))
+      expect(winners(taken)).toEqual([key])
+      const counted = await atOnce(4, (index) => (index % 2 ? one : other).increment(key, 10, 0))
+      expect([...counted].sort()).toEqual([1, 2, 3, 4])
+    }
+    await one.ping()
+
+    // Of one that is away, its keys alone are.
+    await nodes[2]?.stop()
+    await vi.waitFor(() => unavailable(one.ping(), 3_000))
+    const settled = await Promise.allSettled(keys.map((key) => one.increment(key, 10, 0)))
+    const failed = settled.filter(({ status }) => status === 'rejected')
+    expect(failed.length).toBeGreaterThan(3)
+    expect(failed.length).toBeLessThan(50)
+    await nodes[2]?.start()
+    expect(await recovered(one)).toBeLessThan(5_000)
+  })
+
+  test('is known for one by a single address; a single Redis is none by several', async () => {
+    await using node = await startCluster()
+    await using another = await startCluster()
+    await joined([node, another])
+    for (const { url } of [node, another]) {
+      await using transients = await openRedis(url)
+      for (const key of Array.from({ length: 20 }, text))
+        expect(await transients.put(key, 'x', 10, 0)).toBe(true)
+    }
+    await using single = await startRedis()
+    const { error } = await failing(redis(`${single.url},${single.url}`).open())
+    expect(error).toBeInstanceOf(StoreUnusable)
+    expect(error.message).toContain('cluster support disabled')
+  })
+
+  test('a cut cable is given up there as well', async () => {
+    const port = await freePort()
+    await using node = await startCluster(port)
+    await using cable = await newCable(node.port, port)
+    await joined([node])
+    await using transients = await openRedis(`redis://127.0.0.1:${port}`)
+    await transients.put('key', 'x', 10, 0)
+    cable.cut()
+    for (let times = 0; times < 2; times += 1) {
+      const { error, took } = await failing(transients.get('key', 0))
+      expect(error).toBeInstanceOf(StoreUnavailable)
+      expect(took).toBeLessThan(3_000)
+    }
+    cable.mend()
+    expect(await recovered(transients)).toBeLessThan(5_000)
+    expect(await transients.get('key', 0)).toBe('x')
+  })
+})

@@ -1,0 +1,227 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Sealed } from '../../src/crypto/sealed.ts'
+import type { ResealedRow, RowKey, SealedRow, SealedRows, Store } from '../../src/store/store.ts'
+import {
+  aClient,
+  aPair,
+  aUser,
+  clientRow,
+  consentRow,
+  digest,
+  refreshable,
+  rotatedRow,
+  sessionRow,
+  text,
+  tokenRow,
+  userRow,
+} from './rows.ts'
+
+export const under = (keyId: string): Sealed => `${keyId}.${text()}` as Sealed
+const newKey = (): string => text().slice(0, 8)
+
+/** All rows that are not under the key, read in parts of that size, with the number of parts. */
+const allNotUnder = async <Row>(rows: SealedRows<Row>, keyId: string, limit: number) => {
+  const found: SealedRow<Row>[] = []
+  let parts = 0
+  let after: RowKey | null = null
+  do {
+    const part = await rows.notUnder(keyId, after, limit)
+    expect(part.rows.length).toBeLessThanOrEqual(limit)
+    found.push(...part.rows)
+    parts += 1
+    after = part.next
+  } while (after)
+  return { found, parts }
+}
+
+const resealedAs = (before: SealedRow<unknown>, keyId: string): ResealedRow => ({
+  before,
+  sealed: before.sealed.map((value) => value && under(keyId)),
+})
+
+/** What a store must keep of its sealed rows. */
+export const sealedContract = (stores: () => { store: Store; other: Store }): void => {
+  describe('sealed rows', () => {
+    let store: Store
+    let other: Store
+    let old: string
+    let userId: number
+    let clientId: string
+    beforeEach(async () => {
+      ;({ store, other } = stores())
+      old = newKey()
+      userId = Number(await aUser(store))
+      clientId = await aClient(store)
+    })
+
+    /** One row of each kind under the key, and where it is found again. */
+    const rowsOfEachKind = async (keyId: string) => {
+      const seal = under(keyId)
+      const email = `${text()}@example.org`
+      await store.users.insert(userRow({ email, passwordHash: seal }))
+      const client = { ...clientRow(), seal }
+      await store.clients.insert(client)
+      const { authorizationId } = await aPair(store, clientId)
+      const row = tokenRow(
+        { clientId, authorizationId, refreshExpires: 2_000 },
+        { ...refreshable(), accessToken: seal, refreshToken: under(keyId) },
+      )
+      await store.tokens.insert(row)
+      const rotated = { ...rotatedRow(authorizationId), seal }
+      await store.tokens.addRotated(rotated)
+      const { consent } = consentRow({ userId, clientId })
+      await store.consents.put({ consent, seal })
+      const session = { ...sessionRow({ userId }), seal }
+      await store.sessions.insert(session)
+      return { email, client, row, rotated, consent, session }
+    }
+
+    test('each kind is found by its key, with what its seal claims, and written anew', async () => {
+      const made = await rowsOfEachKind(old)
+      const next = newKey()
+      const kept = {
+        tokens: (of: { fields: { scopes: readonly string[] }; granted: readonly string[] }) => {
+          expect(of.granted).toEqual(['a', 'b'])
+          expect(of.fields.scopes).toEqual(made.row.fields.scopes)
+        },
+        rotations: (of: object) => expect(of).toEqual(made.rotated),
+        clients: (of: object) => expect(of).toEqual(made.client),
+        consents: (of: { consent: object }) => expect(of.consent).toEqual(made.consent),
+        sessions: (of: object) => expect(of).toEqual(made.session),
+        users: (of: object) => expect(of).toEqual({ email: made.email }),
+      }
+      for (const [kind, expectKept] of Object.entries(kept)) {
+        const rows = store.sealed[kind as 'tokens'] as SealedRows<never>
+        const mine = async (keyId: string) =>
+          (await allNotUnder(rows, keyId, 3)).found.filter(({ sealed }) =>
+            sealed.some((value) => value?.startsWith(`${old}.`)),
+          )
+        const [found, ...others] = await mine(next)
+        if (!found) throw new Error(`No row of ${kind} is found.`)
+        expect(others).toEqual([])
+        expectKept(found.row)
+        expect(await mine(old)).toEqual([])
+        expect((await rows.countUnder(old, 1_000_000)).rows).toBe(1)
+        expect(await rows.reseal([resealedAs(found, next)])).toBe(1)
+        expect(await mine(next)).toEqual([])
+        expect(await rows.countUnder(old, 1_000_000)).toEqual({ rows: 0, isAll: true })
+        expect((await rows.countUnder(next, 1_000_000)).rows).toBe(1)
+      }
+    })
+
+    test('parts show each row once, from the greatest key down, however few rows are left', async () => {
+      const added = 17
+      for (let index = 0; index < added; index += 1) {
+        await store.clients.insert({ ...clientRow(), seal: under(old) })
+        await store.consents.put({
+          ...consentRow({ userId, clientId: await aClient(store) }),
+          seal: under(old),
+        })
+      }
+      for (const kind of ['clients', 'consents'] as const) {
+        const rows = store.sealed[kind] as SealedRows<unknown>
+        const whole = await allNotUnder(rows, newKey(), 1_000_000)
+        expect(whole.parts).toBe(1)
+        expect(whole.found.length).toBeGreaterThanOrEqual(added)
+        const keys = ({ found }: typeof whole) => found.map(({ key }) => key.join(' '))
+        const all = new Set(keys(whole))
+        for (const limit of [1, 5, added]) {
+          const parted = await allNotUnder(rows, newKey(), limit)
+          expect(parted.parts).toBeGreaterThan(1)
+          expect(parted.found).toHaveLength(all.size)
+          expect(new Set(keys(parted))).toEqual(all)
+        }
+        // What is under the key already is passed over, without a longer way.
+        const few = await allNotUnder(rows, old, 5)
+        expect(few.found).toHaveLength(all.size - added)
+        expect(few.parts).toBe((await allNotUnder(rows, newKey(), 5)).parts)
+        const mine = whole.found.filter(({ sealed: [value] }) => value?.startsWith(`${old}.`))
+        const next = newKey()
+        expect(await rows.reseal(mine.map((row) => resealedAs(row, next)))).toBe(added)
+        expect((await rows.countUnder(next, 1_000_000)).rows).toBe(added)
+      }
+    })
+
+    test('a count looks at no more rows than it may', async () => {
+      for (let index = 0; index < 3; index += 1)
+        await store.clients.insert({ ...clientRow(), seal: under(old) })
+      const { rows, isAll } = await store.sealed.clients.countUnder(old, 2)
+      expect(isAll).toBe(false)
+      expect(rows).toBeLessThanOrEqual(2)
+      expect(await store.sealed.clients.countUnder(old, 1_000_000)).toEqual({
+        rows: 3,
+        isAll: true,
+      })
+    })
+
+    test('a row that was changed since it was read keeps what it was changed to', async () => {
+      const pair = async () => {
+        const { authorizationId } = await aPair(store, clientId)
+        const sealed = { accessToken: under(old), refreshToken: under(old) }
+        const row = tokenRow({ clientId, authorizationId }, { ...refreshable(), ...sealed })
+        return { id: Number(await store.tokens.insert(row)), row }
+      }
+      const [same, rotated, refreshed, gone] = [
+        await pair(),
+        await pair(),
+        await pair(),
+        await pair(),
+      ]
+      const { found } = await allNotUnder(store.sealed.tokens, newKey(), 100)
+      const of = ({ id }: { id: number }) => {
+        const row = found.find(({ key }) => key[0] === id)
+        if (!row) throw new Error('The token is not found.')
+        return row
+      }
+      const next = tokenRow(
+        { clientId, authorizationId: rotated.row.fields.authorizationId },
+        refreshable(),
+      )
+      await other.tokens.rotate(rotated.id, rotated.row.refreshDigest ?? digest(), next)
+      await other.tokens.reseal(refreshed.id, {
+        accessToken: refreshed.row.accessToken,
+        refreshToken: under('another'),
+      })
+      await other.tokens.delete(gone.id)
+      const key = newKey()
+      const resealed = [rotated, same, refreshed, gone].map((row) => resealedAs(of(row), key))
+      expect(await store.sealed.tokens.reseal(resealed)).toBe(1)
+      expect((await other.tokens.find(same.id))?.accessToken).toMatch(`${key}.`)
+      expect((await other.tokens.find(same.id))?.refreshToken).toMatch(`${key}.`)
+      expect((await other.tokens.find(rotated.id))?.accessToken).toBe(next.accessToken)
+      expect((await other.tokens.find(refreshed.id))?.accessToken).toBe(refreshed.row.accessToken)
+      expect(await other.tokens.find(gone.id)).toBeUndefined()
+    })
+
+    test('a value that is null stays null', async () => {
+      const id = Number(
+        await store.tokens.insert(tokenRow({ clientId }, { accessToken: under(old) })),
+      )
+      const { found } = await allNotUnder(store.sealed.tokens, newKey(), 100)
+      const row = found.find(({ key }) => key[0] === id)
+      if (!row) throw new Error('The token is not found.')
+      expect(row.sealed[1]).toBeNull()
+      const key = newKey()
+      expect(await store.sealed.tokens.reseal([resealedAs(row, key)])).toBe(1)
+      expect(await store.tokens.find(id)).toMatchObject({ refreshToken: null })
+      const left = await allNotUnder(store.sealed.tokens, key, 100)
+      expect(left.found.map(({ key: [found] }) => found)).not.toContain(id)
+    })
+
+    test('inside a transaction, it is undone with it', async () => {
+      const client = { ...clientRow(), seal: under(old) }
+      await store.clients.insert(client)
+      const { found } = await allNotUnder(store.sealed.clients, newKey(), 100)
+      const row = found.find(({ key }) => key[0] === client.fields.clientId)
+      if (!row) throw new Error('The client is not found.')
+      const failure = new Error('the work fails')
+      await expect(
+        store.transaction(async (tx) => {
+          expect(await tx.sealed.clients.reseal([resealedAs(row, newKey())])).toBe(1)
+          throw failure
+        }),
+      ).rejects.toBe(failure)
+      expect((await store.clients.find(client.fields.clientId))?.seal).toBe(client.seal)
+    })
+  })
+}

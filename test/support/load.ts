@@ -1,0 +1,94 @@
+import { Agent, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { Form } from './nodes.ts'
+
+/** How a request ended: with a status, cut off before one came, or never. */
+export interface Outcome {
+  readonly status: number | 'cut' | 'hang'
+  /** What the protocol calls the refusal. */
+  readonly error?: string
+  readonly body: Readonly<Record<string, unknown>>
+  readonly headers: Readonly<Record<string, unknown>>
+  /** Milliseconds, by this process's clock that only goes forward. */
+  readonly began: number
+  readonly ended: number
+}
+
+export interface Call {
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as a form by POST. */
+  readonly fields?: Readonly<Record<string, string>>
+}
+
+/** Milliseconds within which every request has to be answered, whatever is broken. */
+export const patience = 10_000
+
+// Connections are kept, as those of clients are.
+const agent = new Agent({ keepAlive: true, maxSockets: 200 })
+
+/** Sends a request and says how it ended; never rejects. */
+export const call = ({ url, headers, fields }: Call): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const began = performance.now()
+    const end = (outcome: Partial<Outcome> & Pick<Outcome, 'status'>) => {
+      clearTimeout(timer)
+      resolve({ body: {}, headers: {}, ...outcome, began, ended: performance.now() })
+    }
+    const content = fields && new URLSearchParams(fields).toString()
+    const sent = request(url, {
+      agent,
+      method: fields ? 'POST' : 'GET',
+      headers: {
+        ...headers,
+        ...(content !== undefined && {
+          'content-type': 'application/x-www-form-urlencoded',
+          'content-length': Buffer.byteLength(content),
+        }),
+      },
+    })
+    const timer = setTimeout(() => {
+      end({ status: 'hang' })
+      sent.destroy()
+    }, patience)
+    sent.on('error', () => end({ status: 'cut' }))
+    sent.on('response', (response) => {
+      text(response).then(
+        (answer) => {
+          const isJson = response.headers['content-type']?.startsWith('application/json')
+          const body = isJson ? JSON.parse(answer) : {}
+          const { statusCode: status = 0, headers: answered } = response
+          end({ status, body, headers: answered, ...(body.error && { error: body.error }) })
+        },
+        () => end({ status: 'cut' }),
+      )
+    })
+    sent.end(content)
+  })
+
+/** Sends the form of a client. */
+export const post = ({ url, authorization, fields }: Form): Promise<Outcome> =>
+  call({ url, headers: { authorization }, fields })
+
+/** Runs the work for every item, so many at a time. */
+export const each = async <T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T, index: number) => Promise<void>,
+): Promise<void> => {
+  const queue = items.entries()
+  const worker = async () => {
+    for (const [index, item] of queue) await work(item, index)
+  }
+  await Promise.all(Array.from({ length: width }, worker))
+}
+
+/** How many outcomes there were of each kind. */
+export const kinds = (outcomes: readonly Outcome[]): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const { status, error } of outcomes) {
+    const kind = error === undefined ? `${status}` : `${status} ${error}`
+    counts[kind] = (counts[kind] ?? 0) + 1
+  }
+  return counts
+}

@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { StoreOpener, TransientsOpener } from 'svc-oauth2server'
+import { postgres } from 'svc-oauth2server/postgres'
+import { redis } from 'svc-oauth2server/redis'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { query } from './database.ts'
+import { makeDatabase } from './postgres.ts'
+import { clockIn, clockVariable, setClock } from './shared-clock.ts'
+
+type Rows = readonly Record<string, unknown>[]
+
+/** Where the nodes of a test keep what they know, and what time it is there. */
+export interface Place {
+  readonly folder: string
+  /** The database file, or the address. */
+  readonly database: string
+  readonly options: { readonly store: StoreOpener; readonly transients?: TransientsOpener }
+  /** What leads a process here. */
+  readonly env: Readonly<Record<string, string>>
+  now(): number
+  advance(seconds: number): void
+  /** Runs a statement past the store. */
+  query(sql: string): Promise<Rows>
+  remove(): Promise<void>
+}
+
+const start = Date.UTC(2026, 10, 21)
+const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'oauth2server-test-'))
+
+/** A SQLite file, with a clock of this process. */
+export const sqlitePlace = async (): Promise<Place> => {
+  const folder = await newFolder()
+  const database = join(folder, 'test.sqlite')
+  let now = start
+  return {
+    folder,
+    database,
+    options: { store: sqlite(database) },
+    env: {},
+    now: () => now,
+    advance(seconds) {
+      now += seconds * 1000
+    },
+    query: async (sql) => query(database, sql),
+    remove: () => rm(folder, { recursive: true }),
+  }
+}
+
+const redisUrl = process.env.TEST_REDIS_URL || 'redis://127.0.0.1:6379'
+/** Connections of each process: many test files share one server. */
+const poolSize = 5
+
+/** A database of PostgreSQL, transients in Redis, and a clock that all processes read. */
+export const sharedPlace = async (): Promise<Place> => {
+  const [folder, database] = await Promise.all([newFolder(), makeDatabase()])
+  const clock = join(folder, 'clock')
+  setClock(clock, start)
+  const now = clockIn(clock)
+  return {
+    folder,
+    database: database.url,
+    options: { store: postgres(database.url, { poolSize }), transients: redis(redisUrl) },
+    env: {
+      DATABASE_URL: database.url,
+      OAUTH2_CACHE_REDIS_URL: redisUrl,
+      [clockVariable]: clock,
+    },
+    now,
+    advance: (seconds) => setClock(clock, now() + seconds * 1000),
+    query: (sql) => database.query(sql),
+    async remove() {
+      await Promise.all([database.drop(), rm(folder, { recursive: true })])
+    },
+  }
+}

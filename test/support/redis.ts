@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import { connect, createServer, type Socket } from 'node:net'
+import { createClient } from '@redis/client'
+import { redis } from 'svc-oauth2server/redis'
+import { freePort, Program, temporaryFolder } from './processes.ts'
+
+/** The Redis that `lacks('redis')` looks for. */
+export const sharedRedis = 'redis://127.0.0.1:6379'
+
+/** A key prefix that no other run has. */
+export const newPrefix = (): string => `test-${randomBytes(8).toString('hex')}:`
+
+const clientOf = (port: number, password?: string) =>
+  createClient({
+    socket: { host: '127.0.0.1', port, reconnectStrategy: false },
+    ...(password !== undefined && { password }),
+  })
+    .on('error', () => undefined)
+    .connect()
+
+/** Removes every key of a prefix. */
+export const removeKeys = async (prefix: string): Promise<void> => {
+  const client = await clientOf(6379)
+  for await (const keys of client.scanIterator({ MATCH: `${prefix}*`, COUNT: 1_000 }))
+    if (keys.length > 0) await client.del(keys)
+  client.destroy()
+}
+
+/** A Redis of the test's own, which it may stop, start and pause. */
+export interface OwnRedis extends AsyncDisposable {
+  readonly port: number
+  readonly url: string
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** It keeps its connections, and answers nothing until it goes on. */
+  pause(): void
+  resume(): void
+  /** What a command as `redis-cli` would send it answers. */
+  command(...args: readonly string[]): Promise<unknown>
+}
+
+export const startRedis = async (
+  args: readonly string[] = [],
+  { port: given, password }: { readonly port?: number; readonly password?: string } = {},
+): Promise<OwnRedis> => {
+  const port = given ?? (await freePort())
+  const folder = await temporaryFolder()
+  const kept = ['--save', '', '--appendonly', 'no', '--loglevel', 'notice', '--dir', folder.path]
+  const secret = password === undefined ? [] : ['--requirepass', password]
+  let program: Program | undefined
+  const own: OwnRedis = {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    async start() {
+      const options = ['--port', String(port), '--bind', '127.0.0.1', ...kept, ...secret, ...args]
+      program = new Program('redis-server', options)
+      await program.says(/Ready to accept connections/)
+    },
+    async stop() {
+      await program?.crash()
+    },
+    pause: () => program?.kill('SIGSTOP'),
+    resume: () => program?.kill('SIGCONT'),
+    async command(...command) {
+      const client = await clientOf(port, password)
+      try {
+        return await client.sendCommand(command)
+      } finally {
+        client.destroy()
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await own.stop()
+      await folder[Symbol.asyncDispose]()
+    },
+  }
+  await own.start()
+  return own
+}
+
+/** Stands between two programs, and can lose what they send without a word. */
+export interface Cable extends AsyncDisposable {
+  readonly port: number
+  /** Nothing gets through any more, and nobody is told. */
+  cut(): void
+  /** New connections lead to another port. */
+  leadTo(port: number): void
+  /** New connections get through again; those that were cut stay silent. */
+  mend(): void
+}
+
+export const newCable = async (to: number, port?: number): Promise<Cable> => {
+  let target = to
+  const ends = new Set<Socket>()
+  let isCut = false
+  const server = createServer((near) => {
+    const far = connect(target, '127.0.0.1')
+    for (const end of [near, far]) {
+      ends.add(end)
+      end.on('error', () => undefined)
+    }
+    if (isCut) return
+    near.pipe(far)
+    far.pipe(near)
+    near.once('close', () => far.destroy())
+    far.once('close', () => near.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address ? address.port : 0,
+    cut() {
+      isCut = true
+      for (const end of ends) end.unpipe().pause()
+    },
+    leadTo(other) {
+      target = other
+    },
+    mend() {
+      isCut = false
+    },
+    async [Symbol.asyncDispose]() {
+      for (const end of ends) end.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Opened transients that are closed with the block they are in. */
+export const openRedis = async (...args: Parameters<typeof redis>) => {
+  const transients = await redis(...args).open()
+  return Object.assign(transients, { [Symbol.asyncDispose]: () => transients.close() })
+}

@@ -1,0 +1,199 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { digestOf } from '../../src/crypto/digest.ts'
+import { call, each, kinds, type Outcome, patience, post } from './load.ts'
+import type { Node } from './nodes.ts'
+import type { Site } from './site.ts'
+
+/** What is asked of the nodes all the time. */
+export type Kind = 'look-up' | 'client' | 'refresh' | 'authorize' | 'code'
+
+export interface Sample extends Outcome {
+  readonly kind: Kind
+  readonly port: number
+}
+
+/** Milliseconds that a worker rests between two requests: load, but not all that the machine can do. */
+const rest = 10
+
+/** Requests of every kind, to all nodes in turn, until it is stopped. */
+export interface Traffic {
+  readonly samples: readonly Sample[]
+  /** Lets it go on for so many milliseconds. */
+  flow(milliseconds: number): Promise<void>
+  stop(): Promise<Aftermath>
+}
+
+/** What clients hold when all is over. */
+export interface Aftermath {
+  /** Access tokens that were answered and not rotated since. */
+  readonly tokens: readonly string[]
+  /** Codes that were answered with tokens. */
+  readonly redeemed: readonly string[]
+  /** Codes whose redemption got no verdict: unavailable, or no answer. */
+  readonly undecided: readonly string[]
+}
+
+export const startTraffic = async (site: Site): Promise<Traffic> => {
+  const { client, agent } = site
+  const samples: Sample[] = []
+  const tokens = new Set<string>()
+  const redeemed: string[] = []
+  const undecided: string[] = []
+  let turn = 0
+  let isOver = false
+
+  // As a balancer does, somebody who is not there is passed over.
+  const ask = async (kind: Kind, send: (node: Node) => Promise<Outcome>): Promise<Outcome> => {
+    turn += 1
+    const node = site.node(turn)
+    const outcome = await send(node)
+    samples.push({ ...outcome, kind, port: node.port })
+    return outcome
+  }
+
+  const lasting = await Promise.all(
+    [1, 2, 3].map(
+      async () => (await site.records.tokens.createPersonal('Lasting', site.user.id)).accessToken,
+    ),
+  )
+  await client.code(site.node(0), agent)
+  const headers = await site.browserHeaders()
+
+  const lookUp = async (index: number) => {
+    const token = lasting[index % lasting.length]
+    await ask('look-up', ({ url }) =>
+      call({ url: `${url}/oauth/ping`, headers: { authorization: `Bearer ${token}` } }),
+    )
+  }
+
+  const machine = async () => {
+    const { status, body } = await ask('client', (node) =>
+      post(client.form(node, { grant_type: 'client_credentials' })),
+    )
+    if (status === 200) tokens.add(String(body.access_token))
+  }
+
+  /** One authorization that is refreshed again and again; who gets no verdict asks the same again. */
+  const refreshing = async () => {
+    let pair = await client.tokens(site.node(0), agent)
+    tokens.add(String(pair.access_token))
+    return async () => {
+      const { status, body } = await ask('refresh', (node) =>
+        post(client.refreshing(node, pair.refresh_token)),
+      )
+      if (status !== 200) return
+      tokens.delete(String(pair.access_token))
+      pair = body
+      tokens.add(String(pair.access_token))
+    }
+  }
+
+  const codes = async () => {
+    const { headers: answered } = await ask('authorize', (node) =>
+      call({ url: client.authorizeUrl(node), headers }),
+    )
+    const location = String(answered.location ?? '')
+    const code = URL.canParse(location) ? new URL(location).searchParams.get('code') : null
+    if (code === null) return
+    const { status, body } = await ask('code', (node) => post(client.redemption(node, code)))
+    if (status !== 200) {
+      undecided.push(code)
+      return
+    }
+    redeemed.push(code)
+    tokens.add(String(body.access_token))
+  }
+
+  const steps = [
+    ...[0, 1, 2].map((index) => () => lookUp(index)),
+    ...[0, 1].map(() => machine),
+    ...(await Promise.all([0, 1, 2].map(refreshing))),
+    ...[0, 1, 2, 3].map(() => codes),
+  ]
+  const workers = steps.map(async (step) => {
+    while (!isOver) {
+      await step()
+      await delay(rest)
+    }
+  })
+  return {
+    samples,
+    flow: async (milliseconds) => {
+      await delay(milliseconds)
+    },
+    async stop() {
+      isOver = true
+      await Promise.all(workers)
+      return { tokens: [...tokens, ...lasting], redeemed, undecided }
+    },
+  }
+}
+
+/** A redirect with a code is as good as an answer. */
+export const succeeded = ({ status, headers }: Outcome): boolean =>
+  status === 200 || (status === 303 && /[?&]code=/.test(String(headers.location)))
+
+/**
+ * Whether the request was put off and nothing more: 503 with the time to try again, or the same on the way
+ * back to the client (RFC 6749 §4.1.2.1).
+ */
+export const isPutOff = ({ status, headers, error }: Outcome): boolean =>
+  status === 503
+    ? /^\d+$/.test(String(headers['retry-after'])) &&
+      (error === undefined || error === 'temporarily_unavailable')
+    : status === 303 && /[?&]error=temporarily_unavailable/.test(String(headers.location))
+
+/** Counts and times of what happened, for people. */
+export const figures = (samples: readonly Sample[], recovered: number) => {
+  const failed = samples.filter((sample) => !succeeded(sample))
+  const slowest = Math.max(...samples.map(({ began, ended }) => ended - began))
+  const last = Math.max(...failed.map(({ ended }) => ended), Number.NEGATIVE_INFINITY)
+  return {
+    requests: samples.length,
+    kinds: kinds(samples),
+    failed: failed.length,
+    slowest: Math.round(slowest),
+    /** Milliseconds from the recovery to the last answer that was none. */
+    recovery: failed.length === 0 ? 0 : Math.max(0, Math.round(last - recovered)),
+  }
+}
+
+/** What became of the tokens and codes that clients hold: asked when all is well again. */
+export const settle = async (site: Site, { tokens, redeemed, undecided }: Aftermath) => {
+  const statuses: Outcome[] = []
+  await each(tokens, 10, async (token, index) => {
+    const { url } = site.node(index)
+    const headers = { authorization: `Bearer ${token}` }
+    statuses.push(await call({ url: `${url}/oauth/ping`, headers }))
+  })
+  const digests = [...redeemed, ...undecided].map((code) => digestOf('authorization_code', code))
+  const rows = await site.database.query(
+    `select code_digest, count(*) as families, count(revoked_at) as revoked
+     from oauth2server_authorization where code_digest = any($1) group by code_digest`,
+    [digests],
+  )
+  const spent = new Set(rows.map(({ code_digest }) => code_digest))
+  const isSpent = (code: string) => spent.has(digestOf('authorization_code', code))
+  // Who was put off tries again: where nothing was written, the code is still worth its tokens.
+  const retried: Record<string, number> = {}
+  await each(undecided, 5, async (code, index) => {
+    const { status, error } = await post(site.client.redemption(site.node(index), code))
+    const kind = `${isSpent(code) ? 'spent' : 'unspent'}: ${status} ${error ?? 'ok'}`
+    retried[kind] = (retried[kind] ?? 0) + 1
+  })
+  // Presented once more, none of those that were answered gives tokens again.
+  const again: Outcome[] = []
+  await each(redeemed.slice(-50), 5, async (code, index) => {
+    again.push(await post(site.client.redemption(site.node(index), code)))
+  })
+  return {
+    tokens: kinds(statuses),
+    redeemed: redeemed.length,
+    families: redeemed.filter(isSpent).length,
+    doubled: rows.filter(({ families }) => Number(families) !== 1).length,
+    retried,
+    again: kinds(again),
+  }
+}
+
+export { patience }

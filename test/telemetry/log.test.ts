@@ -1,0 +1,134 @@
+import fastify from 'fastify'
+import { pino } from 'pino'
+import { type LogEntry, logTo } from 'svc-oauth2server'
+import { describe, expect, test } from 'vitest'
+import { runNode, temporaryFolder } from '../support/processes.ts'
+import { startServer } from '../support/server.ts'
+
+/** What a pino logger writes of an entry. */
+const written = (entry: LogEntry): Record<string, unknown> => {
+  let line = ''
+  const logger = pino({ level: 'debug', base: null, timestamp: false }, {
+    write: (text: string) => {
+      line += text
+    },
+  } as never)
+  logTo(logger)(entry)
+  return JSON.parse(line) as Record<string, unknown>
+}
+
+describe('logTo', () => {
+  test('writes to a logger of pino at the level of the entry', () => {
+    for (const [level, number] of [
+      ['debug', 20],
+      ['info', 30],
+      ['warn', 40],
+      ['error', 50],
+    ] as const) {
+      expect(written({ level, event: 'x.y', message: 'It was so.', userId: 7 })).toEqual({
+        level: number,
+        event: 'x.y',
+        userId: 7,
+        msg: 'It was so.',
+      })
+    }
+  })
+
+  test("takes Fastify's logger", async () => {
+    const lines: string[] = []
+    const stream = { write: (line: string) => void lines.push(line) }
+    const app = fastify({ logger: { level: 'info', stream } })
+    logTo(app.log)({ level: 'warn', event: 'x.y', message: 'It was so.' })
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ event: 'x.y', level: 40 }])
+    await app.close()
+  })
+
+  test('of an error there is its stack, and nothing of the fields that a driver adds', () => {
+    const driver = Object.assign(new Error('duplicate key'), {
+      detail: 'Key (email)=(secret@example.org) exists.',
+      parameters: ['secret'],
+    })
+    const error = new TypeError('outer', { cause: driver })
+    const entry = written({ level: 'error', event: 'x', message: 'm', error })
+    expect(JSON.stringify(entry)).not.toContain('secret')
+    expect(entry.error).toEqual({
+      name: 'TypeError',
+      stack: expect.stringMatching(/^TypeError: outer\n/),
+      cause: { name: 'Error', stack: expect.stringMatching(/^Error: duplicate key\n/) },
+    })
+  })
+
+  test('a circle of causes has an end', () => {
+    const error = new Error('circle')
+    error.cause = error
+    expect(() => written({ level: 'error', event: 'x', message: 'm', error })).not.toThrow()
+  })
+})
+
+describe('logLevel', () => {
+  test.each([
+    ['debug', ['settings.loosened', 'http.request']],
+    ['info', ['settings.loosened']],
+    ['warn', ['settings.loosened']],
+    ['error', []],
+    ['silent', []],
+  ] as const)('%s', async (logLevel, events) => {
+    await using app = await startServer({ logLevel, requirePkce: 'never' })
+    await fetch(`${app.issuer}/login?next=/secret`)
+    expect(app.log.map(({ event }) => event)).toEqual(events)
+  })
+
+  test('at debug every request has its line: the pattern of the address, never the address', async () => {
+    await using app = await startServer({ logLevel: 'debug' })
+    await fetch(`${app.issuer}/account/settings/applications/clients/an-id/?access_token=secret`, {
+      redirect: 'manual',
+    })
+    expect(app.log).toEqual([
+      {
+        level: 'debug',
+        event: 'http.request',
+        message: 'A request was answered.',
+        method: 'GET',
+        route: '/account/settings/applications/clients/:client_id/',
+        status: 303,
+        milliseconds: expect.any(Number),
+        requestId: expect.any(String),
+      },
+    ])
+  })
+})
+
+test('by default the log goes to stderr, one JSON object a line, also right before the end', async () => {
+  await using folder = await temporaryFolder()
+  const program = `
+    import { createAuthorizationServer } from 'svc-oauth2server'
+    import { sqlite } from 'svc-oauth2server/sqlite'
+    const server = await createAuthorizationServer({
+      issuer: 'http://localhost', secretKeys: ['a secret key for tests, and for tests alone'],
+      store: sqlite('${folder.path}/x.sqlite'), requirePkce: 'never', logLevel: 'debug',
+    })
+    await server.fetch(new Request('http://localhost/login'))
+    process.kill(process.pid, 'SIGKILL')`
+  await using running = runNode(['--input-type=module', '--eval', program])
+  expect(await running.exited).toMatchObject({ signal: 'SIGKILL' })
+  const lines = running.stderr.trimEnd().split('\n')
+  const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(entries.map(({ level, event }) => [level, event])).toEqual([
+    ['warn', 'settings.loosened'],
+    ['debug', 'http.request'],
+  ])
+  expect(Object.keys(entries[1] ?? {})).toEqual([
+    'level',
+    'time',
+    'pid',
+    'hostname',
+    'event',
+    'method',
+    'route',
+    'status',
+    'milliseconds',
+    'requestId',
+    'message',
+  ])
+  expect(running.stdout).toBe('')
+})

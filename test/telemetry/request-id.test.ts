@@ -1,0 +1,135 @@
+import express from 'express'
+import { type AuthorizationServerOptions, type Endpoint, StoreUnavailable } from 'svc-oauth2server'
+import { mount } from 'svc-oauth2server/express'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rawHttp } from '../support/raw-http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const passedOn: Endpoint = {
+  path: () => '/passed-on',
+  methods: ['GET'],
+  errors: 'json',
+  // What `fetch` gives has headers that cannot be changed.
+  handle: () => fetch('data:text/plain,there'),
+}
+const options: Partial<AuthorizationServerOptions> = {
+  logLevel: 'debug',
+  extensions: [{ name: 'test', endpoints: [passedOn] }],
+  aroundStore: (operation, run) => {
+    if (operation.name === 'tokens.findByAccess') throw new StoreUnavailable('down')
+    return run()
+  },
+}
+
+let app: TestServer
+beforeAll(async () => {
+  app = await startServer(options)
+})
+afterAll(() => app.close())
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const idOf = async (headers: readonly string[], target = '/oauth/style.css') =>
+  (await rawHttp(app, { target, headers })).headers.get('x-request-id')
+
+describe('X-Request-Id', () => {
+  test('every answer has one, and no two the same', async () => {
+    const targets = [
+      ['GET', '/login', 200],
+      ['HEAD', '/login', 200],
+      ['POST', '/login', 400],
+      ['GET', '/logout', 405],
+      ['GET', '/oauth/nothing', 404],
+      ['GET', '/account/settings/applications', 308],
+      ['GET', '/passed-on', 200],
+      ['GET', '/oauth/ping?access_token=abc', 503],
+    ] as const
+    const ids = new Set<string | null>()
+    for (const [method, target, status] of targets) {
+      const answer = await rawHttp(app, { method, target })
+      expect([target, answer.status]).toEqual([target, status])
+      const id = answer.headers.get('x-request-id')
+      expect(id, target).toMatch(uuid)
+      ids.add(id)
+    }
+    expect(ids.size).toBe(targets.length)
+  })
+
+  test('a sane one is taken over', async () => {
+    for (const id of ['a', '7c2d-41.x_Z', 'x'.repeat(64)])
+      expect(await idOf([`X-Request-Id: ${id}`])).toBe(id)
+  })
+
+  test.each([
+    ['a huge one', [`X-Request-Id: ${'x'.repeat(65)}`]],
+    ['a very huge one', [`X-Request-Id: ${'x'.repeat(12_000)}`]],
+    ['two', ['X-Request-Id: a', 'X-Request-Id: b']],
+    ['two that are the same', ['X-Request-Id: a', 'x-request-id: a']],
+    ['an empty one', ['X-Request-Id:']],
+    ['one with a space', ['X-Request-Id: a b']],
+    ['one with a quote', ['X-Request-Id: a"b']],
+    ['one with markup', ['X-Request-Id: <script>']],
+    ['one with a line break that is encoded', ['X-Request-Id: a%0d%0aSet-Cookie:x']],
+    ['one with a tab', ['X-Request-Id: a\tb']],
+    ['one with a character of Latin-1', ['X-Request-Id: \u00E4\u0085']],
+  ])('%s is replaced', async (_name, headers) => {
+    expect(await idOf(headers)).toMatch(uuid)
+  })
+
+  test.each([
+    ['a bare line feed', 'X-Request-Id: a\nSet-Cookie: x=y'],
+    ['a bare carriage return', 'X-Request-Id: a\rSet-Cookie: x=y'],
+    ['a folded line', 'X-Request-Id: a\r\n Set-Cookie: x=y'],
+    ['a zero byte', 'X-Request-Id: a\0b'],
+  ])('%s leads nowhere', async (_name, header) => {
+    const answer = await rawHttp(app, { target: '/oauth/style.css', headers: [header] })
+    expect(answer.headers.get('set-cookie')).toBeNull()
+    expect(answer.headers.get('x-request-id') ?? '').toMatch(/^(?:$|[A-Za-z0-9._-]{1,64}$)/)
+  })
+
+  test('entries of the log have it, those of requests at the same time each their own', async () => {
+    const ids = Array.from({ length: 50 }, (_, index) => `request-${index}`)
+    const answers = await Promise.all(
+      ids.map((id) =>
+        fetch(`${app.issuer}/oauth/ping?access_token=abc`, { headers: { 'x-request-id': id } }),
+      ),
+    )
+    expect(answers.map(({ headers }) => headers.get('x-request-id'))).toEqual(ids)
+    for (const id of ids) {
+      const events = app.log.filter(({ requestId }) => requestId === id).map(({ event }) => event)
+      expect(events).toEqual(['request.unavailable', 'http.request'])
+    }
+  })
+
+  test('one that the application gave is kept', async () => {
+    const host = express()
+    host.use((_request, response, next) => {
+      response.setHeader('X-Request-Id', 'of-the-application')
+      next()
+    })
+    host.use(mount(app.server))
+    const http = host.listen(0)
+    try {
+      const { port } = http.address() as { port: number }
+      const answer = await fetch(`http://localhost:${port}/login`, {
+        headers: { 'x-request-id': 'of-the-client' },
+      })
+      expect(answer.headers.get('x-request-id')).toBe('of-the-application')
+      expect(app.log.at(-1)).toMatchObject({ requestId: 'of-the-application', route: '/login' })
+    } finally {
+      http.close()
+      http.closeAllConnections()
+    }
+  })
+
+  test('what is no request has none', async () => {
+    await app.server.sweep()
+    app.server.refusalOf(new StoreUnavailable('down'))
+    expect(app.log.at(-1)).toEqual({
+      level: 'warn',
+      event: 'request.unavailable',
+      message: 'A request could not be served.',
+      error: expect.any(StoreUnavailable),
+    })
+  })
+})
