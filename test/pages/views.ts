@@ -101,6 +101,7 @@ export const sampleViews = (
       newToken: `${settings}tokens/new/`,
       revokeAllAction: `${settings}authorized/revoke/`,
       done: undefined,
+      problem: undefined,
       clients: listed([
         {
           href: `${settings}clients/5f0c/`,
@@ -264,6 +265,7 @@ export const sampleViews = (
     sessions: {
       action: '/account/settings/sessions/',
       done: undefined,
+      problem: undefined,
       sessions: listed([
         {
           id: 's1',
