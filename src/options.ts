@@ -286,6 +286,7 @@ const settings = {
     env: 'TRUSTED_PROXIES',
   },
   oauthPrefix: path('/oauth', 'Where the protocol endpoints stand, under the path of the issuer.'),
+  openapiPath: path('/openapi.json', 'Where the OpenAPI document of the settings pages stands.'),
   loginPath: path('/login', 'Where the built-in login page stands.'),
   loginUrl: {
     schema: z

@@ -75,7 +75,7 @@ export interface ClientStore {
   countUsers(clientId: string): Promise<number>
   /** The same for several clients, in one query; those without any are left out. */
   countUsersOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** The applications that a user registered: no client behind a personal token is among them. */
+  /** The applications that a user registered: neither internal ones nor those behind a personal token. */
   ofOwner(userId: UserId, part: PartOf): Promise<Part<ClientWithOwner>>
   /** Applications whose name, id or owner's e-mail address contains the text; all of them without one. */
   search(text: string, part: PartOf): Promise<Part<ClientWithOwner>>

@@ -19,6 +19,7 @@ import {
   type TemporaryFolder,
   temporaryFolder,
 } from '../support/processes.ts'
+import { browser, logIn } from '../support/session.ts'
 import { authorizeUrl, newPkce } from '../support/user-agent.ts'
 import { blocksOf, readPage, root } from './markdown.ts'
 
@@ -32,6 +33,7 @@ const pages = [
   'nest',
   'node',
   'own-users-and-login',
+  'settings-api',
   'testing',
 ]
 const programs = pages.flatMap((page) =>
@@ -147,6 +149,25 @@ test('every page is looked at, and each has its program', async () => {
   expect(new Set(programs.map(({ page }) => page))).toEqual(new Set(pages))
 })
 
+/** Runs the script of the page as a browser would, as far as it can tell. */
+const asInAPage = `
+const { PAGE_URL, COOKIE, JWT, USER_AGENT } = process.env
+const send = globalThis.fetch
+let reloads = 0
+globalThis.location = { reload: () => { reloads += 1 } }
+globalThis.document = { querySelector: () => ({ value: JWT }) }
+globalThis.fetch = (path, init) => send(new URL(path, PAGE_URL), {
+  ...init,
+  headers: { ...init.headers, cookie: COOKIE, 'user-agent': USER_AGENT },
+})
+const page = await import('./public/settings.js')
+const scopes = await page.scopes()
+const created = await page.createToken('Laptop', scopes.map(({ id }) => id))
+const tokens = await page.personalTokens()
+const refused = await page.createToken('', []).catch(({ message, field }) => [message, field, reloads])
+console.log(JSON.stringify({ created, scopes, tokens, refused }))
+`
+
 const twoAtOnce = pLimit(2)
 const framework = ['express', 'fastify', 'hono', 'nest', 'node', 'node-2']
 
@@ -227,6 +248,45 @@ describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => 
         db.close()
       }),
     ))
+
+  test('settings-api: from the login to the tokens', ({ expect }) =>
+    twoAtOnce(async () => {
+      const page = blocksOf(readPage('docs/how-to/settings-api.md'))
+      const script = page.find(({ language }) => language === 'js')?.text ?? ''
+      const cwd = join(folder.path, 'runs/settings-api')
+      await mkdir(join(cwd, 'public'), { recursive: true })
+      await writeFile(join(cwd, 'public/settings.js'), script)
+      await writeFile(join(cwd, 'as-in-a-page.js'), asInAPage)
+      await running('settings-api', async ({ url, database }) => {
+        const server = await opened(database)
+        const password = 'a long password'
+        const user = await server.users.create({ email: 'reader@example.org', password })
+        for (let n = 1; n <= 30; n += 1) await server.tokens.createPersonal(`Token ${n}`, user.id)
+        await server.close()
+
+        const to = (await fetch(url, { redirect: 'manual' })).headers.get('location')
+        expect(to).toBe('/login?next=/')
+        const { agent, cookie, jwt } = await logIn({ issuer: url, user, password })
+        const html = await (await agent.fetch(url)).text()
+        expect(html).toContain('src="/settings.js"')
+        expect(await (await fetch(`${url}/settings.js`)).text()).toBe(script)
+
+        const own = { ...env, PAGE_URL: url, COOKIE: cookie, JWT: jwt, USER_AGENT: browser }
+        await using program = runNode([join(cwd, 'as-in-a-page.js')], { cwd, env: own })
+        expect((await program.exited).code, program.stderr).toBe(0)
+        const { created, scopes, tokens, refused } = JSON.parse(program.stdout)
+        const [first] = scopes
+        expect(first).toEqual({ id: 'notes:read', help_text: 'Read your notes', group: 'Notes' })
+        expect(created).toMatchObject({ name: 'Laptop', scopes: ['notes:read', 'user:email'] })
+        expect(tokens).toHaveLength(31)
+        expect(tokens[0].name).toBe('Laptop')
+        expect(refused).toEqual(['A name is needed.', 'name', 0])
+        const ping = await fetch(`${url}/oauth/ping`, {
+          headers: { authorization: `Bearer ${created.access_token}` },
+        })
+        expect(ping.status).toBe(200)
+      })
+    }))
 
   test('testing: its tests pass', ({ expect }) =>
     twoAtOnce(async () => {

@@ -9,6 +9,7 @@ import { checkConfirmation } from './client.ts'
 import { takeNotice } from './notice.ts'
 import { listed, partOf } from './parts.ts'
 import { answer, type Changed, settingsPage } from './settings-page.ts'
+import { asTokenId } from './token-id.ts'
 import type { Visit } from './visit.ts'
 import { actToWire, adminClientToWire, adminTokenToWire } from './wire.ts'
 
@@ -27,7 +28,12 @@ export const adminPage = settingsPage({
     const { http, server } = visit
     const { administration } = server
     const query = http.queryParameters()
-    const searched = (name: string): string => (query.repeated(name)[0] ?? '').trim().slice(0, 255)
+    // No name has a control character, and not every database takes one.
+    const searched = (name: string): string =>
+      (query.repeated(name)[0] ?? '')
+        .replaceAll(/\p{Cc}/gu, '')
+        .trim()
+        .slice(0, 255)
     const search = { client: searched('client'), token: searched('token') }
     await server.flushTokenUses()
     const [clients, tokens, acts, notice] = await Promise.all([
@@ -87,8 +93,8 @@ const actOnClient = async (visit: Visit, params: Parameters): Promise<Changed> =
 
 const deleteToken = async (visit: Visit, params: Parameters): Promise<Changed> => {
   const { http, server, signedIn, texts } = visit
-  const id = Number(params.required('token_id'))
-  const found = Number.isSafeInteger(id) ? await server.tokens.get(id) : undefined
+  const id = asTokenId(params.required('token_id'))
+  const found = await server.tokens.get(id)
   if (!found) throw notFound()
   if (actIn(params) !== 'delete') throw new InvalidField('act', 'A token can only be deleted.')
   await server.administration.deleteToken(id, { user: signedIn.user, address: http.address })

@@ -12,10 +12,14 @@ import { tryIt } from './try-it.ts'
 import type { Visit } from './visit.ts'
 import { clientToWire } from './wire.ts'
 
-/** The client that the address names, if it is the user's. @throws OAuthError 404 */
+/**
+ * The client that the address names, if it is the user's. An internal one is the host's: code alone changes it.
+ * @throws OAuthError 404
+ */
 export const ownClient = async ({ http, server, signedIn }: Visit): Promise<Client> => {
   const client = await server.clients.find(http.param('client_id'))
-  if (!client || client.isPersonal || client.userId !== signedIn.user.id) throw notFound()
+  const isHidden = !client || client.isPersonal || client.isInternal
+  if (isHidden || client.userId !== signedIn.user.id) throw notFound()
   return client
 }
 

@@ -56,8 +56,11 @@ export const settingsPage = ({ path, isShown = true, show, change }: SettingsPag
   },
 })
 
-const addressOf = ({ path, query }: HttpRequest): string =>
-  query === '' ? path : `${path}?${query}`
+// A token that somebody put there is not written into another address.
+const addressOf = ({ path, query }: HttpRequest): string => {
+  const kept = query.split('&').filter((pair) => !new URLSearchParams(pair).has('access_token'))
+  return kept.join('') === '' ? path : `${path}?${kept.join('&')}`
+}
 
 const fromScript = async (
   visit: Visit,
@@ -83,7 +86,9 @@ const fromPerson = async (
   if (isForeign(http, server.issuer)) return renderProblem(http, server, 'foreign', { status: 403 })
   const form = await readForm(http, false)
   const { params } = form
-  if (!server.sessions.isCsrfToken(http.headers.get('cookie'), params.optional('csrf_token'))) {
+  const [csrfToken, ...more] = params.repeated('csrf_token')
+  const isOurs = server.sessions.isCsrfToken(http.headers.get('cookie'), csrfToken)
+  if (!isOurs || more.length > 0) {
     return show(visit, { params, problem: { sentence: texts.problems.stale }, status: 403 })
   }
   try {
