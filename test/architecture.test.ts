@@ -78,8 +78,8 @@ const layers: readonly Layer[] = [
   { file: ['entry-points.ts'], may: ['import-path.ts', 'model/'] },
   {
     file: ['start-up.ts'],
-    may: ['entry-points.ts', 'import-path.ts', 'model/', 'options.ts', 'store/store.ts'],
-    types: ['crypto/', 'session/'],
+    may: ['crypto/', 'entry-points.ts', 'import-path.ts', 'model/', 'options.ts', 'store/store.ts'],
+    types: ['session/'],
   },
   {
     file: ['provider-operations.ts'],

@@ -1,7 +1,7 @@
 import type { Listed } from './applications.ts'
 import { badge, facts } from './facts.ts'
 import type { FormProblem } from './form-problem.ts'
-import { csrf } from './forms.ts'
+import { formId } from './forms.ts'
 import type { Frame, Page } from './frame.ts'
 import { type Html, html } from './html.ts'
 import { layout } from './layout.ts'
@@ -57,7 +57,7 @@ const row = (session: SessionItem, action: string, frame: Frame): Html => {
 <h2><bdi>${browser}</bdi></h2>
 ${session.isCurrent ? badge(texts.current, 'good') : ''}
 <form method="post" action="${action}">
-${csrf(frame)}
+${formId(frame)}
 <input type="hidden" name="session_id" value="${session.id}">
 <button type="submit" class="quiet danger" aria-label="${texts.endNamed(browser)}">${texts.end}</button>
 </form>
@@ -72,7 +72,7 @@ ${facts([
 const othersForm = (action: string, frame: Frame): Html => {
   const { sessions: texts } = frame.texts
   return html`<form class="line" method="post" action="${action}">
-${csrf(frame)}
+${formId(frame)}
 <input type="hidden" name="others" value="yes">
 <p>${texts.othersAbout}</p>
 <button type="submit" class="danger quiet">${texts.others}</button>

@@ -72,7 +72,8 @@ export class AuthorizedApplications {
 
   /** The authorization that a user's token belongs to; undefined for another user's, or none. */
   async device(userId: UserId, tokenId: number): Promise<Device | undefined> {
-    const row = await this.#context.store.tokens.authorized(tokenId)
+    const { store, clock } = this.#context
+    const row = await store.tokens.authorized(tokenId, clock())
     return row?.fields.userId === userId ? deviceOf(row) : undefined
   }
 

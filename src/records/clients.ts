@@ -156,7 +156,7 @@ export class Clients {
 
   /** Applications whose name, id or owner's e-mail address contains the text; all of them without one. */
   search(text: string, partOf: PartOf): Promise<Part<ListedClient>> {
-    return this.#listed(this.#context.store.clients.search(text, partOf))
+    return this.#listed(this.#context.store.clients.search(text.normalize('NFC'), partOf))
   }
 
   /** The applications that act for a user. */

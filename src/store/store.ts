@@ -183,7 +183,7 @@ export interface TokenStore {
     now: number,
     limit: number,
   ): Promise<readonly (AuthorizedTokenRow & { readonly count: number })[]>
-  authorized(id: number): Promise<AuthorizedTokenRow | undefined>
+  authorized(id: number, now: number): Promise<AuthorizedTokenRow | undefined>
   /** Every token; of a user's e-mail address, a client's id or a token's own id where a text is given. */
   search(text: string, part: PartOf): Promise<Part<TokenWithNames>>
   /** Replaces what a token is: its scopes, its expiry, its secret. */

@@ -140,7 +140,9 @@ describe('scopes', () => {
     ])
     expect(await problemsOf({ scopes: [new Scope('user:email')] })).toHaveLength(1)
     expect(
-      await problemsOf({ scopes: [{ id: 'a', helpText: '', group: '', isInternal: false } as Scope] }),
+      await problemsOf({
+        scopes: [{ id: 'a', helpText: '', group: '', isInternal: false } as Scope],
+      }),
     ).toEqual([expect.stringContaining('Only a Scope')])
   })
 
@@ -320,4 +322,12 @@ describe('the secret key and the database', () => {
       expect(await problemsOf({ store, ...options })).toHaveLength(1)
     expect(opened).toBe(0)
   })
+})
+
+test('a prefix and a length that make tokens longer than 255 characters are refused together', async () => {
+  const long = { tokenPersonalPrefix: 'abc_', tokenPersonalSaltLen: 246 }
+  expect(await problemsOf(long)).toEqual([
+    expect.stringMatching(/OAUTH2SERVER_TOKEN_PERSONAL_PREFIX.*256 characters/),
+  ])
+  expect(await problemsOf({ ...long, tokenPersonalSaltLen: 245 })).toEqual([])
 })

@@ -5,7 +5,6 @@ import { notFound } from '../problem.ts'
 import { addresses } from './addresses.ts'
 import { clientFields, typedClient, valuesOf } from './client-form.ts'
 import { takeNotice } from './notice.ts'
-import { newFormId } from './once.ts'
 import { overlaps } from './overlaps.ts'
 import { answer, type Refused, settingsPage } from './settings-page.ts'
 import { tryIt } from './try-it.ts'
@@ -35,7 +34,6 @@ export const showClient = async (visit: Visit, refused?: Refused): Promise<Respo
     action: to.client(client.clientId),
     back: to.applications,
     resetAction: to.reset(client.clientId),
-    formId: newFormId(server),
     clientId: client.clientId,
     name: client.name,
     isConfidential: client.isConfidential,

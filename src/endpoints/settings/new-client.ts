@@ -1,7 +1,6 @@
 import { readerOf } from '../reader.ts'
 import { addresses } from './addresses.ts'
 import { clientFields, emptyClient, typedClient } from './client-form.ts'
-import { newFormId } from './once.ts'
 import { answer, settingsPage } from './settings-page.ts'
 import { clientToWire, scopeToWire } from './wire.ts'
 
@@ -15,7 +14,6 @@ export const newClientPage = settingsPage({
     const view = {
       action: to.newClient,
       back: to.applications,
-      formId: newFormId(server),
       values: refused ? typedClient(refused.params) : emptyClient,
       scopes,
       problem: refused?.problem,

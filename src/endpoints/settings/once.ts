@@ -1,6 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { randomString } from '../../crypto/random.ts'
-import type { ServerContext } from '../../extension.ts'
 import type { SentForm } from './form.ts'
 import type { Visit } from './visit.ts'
 
@@ -9,10 +7,6 @@ const memory = 600_000
 /** The same without the one-time id that our pages put into a form: then it is a double click at most. */
 const briefMemory = 10_000
 const patience = 5_000
-
-/** The one-time id of a form that is shown now. */
-export const newFormId = ({ random }: Pick<ServerContext, 'random'>): string =>
-  randomString(22, random)
 
 /**
  * Does the work of a form that is sent twice once: a double click, or a reload. Whoever comes second is
