@@ -453,7 +453,7 @@ export const loosenings = (value: Settings): readonly string[] => {
     found.push('Sessions are bound to a network, not to one address.')
   if (value.cacheType === 'memory')
     found.push(
-      'Authorization codes are kept in memory: they end with the process, and other nodes do not see them.',
+      'Authorization codes and new secrets that wait to be shown are kept in memory: they end with the process, and other nodes do not see them.',
     )
   return found
 }

@@ -21,7 +21,6 @@ export type FieldProblem =
   | 'expiresMissing'
   | 'confirmName'
   | 'overlapInvalid'
-  | 'tooMany'
   | 'other'
 
 export interface FieldDetail {

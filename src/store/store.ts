@@ -249,6 +249,7 @@ export interface UserStore {
   /** Undefined where the e-mail address is taken. */
   insert(user: NewUser): Promise<UserId | undefined>
   setActive(id: UserId, active: boolean): Promise<boolean>
+  setAdmin(id: UserId, isAdmin: boolean): Promise<boolean>
   setPassword(id: UserId, passwordHash: string): Promise<boolean>
   delete(id: UserId): Promise<boolean>
 }

@@ -20,7 +20,7 @@ import {
   temporaryFolder,
 } from '../support/processes.ts'
 import { browser, logIn } from '../support/session.ts'
-import { authorizeUrl, newPkce } from '../support/user-agent.ts'
+import { authorizeUrl, newPkce, UserAgent } from '../support/user-agent.ts'
 import { blocksOf, readPage, root } from './markdown.ts'
 
 // Every `ts` block of a how-to page is a whole program: it is compiled and run as it stands.
@@ -33,6 +33,7 @@ const pages = [
   'nest',
   'node',
   'own-users-and-login',
+  'pages',
   'settings-api',
   'testing',
 ]
@@ -246,6 +247,44 @@ describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => 
         db.exec('update people set enabled = 1')
         expect((await ask(reads))[0]).toBe(200)
         db.close()
+      }),
+    ))
+
+  test('pages: name, logo, colours, languages, a login page of its own', ({ expect }) =>
+    twoAtOnce(() =>
+      running('pages', async ({ url, database }) => {
+        const server = await opened(database)
+        const password = 'a long password'
+        const user = await server.users.create({ email: 'reader@example.org', password })
+        await server.close()
+
+        const german = { 'accept-language': 'de-AT, en;q=0.5' }
+        const login = await fetch(`${url}/login`, { headers: german })
+        expect(login.headers.get('content-language')).toBe('de')
+        expect(login.headers.get('content-security-policy')).toContain("style-src 'self';")
+        const html = await login.text()
+        expect(html).toContain('<html lang="de" dir="ltr">')
+        expect(html).toContain('<title>Anmelden · Notes</title>')
+        expect(html).toContain('<h1>Good to see you at Notes</h1>')
+        const sheet = await (await fetch(`${url}/oauth/style.css`)).text()
+        expect(sheet).toContain('--accent: #9a3412;')
+        expect(sheet).toContain('--accent: #fdba74;')
+
+        const stranger = new UserAgent(german)
+        const asked = await stranger.fetch(`${url}/login?next=/x`)
+        const wrong = await stranger.submit(asked, { email: '"><b>', password: 'wrong' })
+        expect(wrong.status).toBe(403)
+        const again = await wrong.text()
+        expect(again).toContain('role="alert">Die E-Mail-Adresse oder das Passwort ist falsch.</p>')
+        expect(again).toContain('value="&quot;&gt;&lt;b&gt;"')
+
+        const { agent } = await logIn({ issuer: url, user, password }, german)
+        const form = await agent.fetch(`${url}/account/settings/applications/tokens/new/`)
+        const page = await form.text()
+        expect(page).toContain('<img src="/logo.svg" alt="" height="28"><bdi>Notes</bdi>')
+        expect(page).toContain('<legend>Notizen</legend>')
+        expect(page).toContain('Deine Notizen lesen <code>notes:read</code>')
+        expect((await fetch(`${url}/logo.svg`)).headers.get('content-type')).toMatch(/^image\/svg/)
       }),
     ))
 

@@ -97,8 +97,10 @@ const deleteToken = async (visit: Visit, params: Parameters): Promise<Changed> =
   const found = await server.tokens.get(id)
   if (!found) throw notFound()
   if (actIn(params) !== 'delete') throw new InvalidField('act', 'A token can only be deleted.')
+  const client = await server.clients.find(found.clientId)
   await server.administration.deleteToken(id, { user: signedIn.user, address: http.address })
-  return { location: server.links.admin, notice: { done: texts.done.tokenDeleted(String(id)) } }
+  const name = client?.name ?? String(id)
+  return { location: server.links.admin, notice: { done: texts.done.tokenDeleted(name) } }
 }
 
 const acts: readonly ClientAct[] = ['verify', 'unverify', 'disable', 'enable', 'delete']

@@ -24,14 +24,6 @@ const redirectUris = count({
   other: '# عنوان URI لإعادة التوجيه',
 })
 
-const items = count({
-  one: 'عنصر واحد',
-  two: 'عنصرين',
-  few: '# عناصر',
-  many: '# عنصرًا',
-  other: '# عنصر',
-})
-
 /** Every text of the pages, in Arabic. */
 export const ar: Messages = {
   frame: {
@@ -272,7 +264,7 @@ export const ar: Messages = {
     tokens: 'الرموز',
     tokensAbout: 'جميع الرموز التي صدرت، دون إمكانية الاطّلاع على قيمها.',
     searchTokens: 'البحث في الرموز',
-    searchTokensHint: 'الاسم أو معرّف العميل أو المستخدم',
+    searchTokensHint: 'عنوان البريد الإلكتروني أو معرّف العميل أو رقم الرمز',
     noTokens: 'لم يُعثر على أي رمز.',
     search: 'بحث',
     all: 'عرض الكل',
@@ -383,10 +375,8 @@ export const ar: Messages = {
     expiresMissing: (day) => `اختر يومًا لا يتجاوز ${isolated(day)}.`,
     confirmName: 'الاسم غير مطابق. لم يُحذف أي شيء.',
     overlapInvalid: 'اختر إحدى المدد المعروضة.',
-    emailInvalid: 'أدخل عنوان بريد إلكتروني.',
     other: 'تعذّر الحفظ. يُرجى مراجعة ما أدخلته.',
     stale: 'بقيت هذه الصفحة مفتوحة مدة طويلة. ما أدخلته ما زال هنا: يُرجى إرساله مرة أخرى.',
-    tooMany: (limit) => `لا يمكن أن يكون لديك أكثر من ${items(limit)}. احذف ما لم تعد بحاجة إليه.`,
   },
   done: {
     clientCreated: 'تم تسجيل التطبيق.',

@@ -248,7 +248,7 @@ export const de: Messages = {
     tokens: 'Token',
     tokensAbout: 'Alle Token, die ausgestellt wurden. Ihr Wert lässt sich nicht anzeigen.',
     searchTokens: 'Token suchen',
-    searchTokensHint: 'Name, Client-ID oder Benutzer',
+    searchTokensHint: 'E-Mail-Adresse, Client-ID oder Nummer des Tokens',
     noTokens: 'Kein Token gefunden.',
     search: 'Suchen',
     all: 'Alle anzeigen',
@@ -372,12 +372,9 @@ export const de: Messages = {
     expiresMissing: (day: string) => `Wähle ein Datum, spätestens den ${day}.`,
     confirmName: 'Das ist nicht der Name. Es wurde nichts gelöscht.',
     overlapInvalid: 'Wähle eine der angebotenen Zeiten.',
-    emailInvalid: 'Gib eine E-Mail-Adresse ein.',
     other: 'Das kann so nicht gespeichert werden. Bitte prüfe deine Eingaben.',
     stale:
       'Diese Seite war zu lange geöffnet. Deine Eingaben sind noch da: Bitte sende sie noch einmal.',
-    tooMany: (limit: number) =>
-      `Davon kannst du höchstens ${limit} haben. Lösche etwas, das du nicht mehr brauchst.`,
   },
   done: {
     clientCreated: 'Die Anwendung ist registriert.',

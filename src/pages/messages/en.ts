@@ -243,7 +243,7 @@ export const en = {
     tokens: 'Tokens',
     tokensAbout: 'Every token that was issued, with no way to see its value.',
     searchTokens: 'Search tokens',
-    searchTokensHint: 'Name, client ID or user',
+    searchTokensHint: 'E-mail address, client ID or number of the token',
     noTokens: 'No token was found.',
     search: 'Search',
     all: 'Show all',
@@ -364,11 +364,8 @@ export const en = {
     expiresMissing: (day: string) => `Choose a day, ${day} at the latest.`,
     confirmName: 'This is not the name. Nothing was deleted.',
     overlapInvalid: 'Choose one of the offered times.',
-    emailInvalid: 'Enter an e-mail address.',
     other: 'This cannot be saved. Please check what you entered.',
     stale: 'This page was open for too long. What you entered is still here: please send it again.',
-    tooMany: (limit: number) =>
-      `You can have at most ${limit} of these. Delete one that you no longer need.`,
   },
   /** What was just done. */
   done: {

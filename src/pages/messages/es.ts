@@ -243,7 +243,7 @@ export const es: Messages = {
     tokens: 'Tokens',
     tokensAbout: 'Todos los tokens emitidos; su valor no se puede ver.',
     searchTokens: 'Buscar tokens',
-    searchTokensHint: 'Nombre, ID de cliente o usuario',
+    searchTokensHint: 'Correo electrónico, ID de cliente o número del token',
     noTokens: 'No se ha encontrado ningún token.',
     search: 'Buscar',
     all: 'Mostrar todo',
@@ -363,12 +363,9 @@ export const es: Messages = {
     expiresMissing: (day: string) => `Elige un día, como muy tarde el ${day}.`,
     confirmName: 'Ese no es el nombre. No se ha eliminado nada.',
     overlapInvalid: 'Elige uno de los plazos que se ofrecen.',
-    emailInvalid: 'Escribe una dirección de correo electrónico.',
     other: 'No se puede guardar. Revisa lo que has escrito.',
     stale:
       'Esta página ha estado abierta demasiado tiempo. Lo que escribiste sigue aquí: envíalo de nuevo.',
-    tooMany: (limit: number) =>
-      `Aquí puedes tener ${limit} como máximo. Elimina alguno de los que ya no necesites.`,
   },
   done: {
     clientCreated: 'La aplicación está registrada.',

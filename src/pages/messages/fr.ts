@@ -249,7 +249,7 @@ export const fr: Messages = {
     tokens: 'Jetons',
     tokensAbout: 'Tous les jetons émis, sans aucun moyen d’en voir la valeur.',
     searchTokens: 'Rechercher des jetons',
-    searchTokensHint: 'Nom, ID client ou utilisateur',
+    searchTokensHint: 'Adresse e-mail, ID client ou numéro du jeton',
     noTokens: 'Aucun jeton trouvé.',
     search: 'Rechercher',
     all: 'Tout afficher',
@@ -373,12 +373,9 @@ export const fr: Messages = {
     expiresMissing: (day: string) => `Choisissez une date, le ${day} au plus tard.`,
     confirmName: 'Ce n’est pas le bon nom. Rien n’a été supprimé.',
     overlapInvalid: 'Choisissez l’une des durées proposées.',
-    emailInvalid: 'Saisissez une adresse e-mail.',
     other: 'L’enregistrement est impossible. Veuillez vérifier votre saisie.',
     stale:
       'Cette page est restée ouverte trop longtemps. Votre saisie est toujours là\u00a0: veuillez l’envoyer à nouveau.',
-    tooMany: (limit: number) =>
-      `Vous ne pouvez pas en avoir plus de ${limit}. Supprimez ce dont vous n’avez plus besoin.`,
   },
   done: {
     clientCreated: 'L’application est enregistrée.',

@@ -244,7 +244,7 @@ export const it: Messages = {
     tokens: 'Token',
     tokensAbout: 'Tutti i token emessi, senza alcun modo di vederne il valore.',
     searchTokens: 'Cerca token',
-    searchTokensHint: 'Nome, ID client o utente',
+    searchTokensHint: 'Indirizzo e-mail, ID client o numero del token',
     noTokens: 'Nessun token trovato.',
     search: 'Cerca',
     all: 'Mostra tutto',
@@ -364,12 +364,9 @@ export const it: Messages = {
     expiresMissing: (day: string) => `Scegli una data. Ultimo giorno possibile: ${day}.`,
     confirmName: 'Il nome non corrisponde. Non è stato eliminato nulla.',
     overlapInvalid: 'Scegli una delle durate proposte.',
-    emailInvalid: 'Inserisci un indirizzo email.',
     other: 'Impossibile salvare. Controlla ciò che hai inserito.',
     stale:
       'Questa pagina è rimasta aperta troppo a lungo. Ciò che hai inserito è ancora qui: invialo di nuovo.',
-    tooMany: (limit: number) =>
-      `Puoi averne al massimo ${limit}. Elimina qualcosa che non ti serve più.`,
   },
   done: {
     clientCreated: 'L’applicazione è registrata.',

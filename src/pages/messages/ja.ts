@@ -247,7 +247,7 @@ export const ja: Messages = {
     tokens: 'トークン',
     tokensAbout: '発行されたすべてのトークンです。値を見ることはできません。',
     searchTokens: 'トークンを検索',
-    searchTokensHint: '名前、クライアント ID、ユーザー',
+    searchTokensHint: 'メールアドレス、クライアント ID、トークン番号',
     noTokens: 'トークンが見つかりませんでした。',
     search: '検索',
     all: 'すべて表示',
@@ -365,11 +365,9 @@ export const ja: Messages = {
     expiresMissing: (day) => `${day} までの日付を選択してください。`,
     confirmName: '名前が一致しません。何も削除されませんでした。',
     overlapInvalid: '表示されている期間から選択してください。',
-    emailInvalid: 'メールアドレスを入力してください。',
     other: '保存できません。入力内容を確認してください。',
     stale:
       'ページを開いてから時間が経ちすぎました。入力内容は残っていますので、もう一度送信してください。',
-    tooMany: (limit) => `作成できるのは ${limit} 個までです。不要になったものを削除してください。`,
   },
   done: {
     clientCreated: 'アプリを登録しました。',

@@ -243,7 +243,7 @@ export const pt: Messages = {
     tokens: 'Tokens',
     tokensAbout: 'Todos os tokens emitidos; não é possível ver o valor deles.',
     searchTokens: 'Pesquisar tokens',
-    searchTokensHint: 'Nome, ID do cliente ou usuário',
+    searchTokensHint: 'E-mail, ID do cliente ou número do token',
     noTokens: 'Nenhum token encontrado.',
     search: 'Pesquisar',
     all: 'Mostrar tudo',
@@ -360,12 +360,9 @@ export const pt: Messages = {
     expiresMissing: (day: string) => `Escolha um dia, no máximo até ${day}.`,
     confirmName: 'Este não é o nome. Nada foi excluído.',
     overlapInvalid: 'Escolha um dos prazos oferecidos.',
-    emailInvalid: 'Digite um endereço de e-mail.',
     other: 'Não é possível salvar. Verifique o que você digitou.',
     stale:
       'Esta página ficou aberta por muito tempo. O que você digitou continua aqui: envie novamente.',
-    tooMany: (limit: number) =>
-      `Aqui você pode ter no máximo ${limit}. Exclua algum de que não precise mais.`,
   },
   done: {
     clientCreated: 'O aplicativo está registrado.',
