@@ -194,7 +194,7 @@ export const createAuthorizationServer = async (
     pending: new TransientValues<PendingAuthorization>('authorization_request', context),
     notices: new TransientValues<Notice>('settings_notice', context),
     forms: new TransientValues<Outcome>('settings_form', context),
-    flushTokenUses: () => uses.flush(),
+    flushTokenUses: () => uses.flushBriefly(),
     sessions,
     resourceServer,
     grants,

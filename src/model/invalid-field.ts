@@ -20,6 +20,8 @@ export type FieldProblem =
   | 'expiresTooLate'
   | 'expiresMissing'
   | 'confirmName'
+  | 'notRotatable'
+  | 'changedMeanwhile'
   | 'overlapInvalid'
   | 'other'
 

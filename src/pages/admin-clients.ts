@@ -50,6 +50,7 @@ ${facts([
 <form class="acts" method="post" action="${action}">
 ${formId(frame)}
 <input type="hidden" name="client_id" value="${client.clientId}">
+<input type="hidden" name="seen" value="${client.seen}">
 ${client.isVerified ? act('unverify', texts.unverify) : act('verify', texts.verify)}
 ${client.isDisabled ? act('enable', texts.enable) : act('disable', texts.disable)}
 </form>

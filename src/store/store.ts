@@ -287,6 +287,8 @@ export interface SessionStore {
 export interface Transients {
   /** False where the key is taken. */
   put(key: string, value: string, expiresAt: number, now: number): Promise<boolean>
+  /** Keeps the value in the place of what is there. */
+  set(key: string, value: string, expiresAt: number): Promise<void>
   get(key: string, now: number): Promise<string | undefined>
   /** Removes and returns the value; of concurrent callers, exactly one receives it. */
   take(key: string, now: number): Promise<string | undefined>

@@ -25,6 +25,7 @@ export const frame: Frame = {
   texts: en,
   user: { email: 'ada@example.org', isAdmin: true },
   csrfToken: 'the-csrf-token',
+  formId: 'a-form',
   now,
 }
 
@@ -181,7 +182,6 @@ export const sampleViews = (
     newClient: {
       action: `${settings}clients/new/`,
       back: settings,
-      formId: 'a-form',
       values: {
         ...values,
         name: outside(''),
@@ -197,7 +197,6 @@ export const sampleViews = (
       action: `${settings}clients/5f0c/`,
       back: settings,
       resetAction: `${settings}clients/5f0c/reset/`,
-      formId: 'a-form',
       clientId: 'UMT1xvPq8HgFJb2VgeT5fbOjJ7zkVm3sYw6QhLcN',
       name: outside('Photo Print'),
       isConfidential: true,
@@ -222,7 +221,6 @@ export const sampleViews = (
     newPersonalToken: {
       action: `${settings}tokens/new/`,
       back: settings,
-      formId: 'a-form',
       values: { name: outside(''), scopes: ['notes:read'], expires: '' },
       scopes,
       firstDay: '2026-10-18',
@@ -233,7 +231,6 @@ export const sampleViews = (
       action: `${settings}tokens/1/`,
       back: settings,
       rotateAction: `${settings}tokens/1/rotate/`,
-      formId: 'a-form',
       name: outside('Backup script'),
       createdAt: now - 90 * day,
       expires: null,
@@ -291,6 +288,7 @@ export const sampleViews = (
       clients: listed(
         [
           {
+            seen: 'as-it-was',
             clientId: 'UMT1xvPq8HgFJb2VgeT5fbOjJ7zkVm3sYw6QhLcN',
             name: outside('Photo Print'),
             owner: outside('grace@example.org'),
@@ -303,6 +301,7 @@ export const sampleViews = (
             users: 1204,
           },
           {
+            seen: 'as-it-was',
             clientId: 'b0TjhS4mZ2xqCwE8yK1uRgN6fVdLpA9oXsIiHe3W',
             name: outside('Free Money'),
             owner: null,

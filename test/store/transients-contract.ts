@@ -95,6 +95,17 @@ export const transientsContract = (
       expect(await one.get(live, 10)).toBe('x')
     })
 
+    test('setting takes the place of what is there, also of what has ended', async () => {
+      const { one, other } = both()
+      const key = text()
+      await one.set(key, 'first', 10)
+      expect(await one.put(key, 'put', 10, 0)).toBe(false)
+      await other.set(key, 'second', 20)
+      expect(await one.get(key, 15)).toBe('second')
+      await one.set(key, 'third', 40)
+      expect(await other.take(key, 30)).toBe('third')
+    })
+
     test('any text is kept as it is', async () => {
       const { one, other } = both()
       for (const value of ['', 'ä😀\u0000"', 'x'.repeat(100_000)]) {

@@ -1,3 +1,5 @@
+import { sha256 } from '../../crypto/digest.ts'
+import type { Client } from '../../model/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import type { AdminClientItem, AdminTokenItem } from '../../pages/admin.ts'
@@ -56,12 +58,12 @@ export const adminPage = settingsPage({
       done: notice.done,
       problem: refused?.problem,
     }
-    const json = {
+    const json = () => ({
       clients: clients.items.map((item) => adminClientToWire(item, server.scopes)),
       tokens: tokens.items.map(adminTokenToWire),
       acts: acts.map(actToWire),
       next: { clients: view.clients.next, tokens: view.tokens.next },
-    }
+    })
     return answer(visit, 'admin', { view, json, refused })
   },
   async change(visit, params) {
@@ -78,6 +80,12 @@ const actOnClient = async (visit: Visit, params: Parameters): Promise<Changed> =
   const client = await server.clients.find(params.optional('client_id') ?? '')
   if (!client || client.isPersonal) throw notFound()
   if (act === 'delete') checkConfirmation(params, client)
+  const seen = params.optional('seen')
+  if (act === 'verify' && seen !== undefined && seen !== seenOf(client)) {
+    throw new InvalidField('act', 'The application has changed meanwhile.', {
+      problem: 'changedMeanwhile',
+    })
+  }
   const actor = { user: signedIn.user, address: http.address }
   await server.administration.actOnClient(client.clientId, act, actor)
   const { done } = texts
@@ -111,7 +119,12 @@ const actIn = (params: Parameters): ClientAct => {
   return act
 }
 
+// Who was checked must still be who is marked.
+const seenOf = ({ name, description, website, redirectUris, userId }: Client): string =>
+  sha256(JSON.stringify([name, description, website, redirectUris, userId]))
+
 const clientItem = ({ client, users }: ListedClient): AdminClientItem => ({
+  seen: seenOf(client),
   clientId: client.clientId,
   name: client.name,
   owner: client.owner?.email ?? null,

@@ -1,4 +1,5 @@
 import type { Client } from '../../model/client.ts'
+import { asSeen } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import { notFound } from '../problem.ts'
@@ -52,7 +53,7 @@ export const showClient = async (visit: Visit, refused?: Refused): Promise<Respo
   }
   return answer(visit, 'client', {
     view,
-    json: clientToWire(client, users, server.scopes),
+    json: () => clientToWire(client, users, server.scopes),
     refused,
   })
 }
@@ -74,9 +75,14 @@ export const clientPage = settingsPage({
       client.clientId,
       clientFields(params, visit, client),
     )
+    // Nobody ever saw the secret of a public client; now it needs one. A script asks for it by itself.
+    const secret =
+      changed.isConfidential && !client.isConfidential && !visit.asJson
+        ? (await server.clients.resetClientSecret(client.clientId)).clientSecret
+        : undefined
     return {
       location: to.client(client.clientId),
-      notice: { done: texts.done.clientSaved },
+      notice: { done: texts.done.clientSaved, ...(secret && { secret }) },
       json: clientToWire(changed, await changed.getUsers(), server.scopes),
     }
   },
@@ -87,8 +93,7 @@ export const checkConfirmation = (
   params: Parameters,
   { name }: { readonly name: string },
 ): void => {
-  const typed = params.optional('confirm_name') ?? ''
-  if (typed.normalize('NFC').trim() === name) return
+  if (asSeen(params.optional('confirm_name') ?? '') === asSeen(name)) return
   throw new InvalidField('confirm_name', 'confirm_name must be the name of the application.', {
     problem: 'confirmName',
   })

@@ -1,4 +1,3 @@
-import { readerOf } from '../reader.ts'
 import { addresses } from './addresses.ts'
 import { clientFields, emptyClient, typedClient } from './client-form.ts'
 import { answer, settingsPage } from './settings-page.ts'
@@ -20,7 +19,7 @@ export const newClientPage = settingsPage({
     }
     return answer(visit, 'newClient', {
       view,
-      json: { scopes: scopes.map((scope) => scopeToWire(scope, readerOf(visit.http).language)) },
+      json: () => ({ scopes: scopes.map((scope) => scopeToWire(scope, visit.reader.language)) }),
       refused,
     })
   },

@@ -27,10 +27,10 @@ export const newPersonalTokenPage = settingsPage({
       problem: refused?.problem,
     }
     const { language } = readerOf(visit.http)
-    const json = {
+    const json = () => ({
       scopes: scopes.map((scope) => scopeToWire(scope, language)),
       last_day: days.lastDay,
-    }
+    })
     return answer(visit, 'newPersonalToken', { view, json, refused })
   },
   async change(visit, params) {

@@ -11,7 +11,7 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 export const expiryDays = ({ server }: Visit): { firstDay: string; lastDay: string | null } => {
   const { tokenPersonalMaxExpiresIn: most } = server.settings
   const now = server.clock()
-  return { firstDay: dayOf(now + day), lastDay: most === 0 ? null : dayOf(now + most * 1000) }
+  return { firstDay: dayOf(now), lastDay: most === 0 ? null : dayOf(now + most * 1000) }
 }
 
 /**

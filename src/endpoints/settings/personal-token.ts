@@ -53,7 +53,7 @@ export const showPersonalToken = async (visit: Visit, refused?: Refused): Promis
     done,
     problem: refused?.problem,
   }
-  return answer(visit, 'personalToken', { view, json: personalTokenToWire(managed), refused })
+  return answer(visit, 'personalToken', { view, json: () => personalTokenToWire(managed), refused })
 }
 
 const curlOf = (accessToken: string, { server }: Visit): string =>

@@ -29,10 +29,10 @@ export const sessionsPage = settingsPage({
       done: notice.done,
       problem: refused?.problem,
     }
-    const json = {
+    const json = () => ({
       sessions: found.items.map((session) => sessionToWire(session, signedIn.sessionId)),
       next: sessions.next,
-    }
+    })
     return answer(visit, 'sessions', { view, json, refused })
   },
   async change({ server, signedIn, texts }, params) {

@@ -320,6 +320,7 @@ export const es: Messages = {
     home: 'Ir a la página de inicio',
   },
   problem: {
+    staleLogout: 'Esta página estuvo abierta demasiado tiempo. Vuelve a cerrar la sesión.',
     title: 'No se ha podido completar',
     stale: 'Esta página ha estado abierta demasiado tiempo. Decide de nuevo.',
     foreign: 'Este formulario no pertenece a tu sesión. No se ha hecho nada.',
@@ -338,6 +339,12 @@ export const es: Messages = {
     badRequest: 'Lo que se ha enviado no se puede leer. No se ha hecho nada.',
   },
   problems: {
+    notRotatable:
+      'Este token tiene un permiso que solo concede el propio servicio, así que aquí no puede recibir un valor nuevo.',
+    changedMeanwhile:
+      'La aplicación ha cambiado desde que se abrió esta página. Vuelve a revisarla.',
+    atWork:
+      'Este formulario se envió dos veces y todavía lo estamos procesando. Vuelve a mirar la página en un momento.',
     nameMissing: 'Escribe un nombre.',
     nameTooLong: (limit: number) => `El nombre no puede tener más de ${limit} caracteres.`,
     unseenCharacter: 'Contiene un carácter invisible. Escribe el texto en lugar de pegarlo.',
@@ -368,6 +375,7 @@ export const es: Messages = {
       'Esta página ha estado abierta demasiado tiempo. Lo que escribiste sigue aquí: envíalo de nuevo.',
   },
   done: {
+    deviceRevoked: (name) => `Se ha cerrado la sesión de ${name} en ese dispositivo.`,
     clientCreated: 'La aplicación está registrada.',
     clientSaved: 'Se han guardado los cambios.',
     clientDeleted: (name: string) => `Se ha eliminado la aplicación «${name}».`,

@@ -326,6 +326,8 @@ export const fr: Messages = {
     home: 'Aller à l’accueil',
   },
   problem: {
+    staleLogout:
+      'Cette page est restée ouverte trop longtemps. Veuillez vous déconnecter à nouveau.',
     title: 'Cela n’a pas fonctionné',
     stale: 'Cette page est restée ouverte trop longtemps. Veuillez décider à nouveau.',
     foreign: 'Ce formulaire n’appartient pas à votre session. Rien n’a été fait.',
@@ -346,6 +348,12 @@ export const fr: Messages = {
     badRequest: 'Les données envoyées sont illisibles. Rien n’a été fait.',
   },
   problems: {
+    notRotatable:
+      'Ce jeton possède une autorisation que seul le service lui-même accorde ; il ne peut donc pas recevoir de nouvelle valeur ici.',
+    changedMeanwhile:
+      'L’application a été modifiée depuis l’ouverture de cette page. Vérifiez-la à nouveau.',
+    atWork:
+      'Ce formulaire a été envoyé deux fois et nous le traitons encore. Consultez de nouveau la page dans un instant.',
     nameMissing: 'Saisissez un nom.',
     nameTooLong: (limit: number) => `Le nom ne doit pas dépasser ${limit} caractères.`,
     unseenCharacter:
@@ -378,6 +386,7 @@ export const fr: Messages = {
       'Cette page est restée ouverte trop longtemps. Votre saisie est toujours là\u00a0: veuillez l’envoyer à nouveau.',
   },
   done: {
+    deviceRevoked: (name) => `${name} a été déconnecté de cet appareil.`,
     clientCreated: 'L’application est enregistrée.',
     clientSaved: 'Les modifications ont été enregistrées.',
     clientDeleted: (name: string) => `L’application «\u202f${name}\u202f» a été supprimée.`,

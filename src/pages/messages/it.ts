@@ -320,6 +320,7 @@ export const it: Messages = {
     home: 'Vai alla pagina iniziale',
   },
   problem: {
+    staleLogout: 'Questa pagina è rimasta aperta troppo a lungo. Esci di nuovo.',
     title: 'Operazione non riuscita',
     stale: 'Questa pagina è rimasta aperta troppo a lungo. Decidi di nuovo.',
     foreign: 'Questo modulo non appartiene alla tua sessione. Non è stato fatto nulla.',
@@ -337,6 +338,12 @@ export const it: Messages = {
     badRequest: 'I dati inviati sono illeggibili. Non è stato fatto nulla.',
   },
   problems: {
+    notRotatable:
+      'Questo token ha un’autorizzazione che solo il servizio stesso concede, perciò qui non può ricevere un nuovo valore.',
+    changedMeanwhile:
+      'L’applicazione è cambiata da quando questa pagina è stata aperta. Controllala di nuovo.',
+    atWork:
+      'Questo modulo è stato inviato due volte e lo stiamo ancora elaborando. Ricontrolla la pagina tra un momento.',
     nameMissing: 'Inserisci un nome.',
     nameTooLong: (limit: number) => `Il nome può avere al massimo ${limit} caratteri.`,
     unseenCharacter: 'Il testo contiene un carattere invisibile. Digitalo invece di incollarlo.',
@@ -369,6 +376,7 @@ export const it: Messages = {
       'Questa pagina è rimasta aperta troppo a lungo. Ciò che hai inserito è ancora qui: invialo di nuovo.',
   },
   done: {
+    deviceRevoked: (name) => `${name}: accesso rimosso da quel dispositivo.`,
     clientCreated: 'L’applicazione è registrata.',
     clientSaved: 'Le modifiche sono state salvate.',
     clientDeleted: (name: string) => `L’applicazione «${name}» è stata eliminata.`,

@@ -319,6 +319,7 @@ export const pt: Messages = {
     home: 'Ir para a página inicial',
   },
   problem: {
+    staleLogout: 'Esta página ficou aberta por tempo demais. Saia novamente.',
     title: 'Não foi possível concluir',
     stale: 'Esta página ficou aberta por muito tempo. Decida novamente.',
     foreign: 'Este formulário não pertence à sua sessão. Nada foi feito.',
@@ -335,6 +336,11 @@ export const pt: Messages = {
     badRequest: 'Não é possível ler o conteúdo enviado. Nada foi feito.',
   },
   problems: {
+    notRotatable:
+      'Este token tem uma permissão que só o próprio serviço concede; por isso, não pode receber um novo valor aqui.',
+    changedMeanwhile: 'O aplicativo mudou desde que esta página foi aberta. Verifique-o novamente.',
+    atWork:
+      'Este formulário foi enviado duas vezes e ainda está sendo processado. Veja a página novamente em instantes.',
     nameMissing: 'Digite um nome.',
     nameTooLong: (limit: number) => `O nome não pode ter mais de ${limit} caracteres.`,
     unseenCharacter: 'Contém um caractere invisível. Digite o texto em vez de colá-lo.',
@@ -365,6 +371,7 @@ export const pt: Messages = {
       'Esta página ficou aberta por muito tempo. O que você digitou continua aqui: envie novamente.',
   },
   done: {
+    deviceRevoked: (name) => `O acesso de ${name} foi encerrado nesse dispositivo.`,
     clientCreated: 'O aplicativo está registrado.',
     clientSaved: 'As alterações foram salvas.',
     clientDeleted: (name: string) => `O aplicativo “${name}” foi excluído.`,

@@ -293,6 +293,7 @@ export const zh: Messages = {
     home: '前往起始页',
   },
   problem: {
+    staleLogout: '此页面打开时间过长。请重新退出登录。',
     title: '操作未成功',
     stale: '此页面打开时间过长。请重新做出决定。',
     foreign: '此表单不属于你的会话。未执行任何操作。',
@@ -309,6 +310,9 @@ export const zh: Messages = {
     badRequest: '无法读取发送的内容。未执行任何操作。',
   },
   problems: {
+    notRotatable: '此令牌包含只能由服务本身授予的权限，因此无法在此处获取新的值。',
+    changedMeanwhile: '自打开此页面以来，该应用已发生更改。请重新查看。',
+    atWork: '此表单被提交了两次，我们仍在处理。请稍后再次查看此页面。',
     nameMissing: '请输入名称。',
     nameTooLong: (limit) => `名称不能超过 ${limit} 个字符。`,
     unseenCharacter: '其中包含不可见的字符。请直接输入文本，不要粘贴。',
@@ -335,6 +339,7 @@ export const zh: Messages = {
     stale: '此页面打开时间过长。你输入的内容仍然保留，请重新发送。',
   },
   done: {
+    deviceRevoked: (name) => `${name} 已在该设备上退出登录。`,
     clientCreated: '应用已注册。',
     clientSaved: '更改已保存。',
     clientDeleted: (name) => `应用“${name}”已删除。`,

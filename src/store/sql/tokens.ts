@@ -105,6 +105,9 @@ const namedFromRow = (
   row: Row & { readonly client_name: string; readonly user_email: string | null },
 ): TokenWithNames => ({ ...fromRow(row), clientName: row.client_name, userEmail: row.user_email })
 
+/** Tokens whose use one statement writes at most. */
+const touchedAtOnce = 250
+
 export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
   // Token, client, owner and user in one query: this is the bearer check.
   const withState = read
@@ -330,13 +333,19 @@ export const sqlTokens = ({ read, write, users }: Handle): TokenStore => {
     },
 
     async touch(uses) {
-      for (const [id, { at, address }] of uses) {
-        await write
-          .updateTable('oauth2server_token')
-          .set({ last_used_at: at, last_used_address: address })
-          .where('id', '=', id)
-          .where((t) => t.or([t('last_used_at', 'is', null), t('last_used_at', '<', at)]))
-          .execute()
+      const all = [...uses]
+      for (let from = 0; from < all.length; from += touchedAtOnce) {
+        const rows = all
+          .slice(from, from + touchedAtOnce)
+          .map(
+            ([id, { at, address }]) =>
+              sql`(cast(${id} as bigint), cast(${at} as bigint), cast(${address} as text))`,
+          )
+        await sql`
+          with used (id, at, address) as (values ${sql.join(rows)})
+          update oauth2server_token set last_used_at = used.at, last_used_address = used.address
+          from used where oauth2server_token.id = used.id
+          and (last_used_at is null or last_used_at < used.at)`.execute(write)
       }
     },
 
