@@ -56,7 +56,7 @@ const layers: readonly Layer[] = [
   { file: ['pages/'], may: ['model/', 'pages/'] },
   { file: ['openapi/'], may: ['openapi/'], types: ['options.ts'] },
   { file: ['session/'], may: [...services, 'refusal.ts', 'session/'], types: ['options.ts'] },
-  { file: ['endpoints/'], may: protocol, types: ['options.ts'] },
+  { file: ['endpoints/'], may: [...protocol, 'addresses.ts'], types: ['options.ts'] },
   { file: ['extensions/built-in.ts'], may: [...protocol, 'extensions/'], types: ['options.ts'] },
   { file: ['extensions/'], may: protocol, types: ['options.ts'] },
   {

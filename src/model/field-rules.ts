@@ -30,7 +30,9 @@ export const asSeen = (name: string): string =>
 
 /** A client's or a personal token's name, in NFC, with single blanks: 1 to 40 characters that can be seen. */
 export const validName = (value: string): string => {
-  const name = normalized('name', value).trim().replaceAll(/\p{Z}+/gu, ' ')
+  const name = normalized('name', value)
+    .trim()
+    .replaceAll(/\p{Z}+/gu, ' ')
   if (onlyInvisible.test(name))
     throw new InvalidField('name', 'A name is needed.', { problem: 'nameMissing' })
   if ([...name].length > longestName) {
