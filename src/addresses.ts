@@ -35,3 +35,9 @@ const folderOf = (path: string, root: string): string | undefined => {
 /** A path that ends in a slash, and the one that leads there. */
 export const withAndWithoutSlash = (path: string): readonly string[] =>
   path.endsWith('/') && path.length > 1 ? [path, path.slice(0, -1)] : [path]
+
+/** A path with a query, without the token that somebody may have put into it: it goes into no address of ours. */
+export const addressWith = (path: string, query: string): string => {
+  const kept = query.split('&').filter((pair) => !new URLSearchParams(pair).has('access_token'))
+  return kept.join('') === '' ? path : `${path}?${kept.join('&')}`
+}

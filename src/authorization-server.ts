@@ -34,7 +34,11 @@ import { readiness } from './readiness.ts'
 import type { RecordsContext } from './records/context.ts'
 import { checkKeys, keepNoted, type NotedKey } from './records/noted-keys.ts'
 import { type Records, records } from './records/records.ts'
-import { type KeyRotation, type KeyRotationOptions, rotateSecretKeys } from './records/rotate-keys.ts'
+import {
+  type KeyRotation,
+  type KeyRotationOptions,
+  rotateSecretKeys,
+} from './records/rotate-keys.ts'
 import { TokenUses } from './records/token-uses.ts'
 import { TransientValues } from './records/transient-values.ts'
 import { logRefusal, type Refusal, refusalOf } from './refusal.ts'
@@ -226,7 +230,7 @@ export const createAuthorizationServer = async (
     notices: new TransientValues<Notice>('settings_notice', context),
     forms: new TransientValues<Outcome>('settings_form', context),
     isReady,
-    flushTokenUses: () => uses.flush(),
+    flushTokenUses: () => uses.flushBriefly(),
     sessions,
     resourceServer,
     grants,

@@ -47,8 +47,14 @@ export { type Html, html, raw } from './pages/html.ts'
 export type { Messages } from './pages/messages/en.ts'
 export type { Language } from './pages/messages/languages.ts'
 export type { Pages, ViewOf } from './pages/pages.ts'
-export type { ClientInput, ClientWithSecret } from './records/clients.ts'
-export type { PersonalToken, PersonalTokenOptions } from './records/personal-tokens.ts'
+export type { Actor, ClientAct } from './records/administration.ts'
+export type { AuthorizedApplication, Device } from './records/authorized-applications.ts'
+export type { ClientInput, ClientWithSecret, ListedClient } from './records/clients.ts'
+export type {
+  ManagedToken,
+  PersonalToken,
+  PersonalTokenOptions,
+} from './records/personal-tokens.ts'
 export type {
   KeyRotation,
   KeyRotationOptions,

@@ -288,6 +288,7 @@ const settings = {
     env: 'TRUSTED_PROXIES',
   },
   oauthPrefix: path('/oauth', 'Where the protocol endpoints stand, under the path of the issuer.'),
+  openapiPath: path('/openapi.json', 'Where the OpenAPI document of the settings pages stands.'),
   loginPath: path('/login', 'Where the built-in login page stands.'),
   loginUrl: {
     schema: z
@@ -476,7 +477,7 @@ export const loosenings = (value: Settings): readonly string[] => {
     found.push('Sessions are bound to a network, not to one address.')
   if (value.cacheType === 'memory')
     found.push(
-      'Authorization codes are kept in memory: they end with the process, and other nodes do not see them.',
+      'Authorization codes and new secrets that wait to be shown are kept in memory: they end with the process, and other nodes do not see them.',
     )
   return found
 }

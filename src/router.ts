@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { addressesOf } from './addresses.ts'
+import { addressesOf, addressWith } from './addresses.ts'
 import { jsonAnswer, movedAnswer } from './endpoints/answers.ts'
 import { asksForPage, prefersJson } from './endpoints/prefers-json.ts'
 import { notFound, problemOf, renderProblem } from './endpoints/problem.ts'
@@ -99,7 +99,7 @@ export const createRouter = (server: ServerContext): Router => {
       app.all(path.slice(0, -1), ({ req, env }) => {
         env.matched(path)
         const { path: asked, query } = httpOf(req.raw, env)
-        return movedAnswer(`${asked}/${query === '' ? '' : `?${query}`}`)
+        return movedAnswer(addressWith(`${asked}/`, query))
       })
     }
   }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { checksumLength } from './crypto/personal-token-value.ts'
 import { entryPointScopes } from './entry-points.ts'
 import { importPath } from './import-path.ts'
 import { emailScope, type Scope, ScopeDoesNotExists, ScopeRegistry } from './model/scope.ts'
@@ -64,6 +65,7 @@ export const checkedOptions = async (options: StartOptions): Promise<CheckedOpti
       'loginUrl (OAUTH2SERVER_LOGIN_URL) is needed beside resourceOwner: where users log in.',
     )
   }
+  if (settings) attempt(() => checkTokenLength(settings))
   if (problems.length > 0 || !settings || !issuer || !secrets || !scopes)
     throw new InvalidSettings(problems)
 
@@ -139,6 +141,21 @@ const checkDefaultScopes = ({ defaultScopes }: Settings, scopes: ScopeRegistry):
       `defaultScopes (OAUTH2SERVER_DEFAULT_SCOPES) accepts registered scopes; given was ${JSON.stringify(error.scope)}.`,
     ])
   }
+}
+
+// As much as a token may have (specification, Limits).
+const longestToken = 255
+
+const checkTokenLength = ({
+  tokenPersonalPrefix: prefix,
+  tokenPersonalSaltLen,
+}: Settings): void => {
+  if (prefix === '') return
+  const length = prefix.length + tokenPersonalSaltLen + checksumLength
+  if (length <= longestToken) return
+  throw new InvalidSettings([
+    `tokenPersonalPrefix (OAUTH2SERVER_TOKEN_PERSONAL_PREFIX) and tokenPersonalSaltLen (OAUTH2SERVER_TOKEN_PERSONAL_SALT_LEN) make tokens of ${length} characters; ${longestToken} is the most.`,
+  ])
 }
 
 const errorView = (

@@ -58,7 +58,7 @@ const layers: readonly Layer[] = [
   { file: ['pages/'], may: ['model/', 'pages/'] },
   { file: ['openapi/'], may: ['openapi/'], types: ['options.ts'] },
   { file: ['session/'], may: [...services, 'refusal.ts', 'session/'], types: ['options.ts'] },
-  { file: ['endpoints/'], may: protocol, types: ['options.ts'] },
+  { file: ['endpoints/'], may: [...protocol, 'addresses.ts'], types: ['options.ts'] },
   { file: ['extensions/built-in.ts'], may: [...protocol, 'extensions/'], types: ['options.ts'] },
   { file: ['extensions/'], may: protocol, types: ['options.ts'] },
   {
@@ -85,8 +85,8 @@ const layers: readonly Layer[] = [
   { file: ['entry-points.ts'], may: ['import-path.ts', 'model/'] },
   {
     file: ['start-up.ts'],
-    may: ['entry-points.ts', 'import-path.ts', 'model/', 'options.ts', 'store/store.ts'],
-    types: ['crypto/', 'session/'],
+    may: ['crypto/', 'entry-points.ts', 'import-path.ts', 'model/', 'options.ts', 'store/store.ts'],
+    types: ['session/'],
   },
   {
     file: ['provider-operations.ts'],

@@ -64,6 +64,20 @@ Example:
     .action(setActive(false))
 
   users
+    .command('promote')
+    .description("Makes a user an administrator, who sees the administrator's page.")
+    .addOption(user())
+    .addHelpText('after', example('promote --user me@example.org'))
+    .action(setAdmin(true))
+
+  users
+    .command('demote')
+    .description('Makes an administrator an ordinary user again.')
+    .addOption(user())
+    .addHelpText('after', example('demote --user me@example.org'))
+    .action(setAdmin(false))
+
+  users
     .command('delete')
     .description('Deletes a user with all clients, tokens and sessions.')
     .addOption(user())
@@ -116,6 +130,9 @@ const setPassword = (options: UserOption & { readonly password?: string }): Prom
 
 const setActive = (active: boolean) =>
   onUser(({ id }, server) => server.users.setActive(id, active))
+
+const setAdmin = (isAdmin: boolean) =>
+  onUser(({ id }, server) => server.users.setAdmin(id, isAdmin))
 
 /** Does something to one user; `work` answers false where the user is gone meanwhile. */
 const onUser =

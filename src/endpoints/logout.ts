@@ -16,7 +16,7 @@ export const logoutEndpoint: Endpoint = {
       params.optional('csrf_token'),
     )
     if (!isOurs || isForeign(request, server.issuer))
-      return renderProblem(request, server, 'stale', { status: 403 })
+      return renderProblem(request, server, 'staleLogout', { status: 403 })
     return redirectAnswer(links.home, await sessions.signOut(browserOf(request)))
   },
 }

@@ -5,7 +5,7 @@ import { supportedGrantTypes, supportedResponseTypes } from './supported.ts'
 
 /** Describes the settings, and the protocol's endpoints, to programs: OpenAPI 3.1. */
 export const openApiEndpoint: Endpoint = {
-  path: () => '/openapi.json',
+  path: ({ openapiPath }) => openapiPath,
   methods: ['GET'],
   errors: 'json',
   async handle(_request, server) {

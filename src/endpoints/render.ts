@@ -1,3 +1,4 @@
+import { randomString } from '../crypto/random.ts'
 import type { ServerContext } from '../extension.ts'
 import type { HttpRequest } from '../http-request.ts'
 import type { Frame, Reader } from '../pages/frame.ts'
@@ -44,7 +45,7 @@ export const renderPage = async <N extends keyof Pages>(
 }
 
 const frameOf = (
-  { brand, links, clock }: ServerContext,
+  { brand, links, clock, random }: ServerContext,
   reader: Reader,
   csrfToken: string,
   signedIn: SignedIn | undefined,
@@ -55,6 +56,7 @@ const frameOf = (
   texts: textsOf(reader),
   user: signedIn ? { email: signedIn.user.email, isAdmin: signedIn.user.isAdmin } : null,
   csrfToken,
+  formId: randomString(22, random),
   now: clock(),
 })
 

@@ -9,13 +9,13 @@ export const stylesheetEndpoint: Endpoint = {
   methods: ['GET'],
   errors: 'json',
   async handle(request, { settings }) {
-    const sheet = built.get(settings) ?? build(settings)
+    const sheet = built.get(settings) ?? (await build(settings))
     built.set(settings, sheet)
-    return assetAnswer(request, await sheet)
+    return assetAnswer(request, sheet)
   },
 }
 
-const built = new WeakMap<Settings, Promise<Asset>>()
+const built = new WeakMap<Settings, Asset>()
 
 const sources = [
   import.meta.resolve('simpledotcss/simple.min.css'),

@@ -6,6 +6,8 @@ const longestUrl = 2_000
 
 // Control, bidirectional control and invisible characters: a name must not pretend to be another text.
 const deceptive = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
+// Of what cannot be seen, scripts and emoji need the joiners and the variation selector; a name needs no other.
+const invisible = /(?!\u200C|\u200D|\uFE0F)[\p{DI}\p{Cf}\u2800]/u
 const onlyInvisible = /^[\p{DI}\p{Cf}\p{Z}\s\u2800]*$/u
 // More marks on one letter than any writing system has; to normalize them takes the square of their number.
 const tooManyMarks = /\p{M}{31}/u
@@ -18,9 +20,19 @@ const normalized = (field: string, value: string): string => {
   return value.normalize('NFC')
 }
 
-/** A client's or a personal token's name, in NFC and trimmed: 1 to 40 characters that can be seen. */
+/** What a reader can tell of a name: two that look the same are the same. */
+export const asSeen = (name: string): string =>
+  name
+    .normalize('NFC')
+    .replaceAll(/[\p{DI}\p{Cf}]/gu, '')
+    .replaceAll(/\s+/gu, ' ')
+    .trim()
+
+/** A client's or a personal token's name, in NFC, with single blanks: 1 to 40 characters that can be seen. */
 export const validName = (value: string): string => {
-  const name = normalized('name', value).trim()
+  const name = normalized('name', value)
+    .trim()
+    .replaceAll(/\p{Z}+/gu, ' ')
   if (onlyInvisible.test(name))
     throw new InvalidField('name', 'A name is needed.', { problem: 'nameMissing' })
   if ([...name].length > longestName) {
@@ -29,7 +41,7 @@ export const validName = (value: string): string => {
       value: longestName,
     })
   }
-  if (deceptive.test(name))
+  if (deceptive.test(name) || invisible.test(name))
     throw new InvalidField('name', 'The name contains a character that cannot be shown.', {
       problem: 'unseenCharacter',
     })

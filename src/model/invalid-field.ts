@@ -20,8 +20,9 @@ export type FieldProblem =
   | 'expiresTooLate'
   | 'expiresMissing'
   | 'confirmName'
+  | 'notRotatable'
+  | 'changedMeanwhile'
   | 'overlapInvalid'
-  | 'tooMany'
   | 'other'
 
 export interface FieldDetail {

@@ -10,18 +10,16 @@ export class Parameters {
 
   /**
    * @param text `application/x-www-form-urlencoded`
-   * @throws OAuthError `invalid_request` for more than 100 parameters
+   * @param most how many there may be, those of a protocol request unless told otherwise
+   * @throws OAuthError `invalid_request` for more than that
    */
-  constructor(text: string) {
+  constructor(text: string, most: number = mostParameters) {
     const all = new Map<string, string[]>()
     let count = 0
     for (const [name, value] of new URLSearchParams(text)) {
       count += 1
-      if (count > mostParameters)
-        throw new OAuthError(
-          'invalid_request',
-          `More than ${mostParameters} parameters were given.`,
-        )
+      if (count > most)
+        throw new OAuthError('invalid_request', `More than ${most} parameters were given.`)
       const values = all.get(name)
       if (values) values.push(value)
       else all.set(name, [value])

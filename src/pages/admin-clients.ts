@@ -2,7 +2,7 @@ import type { AdminClientItem, AdminView } from './admin.ts'
 import { searchForm } from './admin-search.ts'
 import { badge, facts, numberText } from './facts.ts'
 import { filled } from './filled.ts'
-import { csrf } from './forms.ts'
+import { formId } from './forms.ts'
 import type { Frame } from './frame.ts'
 import { type Html, html } from './html.ts'
 import { websiteLink } from './outside.ts'
@@ -48,8 +48,9 @@ ${facts([
       ],
 ])}
 <form class="acts" method="post" action="${action}">
-${csrf(frame)}
+${formId(frame)}
 <input type="hidden" name="client_id" value="${client.clientId}">
+<input type="hidden" name="seen" value="${client.seen}">
 ${client.isVerified ? act('unverify', texts.unverify) : act('verify', texts.verify)}
 ${client.isDisabled ? act('enable', texts.enable) : act('disable', texts.disable)}
 </form>
@@ -65,7 +66,7 @@ const deleteForm = (client: AdminClientItem, index: number, action: string, fram
   return html`<details class="danger">
 <summary>${filled(texts.deleteNamed, html`<bdi>${client.name}</bdi>`)}</summary>
 <form method="post" action="${action}">
-${csrf(frame)}
+${formId(frame)}
 <input type="hidden" name="client_id" value="${client.clientId}">
 <input type="hidden" name="act" value="delete">
 <p>${texts.deleteAbout}</p>

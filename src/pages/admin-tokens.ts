@@ -1,7 +1,7 @@
 import type { AdminTokenItem, AdminView } from './admin.ts'
 import { searchForm } from './admin-search.ts'
 import { badge, facts, lastUsed } from './facts.ts'
-import { csrf } from './forms.ts'
+import { formId } from './forms.ts'
 import type { Frame } from './frame.ts'
 import { type Html, html } from './html.ts'
 import { scopeIds } from './scopes.ts'
@@ -31,7 +31,7 @@ const row = (token: AdminTokenItem, action: string, frame: Frame): Html => {
 <h3><bdi>${token.name}</bdi></h3>
 ${badge(token.isPersonal ? texts.personal : texts.issued)}
 <form method="post" action="${action}">
-${csrf(frame)}
+${formId(frame)}
 <input type="hidden" name="token_id" value="${token.id}">
 <input type="hidden" name="act" value="delete">
 <button type="submit" class="quiet danger" aria-label="${texts.deleteNamed(token.name)}">${texts.delete}</button>

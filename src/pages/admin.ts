@@ -10,6 +10,8 @@ import { alert, done } from './notices.ts'
 
 /** A client application as an administrator sees it. Times are milliseconds since the epoch. */
 export interface AdminClientItem {
+  /** Goes into the field `seen` of the form that verifies it: what was looked at. */
+  readonly seen: string
   readonly clientId: string
   readonly name: string
   readonly owner: string | null

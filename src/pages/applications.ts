@@ -1,9 +1,10 @@
 import { authorizedSection } from './authorized-section.ts'
 import { clientsSection } from './clients-section.ts'
+import type { FormProblem } from './form-problem.ts'
 import type { Page } from './frame.ts'
 import { html } from './html.ts'
 import { layout } from './layout.ts'
-import { done } from './notices.ts'
+import { alert, done } from './notices.ts'
 import { tokensSection } from './tokens-section.ts'
 
 /** A part of a list: the address of the next part, and of the first where this is not the first. */
@@ -81,6 +82,7 @@ export interface ApplicationsView {
   readonly revokeAllAction: string
   /** A sentence about what was just done, for instance that a token was deleted. */
   readonly done: string | undefined
+  readonly problem: FormProblem | undefined
 }
 
 /** The settings page of a user. */
@@ -90,6 +92,7 @@ export const applicationsPage: Page<ApplicationsView> = (view, frame) => {
     frame,
     texts.title,
     html`<h1>${texts.title}</h1>
+${alert(view.problem?.sentence)}
 ${done(view.done)}
 ${clientsSection(view, frame)}
 ${tokensSection(view, frame)}

@@ -3,7 +3,7 @@ import type { DeviceItem } from './applications.ts'
 import { back } from './back.ts'
 import { badge, facts, lastUsed } from './facts.ts'
 import { filled } from './filled.ts'
-import { csrf } from './forms.ts'
+import { formId } from './forms.ts'
 import type { Frame, Page } from './frame.ts'
 import { type Html, html } from './html.ts'
 import { layout } from './layout.ts'
@@ -69,7 +69,7 @@ ${revokeForm(view.revokeAllAction, texts.revokeAll, texts.revokeAllAbout, frame)
 
 const revokeForm = (action: string, label: string, about: string, frame: Frame): Html =>
   html`<form class="line" method="post" action="${action}">
-${csrf(frame)}
+${formId(frame)}
 <p>${about}</p>
 <button type="submit" class="danger quiet">${label}</button>
 </form>`

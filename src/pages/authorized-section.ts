@@ -1,6 +1,6 @@
 import type { ApplicationsView, AuthorizedItem, DeviceItem } from './applications.ts'
 import { badge, facts, lastUsed } from './facts.ts'
-import { csrf } from './forms.ts'
+import { formId } from './forms.ts'
 import type { Frame } from './frame.ts'
 import { type Html, html } from './html.ts'
 import { websiteLink } from './outside.ts'
@@ -31,7 +31,7 @@ const revokeAll = (action: string, frame: Frame): Html => {
   return html`<details class="danger">
 <summary>${texts.revokeAll}</summary>
 <form method="post" action="${action}">
-${csrf(frame)}
+${formId(frame)}
 <p>${texts.revokeAllAbout}</p>
 <p class="actions"><button type="submit" class="danger">${texts.revokeAll}</button></p>
 </form>
@@ -44,7 +44,7 @@ const row = (item: AuthorizedItem, frame: Frame): Html => {
 <h3><bdi>${item.name}</bdi></h3>
 ${item.isVerified ? badge(texts.verified, 'good') : ''}
 <form method="post" action="${item.revokeAction}">
-${csrf(frame)}
+${formId(frame)}
 <button type="submit" class="quiet danger" aria-label="${applications.authorized.revokeNamed(item.name)}">${applications.authorized.revoke}</button>
 </form>
 </div>
@@ -77,7 +77,7 @@ const deviceRow = (device: DeviceItem, frame: Frame): Html => {
   return html`<div class="name">
 <a href="${device.href}"><bdi>${browser}</bdi></a>
 <form method="post" action="${device.revokeAction}">
-${csrf(frame)}
+${formId(frame)}
 <button type="submit" class="quiet danger" aria-label="${applications.authorized.revokeNamed(browser)}">${applications.authorized.revoke}</button>
 </form>
 </div>

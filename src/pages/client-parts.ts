@@ -1,7 +1,7 @@
 import type { ClientView } from './client.ts'
 import { facts, numberText } from './facts.ts'
 import { filled } from './filled.ts'
-import { csrf, textField } from './forms.ts'
+import { formId, textField } from './forms.ts'
 import type { Frame } from './frame.ts'
 import { type Html, html } from './html.ts'
 import { caution } from './notices.ts'
@@ -50,7 +50,7 @@ export const resetForm = (view: ClientView, frame: Frame): Html => {
   return html`<details${view.problem?.field === 'overlap' ? html` open` : ''}>
 <summary>${texts.reset}</summary>
 <form method="post" action="${view.resetAction}">
-${csrf(frame)}
+${formId(frame)}
 <p>${texts.resetAbout}</p>
 ${overlapField({ label: texts.overlap, hint: texts.overlapHint, overlaps: view.overlaps, problem: view.problem }, frame)}
 <p class="actions"><button type="submit">${texts.resetSubmit}</button></p>
@@ -64,7 +64,7 @@ export const deleteForm = (view: ClientView, frame: Frame): Html => {
   return html`<details class="danger"${view.problem?.field === 'confirm_name' ? html` open` : ''}>
 <summary>${texts.delete}</summary>
 <form method="post" action="${view.action}">
-${csrf(frame)}
+${formId(frame)}
 <input type="hidden" name="delete" value="yes">
 <p>${texts.deleteAbout}</p>
 ${textField({

@@ -28,8 +28,6 @@ export interface NewClientView {
   readonly action: string
   /** Where to go back to without registering anything. */
   readonly back: string
-  /** Goes into the hidden field `form_id`: the same form, sent twice, does one thing. */
-  readonly formId: string
   readonly values: ClientFormValues
   /** What can be chosen: internal scopes are not among them. */
   readonly scopes: readonly Scope[]
@@ -43,7 +41,6 @@ export interface ClientView {
   readonly back: string
   /** Takes `overlap`, in seconds: so long the old secret stays valid. */
   readonly resetAction: string
-  readonly formId: string
   readonly clientId: string
   /** The name as it is stored, which has to be typed to delete. */
   readonly name: string
@@ -83,7 +80,7 @@ export const newClientPage: Page<NewClientView> = (view, frame) => {
 <p class="about">${texts.newAbout}</p>
 ${formAlert(view.problem, clientLabels(frame))}
 <form class="card" method="post" action="${view.action}">
-${formId(frame, view.formId)}
+${formId(frame)}
 ${clientFields(view, frame)}
 <p class="actions">
 <button type="submit">${texts.create}</button>
@@ -113,7 +110,7 @@ ${credentials(view, frame)}
 ${tryIt(view, frame)}
 <h2>${texts.settings}</h2>
 <form class="card" method="post" action="${view.action}">
-${formId(frame, view.formId)}
+${formId(frame)}
 ${clientFields(view, frame)}
 <p class="actions"><button type="submit">${common.save}</button></p>
 </form>

@@ -7,7 +7,7 @@ const loopback = ['localhost', '127.0.0.1', '[::1]']
 export const destination = (redirectUri: string, { texts }: Frame): Html => {
   const { protocol, host, hostname } = new URL(redirectUri)
   if (loopback.includes(hostname)) {
-    return html`<code dir="ltr">${host}</code>, ${texts.consent.local}`
+    return html`<code dir="ltr">${host}</code> (${texts.consent.local})`
   }
   return html`<code dir="ltr">${host === '' ? protocol : host}</code>`
 }

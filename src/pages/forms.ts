@@ -7,8 +7,8 @@ export const csrf = ({ csrfToken }: Frame): Html =>
   html`<input type="hidden" name="csrf_token" value="${csrfToken}">`
 
 /** The hidden fields of a form that does one thing, also when it is sent twice. */
-export const formId = (frame: Frame, id: string): Html => html`${csrf(frame)}
-<input type="hidden" name="form_id" value="${id}">`
+export const formId = (frame: Frame): Html => html`${csrf(frame)}
+<input type="hidden" name="form_id" value="${frame.formId}">`
 
 /** What a control of a form is told about. */
 export interface Control {

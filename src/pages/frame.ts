@@ -40,6 +40,8 @@ export interface Frame {
   readonly user: { readonly email: string; readonly isAdmin: boolean } | null
   /** For the forms of the page. */
   readonly csrfToken: string
+  /** Goes into the hidden field `form_id` of the settings' forms: the same form, sent twice, does one thing. */
+  readonly formId: string
   /** Milliseconds since the epoch. */
   readonly now: number
 }

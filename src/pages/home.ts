@@ -12,7 +12,7 @@ export const homePage: Page<HomeView> = (_view, frame) => {
   const way = (href: string, title: string, about: string): Html =>
     html`<li><a href="${href}">${title}</a><p>${about}</p></li>`
   const content = user
-    ? html`<p>${home.user} <strong><bdi>${user.email}</bdi></strong>.</p>
+    ? html`<p>${home.user} <strong><bdi>${user.email}</bdi></strong></p>
 <ul class="ways">
 ${way(links.applications, home.applications, home.aboutApplications)}
 ${links.sessions === null ? '' : way(links.sessions, home.sessions, home.aboutSessions)}

@@ -3,8 +3,11 @@ import type { Frame } from './frame.ts'
 import { type Html, html } from './html.ts'
 
 /** A link to an address that somebody else chose. */
-export const websiteLink = (website: string): Html =>
-  html`<a href="${website}" rel="noopener noreferrer nofollow"><bdi>${website}</bdi></a>`
+export const websiteLink = (website: string): Html => {
+  // As the network writes it, so that look-alike letters show as what they are.
+  const href = URL.canParse(website) ? new URL(website).href : website
+  return html`<a href="${href}" rel="noopener noreferrer nofollow"><bdi>${href}</bdi></a>`
+}
 
 /** What the maker of an application says about it: set apart, so that nobody takes it for our words. */
 export const description = (name: string, words: string, { texts }: Frame): Html =>

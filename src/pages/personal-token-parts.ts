@@ -1,4 +1,4 @@
-import { csrf } from './forms.ts'
+import { formId } from './forms.ts'
 import type { Frame } from './frame.ts'
 import { type Html, html } from './html.ts'
 import { overlapField } from './overlap-field.ts'
@@ -24,7 +24,7 @@ export const rotateForm = (view: PersonalTokenView, frame: Frame): Html => {
   return html`<details${view.problem?.field === 'overlap' ? html` open` : ''}>
 <summary>${texts.rotate}</summary>
 <form method="post" action="${view.rotateAction}">
-${csrf(frame)}
+${formId(frame)}
 <p>${texts.rotateAbout}</p>
 ${overlapField({ label: texts.overlap, hint: texts.overlapHint, overlaps: view.overlaps, problem: view.problem }, frame)}
 <p class="actions"><button type="submit">${texts.rotateSubmit}</button></p>
@@ -38,7 +38,7 @@ export const deleteForm = (view: PersonalTokenView, frame: Frame): Html => {
   return html`<details class="danger">
 <summary>${texts.delete}</summary>
 <form method="post" action="${view.action}">
-${csrf(frame)}
+${formId(frame)}
 <input type="hidden" name="delete" value="yes">
 <p>${texts.deleteAbout}</p>
 <p class="actions"><button type="submit" class="danger">${texts.deleteSubmit}</button></p>

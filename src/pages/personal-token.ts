@@ -24,8 +24,6 @@ export interface PersonalTokenFormValues {
 export interface NewPersonalTokenView {
   readonly action: string
   readonly back: string
-  /** Goes into the hidden field `form_id`. */
-  readonly formId: string
   readonly values: PersonalTokenFormValues
   readonly scopes: readonly Scope[]
   /** Days for the `min` and `max` of the date field. */
@@ -42,7 +40,6 @@ export interface PersonalTokenView {
   readonly back: string
   /** Takes `overlap` in seconds: so long the old value stays valid. */
   readonly rotateAction: string
-  readonly formId: string
   readonly name: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
@@ -72,7 +69,7 @@ export const newPersonalTokenPage: Page<NewPersonalTokenView> = (view, frame) =>
 <p class="about">${texts.newAbout}</p>
 ${formAlert(view.problem, tokenLabels(frame))}
 <form class="card" method="post" action="${view.action}">
-${formId(frame, view.formId)}
+${formId(frame)}
 ${nameField(view, frame)}
 ${expiresField(view, frame)}
 ${scopesField(view, frame)}
@@ -110,7 +107,7 @@ ${view.previousExpires === null ? '' : caution(filled(texts.previous, time(frame
 </div>
 <h2>${texts.settings}</h2>
 <form class="card" method="post" action="${view.action}">
-${formId(frame, view.formId)}
+${formId(frame)}
 ${nameField(view, frame)}
 ${scopesField(view, frame)}
 <p class="actions"><button type="submit">${common.save}</button></p>

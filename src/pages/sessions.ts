@@ -1,10 +1,11 @@
 import type { Listed } from './applications.ts'
 import { badge, facts } from './facts.ts'
-import { csrf } from './forms.ts'
+import type { FormProblem } from './form-problem.ts'
+import { formId } from './forms.ts'
 import type { Frame, Page } from './frame.ts'
 import { type Html, html } from './html.ts'
 import { layout } from './layout.ts'
-import { done } from './notices.ts'
+import { alert, done } from './notices.ts'
 import { paging } from './paging.ts'
 import { time } from './times.ts'
 
@@ -25,6 +26,7 @@ export interface SessionsView {
   readonly action: string
   readonly sessions: Listed<SessionItem>
   readonly done: string | undefined
+  readonly problem: FormProblem | undefined
 }
 
 /** Where a user is logged in. */
@@ -37,6 +39,7 @@ export const sessionsPage: Page<SessionsView> = (view, frame) => {
     texts.title,
     html`<h1>${texts.title}</h1>
 <p class="about">${texts.about}</p>
+${alert(view.problem?.sentence)}
 ${done(view.done)}
 <ul class="items">
 ${items.map((session) => html`<li>${row(session, view.action, frame)}</li>`)}
@@ -54,7 +57,7 @@ const row = (session: SessionItem, action: string, frame: Frame): Html => {
 <h2><bdi>${browser}</bdi></h2>
 ${session.isCurrent ? badge(texts.current, 'good') : ''}
 <form method="post" action="${action}">
-${csrf(frame)}
+${formId(frame)}
 <input type="hidden" name="session_id" value="${session.id}">
 <button type="submit" class="quiet danger" aria-label="${texts.endNamed(browser)}">${texts.end}</button>
 </form>
@@ -69,7 +72,7 @@ ${facts([
 const othersForm = (action: string, frame: Frame): Html => {
   const { sessions: texts } = frame.texts
   return html`<form class="line" method="post" action="${action}">
-${csrf(frame)}
+${formId(frame)}
 <input type="hidden" name="others" value="yes">
 <p>${texts.othersAbout}</p>
 <button type="submit" class="danger quiet">${texts.others}</button>

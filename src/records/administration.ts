@@ -1,5 +1,5 @@
 import { InvalidField } from '../model/invalid-field.ts'
-import type { User } from '../model/user.ts'
+import type { User, UserId } from '../model/user.ts'
 import type { AuditEvent, Part, PartOf, TokenWithNames } from '../store/store.ts'
 import { Clients, type ListedClient } from './clients.ts'
 import type { RecordsContext } from './context.ts'
@@ -42,8 +42,19 @@ export class Administration {
   }
 
   /** Every token; of a user's e-mail address, a client's id or a token's own id where a text is given. */
-  tokens(text: string, partOf: PartOf): Promise<Part<TokenWithNames>> {
-    return this.#context.store.tokens.search(text, partOf)
+  async tokens(text: string, partOf: PartOf): Promise<Part<TokenWithNames>> {
+    const { store, hostUsers } = this.#context
+    const { items, next } = await store.tokens.search(text, partOf)
+    if (!hostUsers) return { items, next }
+    // The store does not see these users: each is asked for once.
+    const ids = new Set(items.flatMap(({ fields }) => fields.userId ?? []))
+    const emails = new Map<UserId, string | null>()
+    for (const id of ids) emails.set(id, (await hostUsers.find(id))?.email ?? null)
+    const named = items.map((token): TokenWithNames => {
+      const { userId } = token.fields
+      return { ...token, userEmail: userId === null ? null : (emails.get(userId) ?? null) }
+    })
+    return { items: named, next }
   }
 
   /** The latest acts first. */

@@ -22,7 +22,7 @@ export interface Device {
 /** An application that may act for a user. */
 export interface AuthorizedApplication {
   readonly client: Client
-  /** What the user agreed to. */
+  /** What the user agreed to, and what its devices hold. */
   readonly scopes: readonly string[]
   /** Null where the user agreed otherwise than on the consent page. */
   readonly grantedAt: number | null
@@ -33,7 +33,7 @@ export interface AuthorizedApplication {
 }
 
 /** Devices of one application that are listed at most. */
-const mostDevices = 20
+const mostDevices = 10
 
 /** What users have authorized: listed, and taken back. */
 export class AuthorizedApplications {
@@ -61,7 +61,10 @@ export class AuthorizedApplications {
       const devices = own.map(deviceOf)
       return {
         client,
-        scopes: found?.scopes ?? [...new Set(devices.flatMap(({ scopes }) => scopes))],
+        // What was unticked later, a device may hold still.
+        scopes: [
+          ...new Set([...(found?.scopes ?? []), ...devices.flatMap(({ scopes }) => scopes)]),
+        ],
         grantedAt: found?.grantedAt ?? null,
         devices,
         deviceCount: own[0]?.count ?? 0,
@@ -72,7 +75,8 @@ export class AuthorizedApplications {
 
   /** The authorization that a user's token belongs to; undefined for another user's, or none. */
   async device(userId: UserId, tokenId: number): Promise<Device | undefined> {
-    const row = await this.#context.store.tokens.authorized(tokenId)
+    const { store, clock } = this.#context
+    const row = await store.tokens.authorized(tokenId, clock())
     return row?.fields.userId === userId ? deviceOf(row) : undefined
   }
 

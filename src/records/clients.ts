@@ -156,7 +156,7 @@ export class Clients {
 
   /** Applications whose name, id or owner's e-mail address contains the text; all of them without one. */
   search(text: string, partOf: PartOf): Promise<Part<ListedClient>> {
-    return this.#listed(this.#context.store.clients.search(text, partOf))
+    return this.#listed(this.#context.store.clients.search(text.normalize('NFC'), partOf))
   }
 
   /** The applications that act for a user. */
@@ -286,7 +286,18 @@ export class Clients {
   }
 
   async #intact(rows: readonly ClientWithOwner[]): Promise<readonly Client[]> {
-    const clients = await Promise.all(rows.map((row) => this.#opened(row)))
+    // Users who live elsewhere are asked for once each, however many applications they have.
+    const owners = new Map<UserId, Promise<ClientOwner | null>>()
+    const ownerOf = ({ fields, owner }: ClientWithOwner) => {
+      const { userId } = fields
+      if (userId === null) return owner
+      const asked = owners.get(userId) ?? this.#users.joined(userId, owner)
+      owners.set(userId, asked)
+      return asked
+    }
+    const clients = await Promise.all(
+      rows.map(async (row) => this.#intactClient(row, await ownerOf(row))),
+    )
     return clients.filter((client) => client !== undefined)
   }
 
@@ -328,9 +339,12 @@ export class Clients {
     return found && this.#opened(found)
   }
 
-  async #opened({ fields, seal, ...found }: ClientWithOwner): Promise<Client | undefined> {
+  async #opened(row: ClientWithOwner): Promise<Client | undefined> {
+    return this.#intactClient(row, await this.#users.joined(row.fields.userId, row.owner))
+  }
+
+  #intactClient({ fields, seal }: ClientWithOwner, owner: ClientOwner | null): Client | undefined {
     const { keys, log } = this.#context
-    const owner = await this.#users.joined(fields.userId, found.owner)
     if (keys.isIntact(seal, clientClaims(fields)))
       return new Client(fields, owner, this.#clientContext)
     log({
@@ -406,6 +420,7 @@ const former = (
 // What an administrator has looked at: under another name, of another owner, or leading elsewhere, it was not checked.
 const hasSameIdentity = (before: CheckedFields, after: CheckedFields): boolean =>
   before.name === after.name &&
+  before.description === after.description &&
   before.userId === after.userId &&
   before.website === after.website &&
   after.redirectUris.every((uri) => before.redirectUris.includes(uri))

@@ -26,6 +26,13 @@ export interface PersonalTokenOptions {
   readonly expiresIn?: number
 }
 
+export interface RotationOptions {
+  /** Seconds for which the old value stays valid, at most 30 days; without it, it stops at once. */
+  readonly overlap?: number
+  /** Seconds that the new value may live at most; without it, as long as the old one did. */
+  readonly maxExpiresIn?: number
+}
+
 /** A personal token with its value, which no later look-up gives. */
 export type PersonalToken = Token & { readonly accessToken: string }
 
@@ -39,6 +46,8 @@ export interface ManagedToken {
 }
 
 const longestLife = 315_360_000
+/** Seconds that a former value may stay valid at most. */
+const longestOverlap = 2_592_000
 
 /** Creates, lists, changes and rotates personal tokens. */
 export class PersonalTokens {
@@ -126,15 +135,14 @@ export class PersonalTokens {
 
   /**
    * Gives the token another value, and as long a life as it had. The id stays.
-   * @param overlap seconds for which the old value stays valid
-   * @throws InvalidField for an overlap that is no number of seconds
+   * @throws InvalidField for an overlap that is no such number of seconds
    */
   async rotate(
     id: number,
-    { overlap = 0 }: { readonly overlap?: number } = {},
+    { overlap = 0, maxExpiresIn }: RotationOptions = {},
   ): Promise<PersonalToken> {
-    if (!Number.isSafeInteger(overlap) || overlap < 0 || overlap > longestLife) {
-      throw new InvalidField('overlap', 'The overlap must be a number of seconds.', {
+    if (!Number.isSafeInteger(overlap) || overlap < 0 || overlap > longestOverlap) {
+      throw new InvalidField('overlap', 'The overlap must be from 0 seconds to 30 days.', {
         problem: 'overlapInvalid',
       })
     }
@@ -150,8 +158,16 @@ export class PersonalTokens {
         if (!before || formerValue === undefined)
           throw new InvalidField('id', 'There is no such token.')
         const { expires, createdAt } = before.fields
-        const life = expires === null ? null : expires - createdAt
-        const fields = { ...before.fields, createdAt: now, expires: life && now + life }
+        const most = maxExpiresIn === undefined ? Number.POSITIVE_INFINITY : maxExpiresIn * 1000
+        const life = Math.min(
+          expires === null ? Number.POSITIVE_INFINITY : expires - createdAt,
+          most,
+        )
+        const fields = {
+          ...before.fields,
+          createdAt: now,
+          expires: Number.isFinite(life) ? now + life : null,
+        }
         const accessToken = this.#newValue()
         // What the row itself holds is taken too, but no unique index says so.
         if (accessToken === formerValue) throw new TakenValue()

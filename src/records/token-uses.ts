@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { LogSink } from '../log.ts'
 import type { FoundToken } from '../model/token.ts'
 import type { Store, TokenUse } from '../store/store.ts'
@@ -6,6 +7,8 @@ import type { Store, TokenUse } from '../store/store.ts'
 const written = 60_000
 /** Milliseconds that uses are gathered before they are written together. */
 const gathered = 5_000
+/** Milliseconds that a page waits for what other users' tokens did. */
+const moment = 20
 /** So many tokens are remembered until then; of more, the use is not news enough. */
 const mostTokens = 10_000
 const never = Number.NEGATIVE_INFINITY
@@ -44,6 +47,11 @@ export class TokenUses {
     const before = this.#writing
     this.#writing = this.#write()
     await Promise.all([before, this.#writing])
+  }
+
+  /** The same for a page, which waits a moment for it at most. */
+  async flushBriefly(): Promise<void> {
+    if (this.#noted.size > 0) await Promise.race([this.flush(), pause(moment)])
   }
 
   async #write(): Promise<void> {

@@ -1,6 +1,7 @@
 import { type Digest, digestOf } from '../crypto/digest.ts'
 import { isMisspelt } from '../crypto/personal-token-value.ts'
 import type { ClientRedemption, Redemption, UserRedemption } from '../model/redemption.ts'
+import { isWithin } from '../model/scope.ts'
 import { type FoundToken, type IssuedToken, Token, type TokenFields } from '../model/token.ts'
 import type { UserId } from '../model/user.ts'
 import { OAuthError } from '../oauth-error.ts'
@@ -146,12 +147,16 @@ export class Tokens {
   }
 
   // Consent and session were there when the request was judged; this is the last moment to withdraw them.
-  async #mustStillHold({ client, subject, under }: UserRedemption, tx: Store): Promise<void> {
+  async #mustStillHold(
+    { client, subject, under, scopes }: UserRedemption,
+    tx: Store,
+  ): Promise<void> {
     if (!under) return
     const consent = await tx.consents.find(subject.id, client.clientId)
     const session =
       under.sessionId === null || (await tx.sessions.find(under.sessionId as Digest)) !== undefined
-    if (consent?.consent.id !== under.consentId || !session)
+    const isGranted = consent && isWithin(scopes, consent.consent.scopes)
+    if (consent?.consent.id !== under.consentId || !isGranted || !session)
       throw new Vanished('The consent was withdrawn, or the session ended.')
   }
 

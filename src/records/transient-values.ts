@@ -35,8 +35,8 @@ export class TransientValues<T> {
 
   /** Keeps the value under a name of the caller's, in the place of what was there. */
   async set(name: string, value: T, expiresAt: number): Promise<void> {
-    await this.delete(name)
-    await this.claim(name, value, expiresAt)
+    const { transients, clock } = this.#context
+    await transients.set(this.#key(name), this.#sealed(name, value), expiresAt, clock())
   }
 
   async get(name: string): Promise<T | undefined> {

@@ -128,6 +128,11 @@ export class Users implements UserSource {
     return this.#context.store.users.setActive(id, active)
   }
 
+  /** Whether the user may use the administrator's page. */
+  setAdmin(id: UserId, isAdmin: boolean): Promise<boolean> {
+    return this.#context.store.users.setAdmin(id, isAdmin)
+  }
+
   /** Tells us that the application has deleted a user of its own: all that hung from it goes too. */
   deleted(id: UserId): Promise<void> {
     return this.#context.store.transaction((tx) => tx.userData.deleteOf(id))

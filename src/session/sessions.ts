@@ -8,13 +8,7 @@ import { sessionClaims } from '../records/claims.ts'
 import { type RecordsContext, untilUnique } from '../records/context.ts'
 import { Users } from '../records/users.ts'
 import type { PresentedCredentials, SessionCheck, SignedIn } from '../resource-server.ts'
-import {
-  type Part,
-  type PartOf,
-  type Store,
-  type StoredSession,
-  Vanished,
-} from '../store/store.ts'
+import { type Part, type PartOf, type Store, type StoredSession, Vanished } from '../store/store.ts'
 import { isSameNetwork } from './client-address.ts'
 import { createJwt, type JwtContext, type VerifyJwt } from './jwt.ts'
 

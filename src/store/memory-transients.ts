@@ -19,6 +19,9 @@ export const memoryTransients = (): Transients => {
       entries.set(key, { value, count: 0, expiresAt })
       return true
     },
+    async set(key, value, expiresAt) {
+      entries.set(key, { value, count: 0, expiresAt })
+    },
     async get(key, now) {
       return live(key, now)?.value
     },

@@ -75,7 +75,7 @@ export interface ClientStore {
   countUsers(clientId: string): Promise<number>
   /** The same for several clients, in one query; those without any are left out. */
   countUsersOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** The applications that a user registered: no client behind a personal token is among them. */
+  /** The applications that a user registered: neither internal ones nor those behind a personal token. */
   ofOwner(userId: UserId, part: PartOf): Promise<Part<ClientWithOwner>>
   /** Applications whose name, id or owner's e-mail address contains the text; all of them without one. */
   search(text: string, part: PartOf): Promise<Part<ClientWithOwner>>
@@ -183,7 +183,7 @@ export interface TokenStore {
     now: number,
     limit: number,
   ): Promise<readonly (AuthorizedTokenRow & { readonly count: number })[]>
-  authorized(id: number): Promise<AuthorizedTokenRow | undefined>
+  authorized(id: number, now: number): Promise<AuthorizedTokenRow | undefined>
   /** Every token; of a user's e-mail address, a client's id or a token's own id where a text is given. */
   search(text: string, part: PartOf): Promise<Part<TokenWithNames>>
   /** Replaces what a token is: its scopes, its expiry, its secret. */
@@ -254,6 +254,7 @@ export interface UserStore {
   /** Undefined where the e-mail address is taken. */
   insert(user: NewUser): Promise<UserId | undefined>
   setActive(id: UserId, active: boolean): Promise<boolean>
+  setAdmin(id: UserId, isAdmin: boolean): Promise<boolean>
   setPassword(id: UserId, passwordHash: string): Promise<boolean>
   delete(id: UserId): Promise<boolean>
 }
@@ -291,6 +292,8 @@ export interface SessionStore {
 export interface Transients {
   /** False where the key is taken. */
   put(key: string, value: string, expiresAt: number, now: number): Promise<boolean>
+  /** Keeps the value in the place of what is there. */
+  set(key: string, value: string, expiresAt: number, now: number): Promise<void>
   get(key: string, now: number): Promise<string | undefined>
   /** Removes and returns the value; of concurrent callers, exactly one receives it. */
   take(key: string, now: number): Promise<string | undefined>

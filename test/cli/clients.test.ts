@@ -123,7 +123,9 @@ test('clients reset-id prints the new id, and the secret stays', async () => {
   const printed = JSON.parse(stdout)
   expect(Object.keys(printed)).toEqual(['client_id'])
   expect(await place.server.clients.find(client.clientId)).toBeUndefined()
-  expect((await place.server.clients.find(printed.client_id))?.checkSecret(clientSecret, Date.now())).toBe(true)
+  expect(
+    (await place.server.clients.find(printed.client_id))?.checkSecret(clientSecret, Date.now()),
+  ).toBe(true)
 })
 
 test('clients delete says nothing, and knows neither other ids nor the client behind a personal token', async () => {

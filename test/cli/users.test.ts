@@ -86,6 +86,11 @@ test('users are changed and deleted by their id or e-mail address, without a wor
   expect(await users('activate', '--user', '1')).toEqual(silent)
   expect((await server.users.find(1))?.active).toBe(true)
 
+  expect(await users('promote', '--user', '1')).toEqual(silent)
+  expect((await server.users.find(1))?.isAdmin).toBe(true)
+  expect(await users('demote', '--user', 'me@example.org')).toEqual(silent)
+  expect((await server.users.find(1))?.isAdmin).toBe(false)
+
   expect(await users('set-password', '--user', '1', '--password', 'second password')).toEqual(
     silent,
   )

@@ -21,7 +21,8 @@ import {
   temporaryFolder,
 } from '../support/processes.ts'
 import { startRedis } from '../support/redis.ts'
-import { authorizeUrl, newPkce } from '../support/user-agent.ts'
+import { browser, logIn } from '../support/session.ts'
+import { authorizeUrl, newPkce, UserAgent } from '../support/user-agent.ts'
 import { blocksOf, readPage, root } from './markdown.ts'
 
 // Every `ts` block of a how-to page is a whole program: it is compiled and run as it stands.
@@ -35,8 +36,10 @@ const pages = [
   'node',
   'observability',
   'own-users-and-login',
+  'pages',
   'redis',
   'rotate-secret-key',
+  'settings-api',
   'testing',
 ]
 const programs = pages.flatMap((page) =>
@@ -164,6 +167,25 @@ test('every page is looked at, and each has its program', async () => {
 })
 
 const withoutRedis = await lacks('redis')
+/** Runs the script of the page as a browser would, as far as it can tell. */
+const asInAPage = `
+const { PAGE_URL, COOKIE, JWT, USER_AGENT } = process.env
+const send = globalThis.fetch
+let reloads = 0
+globalThis.location = { reload: () => { reloads += 1 } }
+globalThis.document = { querySelector: () => ({ value: JWT }) }
+globalThis.fetch = (path, init) => send(new URL(path, PAGE_URL), {
+  ...init,
+  headers: { ...init.headers, cookie: COOKIE, 'user-agent': USER_AGENT },
+})
+const page = await import('./public/settings.js')
+const scopes = await page.scopes()
+const created = await page.createToken('Laptop', scopes.map(({ id }) => id))
+const tokens = await page.personalTokens()
+const refused = await page.createToken('', []).catch(({ message, field }) => [message, field, reloads])
+console.log(JSON.stringify({ created, scopes, tokens, refused }))
+`
+
 const twoAtOnce = pLimit(2)
 const framework = ['express', 'fastify', 'hono', 'nest', 'node', 'node-2']
 
@@ -324,6 +346,83 @@ describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => 
         'oauth2server.token_lookups',
       ])
         expect(program.stdout).toContain(`'${name}'`)
+    }))
+
+  test('pages: name, logo, colours, languages, a login page of its own', ({ expect }) =>
+    twoAtOnce(() =>
+      running('pages', async ({ url, database }) => {
+        const server = await opened(database)
+        const password = 'a long password'
+        const user = await server.users.create({ email: 'reader@example.org', password })
+        await server.close()
+
+        const german = { 'accept-language': 'de-AT, en;q=0.5' }
+        const login = await fetch(`${url}/login`, { headers: german })
+        expect(login.headers.get('content-language')).toBe('de')
+        expect(login.headers.get('content-security-policy')).toContain("style-src 'self';")
+        const html = await login.text()
+        expect(html).toContain('<html lang="de" dir="ltr">')
+        expect(html).toContain('<title>Anmelden · Notes</title>')
+        expect(html).toContain('<h1>Good to see you at Notes</h1>')
+        const sheet = await (await fetch(`${url}/oauth/style.css`)).text()
+        expect(sheet).toContain('--accent: #9a3412;')
+        expect(sheet).toContain('--accent: #fdba74;')
+
+        const stranger = new UserAgent(german)
+        const asked = await stranger.fetch(`${url}/login?next=/x`)
+        const wrong = await stranger.submit(asked, { email: '"><b>', password: 'wrong' })
+        expect(wrong.status).toBe(403)
+        const again = await wrong.text()
+        expect(again).toContain('role="alert">Die E-Mail-Adresse oder das Passwort ist falsch.</p>')
+        expect(again).toContain('value="&quot;&gt;&lt;b&gt;"')
+
+        const { agent } = await logIn({ issuer: url, user, password }, german)
+        const form = await agent.fetch(`${url}/account/settings/applications/tokens/new/`)
+        const page = await form.text()
+        expect(page).toContain('<img src="/logo.svg" alt="" height="28"><bdi>Notes</bdi>')
+        expect(page).toContain('<legend>Notizen</legend>')
+        expect(page).toContain('Deine Notizen lesen <code>notes:read</code>')
+        expect((await fetch(`${url}/logo.svg`)).headers.get('content-type')).toMatch(/^image\/svg/)
+      }),
+    ))
+
+  test('settings-api: from the login to the tokens', ({ expect }) =>
+    twoAtOnce(async () => {
+      const page = blocksOf(readPage('docs/how-to/settings-api.md'))
+      const script = page.find(({ language }) => language === 'js')?.text ?? ''
+      const cwd = join(folder.path, 'runs/settings-api')
+      await mkdir(join(cwd, 'public'), { recursive: true })
+      await writeFile(join(cwd, 'public/settings.js'), script)
+      await writeFile(join(cwd, 'as-in-a-page.js'), asInAPage)
+      await running('settings-api', async ({ url, database }) => {
+        const server = await opened(database)
+        const password = 'a long password'
+        const user = await server.users.create({ email: 'reader@example.org', password })
+        for (let n = 1; n <= 30; n += 1) await server.tokens.createPersonal(`Token ${n}`, user.id)
+        await server.close()
+
+        const to = (await fetch(url, { redirect: 'manual' })).headers.get('location')
+        expect(to).toBe('/login?next=/')
+        const { agent, cookie, jwt } = await logIn({ issuer: url, user, password })
+        const html = await (await agent.fetch(url)).text()
+        expect(html).toContain('src="/settings.js"')
+        expect(await (await fetch(`${url}/settings.js`)).text()).toBe(script)
+
+        const own = { ...env, PAGE_URL: url, COOKIE: cookie, JWT: jwt, USER_AGENT: browser }
+        await using program = runNode([join(cwd, 'as-in-a-page.js')], { cwd, env: own })
+        expect((await program.exited).code, program.stderr).toBe(0)
+        const { created, scopes, tokens, refused } = JSON.parse(program.stdout)
+        const [first] = scopes
+        expect(first).toEqual({ id: 'notes:read', help_text: 'Read your notes', group: 'Notes' })
+        expect(created).toMatchObject({ name: 'Laptop', scopes: ['notes:read', 'user:email'] })
+        expect(tokens).toHaveLength(31)
+        expect(tokens[0].name).toBe('Laptop')
+        expect(refused).toEqual(['A name is needed.', 'name', 0])
+        const ping = await fetch(`${url}/oauth/ping`, {
+          headers: { authorization: `Bearer ${created.access_token}` },
+        })
+        expect(ping.status).toBe(200)
+      })
     }))
 
   test('testing: its tests pass', ({ expect }) =>

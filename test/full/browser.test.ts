@@ -1,8 +1,5 @@
-import { mkdir } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import {
   type Browser,
   type BrowserContext,
@@ -22,9 +19,6 @@ import {
   temporaryFolder,
 } from '../support/processes.ts'
 import { authorizeUrl, newPkce, tokenRequest } from '../support/user-agent.ts'
-
-/** Where the pictures of the pages are left for people to look at. */
-const pictures = join(tmpdir(), 'oauth2server-screenshots')
 
 const launchArguments = [
   '--no-sandbox',
@@ -70,7 +64,6 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     user.password = /^ *password +(\S+)$/m.exec(app.program.stdout)?.[1] ?? ''
     client = (await startClient('127.0.0.1')) as typeof client
     browser = await chromium.launch({ executablePath: chromiumPath, args: launchArguments })
-    await mkdir(pictures, { recursive: true })
   })
   afterAll(async () => {
     await browser?.close()
@@ -398,55 +391,5 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
       await page.goto(`${app.url}/`)
       expect(await page.getByRole('main').textContent(), content).toContain(user.email)
     }
-  })
-
-  describe.each([
-    ['desktop', { viewport: { width: 1280, height: 800 } }],
-    ['phone', { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }],
-  ] as const)('on a %s', (device, options) => {
-    test.each(['light', 'dark'] as const)('every page fits, in %s', async (colorScheme) => {
-      const page = await newPage({ ...options, colorScheme })
-      const picture = async (name: string) => {
-        const fits = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth'
-        expect([name, await page.evaluate(fits)]).toEqual([name, true])
-        expect([name, await page.locator('h1').count()]).toEqual([name, 1])
-        const path = join(pictures, `${device}-${colorScheme}-${name}.png`)
-        await page.screenshot({ path, fullPage: true })
-      }
-      const { url } = await flow(
-        { redirectUris: [callback()], defaultScopes: ['notes:read'] },
-        callback(),
-      )
-      const everything = `${url.replace(/scope=[^&]*/, '')}&scope=notes:read+notes:write+user:email`
-      await page.goto(`${app.url}/`)
-      await picture('home')
-      await page.goto(everything)
-      await picture('login')
-      await fillLogin(page, 'wrong')
-      await page.getByRole('alert').waitFor()
-      await picture('login-error')
-      await fillLogin(page)
-      await page.getByRole('heading', { name: 'Allow Photo Print?' }).waitFor()
-      await picture('consent')
-      await page.goto(`${url}&client_id=unknown`)
-      await picture('error')
-      await page.goto(`${app.url}/oauth/nowhere`)
-      await picture('not-found')
-      await page.goto(`${app.url}/`)
-      await picture('home-logged-in')
-
-      // A name and a description that nobody would choose in good faith.
-      const long = await flow(
-        {
-          redirectUris: [callback()],
-          name: 'W'.repeat(40),
-          description: `${'Donaudampfschifffahrtsgesellschaft'.repeat(6)}\n`.repeat(3),
-          website: `https://${'long.'.repeat(20)}example/${'path/'.repeat(30)}`,
-        },
-        callback(),
-      )
-      await page.goto(long.url)
-      await picture('consent-long')
-    })
   })
 })

@@ -111,6 +111,7 @@ describe('contract §2 /health/live and /health/ready', () => {
         description: 'a test',
         open: async () => ({
           put: async () => true,
+          set: nothing,
           get: nothing,
           take: nothing,
           increment: async () => 1,

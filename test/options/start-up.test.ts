@@ -358,3 +358,11 @@ describe('the secret key and the database', () => {
     expect(opened).toBe(0)
   })
 })
+
+test('a prefix and a length that make tokens longer than 255 characters are refused together', async () => {
+  const long = { tokenPersonalPrefix: 'abc_', tokenPersonalSaltLen: 246 }
+  expect(await problemsOf(long)).toEqual([
+    expect.stringMatching(/OAUTH2SERVER_TOKEN_PERSONAL_PREFIX.*256 characters/),
+  ])
+  expect(await problemsOf({ ...long, tokenPersonalSaltLen: 245 })).toEqual([])
+})

@@ -127,9 +127,9 @@ describe('XS-06 it says who asks, who is asked, and where the answer goes', () =
     ['https://client.example:8443/cb', '<code>client.example:8443</code>'],
     ['HTTPS://Client.Example/cb', '<code>client.example</code>'],
     ['https://xn--pple-43d.com/cb', '<code>xn--pple-43d.com</code>'],
-    ['http://localhost:9/cb', '<code>localhost:9</code>, a program on this very computer'],
-    ['http://127.0.0.1:9/cb', '<code>127.0.0.1:9</code>, a program on this very computer', false],
-    ['http://[::1]:9/cb', '<code>[::1]:9</code>, a program on this very computer', false],
+    ['http://localhost:9/cb', '<code>localhost:9</code> (a program on this very computer)'],
+    ['http://127.0.0.1:9/cb', '<code>127.0.0.1:9</code> (a program on this very computer)', false],
+    ['http://[::1]:9/cb', '<code>[::1]:9</code> (a program on this very computer)', false],
     ['com.example.app:/cb', '<code>com.example.app:</code>', false],
   ])('%s: the user is told that %s comes next', async (uri, shown, isConfidential = true) => {
     const { html } = await open({ redirectUris: [uri], isConfidential })

@@ -25,6 +25,7 @@ export const frame: Frame = {
   texts: en,
   user: { email: 'ada@example.org', isAdmin: true },
   csrfToken: 'the-csrf-token',
+  formId: 'a-form',
   now,
 }
 
@@ -101,6 +102,7 @@ export const sampleViews = (
       newToken: `${settings}tokens/new/`,
       revokeAllAction: `${settings}authorized/revoke/`,
       done: undefined,
+      problem: undefined,
       clients: listed([
         {
           href: `${settings}clients/5f0c/`,
@@ -180,7 +182,6 @@ export const sampleViews = (
     newClient: {
       action: `${settings}clients/new/`,
       back: settings,
-      formId: 'a-form',
       values: {
         ...values,
         name: outside(''),
@@ -196,7 +197,6 @@ export const sampleViews = (
       action: `${settings}clients/5f0c/`,
       back: settings,
       resetAction: `${settings}clients/5f0c/reset/`,
-      formId: 'a-form',
       clientId: 'UMT1xvPq8HgFJb2VgeT5fbOjJ7zkVm3sYw6QhLcN',
       name: outside('Photo Print'),
       isConfidential: true,
@@ -221,7 +221,6 @@ export const sampleViews = (
     newPersonalToken: {
       action: `${settings}tokens/new/`,
       back: settings,
-      formId: 'a-form',
       values: { name: outside(''), scopes: ['notes:read'], expires: '' },
       scopes,
       firstDay: '2026-10-18',
@@ -232,7 +231,6 @@ export const sampleViews = (
       action: `${settings}tokens/1/`,
       back: settings,
       rotateAction: `${settings}tokens/1/rotate/`,
-      formId: 'a-form',
       name: outside('Backup script'),
       createdAt: now - 90 * day,
       expires: null,
@@ -264,6 +262,7 @@ export const sampleViews = (
     sessions: {
       action: '/account/settings/sessions/',
       done: undefined,
+      problem: undefined,
       sessions: listed([
         {
           id: 's1',
@@ -289,6 +288,7 @@ export const sampleViews = (
       clients: listed(
         [
           {
+            seen: 'as-it-was',
             clientId: 'UMT1xvPq8HgFJb2VgeT5fbOjJ7zkVm3sYw6QhLcN',
             name: outside('Photo Print'),
             owner: outside('grace@example.org'),
@@ -301,6 +301,7 @@ export const sampleViews = (
             users: 1204,
           },
           {
+            seen: 'as-it-was',
             clientId: 'b0TjhS4mZ2xqCwE8yK1uRgN6fVdLpA9oXsIiHe3W',
             name: outside('Free Money'),
             owner: null,

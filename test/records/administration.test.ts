@@ -305,6 +305,14 @@ describe('administration', () => {
       expect(all.every(({ client }) => !client.isPersonal)).toBe(true)
     })
 
+    test('a name is found in whichever Unicode form it is typed', async () => {
+      const { clientId } = await app.client({ name: 'Gr\u00f6\u00dfe' })
+      const ids = (await administration().clients('gro\u0308\u00dfe', whole)).items.map(
+        ({ client }) => client.clientId,
+      )
+      expect(ids).toContain(clientId)
+    })
+
     test('P-23 an application row that was tampered with is left out, and the parts go on', async () => {
       const names = ['Part0', 'Part1', 'Part2', 'Part3', 'Part4']
       for (const name of names) await app.client({ name })

@@ -28,6 +28,7 @@ describe('the mark of a verified application', () => {
 
   test.each<[string, Partial<ClientInput>]>([
     ['name', { name: 'Another' }],
+    ['description, which the consent page shows', { description: 'Another' }],
     ['website', { website: 'https://evil.example/' }],
     ['website, to none', { website: '' }],
     [
@@ -58,7 +59,6 @@ describe('the mark of a verified application', () => {
   test.each<[string, Partial<ClientInput>]>([
     ['nothing', {}],
     ['what it was', { name: 'Client', website: 'https://example.org/' }],
-    ['description', { description: 'Another' }],
     ['default scopes', { defaultScopes: ['notes:read'] }],
     ['optional scopes', { optionalScopes: ['notes:read'] }],
     ['a limit', { allowedScopes: ['notes:read'], grantTypes: ['authorization_code'] }],

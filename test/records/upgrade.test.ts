@@ -249,7 +249,7 @@ describe('the second migration', () => {
     expect(token).toMatchObject({ name: 'Größe', lastUse: null, previousExpires: null })
     const [authorized] = (await authorizedApplications.of(1, part)).items
     expect(authorized).toMatchObject({
-      scopes: ['notes:read'],
+      scopes: ['notes:read', 'notes:write'],
       grantedAt: now,
       devices: [{ userAgent: '', scopes: ['notes:read', 'notes:write'], createdAt: now }],
     })

@@ -78,8 +78,13 @@ export const storeContract = (
         expect(await other.users.find(id)).toEqual({ id, ...fields })
         expect(await store.users.findByEmail(row.email)).toEqual({ id, ...fields })
         expect(await store.users.setActive(id, false)).toBe(true)
+        expect(await store.users.setAdmin(id, false)).toBe(true)
         expect(await store.users.setPassword(id, 'other')).toBe(true)
-        expect(await other.users.find(id)).toMatchObject({ active: false, passwordHash: 'other' })
+        expect(await other.users.find(id)).toMatchObject({
+          active: false,
+          isAdmin: false,
+          passwordHash: 'other',
+        })
         expect(await store.users.delete(id)).toBe(true)
         expect(await other.users.find(id)).toBeUndefined()
         expect(await store.users.findByEmail(row.email)).toBeUndefined()
@@ -87,6 +92,7 @@ export const storeContract = (
 
       test('nothing is done to a user who is not there', async () => {
         expect(await store.users.setActive(999_999, true)).toBe(false)
+        expect(await store.users.setAdmin(999_999, true)).toBe(false)
         expect(await store.users.setPassword(999_999, 'x')).toBe(false)
         expect(await store.users.delete(999_999)).toBe(false)
       })

@@ -267,13 +267,13 @@ export const managementContract = (
         const { store, other } = open()
         const [userId, clientId] = [await aUser(store), await aClient(store)]
         const { id } = await aDevice(store, { clientId, userId }, { scopes: ['c'], userAgent: 'x' })
-        expect(await other.tokens.authorized(id)).toMatchObject({
+        expect(await other.tokens.authorized(id, 0)).toMatchObject({
           fields: { id, userId, clientId },
           authorization: { scopes: ['c'], userAgent: 'x', createdAt: 1 },
         })
         const alone = await store.tokens.insert(tokenRow({ clientId, userId }))
-        expect(await other.tokens.authorized(Number(alone))).toBeUndefined()
-        expect(await other.tokens.authorized(999_999)).toBeUndefined()
+        expect(await other.tokens.authorized(Number(alone), 0)).toBeUndefined()
+        expect(await other.tokens.authorized(999_999, 0)).toBeUndefined()
       })
 
       test('of a user they are revoked together: for one client, or for all', async () => {

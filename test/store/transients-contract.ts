@@ -98,6 +98,17 @@ export const transientsContract = (
       expect(await one.get(live, 10)).toBe('x')
     })
 
+    test('setting takes the place of what is there, also of what has ended', async () => {
+      const { one, other } = both()
+      const key = text()
+      await one.set(key, 'first', 10, 0)
+      expect(await one.put(key, 'put', 10, 0)).toBe(false)
+      await other.set(key, 'second', 20, 5)
+      expect(await one.get(key, 15)).toBe('second')
+      await one.set(key, 'third', 40, 25)
+      expect(await other.take(key, 30)).toBe('third')
+    })
+
     // But for NUL, which PostgreSQL's text has not; what we keep is sealed, and has none.
     test('any text is kept as it is', async () => {
       const { one, other } = both()

@@ -1,9 +1,9 @@
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
 
 /** What a suite may need that npm does not install. */
-export type Need = 'postgres' | 'redis' | 'chromium'
+export type Need = 'postgres' | 'postgres programs' | 'redis' | 'chromium'
 
 const isExecutable = (path: string): boolean => {
   try {
@@ -30,11 +30,23 @@ const listens = (port: number): Promise<boolean> =>
 /** Where the browser of the tests is, whether it is there or not. */
 export const chromiumPath: string = process.env.CHROMIUM_PATH || '/usr/bin/chromium'
 
+const home = '/usr/lib/postgresql'
+const [newest] = existsSync(home)
+  ? readdirSync(home).sort((one, other) => Number(other) - Number(one))
+  : []
+/** The folder of PostgreSQL's programs, of the newest version that is there. */
+export const postgresPrograms: string = join(home, newest ?? 'none', 'bin')
+
 const needs = {
   postgres: {
     name: 'PostgreSQL on 127.0.0.1:5432',
     how: 'apt-get install postgresql && pg_ctlcluster $(ls /etc/postgresql) main start',
     isThere: () => listens(5432),
+  },
+  'postgres programs': {
+    name: `PostgreSQL's programs below ${home}`,
+    how: 'apt-get install postgresql',
+    isThere: async () => isExecutable(join(postgresPrograms, 'initdb')),
   },
   redis: {
     name: 'Redis on 127.0.0.1:6379, and redis-server for more of them',

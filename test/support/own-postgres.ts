@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
-import { chown, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chown, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
+import { postgresPrograms } from './needs.ts'
 import { freePort, Program } from './processes.ts'
 
 const run = promisify(execFile)
@@ -18,20 +19,11 @@ export interface OwnPostgres extends AsyncDisposable {
   stop(how: 'fast' | 'immediate'): Promise<void>
 }
 
-/** The folder of PostgreSQL's programs, newest version first; undefined where there is none. */
-export const postgresPrograms = async (): Promise<string | undefined> => {
-  const home = '/usr/lib/postgresql'
-  const versions = await readdir(home).catch(() => [])
-  const [newest] = versions.sort((one, other) => Number(other) - Number(one))
-  return newest && join(home, newest, 'bin')
-}
-
 /** Milliseconds: longer than any file of tests takes. */
 const lifetime = 600_000
 
 /** Makes a cluster in a folder of its own, and starts it. PostgreSQL refuses to run as root: then it runs as `nobody`. */
 export const startPostgres = async (): Promise<OwnPostgres> => {
-  const programs = (await postgresPrograms()) ?? ''
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-postgres-'))
   const port = await freePort()
   const as: string[] = []
@@ -41,7 +33,7 @@ export const startPostgres = async (): Promise<OwnPostgres> => {
     as.push('setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups')
   }
   const command = (name: string, args: readonly string[]): [string, string[]] => {
-    const [first = '', ...rest] = [...as, join(programs, name), ...args]
+    const [first = '', ...rest] = [...as, join(postgresPrograms, name), ...args]
     return [first, rest]
   }
   const data = join(folder, 'data')

@@ -184,6 +184,7 @@ test('the application alone changes its users', async () => {
   for (const change of [
     () => users.create({ email: 'c@example.org', password: null }),
     () => users.setActive(1, false),
+    () => users.setAdmin(1, true),
     () => users.setPassword(1, 'a long enough password'),
     () => users.delete(1),
   ])

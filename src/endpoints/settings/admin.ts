@@ -1,3 +1,5 @@
+import { sha256 } from '../../crypto/digest.ts'
+import type { Client } from '../../model/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import type { AdminClientItem, AdminTokenItem } from '../../pages/admin.ts'
@@ -9,6 +11,7 @@ import { checkConfirmation } from './client.ts'
 import { takeNotice } from './notice.ts'
 import { listed, partOf } from './parts.ts'
 import { answer, type Changed, settingsPage } from './settings-page.ts'
+import { asTokenId } from './token-id.ts'
 import type { Visit } from './visit.ts'
 import { actToWire, adminClientToWire, adminTokenToWire } from './wire.ts'
 
@@ -27,7 +30,12 @@ export const adminPage = settingsPage({
     const { http, server } = visit
     const { administration } = server
     const query = http.queryParameters()
-    const searched = (name: string): string => (query.repeated(name)[0] ?? '').trim().slice(0, 255)
+    // No name has a control character, and not every database takes one.
+    const searched = (name: string): string =>
+      (query.repeated(name)[0] ?? '')
+        .replaceAll(/\p{Cc}/gu, '')
+        .trim()
+        .slice(0, 255)
     const search = { client: searched('client'), token: searched('token') }
     await server.flushTokenUses()
     const [clients, tokens, acts, notice] = await Promise.all([
@@ -50,12 +58,12 @@ export const adminPage = settingsPage({
       done: notice.done,
       problem: refused?.problem,
     }
-    const json = {
+    const json = () => ({
       clients: clients.items.map((item) => adminClientToWire(item, server.scopes)),
       tokens: tokens.items.map(adminTokenToWire),
       acts: acts.map(actToWire),
       next: { clients: view.clients.next, tokens: view.tokens.next },
-    }
+    })
     return answer(visit, 'admin', { view, json, refused })
   },
   async change(visit, params) {
@@ -72,6 +80,12 @@ const actOnClient = async (visit: Visit, params: Parameters): Promise<Changed> =
   const client = await server.clients.find(params.optional('client_id') ?? '')
   if (!client || client.isPersonal) throw notFound()
   if (act === 'delete') checkConfirmation(params, client)
+  const seen = params.optional('seen')
+  if (act === 'verify' && seen !== undefined && seen !== seenOf(client)) {
+    throw new InvalidField('act', 'The application has changed meanwhile.', {
+      problem: 'changedMeanwhile',
+    })
+  }
   const actor = { user: signedIn.user, address: http.address }
   await server.administration.actOnClient(client.clientId, act, actor)
   const { done } = texts
@@ -87,12 +101,14 @@ const actOnClient = async (visit: Visit, params: Parameters): Promise<Changed> =
 
 const deleteToken = async (visit: Visit, params: Parameters): Promise<Changed> => {
   const { http, server, signedIn, texts } = visit
-  const id = Number(params.required('token_id'))
-  const found = Number.isSafeInteger(id) ? await server.tokens.get(id) : undefined
+  const id = asTokenId(params.required('token_id'))
+  const found = await server.tokens.get(id)
   if (!found) throw notFound()
   if (actIn(params) !== 'delete') throw new InvalidField('act', 'A token can only be deleted.')
+  const client = await server.clients.find(found.clientId)
   await server.administration.deleteToken(id, { user: signedIn.user, address: http.address })
-  return { location: server.links.admin, notice: { done: texts.done.tokenDeleted(String(id)) } }
+  const name = client?.name ?? String(id)
+  return { location: server.links.admin, notice: { done: texts.done.tokenDeleted(name) } }
 }
 
 const acts: readonly ClientAct[] = ['verify', 'unverify', 'disable', 'enable', 'delete']
@@ -103,7 +119,12 @@ const actIn = (params: Parameters): ClientAct => {
   return act
 }
 
+// Who was checked must still be who is marked.
+const seenOf = ({ name, description, website, redirectUris, userId }: Client): string =>
+  sha256(JSON.stringify([name, description, website, redirectUris, userId]))
+
 const clientItem = ({ client, users }: ListedClient): AdminClientItem => ({
+  seen: seenOf(client),
   clientId: client.clientId,
   name: client.name,
   owner: client.owner?.email ?? null,

@@ -44,7 +44,7 @@ export const showApplications = async (visit: Visit, refused?: Refused): Promise
     done: notice.done,
     problem: refused?.problem,
   }
-  const json = {
+  const json = () => ({
     clients: clients.items.map(({ client, users }) => clientToWire(client, users, server.scopes)),
     personal_tokens: tokens.items.map(personalTokenToWire),
     authorized: authorized.items.map((item) => authorizedToWire(item, server.scopes)),
@@ -53,7 +53,7 @@ export const showApplications = async (visit: Visit, refused?: Refused): Promise
       personal_tokens: part.personalTokens.next,
       authorized: part.authorized.next,
     },
-  }
+  })
   return answer(visit, 'applications', { view, json, refused })
 }
 

@@ -44,7 +44,7 @@ export const authorizationPage = settingsPage({
       ends: device.ends,
       revokeAllAction: to.revokeApplication(client.clientId),
     }
-    return answer(visit, 'authorization', { view, json: deviceToWire(device, server.scopes) })
+    return answer(visit, 'authorization', { view, json: () => deviceToWire(device, server.scopes) })
   },
 })
 
@@ -62,7 +62,7 @@ export const revokeTokenPage = settingsPage({
     await server.tokens.revoke(token)
     return {
       location: addresses(server).applications,
-      notice: { done: texts.done.revoked(client.name) },
+      notice: { done: texts.done.deviceRevoked(client.name) },
     }
   },
 })

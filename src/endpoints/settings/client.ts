@@ -1,21 +1,25 @@
 import type { Client } from '../../model/client.ts'
+import { asSeen } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import { notFound } from '../problem.ts'
 import { addresses } from './addresses.ts'
 import { clientFields, typedClient, valuesOf } from './client-form.ts'
 import { takeNotice } from './notice.ts'
-import { newFormId } from './once.ts'
 import { overlaps } from './overlaps.ts'
 import { answer, type Refused, settingsPage } from './settings-page.ts'
 import { tryIt } from './try-it.ts'
 import type { Visit } from './visit.ts'
 import { clientToWire } from './wire.ts'
 
-/** The client that the address names, if it is the user's. @throws OAuthError 404 */
+/**
+ * The client that the address names, if it is the user's. An internal one is the host's: code alone changes it.
+ * @throws OAuthError 404
+ */
 export const ownClient = async ({ http, server, signedIn }: Visit): Promise<Client> => {
   const client = await server.clients.find(http.param('client_id'))
-  if (!client || client.isPersonal || client.userId !== signedIn.user.id) throw notFound()
+  const isHidden = !client || client.isPersonal || client.isInternal
+  if (isHidden || client.userId !== signedIn.user.id) throw notFound()
   return client
 }
 
@@ -31,7 +35,6 @@ export const showClient = async (visit: Visit, refused?: Refused): Promise<Respo
     action: to.client(client.clientId),
     back: to.applications,
     resetAction: to.reset(client.clientId),
-    formId: newFormId(server),
     clientId: client.clientId,
     name: client.name,
     isConfidential: client.isConfidential,
@@ -50,7 +53,7 @@ export const showClient = async (visit: Visit, refused?: Refused): Promise<Respo
   }
   return answer(visit, 'client', {
     view,
-    json: clientToWire(client, users, server.scopes),
+    json: () => clientToWire(client, users, server.scopes),
     refused,
   })
 }
@@ -72,9 +75,14 @@ export const clientPage = settingsPage({
       client.clientId,
       clientFields(params, visit, client),
     )
+    // Nobody ever saw the secret of a public client; now it needs one. A script asks for it by itself.
+    const secret =
+      changed.isConfidential && !client.isConfidential && !visit.asJson
+        ? (await server.clients.resetClientSecret(client.clientId)).clientSecret
+        : undefined
     return {
       location: to.client(client.clientId),
-      notice: { done: texts.done.clientSaved },
+      notice: { done: texts.done.clientSaved, ...(secret && { secret }) },
       json: clientToWire(changed, await changed.getUsers(), server.scopes),
     }
   },
@@ -85,8 +93,7 @@ export const checkConfirmation = (
   params: Parameters,
   { name }: { readonly name: string },
 ): void => {
-  const typed = params.optional('confirm_name') ?? ''
-  if (typed.normalize('NFC').trim() === name) return
+  if (asSeen(params.optional('confirm_name') ?? '') === asSeen(name)) return
   throw new InvalidField('confirm_name', 'confirm_name must be the name of the application.', {
     problem: 'confirmName',
   })

@@ -14,9 +14,12 @@ export interface SentForm {
   readonly text: string
 }
 
+/** An application may have many scopes, each with two boxes. */
+const mostFields = 2_000
+
 export const readForm = async (http: HttpRequest, asJson: boolean): Promise<SentForm> => {
   const text = asJson ? await scriptText(http) : await http.formText()
-  return { params: new Parameters(text), text }
+  return { params: new Parameters(text, mostFields), text }
 }
 
 const scriptText = async (http: HttpRequest): Promise<string> => {

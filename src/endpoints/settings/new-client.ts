@@ -1,7 +1,5 @@
-import { readerOf } from '../reader.ts'
 import { addresses } from './addresses.ts'
 import { clientFields, emptyClient, typedClient } from './client-form.ts'
-import { newFormId } from './once.ts'
 import { answer, settingsPage } from './settings-page.ts'
 import { clientToWire, scopeToWire } from './wire.ts'
 
@@ -15,14 +13,13 @@ export const newClientPage = settingsPage({
     const view = {
       action: to.newClient,
       back: to.applications,
-      formId: newFormId(server),
       values: refused ? typedClient(refused.params) : emptyClient,
       scopes,
       problem: refused?.problem,
     }
     return answer(visit, 'newClient', {
       view,
-      json: { scopes: scopes.map((scope) => scopeToWire(scope, readerOf(visit.http).language)) },
+      json: () => ({ scopes: scopes.map((scope) => scopeToWire(scope, visit.reader.language)) }),
       refused,
     })
   },

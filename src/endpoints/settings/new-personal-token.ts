@@ -1,7 +1,6 @@
 import { readerOf } from '../reader.ts'
 import { addresses } from './addresses.ts'
 import { listIn, textIn } from './form.ts'
-import { newFormId } from './once.ts'
 import { chosenScopes, expiresInOf, expiryDays } from './personal-token-form.ts'
 import { answer, settingsPage } from './settings-page.ts'
 import { personalTokenToWire, scopeToWire } from './wire.ts'
@@ -18,7 +17,6 @@ export const newPersonalTokenPage = settingsPage({
     const view = {
       action: to.newToken,
       back: to.applications,
-      formId: newFormId(server),
       values: {
         name: typed('name'),
         scopes: refused ? listIn(refused.params, 'scopes') : [],
@@ -29,10 +27,10 @@ export const newPersonalTokenPage = settingsPage({
       problem: refused?.problem,
     }
     const { language } = readerOf(visit.http)
-    const json = {
+    const json = () => ({
       scopes: scopes.map((scope) => scopeToWire(scope, language)),
       last_day: days.lastDay,
-    }
+    })
     return answer(visit, 'newPersonalToken', { view, json, refused })
   },
   async change(visit, params) {

@@ -12,14 +12,20 @@ export const leaveNotice = async (
   location: string,
   notice: Notice | undefined,
 ): Promise<void> => {
+  if (!notice) return
   const { notices, clock } = visit.server
-  if (notice) await notices.set(nameOf(visit, location), notice, clock() + life)
+  const name = nameOf(visit, location)
+  // A secret that nobody has seen yet is not lost to the next notice.
+  const secret = notice.secret ?? (await notices.get(name))?.secret
+  await notices.set(name, { ...notice, ...(secret && { secret }) }, clock() + life)
 }
 
 /** The notice for the page that is being shown: whoever takes it sees it, and nobody after. */
 export const takeNotice = async (visit: Visit): Promise<Notice> => {
   const { http, server, asJson } = visit
-  if (http.method !== 'GET' || asJson) return {}
+  // Nobody may ever look at what a browser fetches in advance.
+  const isPrefetch = /prefetch/.test(http.headers.get('sec-purpose') ?? '')
+  if (http.method !== 'GET' || asJson || isPrefetch) return {}
   const name = nameOf(visit, http.path)
   // Nearly always there is none, and looking costs no write.
   return ((await server.notices.get(name)) && (await server.notices.take(name))) || {}

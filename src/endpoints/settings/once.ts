@@ -2,12 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { randomString } from '../../crypto/random.ts'
 import type { ServerContext } from '../../extension.ts'
 import type { SentForm } from './form.ts'
+import { leaveNotice } from './notice.ts'
+import type { Changed } from './settings-page.ts'
 import type { Visit } from './visit.ts'
 
 /** Milliseconds in which the very same form from the very same session is the same wish. */
 const memory = 600_000
 /** The same without the one-time id that our pages put into a form: then it is a double click at most. */
-const briefMemory = 10_000
+const briefMemory = 2_000
+/** So long a form may be at work; then whoever worked on it is gone. */
+const atWork = 15_000
 const patience = 5_000
 
 /** The one-time id of a form that is shown now. */
@@ -17,33 +21,35 @@ export const newFormId = ({ random }: Pick<ServerContext, 'random'>): string =>
 /**
  * Does the work of a form that is sent twice once: a double click, or a reload. Whoever comes second is
  * led to where the first one went.
+ * @returns where to go; undefined where the first one is at work still
  */
 export const once = async (
   visit: Visit,
   form: SentForm,
-  work: () => Promise<string>,
-): Promise<string> => {
+  work: () => Promise<Changed>,
+): Promise<string | undefined> => {
   const { http, server, signedIn } = visit
   const { params, text } = form
   const name = `${signedIn.sessionId} ${http.path} ${text}`
-  const now = server.clock()
-  const expiresAt = now + (params.repeated('form_id').length > 0 ? memory : briefMemory)
-  if (!(await server.forms.claim(name, { location: null }, expiresAt))) {
+  const { forms, clock } = server
+  if (!(await forms.claim(name, { location: null }, clock() + atWork))) {
     for (let waited = 0; waited < patience; waited += 50) {
-      const outcome = await server.forms.get(name)
+      const outcome = await forms.get(name)
       if (outcome?.location) return outcome.location
       // The first one was refused, and forgotten: this one is judged anew.
       if (!outcome) return once(visit, form, work)
       await pause(50)
     }
-    return server.links.applications
+    return undefined
   }
-  try {
-    const location = await work()
-    await server.forms.set(name, { location }, expiresAt)
-    return location
-  } catch (error) {
-    await server.forms.delete(name)
+  const changed = await work().catch(async (error: unknown) => {
+    await forms.delete(name)
     throw error
-  }
+  })
+  // From here on it is done, whatever becomes of the rest: the claim stays.
+  const { location, notice } = changed
+  await leaveNotice(visit, location, notice)
+  const hasId = params.repeated('form_id').length > 0
+  await forms.set(name, { location }, clock() + (hasId ? memory : briefMemory))
+  return location
 }

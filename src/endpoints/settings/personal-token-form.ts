@@ -11,7 +11,7 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 export const expiryDays = ({ server }: Visit): { firstDay: string; lastDay: string | null } => {
   const { tokenPersonalMaxExpiresIn: most } = server.settings
   const now = server.clock()
-  return { firstDay: dayOf(now + day), lastDay: most === 0 ? null : dayOf(now + most * 1000) }
+  return { firstDay: dayOf(now), lastDay: most === 0 ? null : dayOf(now + most * 1000) }
 }
 
 /**
@@ -22,10 +22,11 @@ export const expiryDays = ({ server }: Visit): { firstDay: string; lastDay: stri
 export const expiresInOf = (params: Parameters, visit: Visit): number | undefined => {
   const { settings, clock } = visit.server
   const { tokenPersonalMaxExpiresIn: most } = settings
-  const { lastDay } = expiryDays(visit)
+  const longest = most || longestLife
+  const latest = dayOf(clock() + longest * 1000)
   const refused = (
     problem: 'expiresInvalid' | 'expiresInPast' | 'expiresTooLate' | 'expiresMissing',
-  ) => new InvalidField('expires', sentences[problem], { problem, value: lastDay ?? '' })
+  ) => new InvalidField('expires', sentences[problem], { problem, value: latest })
   const text = params.optional('expires')
   if (text === undefined) {
     if (most > 0) throw refused('expiresMissing')
@@ -37,13 +38,12 @@ export const expiresInOf = (params: Parameters, visit: Visit): number | undefine
   if (Number.isNaN(at) || (isDay && dayOf(at - day) !== text)) throw refused('expiresInvalid')
   const seconds = Math.floor((at - clock()) / 1000)
   if (seconds <= 0) throw refused('expiresInPast')
-  if (most === 0) return Math.min(seconds, longestLife)
-  // The last day that is offered ends after the longest life does.
-  if (seconds > most && !(isDay && lastDay !== null && text <= lastDay))
-    throw refused('expiresTooLate')
-  return Math.min(seconds, most)
+  // The last day that can be chosen ends after the longest life does.
+  if (seconds > longest && !(isDay && text <= latest)) throw refused('expiresTooLate')
+  return Math.min(seconds, longest)
 }
 
+/** Seconds that any token with an end lives at most. */
 const longestLife = 315_360_000
 
 const sentences = {

@@ -4,7 +4,6 @@ import { notFound } from '../problem.ts'
 import { addresses } from './addresses.ts'
 import { listIn, textIn } from './form.ts'
 import { takeNotice } from './notice.ts'
-import { newFormId } from './once.ts'
 import { overlaps } from './overlaps.ts'
 import { chosenScopes } from './personal-token-form.ts'
 import { answer, type Refused, settingsPage } from './settings-page.ts'
@@ -34,7 +33,6 @@ export const showPersonalToken = async (visit: Visit, refused?: Refused): Promis
     action: to.token(token.id),
     back: to.applications,
     rotateAction: to.rotate(token.id),
-    formId: newFormId(server),
     name,
     createdAt: token.createdAt,
     expires: token.expires,
@@ -55,7 +53,7 @@ export const showPersonalToken = async (visit: Visit, refused?: Refused): Promis
     done,
     problem: refused?.problem,
   }
-  return answer(visit, 'personalToken', { view, json: personalTokenToWire(managed), refused })
+  return answer(visit, 'personalToken', { view, json: () => personalTokenToWire(managed), refused })
 }
 
 const curlOf = (accessToken: string, { server }: Visit): string =>

@@ -1,3 +1,4 @@
+import { InvalidField } from '../../model/invalid-field.ts'
 import { addresses } from './addresses.ts'
 import { secondsIn } from './form.ts'
 import { ownToken, showPersonalToken } from './personal-token.ts'
@@ -12,8 +13,18 @@ export const rotatePersonalTokenPage = settingsPage({
   async change(visit, params) {
     const { server, signedIn, texts } = visit
     const { token } = await ownToken(visit)
+    // A new value would give what only code may give, and for as long again (contract §4.5).
+    if (token.getVisibleScopes().length < server.scopes.registered(token.scopes).length) {
+      throw new InvalidField('id', 'The token has a scope that only the application gives.', {
+        problem: 'notRotatable',
+      })
+    }
     const overlap = secondsIn(params, 'overlap')
-    const { accessToken } = await server.personalTokens.rotate(token.id, { overlap })
+    const { tokenPersonalMaxExpiresIn: most } = server.settings
+    const { accessToken } = await server.personalTokens.rotate(token.id, {
+      overlap,
+      ...(most > 0 && { maxExpiresIn: most }),
+    })
     const managed = await server.personalTokens.find(signedIn.user.id, token.id)
     return {
       location: addresses(server).token(token.id),

@@ -23,11 +23,16 @@ export const sessionsPage = settingsPage({
       lastSeenAt: session.lastSeenAt,
     })
     const sessions = listed(visit, 'after', found, toItem)
-    const view = { action: server.links.sessions ?? '', sessions, done: notice.done }
-    const json = {
+    const view = {
+      action: server.links.sessions ?? '',
+      sessions,
+      done: notice.done,
+      problem: refused?.problem,
+    }
+    const json = () => ({
       sessions: found.items.map((session) => sessionToWire(session, signedIn.sessionId)),
       next: sessions.next,
-    }
+    })
     return answer(visit, 'sessions', { view, json, refused })
   },
   async change({ server, signedIn, texts }, params) {

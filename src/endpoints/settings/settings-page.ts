@@ -1,5 +1,5 @@
+import { addressWith } from '../../addresses.ts'
 import type { Endpoint, Notice } from '../../extension.ts'
-import type { HttpRequest } from '../../http-request.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import type { Settings } from '../../options.ts'
 import type { FormProblem } from '../../pages/form-problem.ts'
@@ -9,7 +9,6 @@ import { jsonAnswer, redirectAnswer } from '../answers.ts'
 import { renderProblem } from '../problem.ts'
 import { renderPage } from '../render.ts'
 import { jsonProblemOf, problemOf, readForm } from './form.ts'
-import { leaveNotice } from './notice.ts'
 import { once } from './once.ts'
 import { type Visit, visitOf } from './visit.ts'
 
@@ -48,16 +47,13 @@ export const settingsPage = ({ path, isShown = true, show, change }: SettingsPag
   errors: 'page',
   async handle(http, server) {
     // After the login nobody can send the form again: they come back to where it stands.
-    const back = isShown ? addressOf(http) : server.links.applications
+    const back = isShown ? addressWith(http.path, http.query) : server.links.applications
     const visit = await visitOf(http, server, back)
     if (visit instanceof Response) return visit
     if (http.method !== 'POST' || !change) return show(visit)
     return visit.asJson ? fromScript(visit, change) : fromPerson(visit, show, change)
   },
 })
-
-const addressOf = ({ path, query }: HttpRequest): string =>
-  query === '' ? path : `${path}?${query}`
 
 const fromScript = async (
   visit: Visit,
@@ -83,16 +79,15 @@ const fromPerson = async (
   if (isForeign(http, server.issuer)) return renderProblem(http, server, 'foreign', { status: 403 })
   const form = await readForm(http, false)
   const { params } = form
-  if (!server.sessions.isCsrfToken(http.headers.get('cookie'), params.optional('csrf_token'))) {
+  const [csrfToken, ...more] = params.repeated('csrf_token')
+  const isOurs = server.sessions.isCsrfToken(http.headers.get('cookie'), csrfToken)
+  if (!isOurs || more.length > 0) {
     return show(visit, { params, problem: { sentence: texts.problems.stale }, status: 403 })
   }
   try {
-    const location = await once(visit, form, async () => {
-      const changed = await change(visit, params)
-      await leaveNotice(visit, changed.location, changed.notice)
-      return changed.location
-    })
-    return redirectAnswer(location)
+    const location = await once(visit, form, () => change(visit, params))
+    if (location !== undefined) return redirectAnswer(location)
+    return show(visit, { params, problem: { sentence: texts.problems.atWork }, status: 409 })
   } catch (error) {
     const problem = problemOf(error, visit)
     if (!problem) throw error
@@ -104,8 +99,8 @@ const fromPerson = async (
 export const answer = <N extends keyof Pages>(
   { http, server, signedIn, asJson }: Visit,
   name: N,
-  { view, json, refused }: { view: ViewOf<N>; json: object; refused?: Refused | undefined },
+  { view, json, refused }: { view: ViewOf<N>; json: () => object; refused?: Refused | undefined },
 ): Promise<Response> | Response =>
   asJson
-    ? jsonAnswer(json)
+    ? jsonAnswer(json())
     : renderPage(http, server, name, view, { signedIn, status: refused?.status })

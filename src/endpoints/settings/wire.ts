@@ -68,7 +68,7 @@ export const authorizedToWire = (application: AuthorizedApplication, scopes: Sco
     name: client.name,
     website: client.website,
     owner: client.owner?.email ?? null,
-    is_verified: client.isVerified,
+    is_verified: client.isVerified || client.isInternal,
     scopes: scopes.visible(application.scopes),
     granted_at: time(grantedAt),
     devices: devices.map((device) => deviceToWire(device, scopes)),

@@ -24,14 +24,6 @@ const redirectUris = count({
   other: '# عنوان URI لإعادة التوجيه',
 })
 
-const items = count({
-  one: 'عنصر واحد',
-  two: 'عنصرين',
-  few: '# عناصر',
-  many: '# عنصرًا',
-  other: '# عنصر',
-})
-
 /** Every text of the pages, in Arabic. */
 export const ar: Messages = {
   frame: {
@@ -272,7 +264,7 @@ export const ar: Messages = {
     tokens: 'الرموز',
     tokensAbout: 'جميع الرموز التي صدرت، دون إمكانية الاطّلاع على قيمها.',
     searchTokens: 'البحث في الرموز',
-    searchTokensHint: 'الاسم أو معرّف العميل أو المستخدم',
+    searchTokensHint: 'عنوان البريد الإلكتروني أو معرّف العميل أو رقم الرمز',
     noTokens: 'لم يُعثر على أي رمز.',
     search: 'بحث',
     all: 'عرض الكل',
@@ -345,6 +337,7 @@ export const ar: Messages = {
     home: 'إلى صفحة البداية',
   },
   problem: {
+    staleLogout: 'بقيت هذه الصفحة مفتوحة مدة طويلة. سجّل الخروج مرة أخرى.',
     title: 'تعذّر إتمام العملية',
     stale: 'بقيت هذه الصفحة مفتوحة مدة طويلة. يُرجى اتخاذ قرارك مرة أخرى.',
     foreign: 'لا ينتمي هذا النموذج إلى جلستك. لم يُنفَّذ أي شيء.',
@@ -361,6 +354,10 @@ export const ar: Messages = {
     badRequest: 'تتعذّر قراءة ما أُرسل. لم يُنفَّذ أي شيء.',
   },
   problems: {
+    notRotatable:
+      'يحمل هذا الرمز إذنًا لا تمنحه إلا الخدمة نفسها، لذلك لا يمكن إصدار قيمة جديدة له هنا.',
+    changedMeanwhile: 'تغيّر التطبيق منذ فتح هذه الصفحة. راجعه مرة أخرى.',
+    atWork: 'أُرسل هذا النموذج مرتين وما زلنا نعالجه. اطّلع على الصفحة مرة أخرى بعد قليل.',
     nameMissing: 'أدخل اسمًا.',
     nameTooLong: (limit) => `يجب ألا يزيد طول الاسم على ${characters(limit)}.`,
     unseenCharacter: 'يحتوي النص على حرف غير مرئي. اكتب النص بدلًا من لصقه.',
@@ -383,12 +380,11 @@ export const ar: Messages = {
     expiresMissing: (day) => `اختر يومًا لا يتجاوز ${isolated(day)}.`,
     confirmName: 'الاسم غير مطابق. لم يُحذف أي شيء.',
     overlapInvalid: 'اختر إحدى المدد المعروضة.',
-    emailInvalid: 'أدخل عنوان بريد إلكتروني.',
     other: 'تعذّر الحفظ. يُرجى مراجعة ما أدخلته.',
     stale: 'بقيت هذه الصفحة مفتوحة مدة طويلة. ما أدخلته ما زال هنا: يُرجى إرساله مرة أخرى.',
-    tooMany: (limit) => `لا يمكن أن يكون لديك أكثر من ${items(limit)}. احذف ما لم تعد بحاجة إليه.`,
   },
   done: {
+    deviceRevoked: (name) => `سُجّل خروج ⁨${name}⁩ على ذلك الجهاز.`,
     clientCreated: 'تم تسجيل التطبيق.',
     clientSaved: 'تم حفظ التغييرات.',
     clientDeleted: (name) => `تم حذف التطبيق «${isolated(name)}».`,

@@ -248,7 +248,7 @@ export const de: Messages = {
     tokens: 'Token',
     tokensAbout: 'Alle Token, die ausgestellt wurden. Ihr Wert lässt sich nicht anzeigen.',
     searchTokens: 'Token suchen',
-    searchTokensHint: 'Name, Client-ID oder Benutzer',
+    searchTokensHint: 'E-Mail-Adresse, Client-ID oder Nummer des Tokens',
     noTokens: 'Kein Token gefunden.',
     search: 'Suchen',
     all: 'Alle anzeigen',
@@ -325,6 +325,7 @@ export const de: Messages = {
     home: 'Zur Startseite',
   },
   problem: {
+    staleLogout: 'Diese Seite war zu lange offen. Bitte melde dich noch einmal ab.',
     title: 'Das hat nicht geklappt',
     stale: 'Diese Seite war zu lange geöffnet. Bitte entscheide noch einmal.',
     foreign: 'Dieses Formular gehört nicht zu deiner Sitzung. Es wurde nichts ausgeführt.',
@@ -345,6 +346,12 @@ export const de: Messages = {
     badRequest: 'Was gesendet wurde, ist nicht lesbar. Es wurde nichts ausgeführt.',
   },
   problems: {
+    notRotatable:
+      'Dieses Token hat eine Berechtigung, die nur der Dienst selbst vergibt. Es kann hier deshalb keinen neuen Wert bekommen.',
+    changedMeanwhile:
+      'Die Anwendung wurde geändert, seit diese Seite geöffnet wurde. Sieh sie dir noch einmal an.',
+    atWork:
+      'Dieses Formular wurde zweimal gesendet, und wir bearbeiten es noch. Sieh dir die Seite gleich noch einmal an.',
     nameMissing: 'Gib einen Namen ein.',
     nameTooLong: (limit: number) => `Der Name darf höchstens ${limit} Zeichen lang sein.`,
     unseenCharacter:
@@ -372,14 +379,12 @@ export const de: Messages = {
     expiresMissing: (day: string) => `Wähle ein Datum, spätestens den ${day}.`,
     confirmName: 'Das ist nicht der Name. Es wurde nichts gelöscht.',
     overlapInvalid: 'Wähle eine der angebotenen Zeiten.',
-    emailInvalid: 'Gib eine E-Mail-Adresse ein.',
     other: 'Das kann so nicht gespeichert werden. Bitte prüfe deine Eingaben.',
     stale:
       'Diese Seite war zu lange geöffnet. Deine Eingaben sind noch da: Bitte sende sie noch einmal.',
-    tooMany: (limit: number) =>
-      `Davon kannst du höchstens ${limit} haben. Lösche etwas, das du nicht mehr brauchst.`,
   },
   done: {
+    deviceRevoked: (name) => `${name} wurde auf diesem Gerät abgemeldet.`,
     clientCreated: 'Die Anwendung ist registriert.',
     clientSaved: 'Die Änderungen wurden gespeichert.',
     clientDeleted: (name: string) => `Die Anwendung „${name}“ wurde gelöscht.`,

@@ -44,7 +44,7 @@ export const en = {
     website: 'Website',
     since: 'Allowed since',
     permissions: 'Permissions',
-    noPermissions: 'None, but to know who you are',
+    noPermissions: 'None: it only says who you are',
     otherGroup: 'Other',
     unknownBrowser: 'Unknown browser or program',
     words: (name: string) => `What ${name} says about itself:`,
@@ -212,7 +212,7 @@ export const en = {
   authorization: {
     title: (client: string) => `What ${client} may do`,
     device: 'Device',
-    ends: 'Ends, unless it is used',
+    ends: 'Ends, if it is not used',
     permissions: 'It may:',
     revoke: 'Revoke on this device',
     revokeAbout: 'The application is logged out on this device, and can ask you again.',
@@ -230,7 +230,7 @@ export const en = {
     end: 'Log out',
     endNamed: (browser: string) => `Log out ${browser}`,
     others: 'Log out everywhere else',
-    othersAbout: 'All browsers but this one are logged out.',
+    othersAbout: 'Every browser but this one will be logged out.',
     alone: 'You are logged in nowhere else.',
   },
   admin: {
@@ -243,12 +243,12 @@ export const en = {
     tokens: 'Tokens',
     tokensAbout: 'Every token that was issued, with no way to see its value.',
     searchTokens: 'Search tokens',
-    searchTokensHint: 'Name, client ID or user',
+    searchTokensHint: 'E-mail address, client ID or number of the token',
     noTokens: 'No token was found.',
     search: 'Search',
     all: 'Show all',
     acts: 'What administrators did',
-    actsAbout: 'The latest of it, first.',
+    actsAbout: 'The latest first.',
     noActs: 'Nothing yet.',
     at: 'When',
     actor: 'By',
@@ -320,6 +320,7 @@ export const en = {
     home: 'To the start page',
   },
   problem: {
+    staleLogout: 'This page was open for too long. Please log out again.',
     title: 'This did not work',
     stale: 'This page was open for too long. Please decide again.',
     foreign: 'This form does not belong to your session. Nothing was done.',
@@ -338,6 +339,11 @@ export const en = {
   },
   /** What is wrong with a field of a form. */
   problems: {
+    notRotatable:
+      'This token has a permission that only the application itself gives, so it cannot get a new value here.',
+    changedMeanwhile: 'The application has changed since this page was opened. Look at it again.',
+    atWork:
+      'This form was sent twice, and we are still at work on it. Look at the page again in a moment.',
     nameMissing: 'Enter a name.',
     nameTooLong: (limit: number) => `The name must not be longer than ${limit} characters.`,
     unseenCharacter:
@@ -352,7 +358,7 @@ export const en = {
       'It must not contain a parameter that our answer adds, such as code or state.',
     redirectUriCharacter: 'There is a character in it that an address cannot contain.',
     redirectUriPrivateUse:
-      'An address of your own kind can only be used by public applications, and only where this server allows it.',
+      'An address with a scheme of its own can only be used by public applications, and only where this server allows it.',
     redirectUriInvalid: 'It is not a complete address.',
     redirectUriNotHttps:
       'It must begin with https://. Only on your own computer may it begin with http://localhost, http://127.0.0.1 or http://[::1].',
@@ -364,14 +370,12 @@ export const en = {
     expiresMissing: (day: string) => `Choose a day, ${day} at the latest.`,
     confirmName: 'This is not the name. Nothing was deleted.',
     overlapInvalid: 'Choose one of the offered times.',
-    emailInvalid: 'Enter an e-mail address.',
     other: 'This cannot be saved. Please check what you entered.',
     stale: 'This page was open for too long. What you entered is still here: please send it again.',
-    tooMany: (limit: number) =>
-      `You can have at most ${limit} of these. Delete one that you no longer need.`,
   },
   /** What was just done. */
   done: {
+    deviceRevoked: (name: string) => `${name} was logged out on that device.`,
     clientCreated: 'The application is registered.',
     clientSaved: 'The changes were saved.',
     clientDeleted: (name: string) => `The application “${name}” was deleted.`,

@@ -243,7 +243,7 @@ export const es: Messages = {
     tokens: 'Tokens',
     tokensAbout: 'Todos los tokens emitidos; su valor no se puede ver.',
     searchTokens: 'Buscar tokens',
-    searchTokensHint: 'Nombre, ID de cliente o usuario',
+    searchTokensHint: 'Correo electrónico, ID de cliente o número del token',
     noTokens: 'No se ha encontrado ningún token.',
     search: 'Buscar',
     all: 'Mostrar todo',
@@ -320,6 +320,7 @@ export const es: Messages = {
     home: 'Ir a la página de inicio',
   },
   problem: {
+    staleLogout: 'Esta página estuvo abierta demasiado tiempo. Vuelve a cerrar la sesión.',
     title: 'No se ha podido completar',
     stale: 'Esta página ha estado abierta demasiado tiempo. Decide de nuevo.',
     foreign: 'Este formulario no pertenece a tu sesión. No se ha hecho nada.',
@@ -338,6 +339,12 @@ export const es: Messages = {
     badRequest: 'Lo que se ha enviado no se puede leer. No se ha hecho nada.',
   },
   problems: {
+    notRotatable:
+      'Este token tiene un permiso que solo concede el propio servicio, así que aquí no puede recibir un valor nuevo.',
+    changedMeanwhile:
+      'La aplicación ha cambiado desde que se abrió esta página. Vuelve a revisarla.',
+    atWork:
+      'Este formulario se envió dos veces y todavía lo estamos procesando. Vuelve a mirar la página en un momento.',
     nameMissing: 'Escribe un nombre.',
     nameTooLong: (limit: number) => `El nombre no puede tener más de ${limit} caracteres.`,
     unseenCharacter: 'Contiene un carácter invisible. Escribe el texto en lugar de pegarlo.',
@@ -363,14 +370,12 @@ export const es: Messages = {
     expiresMissing: (day: string) => `Elige un día, como muy tarde el ${day}.`,
     confirmName: 'Ese no es el nombre. No se ha eliminado nada.',
     overlapInvalid: 'Elige uno de los plazos que se ofrecen.',
-    emailInvalid: 'Escribe una dirección de correo electrónico.',
     other: 'No se puede guardar. Revisa lo que has escrito.',
     stale:
       'Esta página ha estado abierta demasiado tiempo. Lo que escribiste sigue aquí: envíalo de nuevo.',
-    tooMany: (limit: number) =>
-      `Aquí puedes tener ${limit} como máximo. Elimina alguno de los que ya no necesites.`,
   },
   done: {
+    deviceRevoked: (name) => `Se ha cerrado la sesión de ${name} en ese dispositivo.`,
     clientCreated: 'La aplicación está registrada.',
     clientSaved: 'Se han guardado los cambios.',
     clientDeleted: (name: string) => `Se ha eliminado la aplicación «${name}».`,

@@ -249,7 +249,7 @@ export const fr: Messages = {
     tokens: 'Jetons',
     tokensAbout: 'Tous les jetons émis, sans aucun moyen d’en voir la valeur.',
     searchTokens: 'Rechercher des jetons',
-    searchTokensHint: 'Nom, ID client ou utilisateur',
+    searchTokensHint: 'Adresse e-mail, ID client ou numéro du jeton',
     noTokens: 'Aucun jeton trouvé.',
     search: 'Rechercher',
     all: 'Tout afficher',
@@ -326,6 +326,8 @@ export const fr: Messages = {
     home: 'Aller à l’accueil',
   },
   problem: {
+    staleLogout:
+      'Cette page est restée ouverte trop longtemps. Veuillez vous déconnecter à nouveau.',
     title: 'Cela n’a pas fonctionné',
     stale: 'Cette page est restée ouverte trop longtemps. Veuillez décider à nouveau.',
     foreign: 'Ce formulaire n’appartient pas à votre session. Rien n’a été fait.',
@@ -346,6 +348,12 @@ export const fr: Messages = {
     badRequest: 'Les données envoyées sont illisibles. Rien n’a été fait.',
   },
   problems: {
+    notRotatable:
+      'Ce jeton possède une autorisation que seul le service lui-même accorde ; il ne peut donc pas recevoir de nouvelle valeur ici.',
+    changedMeanwhile:
+      'L’application a été modifiée depuis l’ouverture de cette page. Vérifiez-la à nouveau.',
+    atWork:
+      'Ce formulaire a été envoyé deux fois et nous le traitons encore. Consultez de nouveau la page dans un instant.',
     nameMissing: 'Saisissez un nom.',
     nameTooLong: (limit: number) => `Le nom ne doit pas dépasser ${limit} caractères.`,
     unseenCharacter:
@@ -373,14 +381,12 @@ export const fr: Messages = {
     expiresMissing: (day: string) => `Choisissez une date, le ${day} au plus tard.`,
     confirmName: 'Ce n’est pas le bon nom. Rien n’a été supprimé.',
     overlapInvalid: 'Choisissez l’une des durées proposées.',
-    emailInvalid: 'Saisissez une adresse e-mail.',
     other: 'L’enregistrement est impossible. Veuillez vérifier votre saisie.',
     stale:
       'Cette page est restée ouverte trop longtemps. Votre saisie est toujours là\u00a0: veuillez l’envoyer à nouveau.',
-    tooMany: (limit: number) =>
-      `Vous ne pouvez pas en avoir plus de ${limit}. Supprimez ce dont vous n’avez plus besoin.`,
   },
   done: {
+    deviceRevoked: (name) => `${name} a été déconnecté de cet appareil.`,
     clientCreated: 'L’application est enregistrée.',
     clientSaved: 'Les modifications ont été enregistrées.',
     clientDeleted: (name: string) => `L’application «\u202f${name}\u202f» a été supprimée.`,

@@ -244,7 +244,7 @@ export const it: Messages = {
     tokens: 'Token',
     tokensAbout: 'Tutti i token emessi, senza alcun modo di vederne il valore.',
     searchTokens: 'Cerca token',
-    searchTokensHint: 'Nome, ID client o utente',
+    searchTokensHint: 'Indirizzo e-mail, ID client o numero del token',
     noTokens: 'Nessun token trovato.',
     search: 'Cerca',
     all: 'Mostra tutto',
@@ -320,6 +320,7 @@ export const it: Messages = {
     home: 'Vai alla pagina iniziale',
   },
   problem: {
+    staleLogout: 'Questa pagina è rimasta aperta troppo a lungo. Esci di nuovo.',
     title: 'Operazione non riuscita',
     stale: 'Questa pagina è rimasta aperta troppo a lungo. Decidi di nuovo.',
     foreign: 'Questo modulo non appartiene alla tua sessione. Non è stato fatto nulla.',
@@ -337,6 +338,12 @@ export const it: Messages = {
     badRequest: 'I dati inviati sono illeggibili. Non è stato fatto nulla.',
   },
   problems: {
+    notRotatable:
+      'Questo token ha un’autorizzazione che solo il servizio stesso concede, perciò qui non può ricevere un nuovo valore.',
+    changedMeanwhile:
+      'L’applicazione è cambiata da quando questa pagina è stata aperta. Controllala di nuovo.',
+    atWork:
+      'Questo modulo è stato inviato due volte e lo stiamo ancora elaborando. Ricontrolla la pagina tra un momento.',
     nameMissing: 'Inserisci un nome.',
     nameTooLong: (limit: number) => `Il nome può avere al massimo ${limit} caratteri.`,
     unseenCharacter: 'Il testo contiene un carattere invisibile. Digitalo invece di incollarlo.',
@@ -364,14 +371,12 @@ export const it: Messages = {
     expiresMissing: (day: string) => `Scegli una data. Ultimo giorno possibile: ${day}.`,
     confirmName: 'Il nome non corrisponde. Non è stato eliminato nulla.',
     overlapInvalid: 'Scegli una delle durate proposte.',
-    emailInvalid: 'Inserisci un indirizzo email.',
     other: 'Impossibile salvare. Controlla ciò che hai inserito.',
     stale:
       'Questa pagina è rimasta aperta troppo a lungo. Ciò che hai inserito è ancora qui: invialo di nuovo.',
-    tooMany: (limit: number) =>
-      `Puoi averne al massimo ${limit}. Elimina qualcosa che non ti serve più.`,
   },
   done: {
+    deviceRevoked: (name) => `${name}: accesso rimosso da quel dispositivo.`,
     clientCreated: 'L’applicazione è registrata.',
     clientSaved: 'Le modifiche sono state salvate.',
     clientDeleted: (name: string) => `L’applicazione «${name}» è stata eliminata.`,

@@ -247,7 +247,7 @@ export const ja: Messages = {
     tokens: 'トークン',
     tokensAbout: '発行されたすべてのトークンです。値を見ることはできません。',
     searchTokens: 'トークンを検索',
-    searchTokensHint: '名前、クライアント ID、ユーザー',
+    searchTokensHint: 'メールアドレス、クライアント ID、トークン番号',
     noTokens: 'トークンが見つかりませんでした。',
     search: '検索',
     all: 'すべて表示',
@@ -323,6 +323,7 @@ export const ja: Messages = {
     home: 'スタートページへ',
   },
   problem: {
+    staleLogout: 'このページを開いてから時間が経ちすぎました。もう一度ログアウトしてください。',
     title: '処理できませんでした',
     stale: 'ページを開いてから時間が経ちすぎました。もう一度選択してください。',
     foreign: 'このフォームは現在のセッションのものではありません。何も実行されませんでした。',
@@ -341,6 +342,11 @@ export const ja: Messages = {
     badRequest: '送信された内容を読み取れません。何も実行されませんでした。',
   },
   problems: {
+    notRotatable:
+      'このトークンには、サービス自体だけが付与する権限が含まれているため、ここで新しい値を発行することはできません。',
+    changedMeanwhile: 'このページを開いた後にアプリが変更されました。もう一度確認してください。',
+    atWork:
+      'このフォームは 2 回送信され、まだ処理中です。少し待ってからページをもう一度確認してください。',
     nameMissing: '名前を入力してください。',
     nameTooLong: (limit) => `名前は ${limit} 文字以内で入力してください。`,
     unseenCharacter: '目に見えない文字が含まれています。貼り付けずに、直接入力してください。',
@@ -365,13 +371,12 @@ export const ja: Messages = {
     expiresMissing: (day) => `${day} までの日付を選択してください。`,
     confirmName: '名前が一致しません。何も削除されませんでした。',
     overlapInvalid: '表示されている期間から選択してください。',
-    emailInvalid: 'メールアドレスを入力してください。',
     other: '保存できません。入力内容を確認してください。',
     stale:
       'ページを開いてから時間が経ちすぎました。入力内容は残っていますので、もう一度送信してください。',
-    tooMany: (limit) => `作成できるのは ${limit} 個までです。不要になったものを削除してください。`,
   },
   done: {
+    deviceRevoked: (name) => `そのデバイスで${name}をログアウトさせました。`,
     clientCreated: 'アプリを登録しました。',
     clientSaved: '変更を保存しました。',
     clientDeleted: (name) => `アプリ「${name}」を削除しました。`,

@@ -251,7 +251,7 @@ export const pl: Messages = {
     tokens: 'Tokeny',
     tokensAbout: 'Wszystkie wydane tokeny, bez możliwości podejrzenia ich wartości.',
     searchTokens: 'Szukaj tokenów',
-    searchTokensHint: 'Nazwa, ID klienta lub użytkownik',
+    searchTokensHint: 'Adres e-mail, ID klienta lub numer tokena',
     noTokens: 'Nie znaleziono żadnego tokenu.',
     search: 'Szukaj',
     all: 'Pokaż wszystko',
@@ -327,6 +327,7 @@ export const pl: Messages = {
     home: 'Przejdź do strony głównej',
   },
   problem: {
+    staleLogout: 'Ta strona była otwarta zbyt długo. Wyloguj się jeszcze raz.',
     title: 'Nie udało się',
     stale: 'Ta strona była otwarta zbyt długo. Podejmij decyzję ponownie.',
     foreign: 'Ten formularz nie należy do Twojej sesji. Nic nie zostało zrobione.',
@@ -344,6 +345,11 @@ export const pl: Messages = {
     badRequest: 'Nie można odczytać wysłanych danych. Nic nie zostało zrobione.',
   },
   problems: {
+    notRotatable:
+      'Ten token ma uprawnienie, które nadaje tylko sama usługa, dlatego nie może tu otrzymać nowej wartości.',
+    changedMeanwhile: 'Aplikacja zmieniła się od otwarcia tej strony. Sprawdź ją ponownie.',
+    atWork:
+      'Ten formularz wysłano dwa razy i wciąż go przetwarzamy. Za chwilę zajrzyj na stronę ponownie.',
     nameMissing: 'Wpisz nazwę.',
     nameTooLong: count({
       one: 'Nazwa może mieć najwyżej # znak.',
@@ -383,12 +389,11 @@ export const pl: Messages = {
     expiresMissing: (day: string) => `Wybierz dzień, najpóźniej ${day}.`,
     confirmName: 'To nie jest ta nazwa. Nic nie zostało usunięte.',
     overlapInvalid: 'Wybierz jeden z podanych okresów.',
-    emailInvalid: 'Wpisz adres e-mail.',
     other: 'Nie można tego zapisać. Sprawdź wpisane dane.',
     stale: 'Ta strona była otwarta zbyt długo. Wpisane dane wciąż tu są: wyślij je ponownie.',
-    tooMany: (limit: number) => `Osiągnięto limit (${limit}). Usuń coś, co nie jest już potrzebne.`,
   },
   done: {
+    deviceRevoked: (name) => `Zakończono dostęp na tym urządzeniu: ${name}.`,
     clientCreated: 'Aplikacja jest zarejestrowana.',
     clientSaved: 'Zmiany zostały zapisane.',
     clientDeleted: (name: string) => `Aplikacja „${name}” została usunięta.`,

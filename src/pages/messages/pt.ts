@@ -243,7 +243,7 @@ export const pt: Messages = {
     tokens: 'Tokens',
     tokensAbout: 'Todos os tokens emitidos; não é possível ver o valor deles.',
     searchTokens: 'Pesquisar tokens',
-    searchTokensHint: 'Nome, ID do cliente ou usuário',
+    searchTokensHint: 'E-mail, ID do cliente ou número do token',
     noTokens: 'Nenhum token encontrado.',
     search: 'Pesquisar',
     all: 'Mostrar tudo',
@@ -319,6 +319,7 @@ export const pt: Messages = {
     home: 'Ir para a página inicial',
   },
   problem: {
+    staleLogout: 'Esta página ficou aberta por tempo demais. Saia novamente.',
     title: 'Não foi possível concluir',
     stale: 'Esta página ficou aberta por muito tempo. Decida novamente.',
     foreign: 'Este formulário não pertence à sua sessão. Nada foi feito.',
@@ -335,6 +336,11 @@ export const pt: Messages = {
     badRequest: 'Não é possível ler o conteúdo enviado. Nada foi feito.',
   },
   problems: {
+    notRotatable:
+      'Este token tem uma permissão que só o próprio serviço concede; por isso, não pode receber um novo valor aqui.',
+    changedMeanwhile: 'O aplicativo mudou desde que esta página foi aberta. Verifique-o novamente.',
+    atWork:
+      'Este formulário foi enviado duas vezes e ainda está sendo processado. Veja a página novamente em instantes.',
     nameMissing: 'Digite um nome.',
     nameTooLong: (limit: number) => `O nome não pode ter mais de ${limit} caracteres.`,
     unseenCharacter: 'Contém um caractere invisível. Digite o texto em vez de colá-lo.',
@@ -360,14 +366,12 @@ export const pt: Messages = {
     expiresMissing: (day: string) => `Escolha um dia, no máximo até ${day}.`,
     confirmName: 'Este não é o nome. Nada foi excluído.',
     overlapInvalid: 'Escolha um dos prazos oferecidos.',
-    emailInvalid: 'Digite um endereço de e-mail.',
     other: 'Não é possível salvar. Verifique o que você digitou.',
     stale:
       'Esta página ficou aberta por muito tempo. O que você digitou continua aqui: envie novamente.',
-    tooMany: (limit: number) =>
-      `Aqui você pode ter no máximo ${limit}. Exclua algum de que não precise mais.`,
   },
   done: {
+    deviceRevoked: (name) => `O acesso de ${name} foi encerrado nesse dispositivo.`,
     clientCreated: 'O aplicativo está registrado.',
     clientSaved: 'As alterações foram salvas.',
     clientDeleted: (name: string) => `O aplicativo “${name}” foi excluído.`,

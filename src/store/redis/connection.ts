@@ -7,6 +7,7 @@ import { singleConnection } from './single.ts'
 /** The commands that are used of a client, be it of one Redis or of a cluster. */
 export interface Commands {
   put(key: string, ...values: readonly string[]): Promise<boolean>
+  replace(key: string, ...values: readonly string[]): Promise<boolean>
   take(key: string, ...values: readonly string[]): Promise<string | undefined>
   increment(key: string, ...values: readonly string[]): Promise<number>
   hmGet(key: string, fields: string[]): Promise<readonly (string | null)[]>

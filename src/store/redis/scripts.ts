@@ -25,6 +25,18 @@ return 1`,
   transformReply: (reply: unknown) => reply === 1,
 })
 
+/** value, expires_at, milliseconds to live */
+const replace = defineScript({
+  NUMBER_OF_KEYS: 1,
+  SCRIPT: `
+redis.call('DEL', KEYS[1])
+redis.call('HSET', KEYS[1], 'value', ARGV[1], 'expires_at', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1`,
+  parseCommand,
+  transformReply: (reply: unknown) => reply === 1,
+})
+
 /** now → the value, which is gone then */
 const take = defineScript({
   NUMBER_OF_KEYS: 1,
@@ -52,4 +64,4 @@ return count`,
 })
 
 /** What Redis has no command for: sent by digest, and in full where Redis does not know it yet. */
-export const scripts = { put, take, increment }
+export const scripts = { put, replace, take, increment }

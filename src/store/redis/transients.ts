@@ -16,6 +16,9 @@ export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 
       run((redis) =>
         redis.put(prefix + key, value, `${expiresAt}`, `${now}`, life(expiresAt, now)),
       ),
+    async set(key, value, expiresAt, now) {
+      await run((redis) => redis.replace(prefix + key, value, `${expiresAt}`, life(expiresAt, now)))
+    },
     async get(key, now) {
       const fields = ['value', 'expires_at']
       const [value, expiresAt] = await run((redis) => redis.hmGet(prefix + key, fields))

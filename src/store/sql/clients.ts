@@ -111,7 +111,10 @@ export const sqlClients = (handle: Handle): ClientStore => {
     },
 
     ofOwner(userId, partOf) {
-      return listed(clientsWithOwner.where('c.user_id', '=', userId), partOf)
+      return listed(
+        clientsWithOwner.where('c.user_id', '=', userId).where('c.is_internal', '=', 0),
+        partOf,
+      )
     },
 
     search(text, partOf) {

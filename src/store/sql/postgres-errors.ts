@@ -9,21 +9,24 @@ export const sqlStateOf = (error: unknown): string | undefined => {
 /** Connection exceptions, resources, shutdown, a standby, a lock that was not had, a conflict to be tried again. */
 const outages = /^(?:08|53|57|58|25006|40|55P03|XX)/
 
+/** Of these, what ends a statement and not its connection: it can be rolled back, and used again. */
+const passing = /^(?:40|53|55P03|57014)/
+
 /** An error of the driver as what it means to whoever uses the store. */
 export const asStoreError = (
   error: unknown,
   { isConnecting = false }: { readonly isConnecting?: boolean } = {},
-): { readonly known: unknown; readonly isOutage: boolean } => {
+): { readonly known: unknown; readonly breaksConnection: boolean } => {
   const state = sqlStateOf(error)
-  if (state === '23505') return { known: new TakenValue(), isOutage: false }
+  if (state === '23505') return { known: new TakenValue(), breaksConnection: false }
   if (state === '23503')
-    return { known: new Vanished('A row refers to one that is gone.'), isOutage: false }
+    return { known: new Vanished('A row refers to one that is gone.'), breaksConnection: false }
   // Without a state, the server did not answer: refused, cut off, or too slow.
   if (isConnecting || state === undefined || outages.test(state) || hasChangedPlan(error)) {
     const known = new StoreUnavailable('The database cannot be used right now.', { cause: error })
-    return { known, isOutage: true }
+    return { known, breaksConnection: state === undefined || !passing.test(state) }
   }
-  return { known: error, isOutage: false }
+  return { known: error, breaksConnection: false }
 }
 
 /** Whether a prepared statement no longer fits, since a column was added to its table. */

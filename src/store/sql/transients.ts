@@ -19,6 +19,15 @@ export const sqlTransients = ({ read, write }: Handle): Transients => ({
     return row !== undefined
   },
 
+  async set(key, value, expiresAt) {
+    const row = { value, count: 0, expires_at: expiresAt }
+    await write
+      .insertInto('oauth2server_transient')
+      .values({ key, ...row })
+      .onConflict((c) => c.column('key').doUpdateSet(row))
+      .execute()
+  },
+
   async get(key, now) {
     const row = await read
       .selectFrom('oauth2server_transient')

@@ -43,6 +43,7 @@ const hostUsers = (handle: Handle): UserStore => {
 
     insert: refuse,
     setActive: refuse,
+    setAdmin: refuse,
     setPassword: refuse,
     delete: refuse,
   }
@@ -100,6 +101,7 @@ const builtInUsers = (handle: Handle): UserStore => {
     },
 
     setActive: (id, active) => update(id, { active: flag(active) }),
+    setAdmin: (id, isAdmin) => update(id, { is_admin: flag(isAdmin) }),
     setPassword: (id, passwordHash) => update(id, { password_hash: passwordHash }),
 
     async delete(id) {

@@ -24,9 +24,7 @@ export const complaintsOf = async (
     // A person may well go on before everything has arrived.
     if (isOurs(page.url()) && reason !== 'net::ERR_ABORTED') hear(`${request.url()}: ${reason}`)
   })
-  await page.addInitScript(() => {
-    addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
-      console.error(`violates ${violatedDirective}: ${blockedURI}`)
-    })
-  })
+  await page.addInitScript(`addEventListener('securitypolicyviolation', (event) => {
+    console.error('violates ' + event.violatedDirective + ': ' + event.blockedURI)
+  })`)
 }

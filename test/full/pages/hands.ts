@@ -59,8 +59,8 @@ export const keyboard = (page: Page): Hands => {
     async typeDay(target, day) {
       await go(target)
       const [year = '', month = '', date = ''] = day.split('-')
-      // In the order of the browser's language, which is British English.
-      await page.keyboard.type(`${date}${month}${year}`)
+      // In the order of the browser's own language, which is American English.
+      await page.keyboard.type(`${month}${date}${year}`)
     },
     async choose(target, option) {
       await go(target)
@@ -81,19 +81,25 @@ const goToRadio = async (
 }
 
 const isThere = async (target: Locator): Promise<boolean> => {
-  const stop = await target.evaluate((element) => {
-    const active = document.activeElement
-    if (active === null || active === document.body) return { isTarget: false, what: undefined }
-    const { outlineStyle, outlineWidth } = getComputedStyle(active)
-    const { top, bottom, left, right, height, width } = active.getBoundingClientRect()
+  const focus = await target.evaluate((element) => {
+    const view = element.ownerDocument.defaultView
+    const active = element.ownerDocument.activeElement
+    if (active === null || active.localName === 'body') return { isTarget: false }
+    const { outlineStyle, outlineWidth } = view.getComputedStyle(active)
+    const { top, bottom, left, right } = active.getBoundingClientRect()
     const isShown =
-      height > 0 && width > 0 && bottom > 0 && right > 0 && top < innerHeight && left < innerWidth
-    const isMarked = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2
+      bottom > Math.max(0, top) &&
+      right > Math.max(0, left) &&
+      top < view.innerHeight &&
+      left < view.innerWidth
+    // The parts of a date have marks of their own.
+    const isMarked =
+      active.type === 'date' || (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2)
     return {
       isTarget: active === element,
-      what: isShown && isMarked ? undefined : active.outerHTML.slice(0, 200),
+      unseen: isShown && isMarked ? undefined : active.outerHTML.slice(0, 200),
     }
   })
-  expect(stop.what, 'the focus is on something that does not show it').toBeUndefined()
-  return stop.isTarget
+  expect(focus.unseen, 'the focus is where nobody sees it').toBeUndefined()
+  return focus.isTarget
 }

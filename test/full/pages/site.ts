@@ -1,6 +1,10 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { User } from 'svc-oauth2server'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import {
+  asBrowserCookie,
+  beginSession as newSession,
+} from '../../../scripts/screenshots/browser-session.ts'
 import { chromiumPath } from '../../support/needs.ts'
 import { startServer, type TestOptions, type TestServer } from '../../support/server.ts'
 import { complaintsOf } from './complaints.ts'
@@ -39,6 +43,7 @@ const launchArguments = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  '--lang=en-US',
   // The sites of client applications are on this machine, whatever they are called.
   '--host-resolver-rules=MAP *.example 127.0.0.1',
 ]
@@ -77,6 +82,8 @@ export const useSite = (options: TestOptions = {}): Site => {
     const context = await browser.newContext({
       locale: 'en-GB',
       ignoreHTTPSErrors: true,
+      // What the focus moves to is in view at once.
+      reducedMotion: 'reduce',
       ...contextOptions,
     })
     context.setDefaultTimeout(10_000)
@@ -117,23 +124,9 @@ export const useSite = (options: TestOptions = {}): Site => {
 
 /** Logs in behind the back of the login page, which has tests of its own. */
 export const beginSession = async ({ user, page }: Person, { server }: TestServer) => {
-  const userAgent = await page.evaluate('navigator.userAgent')
-  const browser = { cookie: null, address: '127.0.0.1', userAgent: String(userAgent), raw: null }
-  const [pair = ''] = (await server.sessions.signIn(user.id, browser)).split(';')
-  const [name = '', value = ''] = pair.split('=')
-  await page
-    .context()
-    .addCookies([
-      {
-        name,
-        value,
-        domain: 'localhost',
-        path: '/',
-        httpOnly: true,
-        secure: true,
-        sameSite: 'Lax',
-      },
-    ])
+  const userAgent = String(await page.evaluate('navigator.userAgent'))
+  const cookie = await newSession(server, user.id, { address: '127.0.0.1', userAgent })
+  await page.context().addCookies([asBrowserCookie(cookie)])
 }
 
 /** Logs in as a person does, from the login page on. */

@@ -1,0 +1,59 @@
+import type { AuthorizationServer, UserId } from 'svc-oauth2server'
+import { beginSession, type Device } from './browser-session.ts'
+
+/** A client application as it knows itself. */
+export interface Registered {
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly redirectUri: string
+}
+
+/** Goes through consent and token request as a user and a client would. @returns the access token */
+export const authorize = async (
+  server: AuthorizationServer,
+  userId: UserId,
+  device: Device,
+  client: Registered,
+  scopes: readonly string[],
+): Promise<string> => {
+  const cookie = await beginSession(server, userId, device)
+  const send = (path: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = {
+      cookie: `${cookie.name}=${cookie.value}`,
+      'user-agent': device.userAgent,
+      ...init.headers,
+    }
+    const request = new Request(`${server.issuer}${path}`, { ...init, headers })
+    return server.fetch(request, { remoteAddress: device.address })
+  }
+  const post = (path: string, fields: Record<string, string>, headers = {}): Promise<Response> =>
+    send(path, { method: 'POST', body: new URLSearchParams(fields), headers })
+
+  const { clientId, clientSecret, redirectUri } = client
+  const asked = new URLSearchParams({
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    scope: scopes.join(' '),
+  })
+  const asking = await send(`/oauth/authorize?${asked}`)
+  const page = await asking.text()
+  const hidden = (name: string): string =>
+    new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? ''
+  const answer = asking.headers.has('location')
+    ? asking
+    : await post('/oauth/authorize', {
+        csrf_token: hidden('csrf_token'),
+        authorization_request: hidden('authorization_request'),
+        confirm: 'yes',
+      })
+  const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code') ?? ''
+  const tokens = await post(
+    '/oauth/token',
+    { grant_type: 'authorization_code', code, redirect_uri: redirectUri },
+    { authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}` },
+  )
+  const { access_token: accessToken } = (await tokens.json()) as { access_token?: string }
+  if (accessToken === undefined) throw new Error(`${clientId} was given no token.`)
+  return accessToken
+}

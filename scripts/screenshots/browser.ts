@@ -1,0 +1,19 @@
+import { accessSync, constants } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+
+const executablePath = process.env.CHROMIUM_PATH || '/usr/bin/chromium'
+
+/** Starts the Chromium that is installed. @throws Error that says how to get one */
+export const launch = (): Promise<Browser> => {
+  try {
+    accessSync(executablePath, constants.X_OK)
+  } catch {
+    throw new Error(
+      `There is no Chromium as ${executablePath}. To get it: apt-get install chromium, or set CHROMIUM_PATH.`,
+    )
+  }
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+  })
+}

@@ -1,0 +1,133 @@
+import type { Page } from 'playwright-core'
+import type { Sample } from './sample.ts'
+
+/** One state of one page, and how to get there. */
+export interface Picture {
+  readonly name: string
+  /** Who looks at it; nobody: who is not logged in. */
+  readonly as: 'viewer' | 'newcomer' | 'nobody'
+  readonly open: (page: Page) => Promise<void>
+}
+
+const settings = '/account/settings/applications/'
+
+/** Every page, in the states that it can be in. */
+export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
+  const at = (path: string) => async (page: Page) => {
+    await page.goto(`${issuer}${path}`)
+  }
+  /** Opens a page, sends its form of that address, and waits for what is then there. */
+  const sent =
+    (path: string, action: string, fields: Readonly<Record<string, string>>, then: string) =>
+    async (page: Page) => {
+      await at(path)(page)
+      const form = page.locator(`form[method="post"][action="${action}"]`)
+      for (const [name, value] of Object.entries(fields))
+        await form.locator(`[name="${name}"]`).evaluate((field, text) => {
+          field.value = text
+        }, value)
+      const button = form.locator('button[type="submit"]').first()
+      await button.evaluate((element) => {
+        element.form.noValidate = true
+        element.click()
+      })
+      await page.locator(then).first().waitFor()
+    }
+
+  const client = `${settings}clients/${sample.clientId}/`
+  const token = `${settings}tokens/${sample.tokenId}/`
+  const admin = '/admin/applications/'
+  const { clientId, redirectUri, scope } = sample.asking
+  const asks = (scopes: string): string =>
+    `/oauth/authorize?${new URLSearchParams({ response_type: 'code', client_id: clientId, redirect_uri: redirectUri, scope: scopes })}`
+  const wrongUris = 'https://photo-print.example/callback\nhttp://photo-print.example/callback'
+
+  return [
+    { name: 'login', as: 'nobody', open: at('/login') },
+    {
+      name: 'login-refused',
+      as: 'nobody',
+      open: sent('/login', '/login', { email: 'ada@example.org', password: 'x' }, '[role=alert]'),
+    },
+    { name: 'start-page', as: 'viewer', open: at('/start') },
+    { name: 'start-page-of-nobody', as: 'nobody', open: at('/start') },
+    { name: 'host-page', as: 'viewer', open: at('/') },
+    { name: 'consent', as: 'viewer', open: at(asks(scope)) },
+    { name: 'consent-to-nothing', as: 'viewer', open: at(asks('')) },
+    {
+      name: 'error',
+      as: 'nobody',
+      open: at(
+        `/oauth/authorize?response_type=code&client_id=${clientId}&redirect_uri=https://x.example`,
+      ),
+    },
+    { name: 'not-found', as: 'viewer', open: at(`${settings}clients/gone/`) },
+    { name: 'applications', as: 'viewer', open: at(settings) },
+    { name: 'applications-empty', as: 'newcomer', open: at(settings) },
+    { name: 'register', as: 'viewer', open: at(`${settings}clients/new/`) },
+    {
+      name: 'register-refused',
+      as: 'viewer',
+      open: sent(
+        `${settings}clients/new/`,
+        `${settings}clients/new/`,
+        { name: 'Photo Print', redirect_uris: wrongUris },
+        '[role=alert]',
+      ),
+    },
+    { name: 'application', as: 'viewer', open: at(client) },
+    {
+      name: 'application-new-secret',
+      as: 'viewer',
+      open: sent(client, `${client}reset/`, { overlap: '86400' }, '#client-secret'),
+    },
+    {
+      name: 'application-not-deleted',
+      as: 'viewer',
+      open: async (page) => {
+        await at(client)(page)
+        await page.locator('#confirm_name').evaluate((field) => {
+          field.value = 'Something else'
+          field.form.submit()
+        })
+        await page.locator('[role=alert]').waitFor()
+      },
+    },
+    { name: 'new-token', as: 'viewer', open: at(`${settings}tokens/new/`) },
+    {
+      name: 'new-token-refused',
+      as: 'viewer',
+      open: sent(
+        `${settings}tokens/new/`,
+        `${settings}tokens/new/`,
+        { expires: '2001-01-01', name: 'Backup' },
+        '[role=alert]',
+      ),
+    },
+    { name: 'token', as: 'viewer', open: at(token) },
+    {
+      name: 'token-new-value',
+      as: 'viewer',
+      open: sent(token, `${token}rotate/`, { overlap: '3600' }, '#access-token'),
+    },
+    {
+      name: 'token-expired',
+      as: 'viewer',
+      open: at(`${settings}tokens/${sample.expiredTokenId}/`),
+    },
+    {
+      name: 'authorization',
+      as: 'viewer',
+      open: at(`${settings}tokens/${sample.deviceTokenId}/view/`),
+    },
+    { name: 'sessions', as: 'viewer', open: at('/account/settings/sessions/') },
+    { name: 'administration', as: 'viewer', open: at(admin) },
+    {
+      name: 'administration-search',
+      as: 'viewer',
+      open: at(
+        `${admin}?${new URLSearchParams({ client: sample.search, token: 'nobody at all' })}`,
+      ),
+    },
+  ]
+}

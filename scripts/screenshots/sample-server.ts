@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type AuthorizationServer, createAuthorizationServer, emailScope } from 'svc-oauth2server'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { createApp } from '../../examples/notes/app.ts'
+import { openNotes } from '../../examples/notes/notes.ts'
+import { notesRead, notesWrite } from '../../examples/notes/scopes.ts'
+import { type FillSample, type Sample, sampleClock, sampleOptions } from './sample.ts'
+
+/** The notes example with the authorization server in it, and with a sample in its database. */
+export interface SampleServer extends AsyncDisposable {
+  readonly server: AuthorizationServer
+  readonly sample: Sample
+}
+
+/** Starts it on a free port and a temporary database. Its day and its random values are always the same. */
+export const startSampleServer = async (fill: FillSample): Promise<SampleServer> => {
+  const folder = await mkdtemp(join(tmpdir(), 'oauth2server-pictures-'))
+  const http = createServer()
+  await new Promise<void>((listens) => http.listen(0, '127.0.0.1', listens))
+  const { port } = http.address() as AddressInfo
+  const clock = sampleClock(Date.UTC(2026, 9, 16, 14, 5))
+  const server = await createAuthorizationServer({
+    ...sampleOptions(clock),
+    issuer: `http://localhost:${port}`,
+    secretKeys: ['a secret key for pictures, and for pictures alone'],
+    store: sqlite(join(folder, 'sample.sqlite')),
+    scopes: [emailScope, notesRead, notesWrite],
+    random: alwaysTheSame(),
+    log: () => undefined,
+  })
+  const notes = openNotes(undefined)
+  http.on('request', createApp(server, notes))
+  return {
+    server,
+    sample: await fill(server, clock),
+    [Symbol.asyncDispose]: async () => {
+      http.close()
+      http.closeAllConnections()
+      notes.close()
+      await server.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+// So that a picture changes when its page does, and not with every run.
+const alwaysTheSame = () => {
+  let drawn = 0
+  return (bytes: number): Uint8Array => {
+    const blocks = Array.from({ length: Math.ceil(bytes / 32) }, () => {
+      drawn += 1
+      return createHash('sha256').update(`picture ${drawn}`).digest()
+    })
+    return Buffer.concat(blocks).subarray(0, bytes)
+  }
+}

@@ -1,0 +1,227 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { kinds, post } from '../../support/load.ts'
+import { lacks } from '../../support/needs.ts'
+import { startNode } from '../../support/nodes.ts'
+import { type OwnPostgres, startPostgres } from '../../support/own-postgres.ts'
+import { makeDatabase } from '../../support/postgres.ts'
+import { type TemporaryFolder, temporaryFolder } from '../../support/processes.ts'
+import { newCable, type OwnRedis, startRedis } from '../../support/redis.ts'
+import { type Site, type SiteOptions, startSite } from '../../support/site.ts'
+import {
+  type Aftermath,
+  figures,
+  isPutOff,
+  type Sample,
+  settle,
+  startTraffic,
+  succeeded,
+} from '../../support/traffic.ts'
+
+const isLacking = (await lacks('postgres programs')) || (await lacks('redis'))
+
+/** Milliseconds after the recovery in which errors may still be answered. */
+const limit = 5_000
+const timeout = 120_000
+
+/** A lost answer may be asked for again for as long as an outage lasts, and a code waits as long. */
+const patient = {
+  OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '600',
+  OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
+}
+
+describe.skipIf(isLacking)('three nodes under load', () => {
+  let postgres: OwnPostgres
+  let redis: OwnRedis
+  let folder: TemporaryFolder
+  beforeAll(async () => {
+    folder = await temporaryFolder()
+    postgres = await startPostgres()
+    // Kept on disk: what a Redis forgets that keeps nothing, no node can know.
+    redis = await startRedis(['--dir', folder.path, '--appendonly', 'yes'])
+  })
+  afterAll(async () => {
+    await redis?.stop()
+    await postgres?.[Symbol.asyncDispose]()
+    await folder?.[Symbol.asyncDispose]()
+  })
+
+  const newSite = async (options: SiteOptions = {}): Promise<Site> =>
+    startSite({
+      database: await makeDatabase(postgres.url),
+      redisUrl: redis.url,
+      env: patient,
+      ...options,
+    })
+
+  /** What must hold whatever has happened. @param allowed failures that are no refusal to serve for now */
+  const expectSound = async (
+    site: Site,
+    what: string,
+    samples: readonly Sample[],
+    aftermath: Aftermath,
+    recovered: number,
+    allowed: (sample: Sample) => boolean = () => false,
+  ) => {
+    const happened = figures(samples, recovered)
+    const settled = await settle(site, aftermath)
+    console.log(`${what}:`, happened, settled)
+    const wrong = samples.filter(
+      (sample) => !succeeded(sample) && !isPutOff(sample) && !allowed(sample),
+    )
+    expect(kinds(wrong)).toEqual({})
+    expect(happened.kinds).not.toHaveProperty('hang')
+    expect(happened.recovery).toBeLessThanOrEqual(limit)
+    // No token that was answered is lost, and no code is spent twice.
+    expect(settled.tokens).toEqual({ 200: aftermath.tokens.length })
+    expect(settled.families).toBe(settled.redeemed)
+    expect(settled.doubled).toBe(0)
+    expect(Object.keys(settled.again)).toEqual(['400 invalid_grant'])
+    for (const kind of Object.keys(settled.retried))
+      expect(['unspent: 200 ok', 'spent: 400 invalid_grant']).toContain(kind)
+  }
+
+  test('nodes that are killed by kill -9', { timeout }, async () => {
+    await using site = await newSite()
+    const traffic = await startTraffic(site)
+    await traffic.flow(2_000)
+    const killed = new Set<number>()
+    let killedLast = 0
+    for (let round = 0; round < 3; round += 1) {
+      const [victim] = site.nodes.splice(0, 1)
+      victim?.program.kill('SIGKILL')
+      killedLast = performance.now()
+      killed.add(victim?.port ?? 0)
+      await traffic.flow(1_500)
+      site.nodes.push(await startNode(site.cluster))
+    }
+    await traffic.flow(2_000)
+    const aftermath = await traffic.stop()
+    // Only what was under way at that very node is cut off.
+    const isCut = ({ status, port }: Sample) => status === 'cut' && killed.has(port)
+    await expectSound(site, 'nodes killed', traffic.samples, aftermath, killedLast, isCut)
+    expect(traffic.samples.every((sample) => succeeded(sample) || isCut(sample))).toBe(true)
+  })
+
+  test.each(['fast', 'immediate'] as const)(
+    'PostgreSQL is stopped (%s) and started',
+    {
+      timeout,
+    },
+    async (how) => {
+      await using site = await newSite()
+      const traffic = await startTraffic(site)
+      await traffic.flow(2_000)
+      await postgres.stop(how)
+      await traffic.flow(3_000)
+      await postgres.start()
+      const recovered = performance.now()
+      await traffic.flow(limit + 1_000)
+      const aftermath = await traffic.stop()
+      await expectSound(site, `PostgreSQL ${how}`, traffic.samples, aftermath, recovered)
+    },
+  )
+
+  test('Redis is stopped and started', { timeout }, async () => {
+    await using site = await newSite()
+    const traffic = await startTraffic(site)
+    await traffic.flow(2_000)
+    await redis.stop()
+    await traffic.flow(3_000)
+    await redis.start()
+    const recovered = performance.now()
+    await traffic.flow(limit + 1_000)
+    const aftermath = await traffic.stop()
+    await expectSound(site, 'Redis', traffic.samples, aftermath, recovered)
+    // What needs no short-lived value does not miss them.
+    const others = traffic.samples.filter(({ kind }) => !['authorize', 'code'].includes(kind))
+    expect(others.filter((sample) => !succeeded(sample))).toEqual([])
+  })
+
+  test('Redis is silent for a while', { timeout }, async () => {
+    await using site = await newSite()
+    const traffic = await startTraffic(site)
+    await traffic.flow(1_000)
+    redis.pause()
+    await traffic.flow(3_000)
+    redis.resume()
+    const recovered = performance.now()
+    await traffic.flow(limit + 1_000)
+    const aftermath = await traffic.stop()
+    await expectSound(site, 'Redis silent', traffic.samples, aftermath, recovered)
+  })
+
+  test.each([2_000, 8_000])(
+    'bytes between a node and PostgreSQL are lost for %i ms, and its connections for good',
+    { timeout },
+    async (milliseconds) => {
+      await using cable = await newCable(postgres.port)
+      const database = await makeDatabase(postgres.url)
+      const through = Object.assign(new URL(database.url), { port: String(cable.port) }).href
+      await using site = await newSite({
+        database,
+        envOf: (index) => (index === 0 ? { DATABASE_URL: through } : {}),
+      })
+      const cutOff = site.node(0).port
+      const traffic = await startTraffic(site)
+      await traffic.flow(2_000)
+      cable.cut()
+      await traffic.flow(milliseconds)
+      cable.mend()
+      const recovered = performance.now()
+      await traffic.flow(limit + 2_000)
+      const aftermath = await traffic.stop()
+      const what = `bytes lost for ${milliseconds} ms`
+      await expectSound(site, what, traffic.samples, aftermath, recovered)
+      const elsewhere = traffic.samples.filter(({ port }) => port !== cutOff)
+      expect(kinds(elsewhere.filter((sample) => !succeeded(sample)))).toEqual({})
+    },
+  )
+
+  test('a node is cut off inside a transaction: the others wait for its locks, and not for long', {
+    timeout,
+  }, async () => {
+    await using cable = await newCable(postgres.port)
+    const database = await makeDatabase(postgres.url)
+    const through = Object.assign(new URL(database.url), { port: String(cable.port) }).href
+    await using site = await newSite({
+      database,
+      envOf: (index) => (index === 0 ? { DATABASE_URL: through } : {}),
+    })
+    const { client, agent } = site
+    const lost = await client.code(site.node(1), agent)
+    const [first] = site.nodes
+    // It holds the user's consent then.
+    await first?.order({ at: 'after consents.find', does: 'pause', milliseconds: 1_000, time: 2 })
+    const traffic = await startTraffic({ ...site, node: (turn) => site.node(1 + (turn % 2)) })
+    const stuck = post(client.redemption(site.node(0), lost))
+    await delay(500)
+    cable.cut()
+    const began = performance.now()
+    await traffic.flow(12_000)
+    expect(isPutOff(await stuck)).toBe(true)
+    const aftermath = await traffic.stop()
+    await expectSound(site, 'cut off in a transaction', traffic.samples, aftermath, began)
+  })
+
+  test('every connection to PostgreSQL is closed, and new ones are refused', {
+    timeout,
+  }, async () => {
+    const database = await makeDatabase(postgres.url)
+    let cable = await newCable(postgres.port)
+    const { port } = cable
+    const through = Object.assign(new URL(database.url), { port: String(port) }).href
+    await using site = await newSite({ database, envOf: () => ({ DATABASE_URL: through }) })
+    const traffic = await startTraffic(site)
+    await traffic.flow(2_000)
+    await cable[Symbol.asyncDispose]()
+    await traffic.flow(3_000)
+    cable = await newCable(postgres.port, port)
+    const recovered = performance.now()
+    await traffic.flow(limit + 1_000)
+    const aftermath = await traffic.stop()
+    await expectSound(site, 'connections closed', traffic.samples, aftermath, recovered)
+    await cable[Symbol.asyncDispose]()
+  })
+})

@@ -1,0 +1,32 @@
+import axe, { type AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+
+/** All rules, with the one of WCAG 2.2 AA that axe leaves out by default. */
+const everything = { rules: { 'target-size': { enabled: true } }, resultTypes: ['violations'] }
+
+/** What depends on colours. */
+const colours = {
+  runOnly: ['color-contrast', 'link-in-text-block'],
+  resultTypes: ['violations'],
+}
+
+/** What axe finds wrong with a page, light and dark, by rule and element. Everything that unfolds is unfolded before. */
+export const violations = async (page: Page): Promise<readonly string[]> => {
+  await page.evaluate(axe.source)
+  await page.locator('details').evaluateAll((all) => {
+    for (const details of all) details.open = true
+  })
+  await page.emulateMedia({ colorScheme: 'light' })
+  const light = await found(page, everything)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  const dark = await found(page, colours)
+  return [...light, ...dark.map((text) => `in the dark: ${text}`)]
+}
+
+const found = async (page: Page, options: object): Promise<readonly string[]> => {
+  const run = `axe.run(${JSON.stringify(options)})`
+  const { violations } = (await page.evaluate(run)) as AxeResults
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  )
+}

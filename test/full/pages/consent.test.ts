@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { lacks } from '../../support/needs.ts'
+import { ping } from '../../support/user-agent.ts'
+import { startClientSite } from './client-site.ts'
+import { allow, arrives, begin } from './flow.ts'
+import { logIn, type Person, useSite } from './site.ts'
+import { ways } from './ways.ts'
+
+/** What the client's page says that it got. */
+const result = ({ page }: Person) => page.getByRole('status').textContent()
+
+describe.skipIf(await lacks('chromium'))('consent, begun by a real OAuth client', () => {
+  const site = useSite()
+
+  describe.each(ways)('$name', (way) => {
+    test.each([
+      ['a program on this computer', undefined],
+      ['an https site', 'photo-print.example'],
+    ])('log in, allow %s, and arrive there', async (_, host) => {
+      const ada = await site.person(way, { isLoggedIn: false })
+      const client = await startClientSite(site.app, { ...(host !== undefined && { host }) })
+      const { page } = ada
+      await begin(ada, client)
+      await logIn(ada)
+      await page.getByRole('heading', { name: 'Allow Photo Print?' }).waitFor()
+      await page.getByText('This application was not checked').waitFor()
+      await page.getByText('Read your notes').waitFor()
+      expect(await page.getByRole('main').textContent()).toContain(client.host)
+      await allow(ada)
+      await arrives(ada, client)
+      expect(await result(ada)).toBe('notes:read user:email')
+      expect(await ping(site.app, client.tokens[0]?.access_token ?? '')).toBe(200)
+
+      // Remembered: the next time the browser passes straight through.
+      await begin(ada, client)
+      await arrives(ada, client)
+      expect(client.tokens).toHaveLength(2)
+
+      // So does one that has to log in first.
+      const elsewhere = await ada.elsewhere()
+      await begin(elsewhere, client)
+      await logIn(elsewhere)
+      await arrives(elsewhere, client)
+    })
+
+    test('refuse', async () => {
+      const ada = await site.person(way)
+      const client = await startClientSite(site.app, { host: 'refused.example' })
+      await begin(ada, client)
+      await ada.press(ada.page.getByRole('button', { name: 'Refuse' }))
+      await ada.page.getByRole('heading', { name: 'No access' }).waitFor()
+      expect(await result(ada)).toBe('access_denied')
+      expect(client.tokens).toEqual([])
+    })
+
+    test('untick what is optional', async () => {
+      const ada = await site.person(way)
+      const client = await startClientSite(site.app, {
+        scope: 'notes:read notes:write user:email',
+        optionalScopes: ['notes:write', 'user:email'],
+      })
+      await begin(ada, client)
+      const write = ada.page.getByLabel('Write and delete your notes')
+      expect(await write.isChecked()).toBe(true)
+      await ada.press(write)
+      expect(await write.isChecked()).toBe(false)
+      await allow(ada)
+      await arrives(ada, client)
+      expect(await result(ada)).toBe('notes:read user:email')
+    })
+
+    test('be asked again when more is wanted', async () => {
+      const ada = await site.person(way)
+      const client = await startClientSite(site.app)
+      for (const scope of ['notes:read', 'notes:read notes:write']) {
+        await begin(ada, client, scope)
+        await allow(ada)
+        await arrives(ada, client)
+        expect(await result(ada)).toBe(scope)
+      }
+    })
+  })
+})

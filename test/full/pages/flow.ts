@@ -1,0 +1,21 @@
+import type { ClientSite } from './client-site.ts'
+import type { Person } from './site.ts'
+
+/** Begins the flow at the client's own site. */
+export const begin = async (
+  { page, press }: Person,
+  { url }: ClientSite,
+  scope?: string,
+): Promise<void> => {
+  await page.goto(scope === undefined ? url : `${url}?${new URLSearchParams({ scope })}`)
+  await press(page.getByRole('link', { name: 'Log in with Notes' }))
+}
+
+/** Agrees on the consent page. */
+export const allow = ({ page, press }: Person): Promise<void> =>
+  press(page.getByRole('button', { name: 'Allow' }))
+
+/** Waits until the browser is back at the client, which was granted something. */
+export const arrives = async ({ page }: Person, { name }: ClientSite): Promise<void> => {
+  await page.getByRole('heading', { name: `Welcome to ${name}` }).waitFor()
+}

@@ -1,0 +1,83 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { fillBelievably } from '../../../scripts/screenshots/believable-sample.ts'
+import { fillWithHostility } from '../../../scripts/screenshots/hostile-sample.ts'
+import { lacks } from '../../support/needs.ts'
+import { useGallery } from './use-gallery.ts'
+import { phone } from './ways.ts'
+
+const unfold = (page: Page): Promise<void> =>
+  page.locator('details').evaluateAll((all) => {
+    for (const details of all) details.open = true
+  })
+
+/** What stands wider than the screen, or is cut off. */
+const tooWide = async (page: Page): Promise<readonly string[]> => {
+  return page.locator('html').evaluate((root) => {
+    const screen = root.clientWidth
+    if (root.scrollWidth <= screen) return []
+    return [...root.querySelectorAll('body *')]
+      .filter((element) => {
+        const { left, right } = element.getBoundingClientRect()
+        return right > screen + 0.5 || left < -0.5
+      })
+      .map((element) => `${root.scrollWidth} px wide: ${element.outerHTML.slice(0, 120)}`)
+  })
+}
+
+/** Controls that a finger can miss; a link within a sentence may be as high as its line. */
+const tooSmall = async (page: Page): Promise<readonly string[]> => {
+  return page
+    .locator('a, button, summary, select, textarea, input:not([type=hidden])')
+    .evaluateAll((all) =>
+      all
+        .map((control) => control.closest('label') ?? control)
+        .filter((target) => {
+          const { width, height } = target.getBoundingClientRect()
+          const isInSentence =
+            target.localName === 'a' &&
+            target.ownerDocument.defaultView.getComputedStyle(target).display === 'inline' &&
+            [...target.parentElement.childNodes].some(
+              (node) => node.nodeType === 3 && node.textContent.trim() !== '',
+            )
+          return width > 0 && Math.min(width, height) < 24 && !isInSentence
+        })
+        .map((target) => {
+          const { width, height } = target.getBoundingClientRect()
+          return `${Math.round(width)} × ${Math.round(height)} px: ${target.outerHTML.slice(0, 120)}`
+        }),
+    )
+}
+
+describe.skipIf(await lacks('chromium')).each([
+  ['what people have', fillBelievably],
+  ['what others mean ill', fillWithHostility],
+])('showing %s', (_, fill) => {
+  const gallery = useGallery(fill)
+
+  test.each([
+    ['English', 'en-GB'],
+    ['Arabic', 'ar'],
+  ])('every page fits the screen and the finger, in %s', async (_language, locale) => {
+    const look = async (page: Page): Promise<readonly string[]> => {
+      await unfold(page)
+      await page.setViewportSize({ width: 320, height: 640 })
+      const narrow = await tooWide(page)
+      const small = await tooSmall(page)
+      await page.locator('html').evaluate((root) => {
+        root.style.fontSize = '200%'
+      })
+      await page.setViewportSize({ width: 360, height: 740 })
+      const onPhone = await tooWide(page)
+      await page.setViewportSize({ width: 1280, height: 800 })
+      const onDesktop = await tooWide(page)
+      return [
+        ...narrow.map((line) => `on a screen of 320 px, ${line}`),
+        ...small.map((line) => `too small for a finger, ${line}`),
+        ...onPhone.map((line) => `with text of twice the size on a phone, ${line}`),
+        ...onDesktop.map((line) => `with text of twice the size on a desktop, ${line}`),
+      ]
+    }
+    expect(await gallery.tour({ ...phone, locale }, look)).toEqual([])
+  })
+})

@@ -1,0 +1,61 @@
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { beforeAll } from 'vitest'
+import { asBrowserCookie, beginSession } from '../../../scripts/screenshots/browser-session.ts'
+import { gallery, type Picture } from '../../../scripts/screenshots/gallery.ts'
+import {
+  type FillSample,
+  type Sample,
+  sampleClock,
+  sampleOptions,
+} from '../../../scripts/screenshots/sample.ts'
+import { useSite } from './site.ts'
+
+const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0'
+
+/** All pages of a server with a sample in its database. */
+export interface Gallery {
+  /**
+   * Opens every page, and collects what the look at it says.
+   * @returns each line with the name of the page in front
+   */
+  tour(
+    options: BrowserContextOptions,
+    look: (page: Page) => Promise<readonly string[]>,
+  ): Promise<readonly string[]>
+}
+
+/** Starts a server with a sample, and Chromium, for the tests of a file. */
+export const useGallery = (fill: FillSample): Gallery => {
+  const clock = sampleClock(Date.now())
+  const site = useSite(sampleOptions(clock))
+  let sample: Sample
+  beforeAll(async () => {
+    sample = await fill(site.app.server, clock)
+  })
+
+  const pageOf = async (as: Picture['as'], options: BrowserContextOptions): Promise<Page> => {
+    const page = await site.newPage({ userAgent, ...options })
+    if (as === 'nobody') return page
+    const device = { address: '127.0.0.1', userAgent }
+    const cookie = await beginSession(site.app.server, sample[as].id, device)
+    await page.context().addCookies([asBrowserCookie(cookie)])
+    return page
+  }
+
+  return {
+    async tour(options, look) {
+      const pages = {
+        viewer: await pageOf('viewer', options),
+        newcomer: await pageOf('newcomer', options),
+        nobody: await pageOf('nobody', options),
+      }
+      const heard: string[] = []
+      for (const { name, as, open } of gallery(site.app.issuer, sample)) {
+        await open(pages[as])
+        const seen = await look(pages[as])
+        heard.push(...seen.map((line) => `${name}: ${line}`))
+      }
+      return heard
+    },
+  }
+}

@@ -1,0 +1,392 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { en } from '../../../src/pages/messages/en.ts'
+import { execute, query } from '../../support/database.ts'
+import { hostileTexts, skeleton } from '../../support/html.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { authorizationOf, clientOf, statusOf } from '../../support/tokens.ts'
+import { answerTo, TestClient, tokenRequest } from '../../support/user-agent.ts'
+import { written } from '../api/script.ts'
+import { at, type Fields, type Form, type Page, Person, textOf } from './support.ts'
+
+const { done, problems } = en
+
+let app: TestServer
+let admin: Person
+let owner: Person
+beforeAll(async () => {
+  app = await startServer()
+  admin = await Person.stranger(app, { isAdmin: true })
+  owner = await Person.logIn(app)
+})
+afterAll(() => app.close())
+
+/** The page, searched for one client or token. */
+const search = (fields: Record<string, string>): Promise<Page> =>
+  admin.get(`${at.admin}?${new URLSearchParams(fields)}`)
+
+/** The form of the one client that was found: its buttons, or the one that deletes. */
+const formOf = (page: Page, clientId: string, field?: string): Form => {
+  const forms = page.forms.filter(
+    ({ fields }) => fields.client_id?.[0] === clientId && (field === undefined || field in fields),
+  )
+  return forms[0] as Form
+}
+
+/** Presses a button at a client, as an administrator does. */
+const press = async (clientId: string, act: string): Promise<Page> =>
+  admin.send(formOf(await search({ client: clientId }), clientId), { act })
+
+const acts = async (): Promise<readonly Record<string, unknown>[]> =>
+  query(app.database, 'select * from oauth2server_audit order by at desc, id desc')
+
+describe('P-11 for whoever is no administrator there is no such page', () => {
+  test('every method, form and token: 404, nothing done', async () => {
+    const { clientId } = await app.client()
+    const before = written(app)
+    const fields = { client_id: clientId, act: 'disable' }
+    const answers = [
+      await owner.get(at.admin),
+      await owner.get(`${at.admin}?client=x`),
+      await owner.request(at.admin, { method: 'HEAD' }),
+      await owner.post(at.admin, fields),
+      await owner.post(at.admin, { ...fields, act: 'delete', confirm_name: 'Client' }),
+      await owner.post(at.admin, { token_id: '1', act: 'delete' }),
+      await owner.post(at.admin, {}),
+      await owner.postRaw(at.admin, fields),
+      await owner.post(at.admin, { ...fields, is_admin: 'true' }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
+    const nothing = await owner.get('/account/settings/applications/nothing/')
+    expect(answers[0]?.text).toBe(nothing.text)
+    expect(written(app)).toEqual(before)
+    expect((await owner.get(at.list)).html).not.toContain(at.admin)
+  })
+
+  test('an administrator is led there, until the mark is taken away', async () => {
+    const person = await Person.stranger(app, { isAdmin: true })
+    expect((await person.get(at.list)).html).toContain(`href="${at.admin}"`)
+    expect((await person.get(at.admin)).status).toBe(200)
+    const id = Number(person.user.id)
+    execute(app.database, 'update oauth2server_user set is_admin = 0 where id = ?', id)
+    expect((await person.get(at.admin)).status).toBe(404)
+    expect((await person.get(at.list)).html).not.toContain(at.admin)
+  })
+})
+
+describe('searching', () => {
+  let someone: Person
+  let clientId: string
+  beforeAll(async () => {
+    someone = await Person.stranger(app, { email: 'searched@example.org' })
+    clientId = (await app.client({ name: 'Ärger 100%_\\', userId: someone.user.id })).clientId
+  })
+
+  test.each<[string, () => string]>([
+    ['a part of the name', () => 'rger 10'],
+    ['in another case', () => 'RGER 1'],
+    ['signs that mean something elsewhere', () => '0%_\\'],
+    ['a part of the client id', () => clientId.slice(5, 20)],
+    ['the owner', () => 'searched@'],
+    ['with spaces around it', () => '  Ärger '],
+  ])('applications by %s', async (_, text) => {
+    const page = await search({ client: text() })
+    expect(page.items.filter((item) => item.includes('name="client_id"')).map(textOf)).toEqual([
+      expect.stringContaining('Ärger 100%_\\'),
+    ])
+    const box = /<input id="search-client"[^>]*>/.exec(page.html)?.[0]
+    expect(box).toContain(` value="${text().trim()}"`)
+  })
+
+  test('nothing is found: it says so, and leads back to all', async () => {
+    const page = await search({ client: 'nothing at all', token: 'nothing' })
+    expect(page.text).toContain(en.admin.noClients)
+    expect(page.text).toContain(en.admin.noTokens)
+    expect(page.html).toContain(`href="${at.admin}?token=nothing"`)
+    expect(page.html).toContain(`href="${at.admin}?client=nothing+at+all"`)
+  })
+
+  test('tokens by user, by client and by their own number; the rows behind rotations are none', async () => {
+    const { id } = await app.server.tokens.createPersonal('Laptop', someone.user.id)
+    await app.server.personalTokens.rotate(id, { overlap: 600 })
+    const { token } = await authorizationOf({ ...app, user: someone.user } as TestServer, clientId)
+    const found = async (text: string) =>
+      (await search({ token: text, client: 'none of them' })).forms
+        .flatMap(({ fields }) => fields.token_id ?? [])
+        .toSorted()
+    expect(await found('searched@example.org')).toEqual([`${id}`, `${token.id}`].toSorted())
+    expect(await found('SEARCHED@example.org')).toHaveLength(2)
+    expect(await found(clientId)).toEqual([`${token.id}`])
+    expect(await found(`${id}`)).toEqual([`${id}`])
+  })
+
+  test('internal tokens are tokens, too; personal tokens’ clients are no applications', async () => {
+    const { id, clientId } = await app.server.tokens.createPersonal('For itself', app.user.id, {
+      isInternal: true,
+    })
+    expect((await search({ token: `${id}`, client: 'x-x' })).names).toContain('For itself')
+    expect((await search({ client: clientId, token: 'x' })).names).not.toContain('For itself')
+    expect((await search({ client: 'For itself', token: 'x' })).names).not.toContain('For itself')
+  })
+
+  test.each<[string, Record<string, string>]>([
+    ['quotes', { client: '\'"; drop table x --', token: "' or 1=1 --" }],
+    ['markup', { client: '<script>alert(1)</script>', token: '"><b>' }],
+    ['NUL', { client: 'a\u0000b', token: '\u0000' }],
+    ['very long', { client: 'x'.repeat(5_000), token: '9'.repeat(5_000) }],
+    ['a lone surrogate', { client: '\uD800', token: '\uDFFF' }],
+    ['a number that is none', { token: '1e3' }],
+    ['a part that is none', { clients_after: 'x', tokens_after: '-1.' }],
+  ])('%s is harmless', async (_, fields) => {
+    const page = await search(fields)
+    expect(page.status).toBe(200)
+    expect(page.html).not.toMatch(/<script>|<b>/)
+  })
+
+  test('no token’s value, no secret and no digest is on the page', async () => {
+    const { clientId, clientSecret } = await app.client({ name: 'Looked at' })
+    const { accessToken, refreshToken } = await authorizationOf(app, clientId)
+    const personal = await app.server.tokens.createPersonal('Secret', app.user.id)
+    const { html } = await search({ client: clientId, token: app.user.email })
+    for (const text of [clientSecret, accessToken, refreshToken, personal.accessToken])
+      expect(html).not.toContain(text)
+    expect(html).not.toContain((await clientOf(app, clientId)).clientSecret)
+  })
+})
+
+describe('every act takes effect at the next request', () => {
+  /** An application with a user, live tokens, and credentials of its own. */
+  const newApplication = async () => {
+    const client = await TestClient.register(app, owner.session.agent, {
+      name: 'Watched',
+      defaultScopes: ['notes:read'],
+    })
+    const { access_token, refresh_token } = await client.tokens()
+    return { client, access_token, refresh_token }
+  }
+
+  const credentials = async (client: TestClient): Promise<number> =>
+    (await client.token({ grant_type: 'client_credentials' })).status
+
+  test('disable: authorize page, token endpoint and API refuse it; enable: all is as before', async () => {
+    const { client, access_token, refresh_token } = await newApplication()
+    const code = await client.code()
+    const sent = await press(client.clientId, 'disable')
+    expect([sent.status, sent.location]).toEqual([303, at.admin])
+    expect((await admin.follow(sent)).done).toBe(done.clientDisabled('Watched'))
+    expect(await statusOf(app, access_token)).toBe(401)
+    expect(await credentials(client)).toBe(401)
+    expect((await client.refresh(refresh_token)).status).toBe(401)
+    expect((await client.redeem(code)).status).toBe(401)
+    const page = await owner.session.agent.browse(client.url())
+    expect([page.status, page.headers.get('location')]).toEqual([400, null])
+    expect(page.address).toContain('/oauth/errors')
+    expect((await owner.get(at.list)).item(client.clientId)).toContain(en.facts.disabled)
+
+    const again = await press(client.clientId, 'enable')
+    expect((await admin.follow(again)).done).toBe(done.clientEnabled('Watched'))
+    expect(await statusOf(app, access_token)).toBe(200)
+    expect(await credentials(client)).toBe(200)
+    expect((await client.refresh(refresh_token)).status).toBe(200)
+    const answer = await client.ask()
+    expect(answerTo(client, answer).code).toBeDefined()
+  })
+
+  test('there and back and there again, as fast as one can click: the last act holds', async () => {
+    const { client, access_token } = await newApplication()
+    for (const act of ['disable', 'enable', 'disable', 'enable', 'disable']) {
+      await press(client.clientId, act)
+      expect(await statusOf(app, access_token)).toBe(act === 'disable' ? 401 : 200)
+    }
+  })
+
+  test('verify: the consent page warns no more; unverify: it does again', async () => {
+    const { client } = await newApplication()
+    const asked = async (): Promise<Page> => owner.get(client.url({ prompt: 'consent' }))
+    const warning = en.consent.unverified(new URL(app.issuer).host)
+    expect((await asked()).text).toContain(warning)
+    expect((await admin.follow(await press(client.clientId, 'verify'))).done).toBe(
+      done.clientVerified('Watched'),
+    )
+    const verified = await asked()
+    expect(verified.text).not.toContain(warning)
+    expect(verified.text).toContain(en.facts.verified)
+    expect((await owner.get(at.client(client.clientId))).text).toContain(en.facts.verified)
+    await press(client.clientId, 'unverify')
+    expect((await asked()).text).toContain(warning)
+  })
+
+  test('verify what has changed since it was looked at: 400, and it stays as it was', async () => {
+    const { client } = await newApplication()
+    for (const changes of [
+      { name: 'Your Bank' },
+      { description: 'Your bank' },
+      { website: 'https://bank.example' },
+      { redirect_uris: 'https://evil.example' },
+    ]) {
+      const form = formOf(await search({ client: client.clientId }), client.clientId)
+      await owner.fill(at.client(client.clientId), changes)
+      const before = written(app)
+      const page = await admin.send(form, { act: 'verify' })
+      expect([page.status, page.alert]).toEqual([400, problems.changedMeanwhile])
+      expect(written(app)).toEqual(before)
+      // Whatever it says of itself by now, it can be switched off.
+      expect((await admin.send(form, { act: 'disable' })).status).toBe(303)
+    }
+    expect((await press(client.clientId, 'verify')).status).toBe(303)
+  })
+
+  test('delete, with the name typed: it is gone, with its tokens', async () => {
+    const { client, access_token } = await newApplication()
+    const page = await search({ client: client.clientId })
+    const form = formOf(page, client.clientId, 'confirm_name')
+    const before = written(app)
+    for (const confirm_name of [undefined, '', 'watched', client.clientId]) {
+      const refused = await admin.send(form, { confirm_name })
+      expect([refused.status, refused.alert]).toEqual([400, problems.confirmName])
+    }
+    expect(written(app)).toEqual(before)
+    const sent = await admin.send(form, { confirm_name: 'Watched' })
+    expect((await admin.follow(sent)).done).toBe(done.clientDeleted('Watched'))
+    expect(await statusOf(app, access_token)).toBe(401)
+    expect(await credentials(client)).toBe(401)
+    expect(await app.server.clients.find(client.clientId)).toBeUndefined()
+    expect((await owner.get(at.client(client.clientId))).status).toBe(404)
+  })
+
+  test('delete a token: that authorization ends, and no other', async () => {
+    const { client, access_token, refresh_token } = await newApplication()
+    const other = await authorizationOf(app, client.clientId)
+    const page = await search({ token: client.clientId })
+    const [, id = ''] = page.forms.flatMap(({ fields }) => fields.token_id ?? [])
+    const form = page.forms.find(({ fields }) => fields.token_id?.[0] === id)
+    const sent = await admin.send(form as Form)
+    expect((await admin.follow(sent)).done).toBe(done.tokenDeleted('Watched'))
+    expect(await statusOf(app, access_token)).toBe(401)
+    expect((await client.refresh(refresh_token)).status).toBe(400)
+    expect(await statusOf(app, other.accessToken)).toBe(200)
+  })
+
+  test('delete a personal token, an internal one, and that of a client itself', async () => {
+    const { clientId, clientSecret } = await app.client({ defaultScopes: ['notes:read'] })
+    const own = await tokenRequest(
+      app.issuer,
+      { grant_type: 'client_credentials' },
+      { basic: { clientId, clientSecret } },
+    )
+    const values = [
+      (await app.server.tokens.createPersonal('A', app.user.id)).accessToken,
+      (await app.server.tokens.createPersonal('B', app.user.id, { isInternal: true })).accessToken,
+      String(own.body.access_token),
+    ]
+    for (const accessToken of values) {
+      const found = await app.server.getToken({ accessToken })
+      const token_id = `${found?.token.id}`
+      expect((await admin.post(at.admin, { token_id, act: 'delete' })).status).toBe(303)
+      expect(await statusOf(app, accessToken)).toBe(401)
+    }
+  })
+
+  test('an internal application can be disabled, too', async () => {
+    const { clientId } = await app.client({ isInternal: true })
+    const { accessToken } = await authorizationOf(app, clientId)
+    await press(clientId, 'disable')
+    expect(await statusOf(app, accessToken)).toBe(401)
+  })
+})
+
+describe('every act is recorded', () => {
+  test('who did what to what, from where and when; it is shown, the latest first', async () => {
+    const { clientId } = await app.client({ name: 'Recorded' })
+    const { token } = await authorizationOf(app, clientId)
+    app.advance(60)
+    for (const act of ['verify', 'disable', 'enable', 'unverify']) await press(clientId, act)
+    await admin.post(at.admin, { token_id: `${token.id}`, act: 'delete' })
+    await admin.post(at.admin, { client_id: clientId, act: 'delete', confirm_name: 'Recorded' })
+    const recorded = (await acts()).slice(0, 6)
+    const events = [
+      'client.deleted',
+      'token.deleted',
+      'client.unverified',
+      'client.enabled',
+      'client.disabled',
+      'client.verified',
+    ] as const
+    expect(recorded.map(({ event }) => event)).toEqual(events)
+    for (const row of recorded)
+      expect(row).toMatchObject({
+        at: app.now(),
+        actor_email: admin.user.email,
+        address: '127.0.0.1',
+        client_id: clientId,
+        subject: 'Recorded',
+      })
+    const shown = (await admin.get(at.admin)).html.split('id="acts"')[1] ?? ''
+    const lines = shown.split('<p class="name">').slice(1).map(textOf)
+    expect(lines.slice(0, 6).map((line) => line.replace(/ By .*/, ''))).toEqual(
+      events.map((event) => `${en.admin.events[event]} Recorded`),
+    )
+    expect(lines[0]).toContain(admin.user.email)
+  })
+
+  test('what was refused is not', async () => {
+    const { clientId } = await app.client({ name: 'Untouched' })
+    const before = written(app)
+    const wrong: readonly [Fields, status: number][] = [
+      [{ client_id: clientId }, 400],
+      [{ client_id: clientId, act: '' }, 400],
+      [{ client_id: clientId, act: 'praise' }, 400],
+      [{ client_id: clientId, act: 'VERIFY' }, 400],
+      [{ client_id: clientId, act: 'constructor' }, 400],
+      [{ client_id: clientId, act: ['verify', 'disable'] }, 400],
+      [{ client_id: clientId, act: 'delete' }, 400],
+      [{ client_id: [clientId, clientId], act: 'verify' }, 400],
+      [{ client_id: 'absent', act: 'verify' }, 404],
+      [{ client_id: '', act: 'verify' }, 404],
+      [{ act: 'verify' }, 404],
+      [{ token_id: '999999', act: 'delete' }, 404],
+      ...['0', '-1', '1e0', '1.0', ' 1', '1 ', '0x1', '+1', '01', '١', '9'.repeat(20), 'x'].map(
+        (token_id): [Fields, number] => [{ token_id, act: 'delete' }, 404],
+      ),
+    ]
+    for (const [fields, status] of wrong)
+      expect([fields, (await admin.post(at.admin, fields)).status]).toEqual([fields, status])
+    const personal = await app.server.tokens.createPersonal('Laptop', app.user.id)
+    const later = written(app)
+    for (const fields of [
+      { token_id: `${personal.id}`, act: 'disable' },
+      { token_id: `${personal.id}` },
+      { token_id: [`${personal.id}`, `${personal.id}`], act: 'delete' },
+    ])
+      expect((await admin.post(at.admin, fields)).status).toBe(400)
+    for (const act of ['verify', 'disable', 'delete'])
+      expect(
+        (await admin.post(at.admin, { client_id: personal.clientId, act, confirm_name: 'Laptop' }))
+          .status,
+      ).toBe(404)
+    expect(written(app)).toEqual(later)
+    expect(await acts()).toHaveLength((before as readonly unknown[][])[5]?.length ?? 0)
+  })
+})
+
+describe('what others chose is shown as text', () => {
+  test.each(hostileTexts)('%s', async (text) => {
+    const name = [...text].slice(0, 40).join('')
+    const page = async (name: string): Promise<Page> => {
+      const { clientId } = await app.client({ name })
+      await authorizationOf(app, clientId)
+      await press(clientId, 'verify')
+      return search({ client: clientId, token: clientId })
+    }
+    const shown = await page(name)
+    const harmless = await page('x')
+    const list = ({ html }: Page): string => html.split('id="acts"')[0] ?? ''
+    expect(skeleton(list(shown))).toEqual(skeleton(list(harmless)))
+    expect(shown.names.slice(0, 2)).toEqual(
+      [name, name].map((part) => part.replaceAll(/\s+/g, ' ').trim()),
+    )
+    const reflected = await search({ client: text, token: text })
+    expect(skeleton(list(reflected)).join('')).not.toMatch(
+      /onerror|onfocus|onload|onmouseover|<base|<img|<svg/,
+    )
+  })
+})

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Language, languages } from '../../../src/pages/messages/languages.ts'
+import { shownText, skeleton } from '../../support/html.ts'
+import { afterForms, asking, newWorld, type World } from './every-page.ts'
+import { at, type Page } from './support.ts'
+
+const codes = Object.keys(languages) as Language[]
+
+let world: World
+beforeAll(async () => {
+  world = await newWorld()
+  // Before any form changes what they show.
+  for (const language of codes) await linked(language)
+})
+afterAll(() => world.close())
+
+type Pages = Promise<readonly (readonly [string, Page])[]>
+
+const opened = new Map<Language, Pages>()
+
+/** The pages that are reached by a link. */
+const linked = (language: Language): Pages => {
+  const pages =
+    opened.get(language) ??
+    Promise.all(
+      world.pages.map(
+        async ({ name, path, who }) => [name, await who.get(path, asking(language))] as const,
+      ),
+    )
+  opened.set(language, pages)
+  return pages
+}
+
+/** The spaces of some languages are none that breaks a line. */
+const plain = (text: string): string => text.replaceAll(/\s+/g, ' ')
+
+const checkPage = (name: string, { headers, html, title }: Page, language: Language): void => {
+  const direction = language === 'ar' ? 'rtl' : 'ltr'
+  expect([name, headers.get('content-language')]).toEqual([name, language])
+  expect(html, name).toContain(
+    `<html lang="${language}" dir="${direction}" data-locale="${language}">`,
+  )
+  expect(html, name).not.toMatch(/undefined|\[object|\bNaN\b|Invalid Date|\$\{|=>/)
+  expect(title, name).toMatch(/^.+ · The Notes$/)
+  expect(html.match(/<h1>/g), name).toHaveLength(1)
+}
+
+describe.each(codes)('in %s', (language) => {
+  test('every page is there, and says in which language it is', async () => {
+    const pages = await linked(language)
+    expect(pages.map(([name, { status }]) => [name, status])).toEqual(
+      world.pages.map(({ name, status }) => [name, status]),
+    )
+    for (const [name, page] of pages) checkPage(name, page, language)
+  })
+
+  test('every answer to a form, too: what is wrong, and what was done', async () => {
+    const { problems, done, problem } = languages[language]
+    const pages = await afterForms(world, asking(language))
+    for (const [name, page] of pages) checkPage(name, page, language)
+    const found = new Map(pages)
+    const statuses = pages.map(([name, { status }]) => [name, status])
+    for (const [name, status] of statuses) {
+      if (name === 'too large') expect([name, status]).toEqual([name, 413])
+      else if (/refused|no name|long name|scope|edit|late|public|not a form/.test(`${name}`))
+        expect([name, status]).toEqual([name, name === 'login, refused' ? 403 : 400])
+      else if (/stale|elsewhere/.test(`${name}`)) expect([name, status]).toEqual([name, 403])
+      else expect([name, status]).toEqual([name, 200])
+    }
+    expect(found.get('register, no name')?.wrong('name')).toBe(plain(problems.nameMissing))
+    expect(found.get('register, long name')?.wrong('name')).toContain(
+      plain(problems.nameTooLong(40)),
+    )
+    expect(found.get('register, stale')?.alert).toBe(plain(problems.stale))
+    expect(found.get('token, refused')?.wrong('expires')).toBe(plain(problems.expiresInPast))
+    expect(found.get('from elsewhere')?.text).toContain(plain(problem.foreign))
+    expect(found.get('registered')?.done).toBe(plain(done.clientCreated))
+    expect(found.get('token saved')?.done).toBe(plain(done.tokenSaved))
+    expect(found.get('token deleted')?.done).toBe(plain(done.tokenDeleted('Laptop')))
+  })
+
+  test('scopes are told in that language, where the application does', async () => {
+    const pages = new Map(await linked(language))
+    for (const name of ['new client', 'new personal token', 'authorization', 'consent']) {
+      const text = pages.get(name)?.text
+      expect(text, name).toContain(`help of notes:read, ${language} notes:read`)
+      expect(text, name).toContain(`group, ${language}`)
+      expect(text, name).toContain(languages[language].facts.otherGroup)
+      if (language !== 'en') expect(text, name).not.toMatch(/(?:help of \S+|group), en/)
+    }
+  })
+
+  test('a page has the same parts as in English, and the same forms', async () => {
+    const [pages, english] = [await linked(language), new Map(await linked('en'))]
+    // A text may put a name elsewhere, and so the element around it.
+    const parts = (page: Page | undefined): readonly string[] =>
+      skeleton(page?.html ?? '')
+        .filter((tag) => !/^<\/?(?:bdi|strong|time)\b/.test(tag))
+        .map((tag) => tag.replace(/ (?:aria-label|data-\w+)=/g, ''))
+    for (const [name, page] of pages) {
+      expect(parts(page), name).toEqual(parts(english.get(name)))
+      expect(page.forms.map(({ action, fields }) => [action, Object.keys(fields)])).toEqual(
+        english.get(name)?.forms.map(({ action, fields }) => [action, Object.keys(fields)]),
+      )
+    }
+  })
+})
+
+describe('nothing on a page is English alone', () => {
+  /** What a page may show in Latin letters, whatever its language. */
+  const isData = (line: string): boolean =>
+    [
+      /^(?:Printer|Phone|Laptop|D[iі]ary|Prints what you wrote|The Notes|plain)$/,
+      /^[\w:]+$/,
+      /^\S+@\S+$/,
+      /^(?:https?:\/\/|curl -)/,
+      /^(?:localhost|client\.example|127\.0\.0\.1)/,
+      /^help of|^group,/,
+      /^[A-Za-z0-9]{40}$/,
+      /^\w+, \w+$/,
+      /^x$/,
+    ].some((pattern) => pattern.test(line))
+
+  test.each<Language>(['ar', 'ja', 'zh'])(
+    'what %s shows in Latin letters is data',
+    async (language) => {
+      const pages = [...(await linked(language)), ...(await afterForms(world, asking(language)))]
+      const english = pages.flatMap(([name, { html }]) =>
+        shownText(
+          html.replaceAll(/<p class="details" lang="en"[\s\S]*?<\/p>|<time[\s\S]*?<\/time>/g, ''),
+        )
+          .filter(
+            (line) =>
+              /[A-Za-z]{3,}/.test(line) &&
+              !/\p{L}/u.test(line.replaceAll(/[\p{Script=Latin}\p{N}]/gu, '')),
+          )
+          .filter((line) => !isData(line))
+          .map((line) => `${name}: ${line}`),
+      )
+      expect(english).toEqual([])
+    },
+  )
+
+  test('attributes that are read aloud are translated, too', async () => {
+    const attributes = (page: Page): readonly string[] =>
+      [
+        ...page.html.matchAll(
+          / (?:aria-label|placeholder|title|alt|data-copy|data-copied)="([^"]+)"/g,
+        ),
+      ].map(([, text = '']) => text)
+    for (const language of ['ar', 'ja', 'zh'] as const)
+      for (const [name, page] of await linked(language))
+        for (const text of attributes(page))
+          expect(`${name}: ${text}`).toMatch(
+            /\p{Script=Arabic}|\p{Script=Han}|\p{Script=Katakana}/u,
+          )
+  })
+})
+
+describe('which language', () => {
+  test.each<[string, string, Language]>([
+    ['', 'de', 'de'],
+    ['', 'fr-CH, de;q=0.5', 'fr'],
+    ['', 'tlh, ja;q=0.1', 'ja'],
+    ['', 'tlh', 'en'],
+    ['?ui_locales=it', 'de', 'it'],
+    ['?ui_locales=tlh%20pl', 'de', 'pl'],
+    ['?ui_locales=tlh', 'de', 'de'],
+  ])('query %s, Accept-Language %s: %s', async (query, accepted, language) => {
+    const page = await world.person.get(`${at.list}${query}`, { 'accept-language': accepted })
+    expect(page.headers.get('content-language')).toBe(language)
+    expect(page.text).toContain(languages[language].applications.title)
+  })
+
+  test('what was done is told in the language in which the form was sent', async () => {
+    const sent = await world.person.post(at.newToken, { name: 'Laptop' }, asking('de'))
+    const page = await world.person.get(sent.location ?? '', asking('fr'))
+    expect(page.headers.get('content-language')).toBe('fr')
+    expect(page.done).toBe(plain(languages.de.done.tokenCreated))
+  })
+})

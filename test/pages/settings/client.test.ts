@@ -1,0 +1,506 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { en } from '../../../src/pages/messages/en.ts'
+import { unescaped } from '../../support/html.ts'
+import { redirectUri, startServer, type TestServer, testScopes } from '../../support/server.ts'
+import { browser } from '../../support/session.ts'
+import { authorizationOf, clientOf, statusOf } from '../../support/tokens.ts'
+import { TestClient, tokenRequest, UserAgent } from '../../support/user-agent.ts'
+import { written } from '../api/script.ts'
+import { at, curl, type Fields, type Page, Person } from './support.ts'
+
+const { problems } = en
+
+let app: TestServer
+let person: Person
+beforeAll(async () => {
+  app = await startServer()
+  person = await Person.logIn(app)
+})
+afterAll(() => app.close())
+
+const full = {
+  name: 'Printer',
+  description: 'Prints.',
+  website: 'https://printer.example',
+  redirectUris: ['https://printer.example/cb', redirectUri],
+  defaultScopes: ['notes:read'],
+  optionalScopes: ['notes:read', 'notes:write'],
+}
+
+const edit = async (clientId: string, changes: Fields): Promise<Page> =>
+  person.fill(at.client(clientId), changes)
+
+/** Credentials that the token endpoint takes. */
+const areValid = async (clientId: string, clientSecret: string): Promise<boolean> => {
+  const grant = { grant_type: 'client_credentials' }
+  const { status } = await tokenRequest(app.issuer, grant, { basic: { clientId, clientSecret } })
+  return status === 200
+}
+
+describe('editing a client', () => {
+  test.each<[field: string, Fields, after: object]>([
+    ['name', { name: ' Other ' }, { name: 'Other' }],
+    ['description', { description: 'One.\n\nTwo.' }, { description: 'One.\n\nTwo.' }],
+    ['description, emptied', { description: '' }, { description: '' }],
+    ['website', { website: 'https://other.example' }, { website: 'https://other.example' }],
+    ['website, emptied', { website: '' }, { website: '' }],
+    [
+      'redirect_uris',
+      { redirect_uris: '\nhttps://b.example\n' },
+      { redirectUris: ['https://b.example'] },
+    ],
+    ['redirect_uris, emptied', { redirect_uris: '' }, { redirectUris: [] }],
+    ['default_scopes', { default_scopes: ['user:email'] }, { defaultScopes: ['user:email'] }],
+    ['optional_scopes', { optional_scopes: 'user:email' }, { optionalScopes: ['user:email'] }],
+    ['default_scopes, none ticked', { default_scopes: undefined }, { defaultScopes: [] }],
+    ['optional_scopes, none ticked', { optional_scopes: undefined }, { optionalScopes: [] }],
+    ['is_confidential', { is_confidential: 'false' }, { isConfidential: false }],
+    ['nothing', {}, {}],
+  ])('%s is changed, and nothing else of it', async (_, changes, after) => {
+    const { clientId } = await app.client(full)
+    const before = { ...(await clientOf(app, clientId)) }
+    const sent = await edit(clientId, changes)
+    expect([sent.status, sent.location]).toEqual([303, at.client(clientId)])
+    expect({ ...(await clientOf(app, clientId)) }).toEqual({ ...before, ...after })
+    expect((await person.follow(sent)).done).toBe(en.done.clientSaved)
+    expect((await person.follow(sent)).done).toBe('')
+  })
+
+  test('what is stored stands in the form', async () => {
+    const { clientId } = await app.client({ ...full, isConfidential: false })
+    const { csrf_token, form_id, ...fields } = (await person.get(at.client(clientId))).form(
+      at.client(clientId),
+      'name',
+    ).fields
+    expect(fields).toEqual({
+      name: ['Printer'],
+      description: ['Prints.'],
+      website: ['https://printer.example'],
+      redirect_uris: [`https://printer.example/cb\n${redirectUri}`],
+      is_confidential: ['false'],
+      default_scopes: ['notes:read'],
+      optional_scopes: ['notes:read', 'notes:write'],
+    })
+  })
+
+  test('fields that a form does not send stay; boxes and the type are as the contract has them', async () => {
+    const { clientId } = await app.client({ ...full, isConfidential: false })
+    expect((await person.post(at.client(clientId), { name: 'Only a name' })).status).toBe(303)
+    expect(await clientOf(app, clientId)).toMatchObject({
+      name: 'Only a name',
+      description: 'Prints.',
+      website: 'https://printer.example',
+      redirectUris: full.redirectUris,
+      isConfidential: true,
+      defaultScopes: [],
+      optionalScopes: [],
+    })
+  })
+
+  test('an invalid field: 400, all that was typed, and everything stays', async () => {
+    const { clientId } = await app.client(full)
+    const before = written(app)
+    const typed = {
+      name: 'Typed',
+      description: 'Typed',
+      website: 'https://typed.example',
+      redirect_uris: 'https://a.example\n\nhttp://b.example',
+      is_confidential: 'false',
+      default_scopes: ['user:email'],
+      optional_scopes: undefined,
+    }
+    const page = await edit(clientId, typed)
+    expect(page.status).toBe(400)
+    expect(page.wrong('redirect_uris')).toContain(en.frame.line(3, problems.redirectUriNotHttps))
+    expect(page.form(at.client(clientId), 'name').fields).toMatchObject({
+      name: ['Typed'],
+      description: ['Typed'],
+      website: ['https://typed.example'],
+      redirect_uris: ['https://a.example\r\n\r\nhttp://b.example'],
+      is_confidential: ['false'],
+      default_scopes: ['user:email'],
+    })
+    expect(page.form(at.client(clientId), 'name').fields).not.toHaveProperty('optional_scopes')
+    // What it is called, and has to be typed to delete it, is what is stored.
+    expect(page.html).toContain('<h1><bdi>Printer</bdi></h1>')
+    expect(written(app)).toEqual(before)
+    for (const changes of [
+      { name: '' },
+      { website: 'x' },
+      { description: 'x'.repeat(4_001) },
+      { is_confidential: '1' },
+      { default_scopes: 'test:scope' },
+      { optional_scopes: 'x' },
+      { name: ['a', 'b'] },
+    ])
+      expect((await edit(clientId, changes)).status, JSON.stringify(changes)).toBe(400)
+    expect(written(app)).toEqual(before)
+  })
+
+  test('SC-01 an internal scope that code gave it is not shown, and stays', async () => {
+    const { clientId } = await app.client({ ...full, defaultScopes: ['notes:read', 'test:scope'] })
+    const page = await person.get(at.client(clientId))
+    expect(page.html).not.toContain('test:scope')
+    await edit(clientId, { default_scopes: 'notes:write' })
+    expect((await clientOf(app, clientId)).defaultScopes).toEqual(['notes:write', 'test:scope'])
+  })
+
+  test('a scope that was given up since is no obstacle, and goes', async () => {
+    const { clientId } = await app.client({ ...full, defaultScopes: ['notes:read', 'notes:write'] })
+    const scopes = testScopes.filter(({ id }) => id !== 'notes:write')
+    await using later = await startServer({ beside: app, scopes })
+    const owner = await Person.logIn(later)
+    const page = await owner.get(at.client(clientId))
+    expect(page.status).toBe(200)
+    const sent = await owner.send(page.form(at.client(clientId), 'name'), { name: 'Saved' })
+    expect(sent.status).toBe(303)
+    expect(await clientOf(app, clientId)).toMatchObject({
+      name: 'Saved',
+      defaultScopes: ['notes:read'],
+      optionalScopes: ['notes:read'],
+    })
+  })
+
+  test('the mark of an administrator stays while the client is the same', async () => {
+    const { clientId } = await app.client(full)
+    const isVerified = async (changes: Fields): Promise<boolean> => {
+      await app.server.clients.mark(clientId, { isVerified: true })
+      expect((await edit(clientId, changes)).status).toBe(303)
+      return (await clientOf(app, clientId)).isVerified
+    }
+    expect(await isVerified({ default_scopes: undefined })).toBe(true)
+    expect(await isVerified({ redirect_uris: redirectUri })).toBe(true)
+    expect(await isVerified({ redirect_uris: 'https://evil.example' })).toBe(false)
+    expect(await isVerified({ description: 'Your bank' })).toBe(false)
+    expect(await isVerified({ website: 'https://bank.example' })).toBe(false)
+    expect(await isVerified({ name: 'Your Bank' })).toBe(false)
+  })
+})
+
+describe('a client that becomes public', () => {
+  test('loses what was granted to it while it could prove itself', async () => {
+    const agent = new UserAgent({ 'user-agent': browser })
+    const client = await TestClient.register(app, agent, full)
+    const { access_token, refresh_token } = await client.tokens()
+    const code = await client.code()
+    await edit(client.clientId, { is_confidential: 'false' })
+    expect(await statusOf(app, access_token)).toBe(401)
+    expect((await client.refresh(refresh_token, { client_id: client.clientId })).status).not.toBe(
+      200,
+    )
+    expect(
+      (await client.token({ grant_type: 'refresh_token', refresh_token }, 'none')).status,
+    ).toBe(400)
+    const redeemed = await client.token(
+      {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: client.redirectUri,
+        code_verifier: client.pkce.verifier,
+      },
+      'none',
+    )
+    expect([redeemed.status, redeemed.body.error]).toEqual([400, 'invalid_grant'])
+    expect(await app.server.consents.find(app.user.id, client.clientId)).toBeUndefined()
+    expect(await areValid(client.clientId, client.clientSecret)).toBe(false)
+    const page = await person.get(at.client(client.clientId))
+    expect(page.fact(en.facts.type)).toBe(en.facts.public)
+    expect(page.fact(en.facts.clientSecret)).toBeUndefined()
+    expect(page.forms.some(({ action }) => action.endsWith('/reset/'))).toBe(false)
+  })
+
+  test('one that stays what it is loses nothing', async () => {
+    const { clientId } = await app.client(full)
+    const { accessToken } = await authorizationOf(app, clientId)
+    await edit(clientId, { name: 'Other', redirect_uris: 'https://other.example' })
+    expect(await statusOf(app, accessToken)).toBe(200)
+  })
+
+  test('one that becomes confidential gets a secret, shown once', async () => {
+    const { clientId, clientSecret } = await app.client({ ...full, isConfidential: false })
+    const page = await person.follow(await edit(clientId, { is_confidential: 'true' }))
+    expect(await areValid(clientId, page.copied('client-secret') ?? '')).toBe(true)
+    const again = await person.get(at.client(clientId))
+    expect(again.copied('client-secret')).toBeUndefined()
+    expect(again.fact(en.facts.clientSecret)).toBe(en.client.secretKept)
+    expect(await areValid(clientId, clientSecret)).toBe(false)
+  })
+})
+
+describe('resetting the secret', () => {
+  const reset = async (clientId: string, changes: Fields = {}): Promise<Page> =>
+    person.send((await person.get(at.client(clientId))).form(at.reset(clientId)), changes)
+
+  test.each<[string, Fields, seconds: number]>([
+    ['as the form stands', {}, 0],
+    ['missing', { overlap: undefined }, 0],
+    ['empty', { overlap: '' }, 0],
+    ['0', { overlap: '0' }, 0],
+    ['1', { overlap: '1' }, 1],
+    ['an hour', { overlap: '3600' }, 3_600],
+    ['a week', { overlap: '604800' }, 604_800],
+    ['30 days, the most', { overlap: '2592000' }, 2_592_000],
+  ])('overlap %s: so long the old one stays valid', async (_, changes, seconds) => {
+    const { clientId, clientSecret } = await app.client(full)
+    const sent = await reset(clientId, changes)
+    expect([sent.status, sent.location]).toEqual([303, at.client(clientId)])
+    const page = await person.follow(sent)
+    expect(page.done).toBe(en.done.secretReset)
+    const secret = page.copied('client-secret') ?? ''
+    expect(secret).toMatch(/^\w{60}$/)
+    expect(page.html.includes('class="notice caution"')).toBe(seconds > 0)
+    expect(await areValid(clientId, secret)).toBe(true)
+    expect(await areValid(clientId, clientSecret)).toBe(seconds > 0)
+    expect((await person.follow(sent)).copied('client-secret')).toBeUndefined()
+    if (seconds === 0 || seconds > 3_600) return
+    app.advance(seconds)
+    expect(await areValid(clientId, clientSecret)).toBe(false)
+    expect(await areValid(clientId, secret)).toBe(true)
+    expect((await person.get(at.client(clientId))).html).not.toContain('class="notice caution"')
+  })
+
+  test.each<[string, string | readonly string[], atField: boolean]>([
+    ['a word', 'week', true],
+    ['negative', '-1', true],
+    ['a fraction', '1.5', true],
+    ['in powers', '1e3', true],
+    ['in hexadecimal', '0x10', true],
+    ['in other digits', '١٢', true],
+    ['with a space', ' 60', true],
+    ['a second too long', '2592001', true],
+    ['huge', '9'.repeat(20), true],
+    ['NUL', '\u0000', true],
+    ['doubled', ['0', '3600'], false],
+    ['doubled and the same', ['0', '0'], false],
+  ])('overlap %s: 400, and the secret stays', async (_, overlap, atField) => {
+    const { clientId, clientSecret } = await app.client(full)
+    const before = written(app)
+    const page = await reset(clientId, { overlap })
+    expect(page.status).toBe(400)
+    if (atField) {
+      expect(page.wrong('overlap')).toBe(problems.overlapInvalid)
+      expect(page.html).toMatch(/<details open>\s*<summary>[^<]*<\/summary>\s*<form[^>]*\/reset\/"/)
+      expect(page.form(at.client(clientId), 'name').fields.name).toEqual(['Printer'])
+    }
+    expect(written(app)).toEqual(before)
+    expect(await areValid(clientId, clientSecret)).toBe(true)
+  })
+
+  test('a second reset: of two former secrets the older one ends', async () => {
+    const { clientId, clientSecret } = await app.client(full)
+    const second = await person.follow(await reset(clientId, { overlap: '3600' }))
+    app.advance(11)
+    const third = await person.follow(await reset(clientId, { overlap: '3600' }))
+    const secrets = [second, third].map((page) => page.copied('client-secret') ?? '')
+    expect(await areValid(clientId, clientSecret)).toBe(false)
+    for (const secret of secrets) expect(await areValid(clientId, secret)).toBe(true)
+  })
+
+  test('a public client has no secret to be reset: 400', async () => {
+    const { clientId } = await app.client({ ...full, isConfidential: false })
+    const before = written(app)
+    const page = await person.post(at.reset(clientId))
+    expect([page.status, page.alert]).toEqual([400, problems.other])
+    expect(written(app)).toEqual(before)
+  })
+
+  test('its tokens go on working', async () => {
+    const { clientId } = await app.client(full)
+    const { accessToken } = await authorizationOf(app, clientId)
+    await reset(clientId)
+    expect(await statusOf(app, accessToken)).toBe(200)
+  })
+})
+
+describe('deleting a client', () => {
+  const remove = async (clientId: string, changes: Fields): Promise<Page> =>
+    person.send(
+      (await person.get(at.client(clientId))).form(at.client(clientId), 'delete'),
+      changes,
+    )
+
+  test.each<[string, string | undefined]>([
+    ['wrong', 'Painter'],
+    ['missing', undefined],
+    ['empty', ''],
+    ['in another case', 'printer ÀÉ'],
+    ['a part of it', 'Printer'],
+    ['the client id', 'id'],
+    ['with more', 'Printer ÀÉ!'],
+    ['without its space', 'PrinterÀÉ'],
+    ['a regular expression', '.*'],
+  ])('confirm_name %s: 400, the form, and it stays', async (_, confirm_name) => {
+    const { clientId } = await app.client({ ...full, name: 'Printer ÀÉ' })
+    const before = written(app)
+    const page = await remove(clientId, {
+      confirm_name: confirm_name === 'id' ? clientId : confirm_name,
+    })
+    expect(page.status).toBe(400)
+    expect(page.wrong('confirm_name')).toBe(problems.confirmName)
+    expect(page.html).toMatch(/<details class="danger" open>/)
+    expect(page.form(at.client(clientId), 'name').fields.website).toEqual([full.website])
+    expect(written(app)).toEqual(before)
+  })
+
+  test.each<[string, string]>([
+    ['as it is', 'Printer ÀÉ'],
+    ['with spaces around it', '  Printer ÀÉ '],
+    ['typed as letters and marks', 'Printer ÀÉ'.normalize('NFD')],
+    ['with a space that looks the same', 'Printer\u00A0ÀÉ'],
+    ['with a letter that cannot be seen', 'Printer\u200B ÀÉ'],
+  ])('confirm_name %s: it is gone, with all that hung from it', async (_, confirm_name) => {
+    const { clientId, clientSecret } = await app.client({ ...full, name: 'Printer ÀÉ' })
+    const { accessToken } = await authorizationOf(app, clientId)
+    const sent = await remove(clientId, { confirm_name })
+    expect([sent.status, sent.location]).toEqual([303, at.list])
+    const list = await person.follow(sent)
+    expect(list.done).toBe(en.done.clientDeleted('Printer ÀÉ'))
+    expect(list.html).not.toContain(clientId)
+    expect(await app.server.clients.find(clientId)).toBeUndefined()
+    expect(await statusOf(app, accessToken)).toBe(401)
+    expect(await areValid(clientId, clientSecret)).toBe(false)
+    expect((await person.get(at.client(clientId))).status).toBe(404)
+    app.advance(11)
+    expect((await person.post(at.client(clientId), { delete: 'yes', confirm_name })).status).toBe(
+      404,
+    )
+  })
+
+  test('anything but delete=yes deletes nothing', async () => {
+    const { clientId } = await app.client(full)
+    const confirm_name = 'Printer'
+    const { csrfToken } = person.session
+    const query = `?${new URLSearchParams({ delete: 'yes', confirm_name, csrf_token: csrfToken })}`
+    await person.get(`${at.client(clientId)}${query}`)
+    await person.request(`${at.client(clientId)}${query}`, { method: 'HEAD' })
+    await person.postRaw(`${at.client(clientId)}${query}`, {})
+    for (const value of ['no', 'YES', 'true', '1', ['yes', 'yes'], ['yes', 'no'], 'yes\u0000'])
+      expect((await person.post(at.client(clientId), { delete: value, confirm_name })).status).toBe(
+        400,
+      )
+    const doubled = { delete: 'yes', confirm_name: [confirm_name, confirm_name] }
+    expect((await person.post(at.client(clientId), doubled)).status).toBe(400)
+    expect(await clientOf(app, clientId)).toMatchObject({ name: 'Printer' })
+  })
+
+  test('fields of the edited form that come along are not saved', async () => {
+    const { clientId } = await app.client(full)
+    await remove(clientId, { confirm_name: 'wrong', name: 'Renamed', website: '' })
+    expect(await clientOf(app, clientId)).toMatchObject({ name: 'Printer', website: full.website })
+  })
+})
+
+describe('a client that is not the user’s: 404 on every address, whatever the method', () => {
+  const kinds: Record<string, () => Promise<string>> = {
+    'somebody else’s': async () => {
+      const { user } = await Person.stranger(app)
+      return (await app.client({ ...full, userId: user.id })).clientId
+    },
+    'nobody’s': async () => (await app.client({ ...full, userId: null })).clientId,
+    'an internal one of the user': async () =>
+      (await app.client({ ...full, isInternal: true })).clientId,
+    'the row behind a personal token of the user': async () =>
+      (await app.server.tokens.createPersonal('Printer', app.user.id)).clientId,
+    'an unknown one': async () => 'absent',
+    'one with a name of ours': async () => 'constructor',
+    'one with strange letters': async () => '%F0%9F%98%80',
+    'one that is very long': async () => 'x'.repeat(5_000),
+  }
+
+  test.each(Object.entries(kinds))('%s', async (_, idOf) => {
+    const clientId = await idOf()
+    const before = written(app)
+    const paths = [at.client(clientId), at.reset(clientId)]
+    const fields = { name: 'Taken over', redirect_uris: 'https://evil.example' }
+    const answers = [
+      await person.get(at.client(clientId)),
+      await person.request(at.client(clientId), { method: 'HEAD' }),
+      await person.post(at.client(clientId), fields),
+      await person.post(at.client(clientId), { delete: 'yes', confirm_name: 'Printer' }),
+      await person.post(at.client(clientId), { delete: 'yes' }),
+      await person.post(at.reset(clientId), { overlap: '3600' }),
+      await person.post(at.reset(clientId), { overlap: 'x' }),
+      // Nobody learns from a refused form that it is there, either.
+      ...(await Promise.all(paths.map((path) => person.postRaw(path, fields)))),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
+    for (const { html } of answers) {
+      expect(html).not.toContain('Printer')
+      expect(html).not.toContain('<form method="post" action="/account')
+    }
+    expect(written(app)).toEqual(before)
+    expect((await person.get(at.list)).html).not.toContain(`/${clientId}/`)
+  })
+
+  test('an administrator sees it no better there', async () => {
+    const admin = await Person.stranger(app, { isAdmin: true })
+    const { clientId } = await app.client(full)
+    expect((await admin.get(at.client(clientId))).status).toBe(404)
+    expect((await admin.post(at.reset(clientId))).status).toBe(404)
+  })
+
+  test('one that was handed over to somebody else is theirs', async () => {
+    const other = await Person.stranger(app)
+    const { clientId } = await app.client(full)
+    const page = await person.get(at.client(clientId))
+    await app.server.clients.update(clientId, { userId: other.user.id })
+    const form = page.form(at.client(clientId), 'name')
+    expect((await person.send(form, { name: 'Mine' })).status).toBe(404)
+    expect((await other.get(at.client(clientId))).status).toBe(200)
+  })
+})
+
+describe('the page of a client', () => {
+  test('counts its users', async () => {
+    const { clientId } = await app.client(full)
+    await authorizationOf(app, clientId)
+    await authorizationOf(app, clientId)
+    expect((await person.get(at.client(clientId))).fact(en.facts.users)).toBe('2')
+    expect((await person.get(at.list)).item(clientId)).toContain('<dd>2</dd>')
+  })
+
+  test('“try it” starts the flow, and its command redeems the code', async () => {
+    for (const isConfidential of [true, false]) {
+      const uri = "https://client.example/cb?a='b'&c=$(d)"
+      const { clientId, clientSecret } = await app.client({
+        redirectUris: [uri, redirectUri],
+        isConfidential,
+        defaultScopes: ['notes:read'],
+      })
+      const page = await person.get(at.client(clientId))
+      const href = unescaped(/href="([^"]*\/oauth\/authorize\?[^"]*)"/.exec(page.html)?.[1] ?? '')
+      const target = await person.session.agent.authorize(app, href)
+      expect(Object.fromEntries(target.searchParams)).toMatchObject({
+        a: "'b'",
+        c: '$(d)',
+        state: 'try-it',
+      })
+      const command = (page.copied('try-it') ?? '')
+        .replace('CODE', target.searchParams.get('code') ?? '')
+        .replace('SECRET', clientSecret)
+      const { status, body } = await curl(command)
+      expect([status, JSON.parse(body).scope]).toEqual([200, 'notes:read'])
+    }
+  })
+
+  test('“try it” is left out where it cannot work', async () => {
+    for (const input of [{ redirectUris: [] }, { responseTypes: ['token'] }, { grantTypes: [] }]) {
+      const { clientId } = await app.client(input)
+      expect((await person.get(at.client(clientId))).copied('try-it')).toBeUndefined()
+    }
+    const { clientId } = await app.client()
+    await app.server.clients.mark(clientId, { isDisabled: true })
+    const page = await person.get(at.client(clientId))
+    expect(page.copied('try-it')).toBeUndefined()
+    expect(page.text).toContain(en.client.disabledAbout)
+  })
+
+  test('never shows a digest, nor what is sealed', async () => {
+    const { clientId, clientSecret } = await app.client(full)
+    await app.server.clients.resetClientSecret(clientId, { overlap: 3_600 })
+    const client = await clientOf(app, clientId)
+    const { html } = await person.get(at.client(clientId))
+    for (const text of [clientSecret, client.clientSecret, `${client.previousClientSecret}`])
+      expect(html).not.toContain(text)
+  })
+})

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { en } from '../../../src/pages/messages/en.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { authorizeUrl, newPkce } from '../../support/user-agent.ts'
+import { at, type Fields, idIn, type Page, Person } from './support.ts'
+
+// What its owner types into the form of an application is what its users read before they decide.
+
+const { consent } = en
+
+let app: TestServer
+let owner: Person
+let user: Person
+beforeAll(async () => {
+  app = await startServer({ applicationName: 'The Notes' })
+  owner = await Person.stranger(app, { email: 'maker@example.org' })
+  user = await Person.logIn(app)
+})
+afterAll(() => app.close())
+
+const typed = {
+  name: 'Note Reader',
+  description: 'Reads your notes to you.\n\nEvery evening.',
+  website: 'https://reader.example/about',
+  redirect_uris: 'https://callback.example:8443/cb?a=b',
+  default_scopes: ['notes:read', 'user:email'],
+  optional_scopes: 'user:email',
+}
+
+const register = async (changes: Fields = {}): Promise<string> =>
+  idIn((await owner.fill(at.newClient, { ...typed, ...changes })).location)
+
+const ask = (clientId: string, given: Record<string, string> = {}): Promise<Page> =>
+  user.get(
+    authorizeUrl(app.issuer, {
+      client_id: clientId,
+      code_challenge: newPkce().challenge,
+      code_challenge_method: 'S256',
+      ...given,
+    }),
+  )
+
+const boxes = (page: Page): readonly (string | undefined)[] =>
+  [...page.html.matchAll(/<input type="checkbox" name="optional_scope" value="([^"]*)"/g)].map(
+    ([, id]) => id,
+  )
+
+describe('the consent page of an application that was registered by form', () => {
+  test('says who asks, who made it, what it says of itself, and where the answer goes', async () => {
+    const page = await ask(await register())
+    expect(page.status).toBe(200)
+    expect(page.title).toBe(`${consent.title('Note Reader')} · The Notes`)
+    expect(page.fact(consent.owner)).toBe('maker@example.org')
+    expect(page.fact(consent.website)).toBe('https://reader.example/about')
+    expect(page.fact(consent.destination)).toBe('callback.example:8443')
+    expect(page.fact(consent.user)).toBe(app.user.email)
+    expect(page.text).toContain('Reads your notes to you. Every evening.')
+    expect(page.text).toContain(consent.unverified('The Notes'))
+    expect(page.html).not.toContain(`href="${at.list}"`)
+  })
+
+  test('asks for its default permissions, of which the optional ones can be unticked', async () => {
+    const page = await ask(await register())
+    expect(page.text).toContain('Read your notes notes:read')
+    expect(page.text).toContain('user:email')
+    expect(boxes(page)).toEqual(['user:email'])
+  })
+
+  test('leaves out what was left empty', async () => {
+    const page = await ask(
+      await register({ description: '', website: '', optional_scopes: undefined }),
+    )
+    expect(page.fact(consent.website)).toBeUndefined()
+    expect(page.html).not.toContain('<blockquote')
+    expect(boxes(page)).toEqual([])
+  })
+
+  test('an edit shows at the next request, also to who agreed before', async () => {
+    const clientId = await register()
+    await user.send((await ask(clientId)).form('/oauth/authorize'), { confirm: 'yes' })
+    await owner.fill(at.client(clientId), {
+      name: 'Calendar Reader',
+      website: '',
+      redirect_uris: 'http://localhost:9/cb',
+      optional_scopes: ['notes:read', 'user:email'],
+    })
+    const page = await ask(clientId, { prompt: 'consent' })
+    expect(page.title).toBe(`${consent.title('Calendar Reader')} · The Notes`)
+    expect(page.fact(consent.website)).toBeUndefined()
+    expect(page.fact(consent.destination)).toContain('localhost:9')
+    expect(page.fact(consent.destination)).toContain(consent.local)
+    expect(boxes(page)).toEqual(['notes:read', 'user:email'])
+  })
+
+  test('an edit while the user is asked: what was shown is no longer so, and nothing is granted', async () => {
+    const clientId = await register()
+    const form = (await ask(clientId)).form('/oauth/authorize')
+    await owner.fill(at.client(clientId), { optional_scopes: undefined })
+    const answer = await user.send(form, { confirm: 'yes' })
+    expect([answer.status, answer.location]).toEqual([400, null])
+    expect(answer.text).toContain(en.problem.clientChanged)
+    expect(await app.server.consents.find(app.user.id, clientId)).toBeUndefined()
+  })
+
+  test('a name in another direction, or in mixed letters, cannot pose as ours', async () => {
+    const hebrew = await ask(await register({ name: 'שלום' }))
+    expect(hebrew.html).toContain('<bdi>שלום</bdi>')
+    const mixed = await ask(await register({ name: 'Nоte Reader' }))
+    expect(mixed.text).toContain(consent.mixesAlphabets)
+  })
+
+  test('one that was deleted, or disabled, is not asked for any more', async () => {
+    const clientId = await register()
+    await app.server.clients.mark(clientId, { isDisabled: true })
+    expect((await ask(clientId)).location).toMatch(/^\/oauth\/errors\?/)
+    const fields = { delete: 'yes', confirm_name: 'Note Reader' }
+    expect((await owner.post(at.client(clientId), fields)).status).toBe(303)
+    expect((await ask(clientId)).location).toMatch(/^\/oauth\/errors\?/)
+  })
+})

@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { en } from '../../../src/pages/messages/en.ts'
+import { count } from '../../support/database.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { clientOf, statusOf } from '../../support/tokens.ts'
+import { tokenRequest } from '../../support/user-agent.ts'
+import { at, type Fields, type Form, idIn, type Page, Person } from './support.ts'
+
+let app: TestServer
+let person: Person
+beforeAll(async () => {
+  app = await startServer()
+  person = await Person.logIn(app)
+})
+afterAll(() => app.close())
+
+const clients = (): number => count(app.database, 'oauth2server_client')
+const tokens = (): number => count(app.database, 'oauth2server_token')
+
+const form = async (path: string): Promise<Form> => (await person.get(path)).form(path, 'name')
+
+const times = (number: number, work: () => Promise<Page>): Promise<Page[]> =>
+  Promise.all(Array.from({ length: number }, work))
+
+/** Where all of them lead. */
+const oneOf = (pages: readonly Page[]): string => {
+  expect(pages.map(({ status }) => status)).toEqual(pages.map(() => 303))
+  const [first, ...others] = new Set(pages.map(({ location }) => location))
+  expect(others).toEqual([])
+  return first ?? ''
+}
+
+describe.each<[string, string, () => number, Fields]>([
+  ['a client', at.newClient, clients, { name: 'Once' }],
+  ['a personal token', at.newToken, tokens, { name: 'Once', scopes: 'notes:read' }],
+])('the form that makes %s', (_name, path, number, fields) => {
+  test('sent twice at once makes one, and both answers lead to it', async () => {
+    for (const parallel of [2, 8]) {
+      const shown = await form(path)
+      const before = number()
+      const location = oneOf(await times(parallel, () => person.send(shown, fields)))
+      expect(number()).toBe(before + 1)
+      const secrets = await times(2, () => person.get(location))
+      const shownOnce = secrets.filter(
+        (page) => page.copied('client-secret') ?? page.copied('access-token'),
+      )
+      expect(shownOnce).toHaveLength(1)
+    }
+  })
+
+  test('sent one after the other makes one; the second time shows no secret', async () => {
+    const shown = await form(path)
+    const before = number()
+    const first = await person.send(shown, fields)
+    await person.follow(first)
+    app.advance(120)
+    const second = await person.send(shown, fields)
+    expect(oneOf([first, second])).toBe(first.location)
+    expect(number()).toBe(before + 1)
+    const page = await person.follow(second)
+    expect([page.status, page.copied('client-secret'), page.copied('access-token')]).toEqual([
+      200,
+      undefined,
+      undefined,
+    ])
+  })
+
+  test('two forms that are filled in alike make two', async () => {
+    const [one, two] = [await form(path), await form(path)]
+    const before = number()
+    const pages = await Promise.all([person.send(one, fields), person.send(two, fields)])
+    expect(new Set(pages.map(({ location }) => location)).size).toBe(2)
+    expect(number()).toBe(before + 2)
+  })
+
+  test('one form that is filled in otherwise after going back makes two', async () => {
+    const shown = await form(path)
+    const before = number()
+    const first = await person.send(shown, fields)
+    const second = await person.send(shown, { ...fields, name: 'Twice' })
+    expect(first.location).not.toBe(second.location)
+    expect(number()).toBe(before + 2)
+  })
+
+  test('invalid, sent twice, then corrected: it is refused twice, and then made', async () => {
+    const shown = await form(path)
+    const before = number()
+    const wrong = await times(2, () => person.send(shown, { ...fields, name: '' }))
+    expect(wrong.map(({ status }) => status)).toEqual([400, 400])
+    expect((await person.send(shown, { ...fields, name: '' })).status).toBe(400)
+    expect(number()).toBe(before)
+    oneOf(await times(2, () => person.send(shown, fields)))
+    expect(number()).toBe(before + 1)
+  })
+
+  test('without form_id: twice at once, or a moment later, makes one; later, two', async () => {
+    const before = number()
+    const send = () => person.post(path, { ...fields, name: 'By hand' })
+    const location = oneOf(await times(2, send))
+    expect((await send()).location).toBe(location)
+    expect(number()).toBe(before + 1)
+    app.advance(11)
+    expect((await send()).location).not.toBe(location)
+    expect(number()).toBe(before + 2)
+  })
+
+  test('another session, or another user, with the same form_id makes another', async () => {
+    const [again, other] = [await Person.logIn(app), await Person.stranger(app)]
+    const { form_id } = (await form(path)).fields
+    const before = number()
+    for (const who of [person, again, other])
+      expect((await who.post(path, { ...fields, form_id })).status).toBe(303)
+    expect(number()).toBe(before + 3)
+  })
+
+  test('on two nodes at once it makes one', async () => {
+    await using beside = await startServer({ beside: app })
+    const there = new Person(beside, person.session, person.user)
+    const shown = await form(path)
+    const before = number()
+    const pages = await Promise.all(
+      [person, there, person, there].map((who) => who.send(shown, fields)),
+    )
+    oneOf(pages)
+    expect(number()).toBe(before + 1)
+  })
+
+  test('whatever form_id is', async () => {
+    for (const form_id of ['', 'x', 'x'.repeat(1_000), ['a', 'b'], '\u0000', '🦔']) {
+      const before = number()
+      oneOf(await times(2, () => person.post(path, { ...fields, name: 'Odd', form_id })))
+      expect(number()).toBe(before + 1)
+    }
+  })
+})
+
+describe('a form that changes something', () => {
+  test('a secret that is reset by a double click is reset once, and the one that is shown works', async () => {
+    const { clientId } = await app.client()
+    const shown = (await person.get(at.client(clientId))).form(at.reset(clientId))
+    const pages = await times(3, () => person.send(shown))
+    expect(oneOf(pages)).toBe(at.client(clientId))
+    const page = await person.get(at.client(clientId))
+    const grant = { grant_type: 'client_credentials' }
+    const basic = { clientId, clientSecret: page.copied('client-secret') ?? '' }
+    expect((await tokenRequest(app.issuer, grant, { basic })).status).toBe(200)
+    app.advance(60)
+    oneOf([await person.send(shown)])
+    expect((await tokenRequest(app.issuer, grant, { basic })).status).toBe(200)
+  })
+
+  test('a token that is rotated by a double click is rotated once', async () => {
+    const { id, accessToken } = await app.server.tokens.createPersonal('Laptop', app.user.id)
+    const shown = (await person.get(at.token(id))).form(at.rotate(id))
+    oneOf(await times(3, () => person.send(shown, { overlap: '3600' })))
+    const value = (await person.get(at.token(id))).copied('access-token') ?? ''
+    expect([await statusOf(app, value), await statusOf(app, accessToken)]).toEqual([200, 200])
+  })
+
+  test.each<[string, () => Promise<readonly [path: string, action: string, Fields]>]>([
+    [
+      'a client is deleted',
+      async () => {
+        const { clientId } = await app.client({ name: 'Gone' })
+        return [at.client(clientId), at.client(clientId), { delete: 'yes', confirm_name: 'Gone' }]
+      },
+    ],
+    [
+      'a token is deleted',
+      async () => {
+        const { id } = await app.server.tokens.createPersonal('Gone', app.user.id)
+        return [at.token(id), at.token(id), { delete: 'yes' }]
+      },
+    ],
+    [
+      'an application is revoked',
+      async () => {
+        const { clientId } = await app.client()
+        await app.server.consents.grant(app.user.id, clientId, [])
+        return [at.list, at.revokeApplication(clientId), {}]
+      },
+    ],
+  ])('%s by a double click: both answers lead to the list', async (_, prepare) => {
+    const [path, action, fields] = await prepare()
+    const page = await person.get(path)
+    const shown = page.form(action, 'delete' in fields ? 'delete' : undefined)
+    expect(oneOf(await times(2, () => person.send(shown, fields)))).toBe(at.list)
+  })
+
+  test('there and back and there again: the last form holds', async () => {
+    const { clientId } = await app.client({ name: 'A' })
+    for (const name of ['B', 'A', 'B', 'A', 'B']) {
+      await person.fill(at.client(clientId), { name })
+      expect((await clientOf(app, clientId)).name).toBe(name)
+    }
+  })
+
+  test('of two tabs the form that is sent last holds', async () => {
+    const { clientId } = await app.client({ name: 'A', description: 'x' })
+    const [one, two] = [await form(at.client(clientId)), await form(at.client(clientId))]
+    const first = await person.send(one, { name: 'One' })
+    const second = await person.send(two, { description: 'Two' })
+    expect([first.status, second.status]).toEqual([303, 303])
+    expect(await clientOf(app, clientId)).toMatchObject({ name: 'A', description: 'Two' })
+  })
+})
+
+test('sent again while the first one is at work for long: 409 and a sentence, and still it makes one', async () => {
+  let release: () => void = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await using slow = await startServer({
+    aroundStore: async ({ name }, operation) => {
+      if (name === 'clients.insert') await held
+      return operation()
+    },
+  })
+  const who = await Person.logIn(slow)
+  const shown = (await who.get(at.newClient)).form(at.newClient)
+  const first = who.send(shown, { name: 'Slow' })
+  const second = await who.send(shown, { name: 'Slow' })
+  expect([second.status, second.alert]).toEqual([409, en.problems.atWork])
+  expect(second.form(at.newClient).fields.name).toEqual(['Slow'])
+  release()
+  const { status, location } = await first
+  expect(status).toBe(303)
+  expect((await who.send(shown, { name: 'Slow' })).location).toBe(location)
+  expect(count(slow.database, 'oauth2server_client')).toBe(1)
+})
+
+test('100 forms at once make 100 things, each shown with its own secret', async () => {
+  const names = Array.from({ length: 100 }, (_, index) => `Many ${index}`)
+  const sent = await Promise.all(names.map((name) => person.post(at.newClient, { name })))
+  const ids = sent.map(({ location }) => idIn(location))
+  expect(new Set(ids).size).toBe(100)
+  const pages = await Promise.all(sent.slice(0, 10).map((page) => person.follow(page)))
+  expect(new Set(pages.map((page) => page.copied('client-secret'))).size).toBe(10)
+})

@@ -1,0 +1,438 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rawHttp } from '../../support/raw-http.ts'
+import { redirectUri, startServer } from '../../support/server.ts'
+import { browser } from '../../support/session.ts'
+import { UserAgent } from '../../support/user-agent.ts'
+import { written } from '../api/script.ts'
+import { afterForms, newWorld, type World } from './every-page.ts'
+import { at, type Page, Person } from './support.ts'
+
+let world: World
+let pages: readonly (readonly [string, Page])[]
+beforeAll(async () => {
+  world = await newWorld()
+  const linked = await Promise.all(
+    world.pages.map(async ({ name, path, who }) => [name, await who.get(path)] as const),
+  )
+  pages = [...linked, ...(await afterForms(world))]
+})
+afterAll(() => world.close())
+
+describe('contract §6.3 every page, whatever its status', () => {
+  test('has a strict content security policy, and is kept by nobody', () => {
+    expect(pages.length).toBeGreaterThan(50)
+    for (const [name, { headers }] of pages) {
+      const policy = headers.get('content-security-policy') ?? ''
+      const [, formAction = ''] = /; form-action (.*)$/.exec(policy) ?? []
+      expect(policy.replace(/form-action .*/, ''), name).toBe(
+        "default-src 'none'; script-src 'self'; connect-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; ",
+      )
+      expect(formAction, name).toMatch(
+        /^'self'(?: https:\/\/client\.example| http:\/\/localhost:9)?$/,
+      )
+      if (formAction !== "'self'") expect(name).toMatch(/^consent/)
+      expect(headers.get('cache-control'), name).toBe('no-store')
+      expect(headers.get('content-type'), name).toBe('text/html; charset=utf-8')
+      expect(headers.get('x-content-type-options'), name).toBe('nosniff')
+      expect(headers.get('x-frame-options'), name).toBe('DENY')
+      expect(headers.get('referrer-policy'), name).toBe('no-referrer')
+      expect(headers.get('vary'), name).toBe('accept-language, cookie')
+      for (const header of ['etag', 'last-modified', 'access-control-allow-origin', 'x-powered-by'])
+        expect(headers.get(header), name).toBeNull()
+    }
+  })
+
+  test('has no script or style of its own in it, and loads nothing from elsewhere', () => {
+    for (const [name, { html }] of pages) {
+      const tags = [...html.matchAll(/<[a-z](?:"[^"]*"|[^">])*>/gi)].map(([tag]) => tag)
+      const bare = tags.map((tag) => tag.replaceAll(/"[^"]*"/g, '""')).join('\n')
+      expect(bare, name).not.toMatch(/\s(?:style|on[a-z]+|srcdoc|formaction|ping|background)=/i)
+      expect(bare, name).not.toMatch(/<(?:style|iframe|object|embed|base|svg|meta http-equiv)\b/i)
+      expect(html.match(/<script\b[^>]*>[\s\S]*?<\/script>/g), name).toEqual([
+        '<script src="/oauth/page.js" type="module"></script>',
+      ])
+      expect(html, name).not.toMatch(/javascript:|@import|url\(/i)
+      for (const [, address = ''] of html.matchAll(/\s(?:src|action)="([^"]*)"/g))
+        expect(address, name).toMatch(/^\/(?!\/)/)
+      for (const [tag] of html.matchAll(/<link\b[^>]*>/g))
+        expect(tag, name).toMatch(/ href="(?:data:,|\/oauth\/style\.css)"/)
+    }
+  })
+
+  test('links that others chose say so, and do not hand on the page', () => {
+    for (const [name, { html }] of pages)
+      for (const [tag] of html.matchAll(/<a\b[^>]*href="https?:[^>]*>/g)) {
+        if (tag.includes(world.app.issuer)) continue
+        expect(tag, name).toContain('rel="noopener noreferrer nofollow"')
+      }
+  })
+
+  test('every form that posts has the token of its own session, and each is told apart', () => {
+    for (const [name, page] of pages) {
+      for (const { action, fields } of page.forms) {
+        expect([name, action, fields.csrf_token?.length]).toEqual([name, action, 1])
+        const isOurs = action.startsWith('/account/') || action.startsWith('/admin/')
+        expect([name, action, 'form_id' in fields]).toEqual([name, action, isOurs])
+      }
+    }
+    const ids = pages.map(([, page]) => page.forms.map(({ fields }) => fields.form_id?.[0]))
+    const perPage = ids.map((all) => new Set(all.filter((id) => id !== undefined)))
+    expect(perPage.every(({ size }) => size <= 1)).toBe(true)
+    const all = perPage.flatMap((set) => [...set])
+    expect(new Set(all).size).toBe(all.length)
+  })
+
+  test('ids are there once, labels lead to fields, and there is one heading of the first rank', () => {
+    for (const [name, { html }] of pages) {
+      const ids = [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id)
+      expect([name, ids.length]).toEqual([name, new Set(ids).size])
+      const targets = [
+        ...html.matchAll(/\s(?:for|form|aria-labelledby|aria-describedby)="([^"]*)"/g),
+      ].flatMap(([, list = '']) => list.split(' '))
+      for (const target of targets) expect(ids, `${name}: ${target}`).toContain(target)
+      const jumps = [...html.matchAll(/href="#([^"]*)"/g)].map(([, target]) => target)
+      for (const target of jumps) expect(ids, `${name}: #${target}`).toContain(target)
+      expect(html.match(/<h1>/g), name).toHaveLength(1)
+    }
+  })
+
+  test('no page shows a secret, a digest, a session or a token, but the ones that are new', () => {
+    const { session } = world.person
+    for (const [name, { html }] of pages) {
+      expect(html, name).not.toContain(session.identifier)
+      if (!/registered|reset|token created|rotated/.test(name))
+        expect(html, name).not.toMatch(/id="(?:client-secret|access-token)"/)
+    }
+  })
+})
+
+describe('HEAD is GET without a body', () => {
+  test('on every page: the same status, the same headers, nothing done', async () => {
+    const before = written(world.app)
+    const compared = [
+      'content-type',
+      'cache-control',
+      'content-language',
+      'vary',
+      'referrer-policy',
+    ]
+    for (const { name, path, who, status } of world.pages) {
+      if (path.startsWith('/oauth/authorize')) continue
+      const get = await who.get(path)
+      const head = await who.request(path, { method: 'HEAD' })
+      expect([name, head.status, head.html]).toEqual([name, status, ''])
+      for (const header of compared)
+        expect([name, header, head.headers.get(header)]).toEqual([
+          name,
+          header,
+          // Nobody reads the page of a wrong method that is asked for by HEAD.
+          get.headers.get(header),
+        ])
+    }
+    expect(written(world.app)).toEqual(before)
+  })
+})
+
+/** Every address of the settings with its methods. */
+const addresses = (): readonly (readonly [string, allow: string, who: Person])[] => {
+  const { person, admin, clientId, tokenId } = world
+  return [
+    [at.list, 'GET, HEAD', person],
+    [at.newClient, 'GET, HEAD, POST', person],
+    [at.client(clientId), 'GET, HEAD, POST', person],
+    [at.reset(clientId), 'POST', person],
+    [at.newToken, 'GET, HEAD, POST', person],
+    [at.token(tokenId), 'GET, HEAD, POST', person],
+    [at.rotate(tokenId), 'POST', person],
+    [at.view(tokenId), 'GET, HEAD', person],
+    [at.revoke(tokenId), 'POST', person],
+    [at.revokeApplication(clientId), 'POST', person],
+    [at.revokeAll, 'POST', person],
+    [at.sessions, 'GET, HEAD, POST', person],
+    [at.admin, 'GET, HEAD, POST', admin],
+  ]
+}
+
+describe('broken ways', () => {
+  test('a wrong method: 405 with Allow, as a page for people, and nothing done', async () => {
+    const before = written(world.app)
+    const { csrfToken } = world.person.session
+    for (const [path, allow, who] of addresses()) {
+      const known = allow.split(', ')
+      for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+        if (known.includes(method)) continue
+        const page = await who.request(`${path}?csrf_token=${csrfToken}&delete=yes`, { method })
+        expect([method, path, page.status]).toEqual([method, path, 405])
+        expect(page.headers.get('allow')).toBe(allow)
+        expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+        const asScript = await who.request(path, { method, headers: { accept: '*/*' } })
+        expect([asScript.status, asScript.headers.get('content-type')]).toEqual([
+          405,
+          'application/json',
+        ])
+      }
+    }
+    expect(written(world.app)).toEqual(before)
+  })
+
+  test('a method that nobody knows: 4xx', async () => {
+    const { cookie } = world.person.session
+    for (const method of ['FOO', 'get', 'PROPFIND']) {
+      const { status } = await rawHttp(world.app, {
+        method,
+        target: at.list,
+        headers: [`Cookie: ${cookie}`, `User-Agent: ${browser}`],
+      })
+      expect([method, status >= 400 && status < 500]).toEqual([method, true])
+    }
+  })
+
+  test('query parameters that nobody knows change nothing', async () => {
+    for (const query of [
+      'a=b',
+      'delete=yes&others=yes&act=delete&confirm=yes',
+      'name=x&scopes=test:scope',
+      '&&&===',
+      '%00',
+      '%',
+      '%zz=%',
+      'access_token=x',
+      '__proto__=x&constructor=x',
+      `a=${'x'.repeat(10_000)}`,
+    ])
+      for (const path of [at.list, at.newClient, at.newToken, at.sessions]) {
+        const [plain, page] = [
+          await world.person.get(path),
+          await world.person.get(`${path}?${query}`),
+        ]
+        expect([query.slice(0, 40), page.status]).toEqual([query.slice(0, 40), 200])
+        expect(page.names).toEqual(plain.names)
+      }
+  })
+
+  test('a part of a list that is none: the first one, or an empty one', async () => {
+    const lists = [
+      ...['clients_after', 'tokens_after', 'authorized_after'].map((name) => [at.list, name]),
+      [at.sessions, 'after'],
+    ] as const
+    for (const [path, name] of lists)
+      for (const value of [
+        '',
+        'x',
+        '1',
+        '.',
+        '1.',
+        '.x',
+        '-1.x',
+        '1e3.x',
+        '0.0',
+        '999999999999999.zzz',
+        '99999999999999999999.x',
+        '1.x\u0000',
+        "1.' or 1=1 --",
+        '١.x',
+        '<script>',
+        'x'.repeat(5_000),
+      ]) {
+        const page = await world.person.get(`${path}?${new URLSearchParams([[name ?? '', value]])}`)
+        expect([name, value, page.status]).toEqual([name, value, 200])
+        expect(page.html).not.toContain('<script>')
+      }
+    const twice = await world.person.get(`${at.list}?clients_after=x&clients_after=y`)
+    expect(twice.status).toBe(200)
+  })
+
+  test('a query that is too long: 414 or 431, and the next request is served', async () => {
+    const { cookie } = world.person.session
+    for (const path of [at.list, at.sessions, at.newClient]) {
+      const { status } = await rawHttp(world.app, {
+        target: `${path}?${'x'.repeat(17_000)}`,
+        headers: [`Cookie: ${cookie}`],
+      })
+      expect([414, 431]).toContain(status)
+    }
+    // As a host with a wider limit would pass it on.
+    const long = new Request(`${world.app.issuer}${at.list}?${'x'.repeat(17_000)}`, {
+      headers: { cookie, 'user-agent': browser },
+    })
+    const answer = await world.app.server.fetch(long, { remoteAddress: '127.0.0.1' })
+    expect(answer.status).toBe(414)
+    expect((await world.person.get(at.list)).status).toBe(200)
+  })
+
+  test('a body that is too large: 413, nothing done', async () => {
+    const before = written(world.app)
+    for (const [path, allow, who] of addresses()) {
+      if (!allow.includes('POST')) continue
+      const page = await who.post(path, { name: 'x'.repeat(65_536) })
+      expect([path, page.status]).toEqual([path, 413])
+      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    }
+    expect(written(world.app)).toEqual(before)
+  })
+
+  test('2,000 fields are taken, for many scopes; one more is too many: 400, nothing done', async () => {
+    const { person, app } = world
+    const before = written(app)
+    // Besides them: the CSRF token and the name.
+    const many = (count: number) => ({ a: Array.from({ length: count }, () => 'b'), name: 'Many' })
+    expect((await person.post(at.newClient, many(1_999))).status).toBe(400)
+    const scopes = Array.from({ length: 5_000 }, () => 'x')
+    expect((await person.post(at.newToken, { name: 'x', scopes })).status).toBe(400)
+    expect(written(app)).toEqual(before)
+    expect((await person.post(at.newClient, many(1_998))).status).toBe(303)
+  })
+
+  test('an empty body, and fields that are no text: 4xx', async () => {
+    const { person } = world
+    const send = (body: string) =>
+      person.request(at.newClient, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      })
+    for (const body of ['', '&', '=', 'name=x', '%', 'csrf_token=%ff%fe&name=%ff'])
+      expect([body, (await send(body)).status]).toEqual([body, 403])
+    const token = `csrf_token=${person.session.csrfToken}`
+    for (const name of ['', '%00', '%ed%a0%80'.repeat(41), '%0a'])
+      expect([name, (await send(`${token}&name=${name}`)).status]).toEqual([name, 400])
+    expect((await send(`${token}&name[]=x`)).status).toBe(400)
+  })
+
+  test('a compressed body is refused', async () => {
+    const page = await world.person.request(at.newClient, {
+      method: 'POST',
+      body: new URLSearchParams({ name: 'x' }),
+      headers: { 'content-encoding': 'gzip' },
+    })
+    expect(page.status).toBe(400)
+  })
+
+  test.each([
+    '/account/settings//applications/',
+    '//account/settings/applications/',
+    '/account/settings/applications//',
+    '/account/settings/applications/clients//',
+    '/account/settings/applications/clients/',
+    '/account/settings/applications/tokens/',
+    '/account/settings/applications/authorized/',
+    '/account/settings/applications/authorized//revoke/',
+    '/account/settings/applications/clients/%00/',
+    '/account/settings/applications/clients/%/',
+    '/account/settings/applications/clients/%zz/',
+    '/account/settings/applications/clients/%ff/',
+    '/account/settings/applications/clients/%2F/',
+    '/account/settings/applications/clients/..%2f..%2f/',
+    '/account/settings/applications/clients/a/b/',
+    '/account/settings/applications/clients/new/new/',
+    '/account/settings/applications/CLIENTS/NEW/',
+    '/account/settings/applications/clients/new/index.html',
+    '/account/settings/applications/tokens/1/view/view/',
+    '/account/settings/applications\\clients\\new/',
+    '/ACCOUNT/SETTINGS/applications/',
+    '/account/settings/activity/',
+    '/admin/applications/x/',
+  ])('%s leads nowhere', async (target) => {
+    const { cookie } = world.admin.session
+    const before = written(world.app)
+    for (const method of ['GET', 'POST']) {
+      const { status, headers } = await rawHttp(world.app, {
+        method,
+        target,
+        headers: [
+          `Cookie: ${cookie}`,
+          `User-Agent: ${browser}`,
+          'Accept: text/html',
+          'Content-Type: application/x-www-form-urlencoded',
+        ],
+      })
+      expect([method, status]).toEqual([method, 404])
+      expect(headers.get('location')).toBeNull()
+    }
+    expect(written(world.app)).toEqual(before)
+  })
+
+  test.each([
+    ['/account/settings/applications/./clients/new/', at.newClient],
+    ['/account/settings/applications/clients/../', at.list],
+    ['/account/settings/applications/clients/%2e%2e/', at.list],
+    ['/account/settings/applications/x/../clients/new/', at.newClient],
+  ])('dots in a path, %s: the page that a browser would ask for', async (target, path) => {
+    const headers = [`Cookie: ${world.person.session.cookie}`, `User-Agent: ${browser}`]
+    const { status, text } = await rawHttp(world.app, { target, headers })
+    const title = /<h1>[^<]*<\/h1>/.exec(text)?.[0]
+    expect([status, title]).toEqual([
+      200,
+      /<h1>[^<]*<\/h1>/.exec((await world.person.get(path)).html)?.[0],
+    ])
+  })
+
+  test('HTTP/1.0, another Host and an absolute address change no link and no redirect', async () => {
+    const path = at.list
+    for (const headers of [
+      ['Host: evil.example'],
+      ['Host: evil.example', 'X-Forwarded-Host: evil.example', 'Forwarded: host=evil.example'],
+    ]) {
+      const { status, headers: answer, text } = await rawHttp(world.app, { target: path, headers })
+      expect([status, answer.get('location')]).toEqual([
+        303,
+        `/login?next=${encodeURIComponent(path)}`,
+      ])
+      expect(text).not.toContain('evil')
+    }
+    const signedIn = await rawHttp(world.app, {
+      target: at.client(world.clientId),
+      headers: [
+        'Host: evil.example',
+        'X-Forwarded-Host: evil.example',
+        `Cookie: ${world.person.session.cookie}`,
+        `User-Agent: ${browser}`,
+      ],
+    })
+    expect(signedIn.status).toBe(200)
+    expect(signedIn.text).not.toContain('evil')
+  })
+
+  test('nothing of this was a fault of ours', () => {
+    expect(world.app.log.filter(({ level }) => level === 'error')).toEqual([])
+  })
+})
+
+describe('a server under a path, with prefixes of its own', () => {
+  test('every link and every form of every page leads to it', async () => {
+    await using app = await startServer({
+      basePath: '/auth/v2',
+      settingsPrefix: '/me',
+      adminPrefix: '/staff',
+      loginPath: '/enter',
+      logoutPath: '/leave',
+      oauthPrefix: '/o',
+    })
+    const agent = new UserAgent({ 'user-agent': browser, accept: 'text/html' })
+    const login = await agent.browse(`${app.issuer}/me/applications/`)
+    expect(login.address).toContain('/auth/v2/enter?next=')
+    await agent.submit(login, { email: app.user.email, password: app.password })
+    const session = { ...world.person.session, agent }
+    const person = new Person(app, session, app.user)
+    const list = '/auth/v2/me/applications/'
+    const client = await person.fill(`${list}clients/new/`, {
+      name: 'Printer',
+      redirect_uris: redirectUri,
+    })
+    const token = await person.fill(`${list}tokens/new/`, { name: 'Laptop' })
+    const found = [
+      await person.get(list),
+      await person.follow(client),
+      await person.follow(token),
+      await person.get('/auth/v2/me/sessions/'),
+      await person.get('/auth/v2/staff/applications/'),
+    ]
+    expect(found.map(({ status }) => status)).toEqual([200, 200, 200, 200, 404])
+    expect(found[1]?.copied('client-secret')).toMatch(/^\w{60}$/)
+    for (const { html } of found)
+      for (const [, address = ''] of html.matchAll(/\s(?:src|action|href)="(\/[^"]*)"/g))
+        expect(address).toMatch(/^\/auth\/v2\//)
+    expect((await person.get('/me/applications/')).status).toBe(404)
+    expect((await person.get(at.list)).status).toBe(404)
+  })
+})

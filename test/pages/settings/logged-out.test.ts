@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { browser } from '../../support/session.ts'
+import { authorizationOf } from '../../support/tokens.ts'
+import { UserAgent } from '../../support/user-agent.ts'
+import { written } from '../api/script.ts'
+import { at, body, Person } from './support.ts'
+
+let app: TestServer
+let clientId: string
+let tokenId: number
+let deviceId: number
+beforeAll(async () => {
+  app = await startServer()
+  clientId = (await app.client()).clientId
+  tokenId = (await app.server.tokens.createPersonal('Laptop', app.user.id)).id
+  deviceId = (await authorizationOf(app, clientId)).token.id
+})
+afterAll(() => app.close())
+
+/** Addresses that show something, and those that only take forms. */
+const shown = (): readonly string[] => [
+  at.list,
+  at.newClient,
+  at.client(clientId),
+  at.newToken,
+  at.token(tokenId),
+  at.view(deviceId),
+  at.sessions,
+  at.admin,
+]
+const onlyPosted = (): readonly string[] => [
+  at.reset(clientId),
+  at.rotate(tokenId),
+  at.revoke(deviceId),
+  at.revokeApplication(clientId),
+  at.revokeAll,
+]
+const posted = (): readonly string[] => [
+  at.newClient,
+  at.client(clientId),
+  at.newToken,
+  at.token(tokenId),
+  at.sessions,
+  at.admin,
+]
+
+const loginWith = (next: string): string => `/login?next=${encodeURIComponent(next)}`
+
+const newAgent = (): UserAgent => new UserAgent({ 'user-agent': browser })
+
+const open = async (path: string, init: RequestInit = {}, agent = newAgent()) => {
+  const answer = await agent.fetch(`${app.issuer}${path}`, init)
+  const location = answer.headers.get('location')
+  return { status: answer.status, location, text: await answer.text() }
+}
+
+const form = (headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  headers,
+  body: body({ name: 'x', csrf_token: 'x', delete: 'yes', others: 'yes' }),
+})
+
+describe('contract §2 logged out: 303 to the login', () => {
+  test('every address that is shown, by GET and HEAD', async () => {
+    for (const path of shown()) {
+      for (const method of ['GET', 'HEAD'])
+        expect(await open(path, { method }), path).toEqual({
+          status: 303,
+          location: loginWith(path),
+          text: '',
+        })
+    }
+  })
+
+  test('the address with its query', async () => {
+    const path = `${at.list}?clients_after=1.x&ui_locales=de`
+    expect((await open(path)).location).toBe(loginWith(path))
+  })
+
+  test('every form: nothing is done, and the login leads to the page that it stands on', async () => {
+    const before = written(app)
+    for (const path of posted())
+      expect(await open(path, form()), path).toMatchObject({
+        status: 303,
+        location: loginWith(path),
+      })
+    for (const path of onlyPosted())
+      expect(await open(path, form()), path).toMatchObject({
+        status: 303,
+        location: loginWith(at.list),
+      })
+    expect(written(app)).toEqual(before)
+  })
+
+  test('also where the id is nobody’s: nobody learns which are there', async () => {
+    for (const path of [at.client('absent'), at.token(999), at.view(999)])
+      expect((await open(path)).location).toBe(loginWith(path))
+    expect((await open(at.reset('absent'), form())).location).toBe(loginWith(at.list))
+  })
+
+  test('the login leads back to the page, which is then there', async () => {
+    for (const path of [
+      ...shown().filter((path) => path !== at.admin),
+      `${at.list}?tokens_after=9.`,
+    ]) {
+      const agent = newAgent()
+      const login = await agent.browse(`${app.issuer}${path}`)
+      expect(login.address).toBe(`${app.issuer}${loginWith(path)}`)
+      const answer = await agent.submit(login, { email: app.user.email, password: app.password })
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, path])
+      expect((await open(path, {}, agent)).status).toBe(200)
+    }
+  })
+
+  test('the login after a form that was sent leads to where the form stands', async () => {
+    for (const [path, back] of [
+      [at.newClient, at.newClient],
+      [at.rotate(tokenId), at.list],
+      [at.revokeApplication(clientId), at.list],
+    ] as const) {
+      const agent = newAgent()
+      const { location } = await open(path, form(), agent)
+      const login = await agent.browse(new URL(location ?? '', app.issuer))
+      const answer = await agent.submit(login, { email: app.user.email, password: app.password })
+      expect(answer.headers.get('location')).toBe(back)
+      expect((await open(back, {}, agent)).status).toBe(200)
+    }
+  })
+
+  test('an address without its last slash leads there, form and all', async () => {
+    for (const path of [...shown(), ...onlyPosted()]) {
+      const { status, location } = await open(`${path.slice(0, -1)}?a=b`, form())
+      expect([status, location], path).toEqual([308, `${path}?a=b`])
+    }
+  })
+})
+
+describe('P-11 pages look at the cookie only', () => {
+  const tokens = async (): Promise<readonly string[]> => {
+    const personal = await app.personalToken(['notes:read', 'notes:write', 'user:email'])
+    const { accessToken } = await authorizationOf(app, clientId)
+    const { session } = await Person.logIn(app)
+    return [personal, accessToken, session.jwt]
+  }
+
+  test('a token in the header or in the query changes nothing for who is logged out', async () => {
+    for (const token of await tokens()) {
+      const headers = { authorization: `Bearer ${token}` }
+      const before = written(app)
+      for (const path of [...shown(), ...posted()]) {
+        const withQuery = `${path}?access_token=${token}`
+        expect(await open(path, { headers })).toMatchObject({
+          status: 303,
+          location: loginWith(path),
+        })
+        // The token goes nowhere from here, not even to our own login.
+        expect((await open(withQuery)).location).toBe(loginWith(path))
+      }
+      for (const path of [...posted(), ...onlyPosted()]) {
+        expect((await open(path, form(headers))).status, path).toBe(303)
+        const inBody = { name: 'x', access_token: token }
+        const sent = await open(path, { method: 'POST', body: body(inBody) })
+        expect(sent.location).toMatch(/^\/login\?next=/)
+      }
+      expect(written(app)).toEqual(before)
+    }
+  })
+
+  test('who is logged in is the one of the cookie, whatever token comes with it', async () => {
+    const person = await Person.stranger(app)
+    for (const token of [...(await tokens()), 'nonsense', 'a.b.c']) {
+      const page = await person.get(`${at.list}?access_token=${encodeURIComponent(token)}`, {
+        authorization: `Bearer ${token}`,
+      })
+      expect(page.status).toBe(200)
+      expect(page.text).toContain(person.user.email)
+      expect(page.html).not.toContain(clientId)
+    }
+  })
+
+  test('a token stands in for no CSRF token', async () => {
+    const person = await Person.logIn(app)
+    const [personal = ''] = await tokens()
+    const before = written(app)
+    const headers = { authorization: `Bearer ${personal}` }
+    expect((await person.postRaw(at.newClient, { name: 'x' }, headers)).status).toBe(403)
+    expect((await person.postRaw(at.revokeAll, {}, headers)).status).toBe(403)
+    expect(written(app)).toEqual(before)
+  })
+
+  test('a request with two session cookies has none', async () => {
+    const { session } = await Person.logIn(app)
+    const cookie = `${session.cookie}; ${session.cookie}`
+    const answer = await fetch(`${app.issuer}${at.list}`, {
+      headers: { cookie, 'user-agent': browser },
+      redirect: 'manual',
+    })
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, loginWith(at.list)])
+  })
+
+  test('a session that ended, was moved, or whose user is inactive: logged out', async () => {
+    const person = await Person.stranger(app)
+    const { cookie } = person.session
+    const elsewhere = await fetch(`${app.issuer}${at.list}`, {
+      headers: { cookie, 'user-agent': 'another browser' },
+      redirect: 'manual',
+    })
+    expect(elsewhere.status).toBe(303)
+    expect((await person.get(at.list)).status).toBe(200)
+    await app.server.users.setActive(person.user.id, false)
+    expect((await person.get(at.list)).location).toBe(loginWith(at.list))
+    expect((await person.post(at.newClient, { name: 'x' })).location).toBe(loginWith(at.newClient))
+  })
+})

@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest'
+import { type Language, languages } from '../../../src/pages/messages/languages.ts'
+import { leavesOf, unusedMessages } from './message-use.ts'
+
+const codes = Object.keys(languages) as Language[]
+const leaves = leavesOf()
+
+const textAt = (language: Language, leaf: string): unknown =>
+  leaf
+    .split('/')
+    .reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], languages[language])
+
+type Text = (...given: readonly unknown[]) => string
+
+const marker = '⟦marker⟧'
+
+/** The parameters of a text with numbers where it counts, and else texts. */
+const samplesOf = (text: Text): readonly (readonly unknown[])[] => {
+  if (text.length === 2) return [[7, marker]]
+  const isCounted = /NaN/.test(text(marker)) || !text(marker).includes(marker)
+  return isCounted ? [3, 7, 12, 25, 1_000].map((number) => [number]) : [[marker]]
+}
+
+const shown = (language: Language, value: unknown): string =>
+  typeof value === 'number' ? value.toLocaleString(language) : String(value)
+
+describe('every language has every text', () => {
+  test('those that the issue names are there', () => {
+    expect(codes.toSorted()).toEqual(['ar', 'de', 'en', 'es', 'fr', 'it', 'ja', 'pl', 'pt', 'zh'])
+  })
+
+  test.each(codes)('%s: the same names, each of the same kind, none empty', (language) => {
+    expect(leavesOf(languages[language]).toSorted()).toEqual(leaves.toSorted())
+    for (const leaf of leaves) {
+      const [text, english] = [textAt(language, leaf), textAt('en', leaf)]
+      expect([leaf, typeof text]).toEqual([leaf, typeof english])
+      if (typeof text === 'string') {
+        expect(text.trim(), leaf).toBe(text)
+        expect(text, leaf).not.toBe('')
+        expect(text, leaf).not.toMatch(/[<>]|undefined|\bnull\b|\$\{|TODO|\?\?\?/)
+      }
+    }
+  })
+
+  test.each(codes)('%s: what a text is given stands in it', (language) => {
+    for (const leaf of leaves) {
+      const text = textAt(language, leaf)
+      if (typeof text !== 'function') continue
+      for (const sample of samplesOf(text as Text)) {
+        const result = (text as Text)(...sample)
+        for (const value of sample) {
+          const written = [String(value), shown(language, value)]
+          const has = written.some((part) => result.includes(part))
+          expect([leaf, has, result]).toEqual([leaf, true, result])
+        }
+        expect(result, leaf).not.toMatch(/undefined|NaN|\[object|#(?! )/)
+      }
+      // One, none and two of a thing may be words.
+      for (const number of [0, 1, 2]) {
+        const result = (text as Text)(number, number)
+        expect(result.trim(), leaf).not.toBe('')
+        expect(result, leaf).not.toMatch(/undefined|NaN|\[object/)
+      }
+    }
+  })
+})
+
+/**
+ * The same words in both languages: proper words of the field, or spelt alike. Each is looked at before it
+ * is put here.
+ */
+const alike: Readonly<Record<Language, readonly string[]>> = {
+  en: [],
+  ar: [],
+  de: [
+    'client/name',
+    'client/website',
+    'consent/website',
+    'error/details',
+    'facts/website',
+    'token/name',
+  ],
+  es: ['admin/tokens'],
+  fr: [
+    'admin/clients',
+    'admin/title',
+    'applications/title',
+    'client/description',
+    'client/type',
+    'facts/type',
+    'frame/admin',
+    'frame/applications',
+    'frame/pages',
+    'frame/sessions',
+    'home/admin',
+    'home/sessions',
+    'sessions/title',
+  ],
+  // As the documents of the field have them: `client secret`, `account`, `password`.
+  it: ['facts/clientSecret', 'frame/navigation', 'login/password'],
+  ja: [],
+  pl: [],
+  pt: ['admin/tokens'],
+  zh: [],
+}
+
+describe('no text was forgotten to be translated', () => {
+  const same = (language: Language): readonly string[] =>
+    leaves.filter((leaf) => {
+      const [text, english] = [textAt(language, leaf), textAt('en', leaf)]
+      if (typeof text !== 'function') return text === english
+      return samplesOf(english as Text).every(
+        (sample) => (text as Text)(...sample) === (english as Text)(...sample),
+      )
+    })
+
+  test.each(codes.filter((code) => code !== 'en'))('%s differs from English', (language) => {
+    expect(same(language).toSorted()).toEqual(alike[language].toSorted())
+  })
+
+  test.each<[Language, RegExp]>([
+    ['ar', /\p{Script=Arabic}/u],
+    ['ja', /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u],
+    ['zh', /\p{Script=Han}/u],
+  ])('%s is written in its own letters', (language, letters) => {
+    for (const leaf of leaves) {
+      const text = textAt(language, leaf)
+      const result = typeof text === 'function' ? (text as Text)(7, marker) : String(text)
+      expect(result, leaf).toMatch(letters)
+    }
+  })
+
+  test('no two languages are the same file', () => {
+    const texts = codes.map((code) => leaves.map((leaf) => String(textAt(code, leaf))).join('\n'))
+    expect(new Set(texts).size).toBe(codes.length)
+  })
+})
+
+describe('no text is there that nobody uses', () => {
+  test('each is used somewhere in the sources', () => {
+    expect(unusedMessages()).toEqual([])
+  })
+
+  test('the search sees what is not used', () => {
+    expect(unusedMessages(['']).toSorted()).toEqual(leaves.toSorted())
+    const source = `
+      export const page = (view: View, frame: Frame) => {
+        const { login, admin: words } = frame.texts
+        const { title: heading } = login
+        call(heading, words.search, frame.texts.error.known[view.error].what, words.events)
+      }
+      const code = 'access_denied'
+      const event = 'client.deleted'
+      const of = ({ texts: { home } }: Frame) => home.title
+      const name = 'invalid_scope'`
+    const used = leaves.filter((leaf) => !unusedMessages([source]).includes(leaf))
+    expect(used.toSorted()).toEqual([
+      'admin/events/client.deleted',
+      'admin/search',
+      'error/known/access_denied/what',
+      'error/known/invalid_scope/what',
+      'home/title',
+      'login/title',
+    ])
+  })
+})

@@ -1,0 +1,393 @@
+import { Scope } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { en } from '../../../src/pages/messages/en.ts'
+import { count } from '../../support/database.ts'
+import { hostileTexts, skeleton } from '../../support/html.ts'
+import { startServer, type TestOptions, type TestServer, testScopes } from '../../support/server.ts'
+import { statusOf } from '../../support/tokens.ts'
+import { at, curl, type Fields, idIn, type Page, Person } from './support.ts'
+
+const { problems } = en
+const day = 86_400
+/** The day of the tests' clock. */
+const today = '2026-11-21'
+
+let app: TestServer
+let person: Person
+beforeAll(async () => {
+  app = await startServer({ scopes: [...testScopes, new Scope('plain')] })
+  person = await Person.logIn(app)
+})
+afterAll(() => app.close())
+
+const create = (changes: Fields, as = person): Promise<Page> => as.fill(at.newToken, changes)
+
+const valueOn = (page: Page): string | undefined => page.copied('access-token')
+
+/** The token that a form led to, with its value. */
+const created = async (changes: Fields, as = person) => {
+  const sent = await create({ name: 'Laptop', ...changes }, as)
+  expect(sent.status).toBe(303)
+  const id = idIn(sent.location)
+  expect(sent.location).toBe(at.token(id))
+  const page = await as.follow(sent)
+  const managed = await as.app.server.personalTokens.find(as.user.id, Number(id))
+  if (!managed) throw new Error('There is no such token.')
+  return { ...managed, id, page, value: valueOn(page) ?? '' }
+}
+
+const refused = async (changes: Fields, as = person): Promise<Page> => {
+  const tables = ['oauth2server_token', 'oauth2server_client']
+  const before = tables.map((table) => count(as.app.database, table))
+  const page = await create({ name: 'Laptop', ...changes }, as)
+  expect([page.status, page.location]).toEqual([400, null])
+  expect(tables.map((table) => count(as.app.database, table))).toEqual(before)
+  return page
+}
+
+describe('creating a personal token', () => {
+  test('the form offers scopes under their groups with their help texts, internal ones not', async () => {
+    const { html } = await person.get(at.newToken)
+    const groups = [
+      ...html.matchAll(
+        /<fieldset class="group">\s*<legend>([^<]*)<\/legend>([\s\S]*?)<\/fieldset>/g,
+      ),
+    ]
+    const shown = groups.map(([, heading, boxes = '']) => [
+      heading,
+      ...[...boxes.matchAll(/name="scopes" value="([^"]*)"/g)].map(([, id]) => id),
+    ])
+    expect(shown).toEqual([
+      ['Notes', 'notes:read', 'notes:write'],
+      [en.facts.otherGroup, 'plain'],
+      ['User', 'user:email'],
+    ])
+    for (const scope of testScopes) expect(html.includes(scope.helpText)).toBe(!scope.isInternal)
+    expect(html).not.toContain('test:scope')
+    expect(html).not.toMatch(/name="scopes"[^>]* checked/)
+  })
+
+  test('a name is enough: no scope, no end, and the kind of token that the specification knows', async () => {
+    const { token, name, value, lastUse } = await created({ name: '  Läptop ' })
+    expect(name).toBe('Läptop')
+    expect(token).toMatchObject({
+      userId: app.user.id,
+      scopes: [],
+      expires: null,
+      isPersonal: true,
+      isInternal: false,
+      authorizationId: null,
+    })
+    expect(lastUse).toBeNull()
+    expect(value).toMatch(/^[A-Za-z0-9]{60}$/)
+    expect(await app.server.clients.find(token.clientId)).toMatchObject({
+      name: 'Läptop',
+      isInternal: true,
+      isConfidential: false,
+      isPersonal: true,
+      userId: app.user.id,
+    })
+  })
+
+  test('the ticked scopes are what it may do', async () => {
+    const { value, token } = await created({ scopes: ['notes:read', 'plain'] })
+    expect(token.scopes).toEqual(['notes:read', 'plain'])
+    const info = await fetch(`${app.issuer}/oauth/info`, {
+      headers: { authorization: `Bearer ${value}` },
+    })
+    expect(await info.json()).toEqual({
+      user: { id: app.user.id },
+      client: null,
+      scopes: ['notes:read', 'plain'],
+    })
+  })
+
+  test('a scope that is sent twice counts once; no box ticked and an empty one are none', async () => {
+    expect((await created({ scopes: ['plain', 'plain'] })).token.scopes).toEqual(['plain'])
+    expect((await created({ scopes: ['', ''] })).token.scopes).toEqual([])
+  })
+
+  test.each<[string, readonly string[] | string, wrong: string]>([
+    ['an internal one', 'test:scope', 'test:scope'],
+    ['an internal one among others', ['notes:read', 'test:scope'], 'test:scope'],
+    ['an unknown one', 'rw:all', 'rw:all'],
+    ['several in one', 'notes:read plain', 'notes:read plain'],
+    ['in another case', 'NOTES:READ', 'NOTES:READ'],
+    ['with a space behind it', 'plain ', 'plain'],
+    ['a name of ours', 'constructor', 'constructor'],
+    ['markup', '<b>x</b>', '<b>x</b>'],
+  ])('SC-01 scope by hand, %s: 400, the form, nothing stored', async (_, scopes, wrong) => {
+    const page = await refused({ scopes, expires: '2027-01-31' })
+    expect(page.wrong('scopes')?.replaceAll(/\s+/g, ' ')).toBe(
+      problems.scopeUnknown(wrong).replaceAll(/\s+/g, ' '),
+    )
+    const { fields } = page.form(at.newToken)
+    expect(fields).toMatchObject({ name: ['Laptop'], expires: ['2027-01-31'] })
+    expect(fields.scopes ?? []).toEqual([scopes].flat().filter((scope) => scope === 'notes:read'))
+  })
+
+  test.each<[string, string | undefined, sentence: string]>([
+    ['missing', undefined, problems.nameMissing],
+    ['empty', '', problems.nameMissing],
+    ['of spaces', ' \u2003 ', problems.nameMissing],
+    ['41 characters', 'x'.repeat(41), problems.nameTooLong(40)],
+    ['with a mark of direction', 'a\u200Eb', problems.unseenCharacter],
+    ['with NUL', 'a\u0000', problems.unseenCharacter],
+  ])('a name, %s: 400, the form as it was typed, nothing stored', async (_, name, sentence) => {
+    const page = await refused({ name, scopes: ['plain'], expires: '2027-01-31' })
+    expect(page.wrong('name')).toBe(sentence)
+    expect(page.alert).toContain(sentence)
+    expect(page.form(at.newToken).fields).toMatchObject({
+      name: [name ?? ''],
+      scopes: ['plain'],
+      expires: ['2027-01-31'],
+    })
+    const sent = await person.send(page.form(at.newToken), { name: 'Corrected' })
+    expect((await person.follow(sent)).title).toContain('Corrected')
+  })
+
+  test.each(['name', 'expires'])('%s that is given twice: 400, nothing stored', async (field) => {
+    await refused({ [field]: ['2027-01-31', '2027-01-31'] })
+    await refused({ [field]: ['2027-01-31', '2027-02-28'] })
+  })
+
+  test('what the form does not have cannot be set', async () => {
+    const other = await Person.stranger(app)
+    const { token, value } = await created({
+      user_id: String(other.user.id),
+      is_internal: 'true',
+      is_personal: 'false',
+      access_token: 'mine',
+      client_id: 'mine',
+      expires_in: '1',
+      id: '1',
+    })
+    expect(token).toMatchObject({
+      userId: app.user.id,
+      isInternal: false,
+      isPersonal: true,
+      expires: null,
+    })
+    expect(value).not.toContain('mine')
+  })
+
+  test.each(hostileTexts)(
+    'XS-01 its name is shown as text, wherever it appears: %s',
+    async (text) => {
+      const owner = await Person.stranger(app)
+      const name = [...text].slice(0, 40).join('')
+      const wrong = await create({ name, scopes: text, expires: text }, owner)
+      expect(wrong.status).toBe(400)
+      expect(wrong.form(at.newToken).fields).toMatchObject({ name: [name], expires: [text] })
+      const harmless = await created({ name: 'x' }, owner)
+      const { page, id } = await created({ name }, owner)
+      expect(skeleton(page.html)).toEqual(skeleton(harmless.page.html))
+      expect(page.title.startsWith(`${name} · `)).toBe(true)
+      const list = await owner.get(at.list)
+      expect(list.item(name.trim().replaceAll(/\s+/g, ' '))).toContain(`href="${at.token(id)}"`)
+    },
+  )
+})
+
+describe('when it ends', () => {
+  const dayAfter = (days: number): string =>
+    new Date(Date.parse(today) + days * day * 1000).toISOString().slice(0, 10)
+
+  test('the form offers the days from today, without a last one', async () => {
+    const { html } = await person.get(at.newToken)
+    const field = /<input id="expires"[^>]*>/.exec(html)?.[0] ?? ''
+    expect(field).toContain(` min="${dayAfter(0)}"`)
+    expect(field).not.toMatch(/ max=| required/)
+  })
+
+  test.each<[string, string | undefined, days: number | null]>([
+    ['missing', undefined, null],
+    ['empty', '', null],
+    ['today', dayAfter(0), 1],
+    ['tomorrow', dayAfter(1), 2],
+    ['a leap day', '2028-02-29', (Date.parse('2028-03-01') - Date.parse(today)) / day / 1000],
+    ['in nine years', dayAfter(9 * 365), 9 * 365 + 1],
+  ])('expires %s: to the end of that day, in UTC', async (_, expires, days) => {
+    const { token, page } = await created({ expires })
+    const end = days === null ? null : Date.parse(today) + days * day * 1000
+    expect(token.expires).toBe(end)
+    if (end === null) expect(page.fact(en.facts.expires)).toBe(en.facts.never)
+    else expect(page.html).toContain(`<time datetime="${new Date(end).toISOString()}"`)
+  })
+
+  test('it works until then, and not a second longer', async () => {
+    await using own = await startServer()
+    const owner = await Person.logIn(own)
+    own.advance(day / 2)
+    const { value, id } = await created({ expires: today }, owner)
+    own.advance(day / 2 - 1)
+    expect(await statusOf(own, value)).toBe(200)
+    own.advance(1)
+    expect(await statusOf(own, value)).toBe(401)
+    const page = await owner.get(at.token(id))
+    expect(page.text).toContain(en.token.expiredAbout)
+    expect((await owner.get(at.list)).item('Laptop')).toContain(en.facts.expired)
+  })
+
+  test.each<[string, string, keyof typeof problems]>([
+    ['yesterday', dayAfter(-1), 'expiresInPast'],
+    ['long ago', '0001-01-01', 'expiresInPast'],
+    ['a day that is none', '2027-02-30', 'expiresInvalid'],
+    ['a month that is none', '2027-13-01', 'expiresInvalid'],
+    ['a leap day in another year', '2027-02-29', 'expiresInvalid'],
+    ['a word', 'tomorrow', 'expiresInvalid'],
+    ['a number', '3600', 'expiresInvalid'],
+    ['in another order', '31.01.2027', 'expiresInvalid'],
+    ['a short year', '27-01-31', 'expiresInvalid'],
+    ['a long year', '12027-01-31', 'expiresInvalid'],
+    ['with a space', ' 2027-01-31', 'expiresInvalid'],
+    ['in other digits', '٢٠٢٧-٠١-٣١', 'expiresInvalid'],
+    ['negative', '-2027-01-31', 'expiresInvalid'],
+  ])(
+    'expires %s: 400, the form with what was typed, nothing stored',
+    async (_, expires, problem) => {
+      const page = await refused({ expires, scopes: ['plain'] })
+      expect(page.wrong('expires')).toBe(problems[problem])
+      expect(page.form(at.newToken).fields).toMatchObject({
+        name: ['Laptop'],
+        expires: [expires],
+        scopes: ['plain'],
+      })
+    },
+  )
+
+  test('a day further away than any token may live is not silently another one', async () => {
+    for (const expires of [dayAfter(11 * 365), '9999-12-31']) {
+      const page = await refused({ expires })
+      expect(page.wrong('expires')).toBeDefined()
+      expect(page.form(at.newToken).fields.expires).toEqual([expires])
+    }
+  })
+
+  describe('where the application sets a longest life', () => {
+    const most: TestOptions = { tokenPersonalMaxExpiresIn: 30 * day }
+    let strict: TestServer
+    let owner: Person
+    beforeAll(async () => {
+      strict = await startServer(most)
+      strict.advance(day / 2)
+      owner = await Person.logIn(strict)
+    })
+    afterAll(() => strict.close())
+
+    test('the form offers no later day, and wants one', async () => {
+      const field = /<input id="expires"[^>]*>/.exec((await owner.get(at.newToken)).html)?.[0]
+      expect(field).toContain(` min="${dayAfter(0)}" max="${dayAfter(30)}" required`)
+    })
+
+    test.each<[string, string | undefined, keyof typeof problems]>([
+      ['missing', undefined, 'expiresMissing'],
+      ['empty', '', 'expiresMissing'],
+      ['a day too late', dayAfter(31), 'expiresTooLate'],
+      ['years too late', '2036-01-01', 'expiresTooLate'],
+      ['for ever and a day', '9999-12-31', 'expiresTooLate'],
+      ['yesterday', dayAfter(-1), 'expiresInPast'],
+      ['a word', 'never', 'expiresInvalid'],
+    ])('expires %s: 400, nothing stored', async (_, expires, problem) => {
+      const page = await refused({ expires }, owner)
+      const text = problems[problem]
+      const latest = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' })
+      const sentence =
+        typeof text === 'function' ? text(latest.format(new Date(dayAfter(30))) as never) : text
+      expect(page.wrong('expires')).toBe(sentence)
+      expect(page.form(at.newToken).fields.expires).toEqual([expires ?? ''])
+    })
+
+    test('the latest day is taken, and the life is no longer than allowed', async () => {
+      const { token } = await created({ expires: dayAfter(30) }, owner)
+      expect(token.expires).toBe(strict.now() + 30 * day * 1000)
+      const shorter = await created({ expires: dayAfter(29) }, owner)
+      expect(shorter.token.expires).toBe(Date.parse(dayAfter(30)))
+    })
+  })
+})
+
+describe('the value is shown once', () => {
+  test('on the page that the form leads to, with a curl command that works as it stands', async () => {
+    const { page, value, id } = await created({ scopes: ['notes:read'] })
+    expect(page.done).toBe(en.done.tokenCreated)
+    expect(page.text).toContain(en.token.once)
+    expect(await statusOf(app, value)).toBe(200)
+    const command = page.copied('curl') ?? ''
+    expect(command).toContain(value)
+    expect(await curl(command)).toEqual({ status: 200, body: '{"ping":"pong"}' })
+    expect(page.html.split(value)).toHaveLength(3)
+    for (const again of [await person.get(at.token(id)), await person.get(at.list)]) {
+      expect(again.html).not.toContain(value)
+      expect(valueOn(again)).toBeUndefined()
+      expect(again.done).toBe('')
+    }
+  })
+
+  test('the curl command works for a server under a path, too', async () => {
+    await using below = await startServer({ basePath: '/auth', oauthPrefix: '/o' })
+    const owner = await Person.logIn(below)
+    const page = await owner.fill('/auth/account/settings/applications/tokens/new/', { name: 'x' })
+    const shown = await owner.follow(page)
+    expect(await curl(shown.copied('curl') ?? '')).toEqual({ status: 200, body: '{"ping":"pong"}' })
+  })
+
+  test('P-24 for that token, and to the session that created it', async () => {
+    const other = await Person.logIn(app)
+    const first = await create({ name: 'First' })
+    const second = await create({ name: 'Second' })
+    expect(valueOn(await other.follow(first))).toBeUndefined()
+    const values = [valueOn(await person.follow(second)), valueOn(await person.follow(first))]
+    const infos = await Promise.all(
+      values.map((accessToken = '') => app.server.getToken({ accessToken })),
+    )
+    expect(infos.map((found) => String(found?.token.id))).toEqual([
+      idIn(second.location),
+      idIn(first.location),
+    ])
+  })
+
+  test('HEAD, and forms that are refused, do not use it up', async () => {
+    const sent = await create({ name: 'Laptop' })
+    const path = sent.location ?? ''
+    expect((await person.request(path, { method: 'HEAD' })).html).toBe('')
+    for (const page of [
+      await person.post(path, { name: '' }),
+      await person.postRaw(path, { name: 'x' }),
+      await person.post(at.rotate(idIn(path)), { overlap: 'x' }),
+    ]) {
+      expect([400, 403]).toContain(page.status)
+      expect(valueOn(page)).toBeUndefined()
+    }
+    expect(valueOn(await person.follow(sent))).toMatch(/^\w{60}$/)
+  })
+
+  test('not after five minutes; the token is there, and can be rotated', async () => {
+    const sent = await create({ name: 'Laptop' })
+    app.advance(300)
+    expect(valueOn(await person.follow(sent))).toBeUndefined()
+    const page = await person.get(sent.location ?? '')
+    const rotated = await person.send(page.form(at.rotate(idIn(sent.location))))
+    expect(valueOn(await person.follow(rotated))).toMatch(/^\w{60}$/)
+  })
+
+  test('neither an address nor the log has it', async () => {
+    const { value, id } = await created({ name: 'Quiet' })
+    await person.get(at.token(id))
+    expect(JSON.stringify(app.log)).not.toContain(value)
+  })
+})
+
+describe('with a prefix', () => {
+  test('the value begins with it, ends with its checksum, and works; a misspelt one does not', async () => {
+    await using own = await startServer({ tokenPersonalPrefix: 'notes_' })
+    const owner = await Person.logIn(own)
+    const { value, page, id } = await created({ scopes: ['notes:read'] }, owner)
+    expect(value).toMatch(/^notes_[A-Za-z0-9]{66}$/)
+    expect(await statusOf(own, value)).toBe(200)
+    expect((await curl(page.copied('curl') ?? '')).status).toBe(200)
+    expect(await statusOf(own, `${value.slice(0, -1)}${value.endsWith('a') ? 'b' : 'a'}`)).toBe(401)
+    const rotated = await owner.send((await owner.get(at.token(id))).form(at.rotate(id)))
+    expect(valueOn(await owner.follow(rotated))).toMatch(/^notes_[A-Za-z0-9]{66}$/)
+  })
+})

@@ -1,0 +1,515 @@
+import { Scope } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { en } from '../../../src/pages/messages/en.ts'
+import { count } from '../../support/database.ts'
+import { hostileTexts, shownText, skeleton } from '../../support/html.ts'
+import { dangerousRedirectUris } from '../../support/redirect-uris.ts'
+import { startServer, type TestServer, testScopes } from '../../support/server.ts'
+import { clientOf } from '../../support/tokens.ts'
+import { tokenRequest } from '../../support/user-agent.ts'
+import { written } from '../api/script.ts'
+import { at, type Fields, idIn, type Page, Person } from './support.ts'
+
+const { problems } = en
+
+let app: TestServer
+let person: Person
+beforeAll(async () => {
+  app = await startServer({ scopes: [...testScopes, new Scope('plain')] })
+  person = await Person.logIn(app)
+})
+afterAll(() => app.close())
+
+const register = (changes: Fields, as = person): Promise<Page> => as.fill(at.newClient, changes)
+
+const secretOn = (page: Page): string | undefined => page.copied('client-secret')
+
+/** The client that a registration led to. */
+const registered = async (changes: Fields) => {
+  const { status, location } = await register({ name: 'Printer', ...changes })
+  expect(status).toBe(303)
+  expect(location).toBe(at.client(idIn(location)))
+  return clientOf(app, idIn(location))
+}
+
+describe('a valid form registers a client of the user', () => {
+  test('a name is enough; the rest is as specified', async () => {
+    const client = await registered({})
+    expect(client).toMatchObject({
+      name: 'Printer',
+      description: '',
+      website: '',
+      userId: app.user.id,
+      isConfidential: true,
+      isInternal: false,
+      isPersonal: false,
+      isVerified: false,
+      isDisabled: false,
+      redirectUris: [],
+      defaultScopes: [],
+      optionalScopes: [],
+      allowedScopes: null,
+    })
+  })
+
+  test('every field is stored as it was typed, without the spaces around it, and with single ones in the name', async () => {
+    const client = await registered({
+      name: '  Ünï  ¡Printer! ',
+      description: ' Prints\n\n what you\twrote. ',
+      website: ' https://printer.example/?a=b&c=d ',
+      redirect_uris: 'https://printer.example/cb',
+      is_confidential: 'false',
+      default_scopes: ['notes:read', 'plain'],
+      optional_scopes: ['plain'],
+    })
+    expect(client).toMatchObject({
+      name: 'Ünï ¡Printer!',
+      description: 'Prints\n\n what you\twrote.',
+      website: 'https://printer.example/?a=b&c=d',
+      redirectUris: ['https://printer.example/cb'],
+      isConfidential: false,
+      defaultScopes: ['notes:read', 'plain'],
+      optionalScopes: ['plain'],
+    })
+  })
+
+  test.each<[string, string | undefined, boolean]>([
+    ['missing', undefined, true],
+    ['empty', '', true],
+    ['true', 'true', true],
+    ['false', 'false', false],
+  ])('contract §2 is_confidential %s', async (_, is_confidential, expected) => {
+    expect((await registered({ is_confidential })).isConfidential).toBe(expected)
+  })
+
+  test('redirect URIs stand one per line, in that order, whatever is around them', async () => {
+    const lines = '\n  https://a.example/cb \n\n\thttp://localhost:9/b\n https://c.example\n\n'
+    const uris = ['https://a.example/cb', 'http://localhost:9/b', 'https://c.example']
+    expect((await registered({ redirect_uris: lines })).redirectUris).toEqual(uris)
+    // By hand, with line breaks of another kind, or the field once for each.
+    const unix = await person.request(at.newClient, {
+      method: 'POST',
+      body: new URLSearchParams({
+        csrf_token: person.session.csrfToken,
+        name: 'x',
+        redirect_uris: lines,
+      }),
+    })
+    expect((await clientOf(app, idIn(unix.location))).redirectUris).toEqual(uris)
+    expect((await registered({ redirect_uris: uris })).redirectUris).toEqual(uris)
+  })
+
+  test('what the form does not have cannot be set', async () => {
+    const client = await registered({
+      client_id: 'mine',
+      client_secret: 'mine',
+      user_id: '999',
+      is_internal: 'true',
+      is_personal: 'true',
+      is_verified: 'true',
+      is_disabled: 'true',
+      allowed_scopes: 'test:scope',
+      grant_types: 'password',
+      token_endpoint_auth_method: 'none',
+      __proto__: 'x',
+      constructor: 'x',
+    })
+    expect(client).toMatchObject({
+      userId: app.user.id,
+      isInternal: false,
+      isPersonal: false,
+      isVerified: false,
+      isDisabled: false,
+      allowedScopes: null,
+      grantTypes: null,
+      tokenEndpointAuthMethod: null,
+    })
+    expect(client.clientId).toHaveLength(40)
+  })
+
+  test('the query of the address is never read in the place of the form', async () => {
+    const before = written(app)
+    const { csrfToken } = person.session
+    const query = new URLSearchParams({ csrf_token: csrfToken, name: 'x' })
+    expect((await person.postRaw(`${at.newClient}?${query}`, {})).status).toBe(403)
+    const page = await person.post(`${at.newClient}?${query}`)
+    expect([page.status, page.wrong('name')]).toEqual([400, problems.nameMissing])
+    expect(written(app)).toEqual(before)
+  })
+
+  test('the page of the client says what it is, and how to try it', async () => {
+    const page = await person.follow(
+      await register({ name: 'Printer', redirect_uris: 'https://printer.example/cb' }),
+    )
+    expect(page.status).toBe(200)
+    expect(page.done).toBe(en.done.clientCreated)
+    expect(page.copied('client-id')).toMatch(/^[A-Za-z0-9]{40}$/)
+    expect(page.fact(en.facts.users)).toBe('0')
+    expect(page.fact(en.facts.type)).toBe(en.facts.confidential)
+    expect(page.copied('try-it')).toContain(page.copied('client-id'))
+  })
+
+  test('it stands in the list of its owner, and in nobody else’s', async () => {
+    const { clientId } = await registered({ name: 'Listed once' })
+    const list = await person.get(at.list)
+    expect(list.item('Listed once')).toContain(`href="${at.client(clientId)}"`)
+    expect((await (await Person.stranger(app)).get(at.list)).html).not.toContain('Listed once')
+  })
+})
+
+describe('the client secret is shown once', () => {
+  const named = { name: 'Printer' }
+
+  test('on the page that the form leads to: it is the client’s, and a reload shows it no more', async () => {
+    const sent = await register({ ...named, default_scopes: ['notes:read'] })
+    const page = await person.follow(sent)
+    const secret = secretOn(page) ?? ''
+    expect(secret).toMatch(/^[A-Za-z0-9]{60}$/)
+    expect(page.html.split(secret)).toHaveLength(2)
+    expect(page.text).toContain(en.client.secretOnce)
+    const { status } = await tokenRequest(
+      app.issuer,
+      { grant_type: 'client_credentials' },
+      { basic: { clientId: idIn(sent.location), clientSecret: secret } },
+    )
+    expect(status).toBe(200)
+    for (const again of [await person.follow(sent), await person.get(at.list)]) {
+      expect(secretOn(again)).toBeUndefined()
+      expect(again.html).not.toContain(secret)
+      expect(again.done).toBe('')
+    }
+  })
+
+  test('not to another session of the same user, which does not use it up either', async () => {
+    const other = await Person.logIn(app)
+    const sent = await register(named)
+    expect(secretOn(await other.follow(sent))).toBeUndefined()
+    expect((await other.follow(sent)).done).toBe('')
+    expect(secretOn(await person.follow(sent))).toMatch(/^\w{60}$/)
+  })
+
+  test('not to who is looking at another page meanwhile', async () => {
+    const first = await register(named)
+    const second = await register({ ...named, name: 'Other' })
+    await person.get(at.list)
+    await person.get(at.newClient)
+    const secrets = [secretOn(await person.follow(second)), secretOn(await person.follow(first))]
+    expect(secrets.every((secret) => secret?.length === 60)).toBe(true)
+    expect(secrets[0]).not.toBe(secrets[1])
+  })
+
+  test('HEAD, a form that is refused, and JSON do not use it up', async () => {
+    const sent = await register(named)
+    const path = sent.location ?? ''
+    const head = await person.request(path, { method: 'HEAD' })
+    expect([head.status, head.html]).toEqual([200, ''])
+    const refused = await person.post(path, { name: '' })
+    expect([refused.status, secretOn(refused)]).toEqual([400, undefined])
+    const stale = await person.postRaw(path, { name: 'x' })
+    expect([stale.status, secretOn(stale)]).toEqual([403, undefined])
+    const json = await person.get(path, {
+      accept: 'application/json',
+      authorization: `Bearer ${person.session.jwt}`,
+    })
+    expect([json.status, json.html.includes('secret"')]).toEqual([200, false])
+    expect(secretOn(await person.follow(sent))).toMatch(/^\w{60}$/)
+  })
+
+  test('what a browser fetches in advance does not use it up', async () => {
+    const sent = await register(named)
+    for (const purpose of ['prefetch', 'prefetch;prerender'])
+      expect(secretOn(await person.get(sent.location ?? '', { 'sec-purpose': purpose }))).toBe(
+        undefined,
+      )
+    expect(secretOn(await person.follow(sent))).toMatch(/^\w{60}$/)
+  })
+
+  test('a second form before the page was opened does not lose it', async () => {
+    const sent = await register(named)
+    const saved = await person.post(sent.location ?? '', { name: 'Renamed' })
+    const page = await person.follow(saved)
+    expect(page.done).toBe(en.done.clientSaved)
+    expect(secretOn(page)).toMatch(/^\w{60}$/)
+  })
+
+  test('a query, or a missing slash, does not lose it', async () => {
+    const first = await register(named)
+    expect(secretOn(await person.get(`${first.location}?ui_locales=de`))).toMatch(/^\w{60}$/)
+    const second = await register(named)
+    const moved = await person.get(second.location?.slice(0, -1) ?? '')
+    expect(moved.status).toBe(308)
+    expect(secretOn(await person.get(moved.location ?? ''))).toMatch(/^\w{60}$/)
+  })
+
+  test('of several tabs that open the page at once, one shows it', async () => {
+    const sent = await register(named)
+    const pages = await Promise.all(Array.from({ length: 8 }, () => person.follow(sent)))
+    expect(pages.filter((page) => secretOn(page) !== undefined)).toHaveLength(1)
+  })
+
+  test('not after five minutes', async () => {
+    const sent = await register(named)
+    app.advance(301)
+    expect(secretOn(await person.follow(sent))).toBeUndefined()
+  })
+
+  test('a public client has none', async () => {
+    const page = await person.follow(await register({ ...named, is_confidential: 'false' }))
+    expect(page.done).toBe(en.done.clientCreated)
+    expect(secretOn(page)).toBeUndefined()
+    expect(page.fact(en.facts.clientSecret)).toBeUndefined()
+    expect(page.forms.some(({ action }) => action.endsWith('/reset/'))).toBe(false)
+  })
+
+  test('no address and no log has it', async () => {
+    const sent = await register(named)
+    const secret = secretOn(await person.follow(sent)) ?? ''
+    expect(sent.location).not.toContain(secret)
+    expect(JSON.stringify(app.log)).not.toContain(secret)
+  })
+})
+
+describe('an invalid field: 400, the form as it was typed, the sentence at the field, nothing stored', () => {
+  const typed = {
+    name: 'Printer <1>',
+    description: ' Prints "it".\nTwice. ',
+    website: 'https://printer.example',
+    redirect_uris: 'https://a.example/cb\n\nhttps://b.example/cb ',
+    is_confidential: 'false',
+    default_scopes: ['plain'],
+    optional_scopes: ['notes:read', 'plain'],
+  }
+
+  const refused = async (changes: Fields): Promise<Page> => {
+    const clients = count(app.database, 'oauth2server_client')
+    const page = await register({ ...typed, ...changes })
+    expect(page.status).toBe(400)
+    expect(page.location).toBeNull()
+    expect(count(app.database, 'oauth2server_client')).toBe(clients)
+    return page
+  }
+
+  /** The fields of the form, as a browser would send them again, with the line breaks of a text area. */
+  const again = (page: Page): Fields => {
+    const { csrf_token, form_id, ...fields } = page.form(at.newClient).fields
+    expect(csrf_token).toEqual([person.session.csrfToken])
+    expect(form_id).toHaveLength(1)
+    return Object.fromEntries(
+      Object.entries(fields).map(([name, values]) => [
+        name,
+        values.map((value) => value.replaceAll('\r\n', '\n')),
+      ]),
+    )
+  }
+
+  const lists = (fields: Fields): Fields =>
+    Object.fromEntries(Object.entries(fields).map(([name, value = []]) => [name, [value].flat()]))
+
+  test.each<[string, Fields, field: string, sentence: string]>([
+    ['no name', { name: '' }, 'name', problems.nameMissing],
+    ['a name of spaces', { name: ' \t\u00A0\u3000 ' }, 'name', problems.nameMissing],
+    ['a name that cannot be seen', { name: '\u200B\uFEFF' }, 'name', problems.nameMissing],
+    ['41 characters', { name: 'x'.repeat(41) }, 'name', problems.nameTooLong(40)],
+    ['41 pictures', { name: '😀'.repeat(41) }, 'name', problems.nameTooLong(40)],
+    ['30,000 characters', { name: 'x'.repeat(30_000) }, 'name', problems.nameTooLong(40)],
+    ['a mark that turns the direction', { name: 'a\u202Eb' }, 'name', problems.unseenCharacter],
+    ['a mark of direction', { name: 'a\u200Fb' }, 'name', problems.unseenCharacter],
+    ['NUL in the name', { name: 'a\u0000b' }, 'name', problems.unseenCharacter],
+    ['a line break in the name', { name: 'a\nb' }, 'name', problems.unseenCharacter],
+    ['a letter that cannot be seen', { name: 'a\u200Bb' }, 'name', problems.unseenCharacter],
+    ['many marks', { name: `a${'\u0301'.repeat(40)}` }, 'name', problems.tooManyMarks],
+    [
+      'a long description',
+      { description: 'x'.repeat(4_001) },
+      'description',
+      problems.descriptionTooLong(4_000),
+    ],
+    ['a hidden turn', { description: 'a\u2066b' }, 'description', problems.unseenCharacter],
+    ['NUL in the description', { description: 'a\u0000' }, 'description', problems.unseenCharacter],
+    ...[
+      'x',
+      'javascript:alert(1)',
+      'data:text/html,x',
+      'http://printer.example',
+      'https://user@printer.example',
+      'https://printer.example/"x',
+      'https://printer.example/\u202E',
+      `https://printer.example/${'x'.repeat(2_000)}`,
+    ].map((website): [string, Fields, string, string] => [
+      `website ${website.slice(0, 40)}`,
+      { website },
+      'website',
+      problems.websiteInvalid,
+    ]),
+    ['is_confidential maybe', { is_confidential: 'maybe' }, 'is_confidential', problems.other],
+    ['is_confidential TRUE', { is_confidential: 'TRUE' }, 'is_confidential', problems.other],
+    [
+      'an internal scope',
+      { default_scopes: ['plain', 'test:scope'] },
+      'default_scopes',
+      problems.scopeUnknown('test:scope'),
+    ],
+    [
+      'an unknown scope',
+      { default_scopes: 'rw:all' },
+      'default_scopes',
+      problems.scopeUnknown('rw:all'),
+    ],
+    [
+      'several scopes in one',
+      { default_scopes: 'plain notes:read' },
+      'default_scopes',
+      problems.scopeUnknown('plain notes:read'),
+    ],
+    [
+      'an internal optional scope',
+      { optional_scopes: 'test:scope' },
+      'optional_scopes',
+      problems.scopeUnknown('test:scope'),
+    ],
+  ])('%s', async (_, changes, field, sentence) => {
+    const page = await refused(changes)
+    expect(page.wrong(field)).toBe(sentence)
+    expect(page.alert).toContain(sentence)
+    expect(page.html.match(/ aria-invalid="true"/g)).toHaveLength(1)
+    expect(page.html.match(/<p class="wrong"/g)).toHaveLength(1)
+    const sent = lists({ ...typed, ...changes })
+    const shown = again(page)
+    for (const [name, values] of Object.entries(sent)) {
+      // A box that nobody offers cannot stand ticked, nor a choice that is none.
+      if (name.endsWith('_scopes') && name === field) continue
+      if (name === 'is_confidential' && name === field) continue
+      expect([name, shown[name]]).toEqual([name, values])
+    }
+  })
+
+  test('what was typed can be corrected and sent', async () => {
+    const page = await refused({ name: '' })
+    const sent = await person.send(page.form(at.newClient), { name: 'Corrected' })
+    const client = await clientOf(app, idIn(sent.location))
+    expect(client).toMatchObject({
+      name: 'Corrected',
+      description: 'Prints "it".\nTwice.',
+      redirectUris: ['https://a.example/cb', 'https://b.example/cb'],
+      isConfidential: false,
+      defaultScopes: ['plain'],
+      optionalScopes: ['notes:read', 'plain'],
+    })
+  })
+
+  test.each(['name', 'description', 'website', 'is_confidential', 'csrf_token'])(
+    '%s that is given twice is refused',
+    async (name) => {
+      const clients = count(app.database, 'oauth2server_client')
+      const value = name === 'csrf_token' ? person.session.csrfToken : 'true'
+      const page = await register({ ...typed, [name]: [value, value] })
+      expect(page.status).toBe(name === 'csrf_token' ? 403 : 400)
+      expect(count(app.database, 'oauth2server_client')).toBe(clients)
+    },
+  )
+
+  describe('redirect URIs: the wrong line by its number, as it was typed', () => {
+    test.each<[string, string, line: number, wrong: string]>([
+      ['the only one', 'ftp://x', 1, 'ftp://x'],
+      ['the last one', 'https://a.example\nhttp://b.example', 2, 'http://b.example'],
+      ['the first of two', 'http://a.example\nhttp://b.example', 1, 'http://a.example'],
+      ['blank lines count', '\n\nhttps://a.example\n\n  x  \n', 5, 'x'],
+      ['lines of spaces count', '   \n\t\nhttps://a.example\nx', 4, 'x'],
+      ['after many', `${'https://a.example\n'.repeat(49)}x`, 50, 'x'],
+    ])('%s', async (_, redirect_uris, line, wrong) => {
+      for (const breaks of ['\r\n', '\n']) {
+        const page = await person.request(at.newClient, {
+          method: 'POST',
+          body: new URLSearchParams({
+            csrf_token: person.session.csrfToken,
+            name: 'x',
+            redirect_uris: redirect_uris.replaceAll('\n', breaks),
+          }),
+        })
+        expect(page.status).toBe(400)
+        const sentence = page.wrong('redirect_uris') ?? ''
+        expect(sentence).toMatch(new RegExp(`^Line ${line}: .* ${wrong}$`))
+        expect(again(page).redirect_uris).toEqual([redirect_uris])
+      }
+    })
+
+    test('AZ-09 %s and all that must not be registered', async () => {
+      const clients = count(app.database, 'oauth2server_client')
+      for (const uri of dangerousRedirectUris) {
+        const redirect_uris = `https://a.example/cb\n${uri}`
+        for (const is_confidential of ['true', 'false']) {
+          const page = await register({ name: 'x', redirect_uris, is_confidential })
+          expect(page.status, uri).toBe(400)
+          expect(page.wrong('redirect_uris'), uri).toMatch(/^Line [23]: /)
+        }
+      }
+      expect(count(app.database, 'oauth2server_client')).toBe(clients)
+    })
+
+    test('a line break of the old kind is no line break', async () => {
+      const page = await register({
+        name: 'x',
+        redirect_uris: 'https://a.example\rhttps://b.example',
+      })
+      expect(page.wrong('redirect_uris')).toContain(en.frame.line(1, problems.redirectUriCharacter))
+    })
+
+    test('51 are too many', async () => {
+      const page = await refused({ redirect_uris: 'https://a.example\n'.repeat(51) })
+      expect(page.wrong('redirect_uris')).toBe(problems.tooManyRedirectUris(50))
+    })
+  })
+})
+
+describe('XS-01, XS-04 text from outside is shown as text, wherever it appears', () => {
+  test.each(hostileTexts)('%s', async (text) => {
+    const owner = await Person.stranger(app)
+    const name = [...text].slice(0, 40).join('')
+    const wrong = await register({ name: text, description: text, website: text }, owner)
+    const harmless = await register({ name: 'x', description: 'x', website: 'x' }, owner)
+    expect(wrong.status).toBe(400)
+    expect(skeleton(wrong.html)).toEqual(skeleton(harmless.html))
+    const { fields } = wrong.form(at.newClient)
+    expect([fields.name, fields.description, fields.website]).toEqual([[text], [text], [text]])
+
+    const uris = await register({ name, redirect_uris: text }, owner)
+    expect(uris.status).toBe(400)
+    expect(uris.form(at.newClient).fields.redirect_uris).toEqual([text])
+    expect(skeleton(uris.html)).toEqual(
+      skeleton((await register({ name, redirect_uris: 'x' }, owner)).html),
+    )
+    const scope = await register({ name, default_scopes: text }, owner)
+    expect(scope.wrong('default_scopes')).toContain(text.trim().replaceAll(/\s+/g, ' '))
+
+    const sent = await register({ name, description: text }, owner)
+    const other = await register({ name: 'x', description: 'x' }, owner)
+    const page = await owner.follow(sent)
+    expect(skeleton(page.html)).toEqual(skeleton((await owner.follow(other)).html))
+    expect(page.title.startsWith(`${name} · `)).toBe(true)
+    expect(shownText(page.html)).toContain(name.trim())
+    const list = await owner.get(at.list)
+    expect(list.names.toSorted()).toEqual(['x', name.replaceAll(/\s+/g, ' ').trim()].toSorted())
+    const deleted = await owner.send(page.form(sent.location ?? '', 'confirm_name'), {
+      confirm_name: name,
+    })
+    const last = await owner.follow(deleted)
+    expect(last.done).toBe(en.done.clientDeleted(name).replaceAll(/\s+/g, ' '))
+    expect(skeleton(last.html).join('')).not.toMatch(/onerror|onfocus|onload|onmouseover|<base/)
+  })
+
+  test('both directions of writing stay within their element', async () => {
+    for (const name of ['שלום עולם', 'مرحبا', 'a שלום b']) {
+      const page = await person.follow(await register({ name }))
+      expect(page.html).toContain(`<h1><bdi>${name}</bdi></h1>`)
+      expect(page.html).toContain(`<strong><bdi>${name}</bdi></strong>`)
+      expect((await person.get(at.list)).item(name)).toContain(`<bdi>${name}</bdi>`)
+    }
+  })
+
+  test('40 characters of any kind are a name', async () => {
+    for (const letter of ['x', 'W', '😀', '漢', 'ي']) {
+      const { name } = await registered({ name: letter.repeat(40) })
+      expect(name).toBe(letter.repeat(40))
+    }
+  })
+})

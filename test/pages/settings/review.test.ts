@@ -1,0 +1,126 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { startServer } from '../../support/server.ts'
+import { UserAgent } from '../../support/user-agent.ts'
+
+const applications = '/account/settings/applications'
+
+const signedIn = async (t: { issuer: string; user: never; password: string }) => {
+  const agent = new UserAgent({ 'user-agent': 'A browser' })
+  await agent.logIn(t)
+  const page = await (await agent.fetch(`${t.issuer}${applications}/`)).text()
+  const csrf_token = /name="csrf_token" value="([^"]+)"/.exec(page)?.[1] ?? ''
+  return {
+    agent,
+    post: (path: string, fields: Record<string, string> = {}) =>
+      agent.fetch(`${t.issuer}${path}`, {
+        method: 'POST',
+        body: new URLSearchParams({ csrf_token, ...fields }),
+      }),
+    get: (path: string, headers: Record<string, string> = {}) =>
+      agent.fetch(`${t.issuer}${path}`, { headers }),
+  }
+}
+
+test('§4.5 a token with an internal scope is not rotated by a form: a new value would give it again', async () => {
+  await using t = await startServer()
+  const token = await t.server.tokens.createPersonal('Batch', t.user.id, {
+    scopes: ['test:scope', 'notes:read'],
+    expiresIn: 3_600,
+  })
+  const person = await signedIn(t as never)
+  const answer = await person.post(`${applications}/tokens/${token.id}/rotate/`)
+  expect(answer.status).toBe(400)
+  expect(await t.server.tokens.find({ accessToken: token.accessToken })).toBeDefined()
+})
+
+test('a rotation gives no longer life than the application allows', async () => {
+  await using t = await startServer({ tokenPersonalMaxExpiresIn: 3_600 })
+  const token = await t.server.tokens.createPersonal('Old', t.user.id, {})
+  const person = await signedIn(t as never)
+  expect((await person.post(`${applications}/tokens/${token.id}/rotate/`)).status).toBe(303)
+  const rotated = await t.server.personalTokens.find(t.user.id, token.id)
+  expect(rotated?.token.expires).toBe(t.now() + 3_600_000)
+})
+
+test('who is verified is who was looked at: after a change the form is shown again', async () => {
+  await using t = await startServer()
+  const { clientId } = await t.client({ name: 'Harmless' })
+  await t.server.users.setAdmin(t.user.id, true)
+  const admin = await signedIn(t as never)
+  const page = await (await admin.get('/admin/applications/')).text()
+  const seen = /name="seen" value="([^"]+)"/.exec(page)?.[1] ?? ''
+  expect(seen).not.toBe('')
+  const verify = (value: string) =>
+    admin.post('/admin/applications/', { client_id: clientId, act: 'verify', seen: value })
+  await t.server.clients.update(clientId, { name: 'Official Bank' })
+  expect((await verify(seen)).status).toBe(400)
+  expect((await t.server.clients.find(clientId))?.isVerified).toBe(false)
+  await t.server.clients.update(clientId, { name: 'Harmless' })
+  expect((await verify(seen)).status).toBe(303)
+  expect((await t.server.clients.find(clientId))?.isVerified).toBe(true)
+})
+
+test('a secret that nobody has seen yet survives the next notice, and no prefetch takes it', async () => {
+  await using t = await startServer()
+  const { clientId } = await t.client()
+  const person = await signedIn(t as never)
+  const path = `${applications}/clients/${clientId}/`
+  await person.post(`${path}reset/`)
+  await person.post(path, { name: 'Another', redirect_uris: 'https://client.example/cb' })
+  const shown = async (headers = {}) =>
+    /data-copy="[^"]*"|id="client-secret"/.test(await (await person.get(path, headers)).text()) &&
+    (await t.server.clients.find(clientId))?.name === 'Another'
+  const body = await (await person.get(path, { 'sec-purpose': 'prefetch' })).text()
+  expect(body).not.toMatch(/id="client-secret"/)
+  expect(await shown()).toBe(true)
+})
+
+test('a page is led to its slash without the token that stands in the query', async () => {
+  await using t = await startServer()
+  const answer = await fetch(`${t.issuer}${applications}?access_token=secret&a=b`, {
+    redirect: 'manual',
+  })
+  expect(answer.headers.get('location')).toBe(`${applications}/?a=b`)
+})
+
+test('what was unticked later is refused to a code that was granted before (the consent decides)', async () => {
+  await using t = await startServer()
+  const { clientId } = await t.client()
+  const client = await t.server.clients.find(clientId)
+  if (!client) throw new Error('There is no client.')
+  const scopes = ['notes:read', 'notes:write']
+  const consent = await t.server.consents.grant(t.user.id, clientId, scopes)
+  await t.server.consents.grant(t.user.id, clientId, ['notes:read'], { declined: ['notes:write'] })
+  await expect(
+    t.server.tokens.issue({
+      type: 'user',
+      client,
+      subject: t.user,
+      scopes,
+      refreshable: true,
+      under: { consentId: consent.id, sessionId: null, userAgent: '' },
+    }),
+  ).rejects.toThrow()
+})
+
+test('a form whose work is done is never done again, though its notice could not be kept', async () => {
+  let failing = false
+  await using t = await startServer({
+    aroundStore: (operation, run) => {
+      if (failing && operation.name === 'transients.set') throw new Error('The store fails.')
+      return run()
+    },
+  })
+  const person = await signedIn(t as never)
+  const fields = { name: 'Once', form_id: 'a'.repeat(22) }
+  failing = true
+  expect((await person.post(`${applications}/tokens/new/`, fields)).status).toBe(500)
+  failing = false
+  await pause(10)
+  const again = person.post(`${applications}/tokens/new/`, fields)
+  expect((await again).status).toBe(409)
+  expect(
+    (await t.server.personalTokens.of(t.user.id, { after: null, limit: 10 })).items,
+  ).toHaveLength(1)
+})

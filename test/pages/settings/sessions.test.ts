@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { en } from '../../../src/pages/messages/en.ts'
+import { query } from '../../support/database.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { written } from '../api/script.ts'
+import { at, Person, textOf } from './support.ts'
+
+const firefox = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0'
+const safari =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1'
+
+let app: TestServer
+beforeAll(async () => {
+  app = await startServer()
+})
+afterAll(() => app.close())
+
+let users = 0
+
+/** A new user, in as many browsers. */
+const logIns = async (...browsers: readonly string[]): Promise<Person[]> => {
+  users += 1
+  const { password } = app
+  const user = await app.server.users.create({ email: `reader-${users}@example.org`, password })
+  const people: Person[] = []
+  for (const browser of browsers) {
+    people.push(await Person.logIn(app, { user, headers: { 'user-agent': browser } }))
+    app.advance(1)
+  }
+  return people
+}
+
+const isIn = async (person: Person): Promise<boolean> => (await person.get(at.list)).status === 200
+
+const idIn = (item: string): string => /name="session_id" value="([^"]*)"/.exec(item)?.[1] ?? ''
+
+describe('the sessions page', () => {
+  test('lists where the user is logged in, the current one marked', async () => {
+    const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
+    const { items, html, status } = await first.get(at.sessions)
+    expect(status).toBe(200)
+    expect(items.map((item) => textOf(/<h2>[\s\S]*?<\/h2>/.exec(item)?.[0] ?? ''))).toEqual([
+      'Safari, iOS',
+      'Firefox, Windows',
+    ])
+    expect(items.map((item) => item.includes(en.sessions.current))).toEqual([false, true])
+    for (const item of items) expect(textOf(item)).toContain('127.0.0.1')
+    const other = await second.get(at.sessions)
+    expect(other.items.map((item) => item.includes(en.sessions.current))).toEqual([true, false])
+    // What names a session is no credential: neither identifier nor JWT is on the page.
+    for (const { session } of [first, second]) {
+      expect(html).not.toContain(session.identifier)
+      expect(html).not.toContain(session.jwt)
+    }
+  })
+
+  test('an unknown program has a name, and one without any too', async () => {
+    const [person] = (await logIns('some program')) as [Person]
+    expect((await person.get(at.sessions)).names).toEqual([en.facts.unknownBrowser])
+  })
+
+  test('alone: there is nobody else to log out', async () => {
+    const [person] = (await logIns(firefox)) as [Person]
+    const page = await person.get(at.sessions)
+    expect(page.text).toContain(en.sessions.alone)
+    expect(page.forms.some(({ fields }) => 'others' in fields)).toBe(false)
+  })
+
+  test('does not list what has ended', async () => {
+    const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
+    await second.post('/logout')
+    expect((await first.get(at.sessions)).items).toHaveLength(1)
+  })
+})
+
+describe('ending sessions', () => {
+  test('one: that browser is logged out, the others are not', async () => {
+    const [first, second, third] = (await logIns(firefox, safari, firefox)) as [
+      Person,
+      Person,
+      Person,
+    ]
+    const page = await first.get(at.sessions)
+    const form = page.forms.find(
+      ({ fields }) => fields.session_id?.[0] === idIn(page.item('Safari')),
+    )
+    if (!form) throw new Error('There is no form.')
+    const sent = await first.send(form)
+    expect([sent.status, sent.location]).toEqual([303, at.sessions])
+    const after = await first.follow(sent)
+    expect(after.done).toBe(en.done.sessionEnded)
+    expect(after.items).toHaveLength(2)
+    expect([await isIn(first), await isIn(second), await isIn(third)]).toEqual([true, false, true])
+  })
+
+  test('this one: the next page is the login', async () => {
+    const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
+    const page = await first.get(at.sessions)
+    const sent = await first.post(at.sessions, { session_id: idIn(page.item('Firefox')) })
+    expect((await first.follow(sent)).location).toMatch(/^\/login\?next=/)
+    expect(await isIn(second)).toBe(true)
+  })
+
+  test('all others: this one stays', async () => {
+    const [first, second, third] = (await logIns(firefox, safari, firefox)) as [
+      Person,
+      Person,
+      Person,
+    ]
+    const [stranger] = (await logIns(safari)) as [Person]
+    const page = await first.get(at.sessions)
+    const sent = await first.send(page.form(at.sessions, 'others'))
+    const after = await first.follow(sent)
+    expect(after.done).toBe(en.done.otherSessionsEnded)
+    expect(after.items).toHaveLength(1)
+    const states = await Promise.all([first, second, third, stranger].map(isIn))
+    expect(states).toEqual([true, false, false, true])
+  })
+
+  test('all others, again and again: who came back meanwhile is logged out again', async () => {
+    const [first] = (await logIns(firefox)) as [Person]
+    for (let round = 0; round < 3; round += 1) {
+      const back = await Person.logIn(app, { user: first.user, headers: { 'user-agent': safari } })
+      const page = await first.get(at.sessions)
+      await first.follow(await first.send(page.form(at.sessions, 'others')))
+      expect(await isIn(back)).toBe(false)
+    }
+  })
+
+  test('another user’s, or none: 404, and nobody is logged out', async () => {
+    const [person] = (await logIns(firefox)) as [Person]
+    const [stranger] = (await logIns(safari)) as [Person]
+    const [theirs = ''] = (await stranger.get(at.sessions)).items.map(idIn)
+    const before = written(app)
+    for (const session_id of [theirs, 'absent', '1', theirs.toUpperCase(), '%', "' or 1=1 --"])
+      expect((await person.post(at.sessions, { session_id })).status).toBe(404)
+    expect(written(app)).toEqual(before)
+    expect(await isIn(stranger)).toBe(true)
+  })
+
+  test('neither one nor all: 400, and nobody is logged out', async () => {
+    const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
+    const id = idIn((await first.get(at.sessions)).item('Safari'))
+    const before = written(app)
+    for (const fields of [
+      {},
+      { session_id: '' },
+      { others: 'no' },
+      { others: 'YES' },
+      { others: ['yes', 'yes'] },
+      { session_id: [id, id] },
+      { session_id: `${id}\u0000` },
+    ])
+      expect((await first.post(at.sessions, fields)).status, JSON.stringify(fields)).toBe(400)
+    // In the address it is no form.
+    const given = new URLSearchParams({ others: 'yes', csrf_token: first.session.csrfToken })
+    expect((await first.get(`${at.sessions}?${given}`)).status).toBe(200)
+    expect((await first.post(`${at.sessions}?${given}`)).status).toBe(400)
+    expect(written(app)).toEqual(before)
+    expect(await isIn(second)).toBe(true)
+  })
+
+  test('a code that was granted in it ends with it', async () => {
+    const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
+    await first.send((await first.get(at.sessions)).form(at.sessions, 'others'))
+    const rows = query<{ n: number }>(
+      app.database,
+      'select count(*) as n from oauth2server_session where user_id = ?',
+      Number(second.user.id),
+    )
+    expect(rows).toEqual([{ n: 1 }])
+  })
+})
+
+describe('where users log in at the application itself', () => {
+  test('there is no such page, and no link to it', async () => {
+    let app: TestServer | undefined
+    await using host = await startServer({
+      loginUrl: '/enter',
+      resourceOwner: () => ({ id: app?.user.id ?? 0, sessionId: 'the session of the host' }),
+    })
+    app = host
+    const person = await hostPerson(host)
+    for (const init of [{}, { method: 'POST', body: new URLSearchParams({ others: 'yes' }) }])
+      expect((await person.request(at.sessions, init)).status).toBe(404)
+    const list = await person.get(at.list)
+    expect(list.status).toBe(200)
+    expect(list.html).not.toContain(at.sessions)
+    expect(list.html).not.toContain('/logout')
+  })
+
+  test('the other pages work with its session: a form, a secret once, the login elsewhere', async () => {
+    let owner: { id: TestServer['user']['id']; sessionId: string } | null = null
+    await using host = await startServer({ loginUrl: '/enter', resourceOwner: () => owner })
+    const person = await hostPerson(host)
+    expect((await person.get(at.newToken)).location).toBe(
+      `/enter?next=${encodeURIComponent(at.newToken)}`,
+    )
+    owner = { id: host.user.id, sessionId: 'one' }
+    const sent = await person.fill(at.newToken, { name: 'Laptop' })
+    expect(sent.status).toBe(303)
+    owner = { id: host.user.id, sessionId: 'two' }
+    expect((await person.follow(sent)).copied('access-token')).toBeUndefined()
+    owner = { id: host.user.id, sessionId: 'one' }
+    expect((await person.follow(sent)).copied('access-token')).toMatch(/^\w{60}$/)
+    expect((await person.postRaw(at.newToken, { name: 'x' })).status).toBe(403)
+  })
+})
+
+/** A browser that has never logged in with us: the host knows whose it is. */
+const hostPerson = async (host: TestServer): Promise<Person> => {
+  await using server = await startServer()
+  const { session } = await Person.logIn(server)
+  await session.agent.jar.removeAllCookies()
+  return new Person(host, { ...session, csrfToken: '' }, host.user)
+}

@@ -1,0 +1,280 @@
+import { execFileSync } from 'node:child_process'
+import type { User } from 'svc-oauth2server'
+import { unescaped } from '../../support/html.ts'
+import type { TestServer } from '../../support/server.ts'
+import { type LoggedIn, logIn } from '../../support/session.ts'
+
+const list = '/account/settings/applications/'
+
+/** The addresses of the settings pages (contract §2). */
+export const at = {
+  list,
+  newClient: `${list}clients/new/`,
+  client: (clientId: string) => `${list}clients/${clientId}/`,
+  reset: (clientId: string) => `${list}clients/${clientId}/reset/`,
+  newToken: `${list}tokens/new/`,
+  token: (id: number | string) => `${list}tokens/${id}/`,
+  rotate: (id: number | string) => `${list}tokens/${id}/rotate/`,
+  view: (id: number | string) => `${list}tokens/${id}/view/`,
+  revoke: (id: number | string) => `${list}tokens/${id}/revoke/`,
+  revokeApplication: (clientId: string) => `${list}authorized/${clientId}/revoke/`,
+  revokeAll: `${list}authorized/revoke/`,
+  sessions: '/account/settings/sessions/',
+  admin: '/admin/applications/',
+} as const
+
+/** The fields of a form: a list is a field that is repeated, undefined one that is not sent. */
+export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** The body that a browser makes of them: line breaks are CRLF. */
+export const body = (fields: Fields): URLSearchParams =>
+  new URLSearchParams(
+    Object.entries(fields).flatMap(([name, value = []]) =>
+      [value].flat().map((one): [string, string] => [name, one.replaceAll(/\r?\n/g, '\r\n')]),
+    ),
+  )
+
+/** A form as it stands on a page, with what a browser would send of it. */
+export interface Form {
+  readonly action: string
+  readonly fields: Readonly<Record<string, readonly string[]>>
+}
+
+/** A page, or a redirect, as a browser got it. */
+export class Page {
+  readonly status: number
+  readonly headers: Headers
+  readonly html: string
+
+  constructor({ status, headers }: Response, html: string) {
+    this.status = status
+    this.headers = headers
+    this.html = html
+  }
+
+  get location(): string | null {
+    return this.headers.get('location')
+  }
+
+  get title(): string {
+    return unescaped(/<title>([^<]*)<\/title>/.exec(this.html)?.[1] ?? '')
+  }
+
+  /** All that is shown, without its markup: one line. */
+  get text(): string {
+    return textOf(/<body>[\s\S]*<\/body>/.exec(this.html)?.[0] ?? '')
+  }
+
+  /** What went wrong, as it is announced. */
+  get alert(): string {
+    return textOf(/<p class="notice" role="alert">([\s\S]*?)<\/p>/.exec(this.html)?.[1] ?? '')
+  }
+
+  /** What was just done. */
+  get done(): string {
+    return textOf(/<p class="notice" role="status">([\s\S]*?)<\/p>/.exec(this.html)?.[1] ?? '')
+  }
+
+  /** What stands next to a field that was refused; undefined: nothing. */
+  wrong(field: string): string | undefined {
+    const found = new RegExp(`<p class="wrong" id="${field}-problem">([\\s\\S]*?)</p>`)
+    const sentence = found.exec(this.html)?.[1]
+    return sentence === undefined ? undefined : textOf(sentence)
+  }
+
+  /** What is copied from the element of that id: a secret, a command. */
+  copied(id: string): string | undefined {
+    const found = new RegExp(`<(?:code|pre) id="${id}"[^>]*>([\\s\\S]*?)</(?:code|pre)>`)
+    const value = found.exec(this.html)?.[1]
+    return value === undefined ? undefined : unescaped(value.replaceAll(/<\/?code>/g, ''))
+  }
+
+  /** What stands beside a term. */
+  fact(term: string): string | undefined {
+    const found = this.html.split(`<dt>${term}</dt><dd>`)[1]
+    return found === undefined ? undefined : textOf(found.split('</dd>')[0] ?? '')
+  }
+
+  /** The items of its lists, each as markup. */
+  get items(): readonly string[] {
+    const [, ...items] = this.html.split(/<li>(?=<div class="name">\s*<h[23]>)/)
+    return items.map((item) => item.split(/<\/section>|<\/main>/)[0] ?? '')
+  }
+
+  /** What its items are called. */
+  get names(): readonly string[] {
+    return this.items.map((item) => textOf(/<h[23]>([\s\S]*?)<\/h[23]>/.exec(item)?.[1] ?? ''))
+  }
+
+  /** The one item with that text in it. */
+  item(text: string): string {
+    const found = this.items.filter((item) => textOf(item).includes(text))
+    if (found.length !== 1) throw new Error(`${found.length} items contain ${text}.`)
+    return found[0] ?? ''
+  }
+
+  get forms(): readonly Form[] {
+    return formsIn(this.html)
+  }
+
+  /** The one form that is sent to that address, and has a field where one is named. */
+  form(action: string, field?: string): Form {
+    const found = this.forms.filter(
+      (form) => form.action === action && (field === undefined || field in form.fields),
+    )
+    if (found.length !== 1) throw new Error(`${found.length} forms are sent to ${action}.`)
+    return found[0] as Form
+  }
+}
+
+/** What is shown of a piece of markup, on one line. */
+export const textOf = (html: string): string =>
+  unescaped(html.replaceAll(/<\/?(?:bdi|strong)>/g, '').replaceAll(/<(?:"[^"]*"|[^">])*>/g, ' '))
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+
+const attribute = (tag: string, name: string): string | undefined => {
+  const value = new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1]
+  return value === undefined ? undefined : unescaped(value)
+}
+
+/** The forms of a page that are posted. */
+export const formsIn = (html: string): readonly Form[] =>
+  [...html.matchAll(/<form\b((?:"[^"]*"|[^">])*)>([\s\S]*?)<\/form>/g)]
+    .filter(([, tag = '']) => attribute(tag, 'method') === 'post')
+    .map(([, tag = '', content = '']) => {
+      const fields: Record<string, string[]> = {}
+      for (const [name, value] of controlsIn(content))
+        fields[name] = [...(fields[name] ?? []), value]
+      return { action: attribute(tag, 'action') ?? '', fields }
+    })
+
+const tag = '((?:"[^"]*"|[^">])*)'
+const control = new RegExp(
+  [
+    `<input\\b${tag}>`,
+    `<textarea\\b${tag}>\\n?([\\s\\S]*?)</textarea>`,
+    `<select\\b${tag}>([\\s\\S]*?)</select>`,
+  ].join('|'),
+  'g',
+)
+
+const controlsIn = (html: string): readonly [string, string][] =>
+  [...html.matchAll(control)].flatMap(([, input, textarea, typed = '', select, options = '']) => {
+    const tag = input ?? textarea ?? select ?? ''
+    const name = attribute(tag, 'name')
+    const isLeftOut = /\stype="(?:checkbox|radio)"/.test(tag) && !/\schecked\b/.test(tag)
+    if (name === undefined || isLeftOut) return []
+    if (textarea !== undefined) return [[name, unescaped(typed)]]
+    return [[name, attribute(select === undefined ? tag : options, 'value') ?? '']]
+  })
+
+const htmlFirst = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+/** Somebody at a browser, logged in: opens pages, and sends the forms that stand on them. */
+export class Person {
+  readonly app: TestServer
+  readonly session: LoggedIn
+  readonly user: User
+
+  constructor(app: TestServer, session: LoggedIn, user: User) {
+    this.app = app
+    this.session = session
+    this.user = user
+  }
+
+  /** Logs in as the user of the server, or as another one with the same password. */
+  static async logIn(
+    app: TestServer,
+    {
+      user = app.user,
+      headers = {},
+    }: { readonly user?: User; readonly headers?: Record<string, string> } = {},
+  ): Promise<Person> {
+    const account = { issuer: app.issuer, user, password: app.password }
+    return new Person(app, await logIn(account, { accept: htmlFirst, ...headers }), user)
+  }
+
+  /** Somebody else, who has never been here. */
+  static async stranger(
+    app: TestServer,
+    input: { readonly email?: string; readonly isAdmin?: boolean } = {},
+  ): Promise<Person> {
+    strangers += 1
+    const { password } = app
+    const email = `stranger-${strangers}@example.org`
+    return Person.logIn(app, { user: await app.server.users.create({ email, password, ...input }) })
+  }
+
+  async request(path: string, init: RequestInit = {}): Promise<Page> {
+    const answer = await this.session.agent.fetch(new URL(path, this.app.issuer), init)
+    return new Page(answer, await answer.text())
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Page> {
+    return this.request(path, { headers })
+  }
+
+  /** Sends fields alone: neither a CSRF token nor anything else is added. */
+  postRaw(path: string, fields: Fields, headers: Record<string, string> = {}): Promise<Page> {
+    return this.request(path, { method: 'POST', body: body(fields), headers })
+  }
+
+  /** Sends fields with the CSRF token of this session. */
+  post(path: string, fields: Fields = {}, headers: Record<string, string> = {}): Promise<Page> {
+    return this.postRaw(path, { csrf_token: this.session.csrfToken, ...fields }, headers)
+  }
+
+  /** Sends a form as it stands, but for what is changed in it. */
+  send({ action, fields }: Form, changes: Fields = {}): Promise<Page> {
+    return this.postRaw(action, { ...fields, ...changes })
+  }
+
+  /** Opens a page and sends the form that is sent back to its address. */
+  async fill(path: string, changes: Fields): Promise<Page> {
+    return this.send((await this.get(path)).form(path, 'name'), changes)
+  }
+
+  /** The page that a redirect leads to. */
+  async follow({ status, location }: Page): Promise<Page> {
+    if (status !== 303 || location === null) throw new Error(`The answer is ${status}.`)
+    return this.get(location)
+  }
+}
+
+let strangers = 0
+
+/** The id at the end of an address such as `…/clients/{id}/`. */
+export const idIn = (location: string | null): string =>
+  /\/(?:clients|tokens)\/([^/]+)\/$/.exec(location ?? '')?.[1] ?? ''
+
+/** The words of a command, as a shell takes them apart. */
+const wordsOf = (command: string): readonly string[] =>
+  execFileSync('/bin/sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
+    .split('\0')
+    .slice(0, -1)
+
+/** What a `curl` command line of our pages is answered; `curl` itself need not be there. */
+export const curl = async (line: string): Promise<{ status: number; body: string }> => {
+  const [program, ...words] = wordsOf(line)
+  if (program !== 'curl') throw new Error(`${program} is not curl.`)
+  const headers = new Headers()
+  const data = new URLSearchParams()
+  let url = ''
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? ''
+    const value = words[index + 1] ?? ''
+    const [name = '', ...rest] = value.split('=')
+    if (word === '-H') headers.set(value.replace(/:.*/s, ''), value.replace(/^.*?: */s, ''))
+    else if (word === '-u') headers.set('authorization', `Basic ${btoa(value)}`)
+    else if (word === '-d' || word === '--data-urlencode') data.append(name, rest.join('='))
+    else if (word.startsWith('-')) throw new Error(`The tests do not know ${word}.`)
+    else url = word
+    if (word.startsWith('-')) index += 1
+  }
+  const answer = await fetch(
+    url,
+    data.size === 0 ? { headers } : { method: 'POST', headers, body: data },
+  )
+  return { status: answer.status, body: await answer.text() }
+}
