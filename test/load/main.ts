@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs'
 
 const [name = '', ...args] = process.argv.slice(2)
 // A measurement is a file here that exports `run`; the others help it.
-const helpers = ['main', 'client', 'meter', 'servers']
+const helpers = ['main', 'client', 'growth-databases', 'meter', 'servers']
 const known = readdirSync(import.meta.dirname)
   .map((file) => file.replace(/\.ts$/, ''))
   .filter((file) => !helpers.includes(file))

@@ -29,6 +29,7 @@ const freePort = async (): Promise<number> => {
 /** A server process of its own: `svc-oauth2server serve`. */
 export interface ServerProcess {
   readonly url: string
+  readonly pid: number
   /** What it has logged that is no information. */
   readonly complaints: readonly string[]
   stop(): Promise<void>
@@ -53,6 +54,7 @@ export const startServer = async (env: Variables): Promise<ServerProcess> => {
   }
   return {
     url,
+    pid: child.pid ?? 0,
     complaints,
     async stop() {
       child.kill('SIGTERM')

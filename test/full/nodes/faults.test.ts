@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kinds, post } from '../../support/load.ts'

@@ -81,9 +81,10 @@ describe.skipIf(isLacking)('the version before goes on while a later one migrate
       let isOver = false
       const counts = { before: 0, after: 0 }
       const works = (async () => {
-        for (let index = 0; !isOver || counts.after < 50; index += 1) {
+        for (let index = 0; !isOver || counts.after < 30; index += 1) {
           await ofFirstVersion(client, index)
           counts[isOver ? 'after' : 'before'] += 1
+          await delay(5)
         }
       })()
       await delay(300)
@@ -113,7 +114,7 @@ describe.skipIf(isLacking)('the version before goes on while a later one migrate
     await other.connect()
     // As Kysely takes it. Longer than any statement of a request may take.
     await other.query('select pg_advisory_lock(3853314791062309107)')
-    const released = delay(7_000).then(() => other.end())
+    const released = delay(6_500).then(() => other.end())
     await using site = await startSite({ count: 1, database })
     expect(await isReady(site.node(0))).toBe(200)
     await released

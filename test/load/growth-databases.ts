@@ -1,0 +1,188 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Client } from 'pg'
+import { postgres } from '../../src/store/postgres.ts'
+import { sqlite } from '../../src/store/sqlite.ts'
+import type { StoreOpener } from '../../src/store/store.ts'
+import { makeDatabase } from '../support/postgres.ts'
+
+/** A database that is filled past the store, in the quickest way that it knows. */
+export interface GrowthDatabase {
+  readonly opener: StoreOpener
+  /** Where it keeps its files. */
+  folder(): Promise<string>
+  /** Copies the one token until there are so many, of which the first ones have expired. */
+  fill(rows: number, expired: number): Promise<void>
+  /** The access digests of so many tokens that live, from all over the table. */
+  digests(count: number): Promise<readonly string[]>
+  bytes(): Promise<number>
+  remove(): Promise<void>
+}
+
+const chunk = 200_000
+const users = 1_000
+const clients = 100
+
+/** How a database writes what the copies differ in; `i` is the number of the copy. */
+interface Dialect {
+  readonly digest: string
+  readonly numbers: (from: number, to: number) => string
+}
+
+const copies = ({ numbers }: Dialect): readonly string[] => [
+  `insert into oauth2server_user (email, password_hash, active, email_verified, is_admin, created_at)
+   select 'user-' || i || '@example.org', password_hash, 1, 1, 0, created_at
+   from oauth2server_user as u, ${numbers(2, users)} where u.id = 1`,
+  `insert into oauth2server_client (client_id, client_secret, name, description, website, user_id, is_confidential,
+   is_internal, is_personal, redirect_uris, default_scopes, created_at, seal)
+   select client_id || i, client_secret || i, name, '', '', user_id, 1, 0, 0, redirect_uris, default_scopes, created_at, seal
+   from oauth2server_client as c, ${numbers(2, clients)} where c.name = 'Load'`,
+]
+
+/** The statements that make tokens and authorizations number `from` to `to`. */
+const tokens = (
+  { digest, numbers }: Dialect,
+  { from, to, expired, clientId }: { from: number; to: number; expired: number; clientId: string },
+): readonly string[] => {
+  const user = `1 + i % ${users}`
+  const client = `'${clientId}' || (2 + i % ${clients - 1})`
+  const end = (column: string) => `case when i <= ${expired} then 1 else ${column} end`
+  return [
+    `insert into oauth2server_authorization (id, client_id, user_id, scopes, code_digest, code_binding, created_at, expires_at, user_agent)
+     select i, ${client}, ${user}, scopes, ${digest}, code_binding, created_at, ${end('expires_at')}, user_agent
+     from oauth2server_authorization as a, ${numbers(from, to)} where a.id = 1`,
+    `insert into oauth2server_token (id, client_id, user_id, authorization_id, token_type, access_token, access_token_digest,
+     refresh_token, refresh_token_digest, expires, refresh_expires, ends_at, scopes, is_personal, is_internal, created_at)
+     select i, ${client}, ${user}, i, token_type, access_token, ${digest}, refresh_token, ${digest}, ${end('expires')},
+     ${end('refresh_expires')}, ${end('ends_at')}, scopes, is_personal, is_internal, created_at
+     from oauth2server_token as t, ${numbers(from, to)} where t.id = 1`,
+  ]
+}
+
+const inChunks = async (
+  rows: number,
+  one: (from: number, to: number) => Promise<void>,
+): Promise<void> => {
+  for (let from = 2; from <= rows; from += chunk) await one(from, Math.min(rows, from + chunk - 1))
+}
+
+const inSqlite: Dialect = {
+  // As long as a real one, and as random.
+  digest: 'substr(hex(randomblob(22)), 1, 43)',
+  numbers: (from, to) =>
+    `(with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to}) select i from n) as n`,
+}
+
+/** SQLite in a temporary folder. */
+export const sqliteGrowth = async (): Promise<GrowthDatabase> => {
+  const folder = await mkdtemp(join(tmpdir(), 'oauth2server-growth-'))
+  const path = join(folder, 'growth.sqlite')
+  return {
+    opener: sqlite(path),
+    folder: async () => folder,
+    async fill(rows, expired) {
+      using database = new DatabaseSync(path, { enableForeignKeyConstraints: false, timeout: 1000 })
+      database.exec('pragma synchronous = off; pragma cache_size = -4000000')
+      const row = database.prepare('select client_id from oauth2server_client').get()
+      const clientId = String(row?.client_id)
+      for (const statement of copies(inSqlite)) database.exec(statement)
+      await inChunks(rows, async (from, to) => {
+        database.exec('begin')
+        for (const statement of tokens(inSqlite, { from, to, expired, clientId }))
+          database.exec(statement)
+        database.exec('commit')
+      })
+      database.exec('pragma wal_checkpoint(truncate)')
+    },
+    async digests(count) {
+      using database = new DatabaseSync(path, { readOnly: true })
+      const last = Number(
+        database.prepare('select max(id) as last from oauth2server_token').get()?.last,
+      )
+      return randomIds(last, count).map((id) =>
+        String(
+          database
+            .prepare('select access_token_digest as digest from oauth2server_token where id = ?')
+            .get(id)?.digest,
+        ),
+      )
+    },
+    bytes: async () => (await stat(path)).size,
+    remove: () => rm(folder, { recursive: true }),
+  }
+}
+
+/** Behind the expired part, which is a twentieth. */
+const randomIds = (last: number, count: number): readonly number[] =>
+  Array.from({ length: count }, () => Math.ceil(last * (0.06 + Math.random() * 0.94)))
+
+const inPostgres: Dialect = {
+  digest: `substr(encode(sha256((random()::text || i)::bytea), 'hex'), 1, 43)`,
+  numbers: (from, to) => `generate_series(${from}, ${to}) as i`,
+}
+
+// An index that is built at once takes a tenth of the time that it takes row by row.
+const indexes = `select conrelid::regclass as name, conname as index, true as is_constraint, pg_get_constraintdef(oid) as made
+  from pg_constraint where contype = 'u' and conrelid in ('oauth2server_token'::regclass, 'oauth2server_authorization'::regclass)
+  union all
+  select indrelid::regclass, indexrelid::regclass::text, false, pg_get_indexdef(indexrelid)
+  from pg_index where not indisunique and indrelid in ('oauth2server_token'::regclass, 'oauth2server_authorization'::regclass)`
+
+/** A database of its own in the PostgreSQL at the address. */
+export const postgresGrowth = async (at: string): Promise<GrowthDatabase> => {
+  const made = await makeDatabase(at)
+  return {
+    opener: postgres(made.url),
+    async folder() {
+      const [row] = await made.query(`select current_setting('data_directory') as folder`)
+      return String(row?.folder)
+    },
+    async fill(rows, expired) {
+      const client = new Client({ connectionString: made.url })
+      await client.connect()
+      const run = async (sql: string) => (await client.query(sql)).rows
+      try {
+        // Foreign keys hold by construction; checking them takes longer than the rows.
+        await run(`set session_replication_role = replica`)
+        await run(`set synchronous_commit = off`)
+        await run(`set maintenance_work_mem = '1GB'`)
+        const [row] = await run('select client_id from oauth2server_client')
+        const clientId = String(row?.client_id)
+        for (const statement of copies(inPostgres)) await run(statement)
+        const dropped = await run(indexes)
+        for (const { name, index, is_constraint } of dropped)
+          await run(
+            is_constraint ? `alter table ${name} drop constraint ${index}` : `drop index ${index}`,
+          )
+        await inChunks(rows, async (from, to) => {
+          for (const statement of tokens(inPostgres, { from, to, expired, clientId }))
+            await run(statement)
+        })
+        for (const { name, index, is_constraint, made: as } of dropped)
+          await run(is_constraint ? `alter table ${name} add constraint ${index} ${as}` : as)
+        // What autovacuum would do soon.
+        await run('vacuum analyze')
+        await run('checkpoint')
+      } finally {
+        await client.end()
+      }
+    },
+    async digests(count) {
+      const [row] = await made.query('select max(id) as last from oauth2server_token')
+      const rows = await made.query(
+        'select access_token_digest as digest from oauth2server_token where id = any($1) order by random()',
+        [randomIds(Number(row?.last), count)],
+      )
+      return rows.map(({ digest }) => String(digest))
+    },
+    async bytes() {
+      const [row] = await made.query(
+        `select sum(pg_total_relation_size(t)) as bytes from unnest(array['oauth2server_token', 'oauth2server_authorization']::regclass[]) as t`,
+      )
+      return Number(row?.bytes)
+    },
+    remove: () => made.drop(),
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * What ten million tokens cost: the look-up beside a small table, bytes on disk, and a purge under look-ups.
+ *
+ *     npm run test:load -- growth [--rows TOKENS]
+ *
+ * With DATABASE_URL=postgres://…, an address that may make databases; without, SQLite files.
+ */
+import { statfs } from 'node:fs/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import type { Digest } from '../../src/crypto/digest.ts'
+import { type AuthorizationServer, createAuthorizationServer } from '../../src/index.ts'
+import type { OpenStore } from '../../src/store/store.ts'
+import { type GrowthDatabase, postgresGrowth, sqliteGrowth } from './growth-databases.ts'
+
+const small = 10_000
+const lookups = 20_000
+/** Look-ups of one second beside a purge. */
+const rate = 1_000
+/** Milliseconds of look-ups without a purge, before and after it. */
+const idle = 20_000
+/** Indexes that are built at the end, and the log of changes, need room for a while. */
+const spare = 1.6
+
+interface Filled {
+  readonly database: GrowthDatabase
+  readonly store: OpenStore
+  readonly server: AuthorizationServer
+  readonly digests: readonly Digest[]
+}
+
+/** A database with one real token, of which all others are copies with digests of their own. */
+const prepare = async (database: GrowthDatabase): Promise<AuthorizationServer> => {
+  const server = await createAuthorizationServer({
+    store: database.opener,
+    issuer: 'http://localhost:3000',
+    secretKeys: ['the secret key of the measurement'],
+    sweepInterval: 0,
+    log: () => undefined,
+  })
+  const user = await server.users.create({ email: 'load@example.org', password: 'a long password' })
+  const { client } = await server.clients.create({
+    name: 'Load',
+    userId: user.id,
+    redirectUris: ['https://client.example/cb'],
+  })
+  await server.tokens.issue({
+    type: 'user',
+    client,
+    subject: user,
+    scopes: ['user:email'],
+    refreshable: true,
+  })
+  return server
+}
+
+const fill = async (database: GrowthDatabase, rows: number): Promise<Filled> => {
+  const begun = performance.now()
+  const server = await prepare(database)
+  // A token and its authorization are two rows: a tenth of the tokens' number is to expire.
+  await database.fill(rows, Math.floor(rows / 20))
+  const digests = (await database.digests(lookups)) as readonly Digest[]
+  console.log(`${rows} tokens made in ${Math.round((performance.now() - begun) / 1000)} s`)
+  return { database, server, store: await database.opener.open(), digests }
+}
+
+const at = (times: readonly number[], share: number): number => {
+  const sorted = times.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+const shown = (milliseconds: number): string => milliseconds.toFixed(3)
+
+const find = async ({ store, digests }: Filled, index: number): Promise<void> => {
+  const digest = digests[index % digests.length]
+  if (!digest || !(await store.tokens.findByAccess(digest))) throw new Error('A token is gone.')
+}
+
+/** Milliseconds of each look-up, taken in turns, so that whatever else the machine does hits both alike. */
+const compare = async (all: readonly Filled[]): Promise<readonly (readonly number[])[]> => {
+  const times: number[][] = all.map(() => [])
+  for (let index = -2_000; index < lookups; index += 1) {
+    for (const [which, filled] of all.entries()) {
+      const begun = performance.now()
+      await find(filled, Math.abs(index))
+      if (index >= 0) times[which]?.push(performance.now() - begun)
+    }
+  }
+  return times
+}
+
+/** Look-ups that come at their own times, however busy the process is: waiting counts. */
+const arrivals = (filled: Filled) => {
+  const times: number[] = []
+  const begun = performance.now()
+  let isOver = false
+  const one = async (index: number): Promise<void> => {
+    await find(filled, index * 7919)
+    times.push(performance.now() - begun - (index * 1000) / rate)
+  }
+  const run = async (): Promise<void> => {
+    const going: Promise<void>[] = []
+    for (let index = 0; !isOver; ) {
+      for (; ((performance.now() - begun) * rate) / 1000 >= index; index += 1)
+        going.push(one(index))
+      await nextTurn()
+    }
+    await Promise.all(going)
+  }
+  const running = run()
+  return async (): Promise<readonly number[]> => {
+    isOver = true
+    await running
+    return times
+  }
+}
+
+const duringIdle = async (filled: Filled): Promise<readonly number[]> => {
+  const end = arrivals(filled)
+  await new Promise((resolve) => setTimeout(resolve, idle))
+  return end()
+}
+
+const purge = async (filled: Filled) => {
+  const end = arrivals(filled)
+  const begun = performance.now()
+  const removed = await filled.server.sweep()
+  const seconds = (performance.now() - begun) / 1000
+  return { removed, seconds, times: await end() }
+}
+
+const hasRoom = async (database: GrowthDatabase, needed: number): Promise<boolean> => {
+  const folder = await database.folder()
+  const { bavail, bsize } = await statfs(folder)
+  const [need, free] = [needed, bavail * bsize].map((bytes) => (bytes / 2 ** 30).toFixed(1))
+  console.log(`needs ${need} GiB in ${folder}, where ${free} GiB are free`)
+  return bavail * bsize > needed
+}
+
+/** Fills, measures, prints the figures. @returns whether they are within their bounds */
+export const run = async (args: readonly string[]): Promise<boolean> => {
+  const { values } = parseArgs({ args: [...args], options: { rows: { type: 'string' } } })
+  const rows = Number(values.rows ?? 10_000_000)
+  const make = () =>
+    process.env.DATABASE_URL ? postgresGrowth(process.env.DATABASE_URL) : sqliteGrowth()
+  const databases = [await make(), await make()] as const
+  const open: Filled[] = []
+  try {
+    const few = await fill(databases[0], small)
+    open.push(few)
+    const bytes = (await few.database.bytes()) / small
+    console.log(`${Math.round(bytes)} bytes per token, with its authorization and all indexes`)
+    if (!(await hasRoom(few.database, bytes * rows * spare))) return false
+    const many = await fill(databases[1], rows)
+    open.push(many)
+    console.log(`${Math.round((await many.database.bytes()) / rows)} bytes per token of ${rows}`)
+
+    const [fewTimes = [], manyTimes = []] = await compare(open)
+    const ratio = at(manyTimes, 0.5) / at(fewTimes, 0.5)
+    for (const [name, times] of [
+      [small, fewTimes],
+      [rows, manyTimes],
+    ] as const)
+      console.log(
+        `look-up of ${name}: median ${shown(at(times, 0.5))} ms, p99 ${shown(at(times, 0.99))} ms`,
+      )
+    console.log(`ratio of the medians ${ratio.toFixed(2)} (at most 1.5)`)
+
+    const before = await duringIdle(many)
+    const { removed, seconds, times } = await purge(many)
+    const after = await duringIdle(many)
+    const idleP99 = at([...before, ...after], 0.99)
+    const p99 = at(times, 0.99)
+    console.log(
+      `idle p99 ${shown(idleP99)} ms (before ${shown(at(before, 0.99))}, after ${shown(at(after, 0.99))})`,
+    )
+    console.log(
+      `purge of ${removed} rows in ${Math.round(seconds)} s: p99 ${shown(p99)} ms of ${times.length} look-ups, ${(p99 / idleP99).toFixed(2)} times idle (under 2)`,
+    )
+    return ratio <= 1.5 && p99 < idleP99 * 2
+  } finally {
+    for (const { server, store } of open) {
+      await store.close()
+      await server.close()
+    }
+    for (const database of databases) await database.remove()
+  }
+}

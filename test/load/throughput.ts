@@ -1,0 +1,144 @@
+/**
+ * What one server process answers, and what its rows take: the figures of docs/operations.md.
+ *
+ *     npm run test:load -- throughput [SECONDS]
+ *
+ * With DATABASE_URL=postgres://…, an empty database, it uses that one; without, an SQLite file. Linux only:
+ * processor time is read from /proc, so that a machine which does other things besides can be used.
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Client } from 'pg'
+import { fromEnvironment } from '../../src/environment.ts'
+import { createAuthorizationServer } from '../../src/index.ts'
+import { LoadClient, type Pair } from './client.ts'
+import { startServer, type Variables } from './servers.ts'
+
+const redirectUri = 'https://client.example/cb'
+const email = 'load@example.org'
+const password = 'correct horse battery staple'
+const workers = 16
+const ticksPerSecond = 100
+
+const furnish = async (env: Variables) => {
+  const { options } = await fromEnvironment(env)
+  const server = await createAuthorizationServer({ ...options, sweepInterval: 0, log: () => {} })
+  const user = await server.users.create({ email, password })
+  const { client, clientSecret } = await server.clients.create({
+    name: 'Load',
+    userId: user.id,
+    redirectUris: [redirectUri],
+    defaultScopes: ['user:email'],
+  })
+  await server.consents.grant(user.id, client.clientId, ['user:email'])
+  await server.close()
+  return { clientId: client.clientId, clientSecret }
+}
+
+const isFile = (url: string): boolean => url.startsWith('sqlite:')
+
+const ask = async (url: string, sql: string): Promise<Record<string, unknown>[]> => {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Bytes of the whole database, with its indexes. */
+const sizeOf = async (url: string): Promise<number> => {
+  if (isFile(url)) {
+    const db = new DatabaseSync(url.slice('sqlite:'.length), { readOnly: true })
+    const { size } = db
+      .prepare('select page_count * page_size as size from pragma_page_count, pragma_page_size')
+      .get() as { size: number }
+    db.close()
+    return size
+  }
+  const [row] = await ask(url, 'select pg_database_size(current_database()) as size')
+  return Number(row?.size)
+}
+
+/** The processes of a PostgreSQL on this machine: those that write in the background, and one per connection. */
+const processesOf = async (url: string): Promise<number[]> => {
+  const sql = `select pid from pg_stat_activity where pid <> pg_backend_pid()
+    and (datname is null or datname = current_database())`
+  return isFile(url) ? [] : (await ask(url, sql)).map(({ pid }) => Number(pid))
+}
+
+const processorSeconds = async (pids: readonly number[]): Promise<number> => {
+  const all = pids.map(async (pid) => {
+    const [, fields = ''] = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')
+    const numbers = fields.split(' ')
+    return (Number(numbers[11]) + Number(numbers[12])) / ticksPerSecond
+  })
+  return (await Promise.all(all)).reduce((sum, seconds) => sum + seconds, 0)
+}
+
+/** Each kind of request for so many seconds, one after the other. @returns whether none failed */
+export const run = async ([seconds = '8']: readonly string[]): Promise<boolean> => {
+  const folder = await mkdtemp(join(tmpdir(), 'oauth2server-load-'))
+  const DATABASE_URL = process.env.DATABASE_URL ?? `sqlite:${join(folder, 'load.sqlite')}`
+  const env = {
+    DATABASE_URL,
+    BASE_URL: 'http://localhost:3000',
+    SECRET_KEY: 'the secret key of the measurement of throughput',
+  }
+  const client = new LoadClient({ ...(await furnish(env)), redirectUri, email, password })
+  const server = await startServer(env)
+  const { url } = server
+  const figures: Record<string, object> = {}
+
+  const measure = async (kind: string, request: (worker: number) => Promise<void>) => {
+    const database = await processesOf(DATABASE_URL)
+    const size = await sizeOf(DATABASE_URL)
+    const [used, usedByDatabase] = [
+      await processorSeconds([server.pid]),
+      await processorSeconds(database),
+    ]
+    const begun = performance.now()
+    const ends = begun + Number(seconds) * 1_000
+    let requests = 0
+    const work = async (worker: number) => {
+      for (; performance.now() < ends; requests += 1) await request(worker)
+    }
+    await Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)))
+    const took = (performance.now() - begun) / 1_000
+    const own = (await processorSeconds([server.pid])) - used
+    const its = (await processorSeconds(database)) - usedByDatabase
+    figures[kind] = {
+      requests,
+      'per second': Math.round(requests / took),
+      'per processor second': Math.round(requests / own),
+      // Zero of SQLite, which is within the server.
+      'microseconds of the database': Math.round((its * 1_000_000) / requests),
+      'bytes each': Math.round(((await sizeOf(DATABASE_URL)) - size) / requests),
+    }
+  }
+
+  try {
+    await client.logIn(url)
+    const pairs: Pair[] = []
+    for (let index = 0; index < workers; index += 1) pairs.push(await client.newPair(url, url))
+    const pairOf = (worker: number) => pairs[worker] as Pair
+    for (let turn = 0; turn < 500; turn += 1) await client.use(url, pairOf(turn % workers))
+    await measure('client credentials', () => client.ownToken(url))
+    await measure('bearer check', (worker) => client.use(url, pairOf(worker)))
+    await measure('refresh', async (worker) => {
+      pairs[worker] = await client.refresh(url, pairOf(worker))
+    })
+    await measure('code: request and redemption', async (worker) => {
+      pairs[worker] = await client.newPair(url, url)
+    })
+    console.table(figures)
+    for (const line of server.complaints.slice(0, 20)) console.log(line)
+    return server.complaints.length === 0
+  } finally {
+    await server.stop()
+    await rm(folder, { recursive: true })
+  }
+}
