@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { describeAdapter } from './embed.ts'
-import { expressHost } from './hosts/express.ts'
+import { describeAdapter } from '../adapters/embed.ts'
+import { expressHost } from '../adapters/hosts/express.ts'
 
 vi.mock('express', () => import('express4' as string))
 

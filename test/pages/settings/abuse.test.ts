@@ -114,13 +114,14 @@ test('a form whose work is done is never done again, though its notice could not
   })
   const person = await signedIn(t as never)
   const fields = { name: 'Once', form_id: 'a'.repeat(22) }
+  const tokens = async () =>
+    (await t.server.personalTokens.of(t.user.id, { after: null, limit: 10 })).items.length
   failing = true
   expect((await person.post(`${applications}/tokens/new/`, fields)).status).toBe(500)
   failing = false
-  await pause(10)
+  // It would wait for whoever is at work; that it does nothing meanwhile is what counts.
   const again = person.post(`${applications}/tokens/new/`, fields)
-  expect((await again).status).toBe(409)
-  expect(
-    (await t.server.personalTokens.of(t.user.id, { after: null, limit: 10 })).items,
-  ).toHaveLength(1)
+  expect(await Promise.race([again, pause(300, 'waits')])).toBe('waits')
+  expect(await tokens()).toBe(1)
+  again.catch(() => undefined)
 })
