@@ -1,11 +1,20 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { LogSink } from './log.ts'
 import type { UserId, UserSource } from './model/user.ts'
 import type { Settings } from './options.ts'
 import { type Store, StoreUnavailable, type Transients } from './store/store.ts'
 
-/** Rows that one statement removes at most: requests get their turn in between. */
-const batch = 200
+/** Rows that one statement removes at most: no request waits for longer than they take. */
+const batch = 100
+/** Milliseconds at least between two batches, in which requests have the database for themselves. */
+const pause = 5
+/** Users that are asked for in one run. */
+const usersAtOnce = 200
+
+/** Who holds it is the one node that sweeps by itself. */
+const leaseKey = 'sweeper'
+/** Of the interval: a lease ends before its holder's next turn, and so before anybody waits in vain. */
+const leaseShare = 0.9
 
 export interface SweeperOptions {
   readonly store: Store
@@ -19,7 +28,7 @@ export interface SweeperOptions {
   readonly aroundRun: (run: () => Promise<number>) => Promise<number>
 }
 
-/** Removes what has expired, in small batches. */
+/** Removes what has expired, in small batches; by itself on one node at a time. */
 export class Sweeper {
   readonly #options: SweeperOptions
   #timer: NodeJS.Timeout | undefined
@@ -34,7 +43,7 @@ export class Sweeper {
     const { sweepInterval } = this.#options.settings
     if (sweepInterval === 0) return
     this.#timer = setInterval(
-      () => void this.run().catch((error) => this.#failed(error)),
+      () => void this.#turn().catch((error) => this.#failed(error)),
       sweepInterval * 1000,
     )
     this.#timer.unref()
@@ -46,16 +55,39 @@ export class Sweeper {
     await this.#running?.catch(() => undefined)
   }
 
-  /** @returns the number of rows removed */
+  /** Runs whoever else does. @returns the number of rows removed */
   run(): Promise<number> {
+    return this.#run(async () => undefined)
+  }
+
+  #run(betweenBatches: () => Promise<void>): Promise<number> {
     const { aroundRun } = this.#options
-    this.#running ??= aroundRun(() => this.#sweep()).finally(() => {
+    this.#running ??= aroundRun(() => this.#sweep(betweenBatches)).finally(() => {
       this.#running = undefined
     })
     return this.#running
   }
 
-  async #sweep(): Promise<number> {
+  async #turn(): Promise<void> {
+    const { transients, settings, clock } = this.#options
+    const length = settings.sweepInterval * 1000 * leaseShare
+    let until = clock() + length
+    if (!(await transients.put(leaseKey, '', until, clock()))) return
+    try {
+      await this.#run(async () => {
+        // A long run outlives its lease, which nobody else must take meanwhile.
+        if (until - clock() > length / 2) return
+        until = clock() + length
+        await transients.set(leaseKey, '', until, clock())
+      })
+    } catch (error) {
+      // Another node may do better.
+      await transients.delete(leaseKey).catch(() => undefined)
+      throw error
+    }
+  }
+
+  async #sweep(betweenBatches: () => Promise<void>): Promise<number> {
     const { store, transients, settings, clock } = this.#options
     const now = clock()
     const idleSince = now - settings.sessionIdleExpiresIn * 1000
@@ -68,9 +100,12 @@ export class Sweeper {
     let removed = 0
     for (const sweep of sweeps) {
       for (let last = batch; last === batch; ) {
+        const begun = performance.now()
         last = await sweep()
         removed += last
-        await nextTurn()
+        await betweenBatches()
+        // A busy database gets a longer rest.
+        await delay(Math.max(pause, performance.now() - begun))
       }
     }
     await this.#sweepOrphans()
@@ -81,12 +116,12 @@ export class Sweeper {
   async #sweepOrphans(): Promise<void> {
     const { store, findOrphans: users } = this.#options
     if (!users) return
-    const ids = await store.userData.idsInUse(this.#lastUser, batch)
+    const ids = await store.userData.idsInUse(this.#lastUser, usersAtOnce)
     for (const id of ids) {
       if (await users.find(id)) continue
       await store.transaction((tx) => tx.userData.deleteOf(id))
     }
-    this.#lastUser = ids.length === batch ? (ids.at(-1) ?? null) : null
+    this.#lastUser = ids.length === usersAtOnce ? (ids.at(-1) ?? null) : null
   }
 
   #failed(error: unknown): void {

@@ -10,9 +10,11 @@ import {
   table,
   type UserId,
 } from 'svc-oauth2server'
+import { fromEnvironment } from 'svc-oauth2server/environment'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lacks } from '../support/needs.ts'
+import { makeDatabase } from '../support/postgres.ts'
 import {
   freePort,
   Program,
@@ -37,6 +39,7 @@ const pages = [
   'observability',
   'own-users-and-login',
   'pages',
+  'postgres',
   'redis',
   'rotate-secret-key',
   'settings-api',
@@ -49,7 +52,16 @@ const programs = pages.flatMap((page) =>
 )
 
 const scopes = ['@casl', '@hono', '@nestjs', '@opentelemetry', '@redis', '@types']
-const packages = ['express', 'fastify', 'hono', 'pino', 'reflect-metadata', 'rxjs', 'supertest']
+const packages = [
+  'express',
+  'fastify',
+  'hono',
+  'pg',
+  'pino',
+  'reflect-metadata',
+  'rxjs',
+  'supertest',
+]
 const installed = [...scopes, ...packages]
 
 const secretKey = 'a test secret key of more than 32 bytes'
@@ -125,7 +137,7 @@ const running = async (
   await use({ url, database: join(cwd, 'data/app.sqlite') })
 }
 
-type Users = Partial<Pick<AuthorizationServerOptions, 'users' | 'secretKeys'>>
+type Users = Partial<Pick<AuthorizationServerOptions, 'users' | 'secretKeys' | 'store'>>
 
 const opened = (database: string, options: Users = {}) =>
   createAuthorizationServer({
@@ -166,6 +178,7 @@ test('every page is looked at, and each has its program', async () => {
   expect(new Set(programs.map(({ page }) => page))).toEqual(new Set(pages))
 })
 
+const withoutPostgres = await lacks('postgres')
 const withoutRedis = await lacks('redis')
 /** Runs the script of the page as a browser would, as far as it can tell. */
 const asInAPage = `
@@ -276,6 +289,28 @@ describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => 
         expect(await own.command('KEYS', '*')).toEqual(['shop:start'])
       }
       await running('redis', use, { REDIS_URL: own.url })
+    }),
+  )
+
+  test.skipIf(withoutPostgres)('postgres: a token of the database', ({ expect }) =>
+    twoAtOnce(async () => {
+      const own = await makeDatabase()
+      try {
+        const use = async ({ url }: Running) => {
+          const { options } = await fromEnvironment({
+            DATABASE_URL: own.url,
+            SECRET_KEY: secretKey,
+          })
+          const { reads } = await tokensOf('', undefined, { store: options.store })
+          const ask = asking(url)
+          expect(await ask(reads)).toEqual([200, [{ text: 'A note of user 1' }]])
+          expect(await ask()).toEqual([401, null])
+          expect((await fetch(`${url}/health/ready`)).status).toBe(200)
+        }
+        await running('postgres', use, { DATABASE_URL: own.url })
+      } finally {
+        await own.drop()
+      }
     }),
   )
 

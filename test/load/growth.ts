@@ -6,7 +6,7 @@
  * With DATABASE_URL=postgres://…, an address that may make databases; without, SQLite files.
  */
 import { statfs } from 'node:fs/promises'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Digest } from '../../src/crypto/digest.ts'
 import { type AuthorizationServer, createAuthorizationServer } from '../../src/index.ts'
@@ -16,9 +16,9 @@ import { type GrowthDatabase, postgresGrowth, sqliteGrowth } from './growth-data
 const small = 10_000
 const lookups = 20_000
 /** Look-ups of one second beside a purge. */
-const rate = 1_000
+const rate = 250
 /** Milliseconds of look-ups without a purge, before and after it. */
-const idle = 20_000
+const idle = 15_000
 /** Indexes that are built at the end, and the log of changes, need room for a while. */
 const spare = 1.6
 
@@ -95,7 +95,8 @@ const arrivals = (filled: Filled) => {
   const begun = performance.now()
   let isOver = false
   const one = async (index: number): Promise<void> => {
-    await find(filled, index * 7919)
+    // One that fails has waited for a connection in vain: its time tells.
+    await find(filled, index * 7919).catch((error) => console.log(String(error)))
     times.push(performance.now() - begun - (index * 1000) / rate)
   }
   const run = async (): Promise<void> => {
@@ -103,7 +104,7 @@ const arrivals = (filled: Filled) => {
     for (let index = 0; !isOver; ) {
       for (; ((performance.now() - begun) * rate) / 1000 >= index; index += 1)
         going.push(one(index))
-      await nextTurn()
+      await delay(1)
     }
     await Promise.all(going)
   }
@@ -117,7 +118,7 @@ const arrivals = (filled: Filled) => {
 
 const duringIdle = async (filled: Filled): Promise<readonly number[]> => {
   const end = arrivals(filled)
-  await new Promise((resolve) => setTimeout(resolve, idle))
+  await delay(idle)
   return end()
 }
 
@@ -127,6 +128,22 @@ const purge = async (filled: Filled) => {
   const removed = await filled.server.sweep()
   const seconds = (performance.now() - begun) / 1000
   return { removed, seconds, times: await end() }
+}
+
+/** Look-ups without a purge, beside one, and without again. @returns whether the purge is hardly noticed */
+export const purgeBesideLookups = async (filled: Filled): Promise<boolean> => {
+  const before = await duringIdle(filled)
+  const { removed, seconds, times } = await purge(filled)
+  const after = await duringIdle(filled)
+  const idleP99 = at([...before, ...after], 0.99)
+  const p99 = at(times, 0.99)
+  console.log(
+    `idle p99 ${shown(idleP99)} ms (before ${shown(at(before, 0.99))}, after ${shown(at(after, 0.99))})`,
+  )
+  console.log(
+    `purge of ${removed} rows in ${Math.round(seconds)} s: p99 ${shown(p99)} ms of ${times.length} look-ups, ${(p99 / idleP99).toFixed(2)} times idle (under 2)`,
+  )
+  return p99 < idleP99 * 2
 }
 
 const hasRoom = async (database: GrowthDatabase, needed: number): Promise<boolean> => {
@@ -166,18 +183,7 @@ export const run = async (args: readonly string[]): Promise<boolean> => {
       )
     console.log(`ratio of the medians ${ratio.toFixed(2)} (at most 1.5)`)
 
-    const before = await duringIdle(many)
-    const { removed, seconds, times } = await purge(many)
-    const after = await duringIdle(many)
-    const idleP99 = at([...before, ...after], 0.99)
-    const p99 = at(times, 0.99)
-    console.log(
-      `idle p99 ${shown(idleP99)} ms (before ${shown(at(before, 0.99))}, after ${shown(at(after, 0.99))})`,
-    )
-    console.log(
-      `purge of ${removed} rows in ${Math.round(seconds)} s: p99 ${shown(p99)} ms of ${times.length} look-ups, ${(p99 / idleP99).toFixed(2)} times idle (under 2)`,
-    )
-    return ratio <= 1.5 && p99 < idleP99 * 2
+    return (await purgeBesideLookups(many)) && ratio <= 1.5
   } finally {
     for (const { server, store } of open) {
       await store.close()

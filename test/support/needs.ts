@@ -60,6 +60,9 @@ const needs = {
   },
 } satisfies Record<Need, { name: string; how: string; isThere: () => Promise<boolean> }>
 
+/** Whether it is there; says nothing. */
+export const has = (need: Need): Promise<boolean> => needs[need].isThere()
+
 /**
  * Whether the suite must do without something; says so on the console. With `CI=true` it throws instead.
  *

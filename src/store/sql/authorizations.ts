@@ -115,6 +115,7 @@ export const sqlAuthorizations = ({ read, write }: Handle): AuthorizationStore =
       .selectFrom('oauth2server_authorization')
       .select('id')
       .where('expires_at', '<=', now)
+      .orderBy('expires_at')
       .limit(limit)
     const { numDeletedRows } = await write
       .deleteFrom('oauth2server_authorization')

@@ -392,24 +392,36 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     },
 
     async deleteExpired(now, limit) {
-      const expired = read.selectFrom('oauth2server_token').where('ends_at', '<=', now)
-      const personal = expired.where('is_personal', '=', 1).select('client_id').distinct()
+      // In the order of its index, and bounded before anything else is asked: a million of them is as quick as one.
+      const expired = (most: number) =>
+        read
+          .selectFrom('oauth2server_token')
+          .select(['id', 'client_id', 'is_personal'])
+          .where('ends_at', '<=', now)
+          .orderBy('ends_at')
+          .limit(most)
+          .as('expired')
+      const personal = read
+        .selectFrom(expired(limit))
+        .select('expired.client_id')
+        .where('expired.is_personal', '=', 1)
       const hasLiveToken = (clientId: string) =>
         sql<boolean>`exists (select 1 from oauth2server_token as live where live.client_id = ${sql.ref(clientId)} and (live.ends_at is null or live.ends_at > ${now}))`
       // The client behind a personal token exists for that token alone: it goes first, and takes it along.
       const { numDeletedRows: clients } = await write
         .deleteFrom('oauth2server_client')
         .where('is_personal', '=', 1)
-        .where('client_id', 'in', personal.limit(limit))
+        .where('client_id', 'in', personal)
         .where(({ not }) => not(hasLiveToken('oauth2server_client.client_id')))
         .executeTakeFirst()
       // A personal token whose client has to go is left to it, or nothing would lead to that client any more.
-      const alone = expired.where((t) =>
-        t.or([t('is_personal', '=', 0), hasLiveToken('oauth2server_token.client_id')]),
-      )
+      const alone = read
+        .selectFrom(expired(limit - Number(clients)))
+        .select('expired.id')
+        .where((t) => t.or([t('expired.is_personal', '=', 0), hasLiveToken('expired.client_id')]))
       const { numDeletedRows: tokens } = await write
         .deleteFrom('oauth2server_token')
-        .where('id', 'in', alone.select('id').limit(limit - Number(clients)))
+        .where('id', 'in', alone)
         .executeTakeFirst()
       return Number(clients + tokens)
     },

@@ -77,6 +77,7 @@ export const sqlTransients = ({ read, write }: Handle): Transients => ({
       .selectFrom('oauth2server_transient')
       .select('key')
       .where('expires_at', '<=', now)
+      .orderBy('expires_at')
       .limit(limit)
     const { numDeletedRows } = await write
       .deleteFrom('oauth2server_transient')

@@ -1,0 +1,61 @@
+import { globSync, readFileSync } from 'node:fs'
+import { posix, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { readPage, root } from './markdown.ts'
+
+const folder = 'examples/deploy'
+const files = globSync(`${folder}/*`, { cwd: root }).map((path) => path.replaceAll('\\', '/'))
+const page = readPage('docs/operations.md')
+const reference = readPage('docs/reference/settings.md')
+const elsewhere = ['NODE_ENV', 'POSTGRES_USER', 'POSTGRES_DB', 'POSTGRES_PASSWORD', 'SITE']
+
+test('every file to begin with is named on the page', () => {
+  expect(files.length).toBeGreaterThan(0)
+  expect(files.filter((path) => !page.includes(`](../${path})`))).toEqual([])
+})
+
+test.each(files)('%s sets variables that the programs read', (path) => {
+  const names = [...readPage(path).matchAll(/^(?:ENV| *)([A-Z][A-Z0-9_]+)(?:=|: )/gm)]
+    .map(([, name = '']) => name)
+    .filter((name) => !elsewhere.includes(name))
+  expect(names.filter((name) => !reference.includes(`\`${name}\``))).toEqual([])
+})
+
+test('the image is built from what there is, and starts the program of the package', () => {
+  const containerfile = readPage(`${folder}/Containerfile`)
+  const copied = [...containerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(
+    ([, paths = '']) => paths.split(' '),
+  )
+  expect(copied.length).toBeGreaterThan(5)
+  expect(copied.filter((path) => globSync(path, { cwd: root }).length === 0)).toEqual([])
+  const { bin } = JSON.parse(readPage('package.json'))
+  const program = posix.join('node_modules/svc-oauth2server', bin['svc-oauth2server'])
+  expect(containerfile).toContain(`CMD ["node", "${program}", "serve"]`)
+  expect(readPage(`${folder}/svc-oauth2server.service`)).toContain(`/node ${program} serve\n`)
+})
+
+test('the limits of the page are those of the code', () => {
+  const default_ = (path: string, name: string) =>
+    new RegExp(`\\b${name} = ([\\d_]+)`).exec(readFileSync(resolve(root, path), 'utf8'))?.[1]
+  const limit = (what: string) =>
+    new RegExp(`^\\| ${what}[^|]*\\| ([\\d,]+)(?= ms| \\|)`, 'm').exec(page)?.[1]?.replace(',', '_')
+  const postgres = 'src/store/postgres.ts'
+  expect(limit('Connections to PostgreSQL')).toBe(default_(postgres, 'poolSize'))
+  expect(limit('Waiting for a connection')).toBe(default_(postgres, 'connectTimeout'))
+  expect(limit('A statement in PostgreSQL')).toBe(default_(postgres, 'statementTimeout'))
+  expect(limit('Connecting to Redis')).toBe(default_('src/store/redis.ts', 'connectTimeout'))
+  expect(limit('A command to Redis')).toBe(default_('src/store/redis/limits.ts', 'answerLimit'))
+  expect(limit('`/health/ready`')).toBe(default_('src/readiness.ts', 'limit'))
+})
+
+test('the tables and commands of the page exist', () => {
+  const tables = readFileSync(resolve(root, 'src/store/sql/tables.ts'), 'utf8')
+  const named = [...page.matchAll(/\boauth2server_\w+/g)].map(([name]) => name)
+  expect(named.filter((name) => !tables.includes(`${name}:`))).toEqual([])
+  const commands = readPage('docs/reference/command-line.md')
+  const used = [...page.matchAll(/`(?:npx )?svc-oauth2server ([a-z-]+)/g)].map(
+    ([, command = '']) => command,
+  )
+  expect(used.length).toBeGreaterThan(1)
+  expect(used.filter((command) => !commands.includes(`| \`${command}`))).toEqual([])
+})

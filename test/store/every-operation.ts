@@ -1,0 +1,171 @@
+import type { SealedRows, Store } from '../../src/store/store.ts'
+import {
+  aClient,
+  anAuthorization,
+  aPair,
+  aUser,
+  authorizationRow,
+  clientRow,
+  consentRow,
+  digest,
+  refreshable,
+  rotatedRow,
+  sealed,
+  sessionRow,
+  text,
+  tokenRow,
+  userRow,
+} from './rows.ts'
+
+const now = 500
+const first = { after: null, limit: 10 }
+const later = { after: '900.zzz', limit: 10 }
+
+const users = async ({ users: store }: Store): Promise<void> => {
+  const row = userRow()
+  const id = (await store.insert(row)) ?? 0
+  await store.find(id)
+  await store.findByEmail(row.email)
+  await store.setActive(id, true)
+  await store.setAdmin(id, true)
+  await store.setPassword(id, 'hash')
+  await store.delete(id)
+}
+
+const clients = async (store: Store): Promise<void> => {
+  const userId = await aUser(store)
+  const row = clientRow({ userId })
+  const { clientId } = row.fields
+  await store.clients.insert(row)
+  await store.clients.find(clientId)
+  await store.clients.update(clientId, row)
+  await store.clients.countUsers(clientId)
+  await store.clients.countUsersOf([clientId, 'other'])
+  for (const part of [first, later]) {
+    await store.clients.ofOwner(userId, part)
+    await store.clients.search('', part)
+    await store.clients.search('text', part)
+    await store.clients.authorizedBy(userId, now, part)
+  }
+  await store.clients.delete(clientId)
+}
+
+const tokens = async (store: Store): Promise<void> => {
+  const { tokens: of } = store
+  const userId = await aUser(store)
+  const clientId = await aClient(store)
+  const { id, row, authorizationId, refreshDigest } = await aPair(store, clientId, { userId })
+  const next = tokenRow({ ...row.fields }, refreshable())
+  await of.findByAccess(row.accessDigest)
+  await of.findByRefresh(refreshDigest)
+  await of.find(id)
+  await of.rotate(id, refreshDigest, next)
+  await of.rotate(id, refreshDigest, tokenRow({ ...row.fields }, refreshable()))
+  const rotated = rotatedRow(authorizationId)
+  await of.addRotated(rotated)
+  await of.findRotated(rotated.digest)
+  await of.ofAuthorization(authorizationId)
+  await of.ofClient(clientId)
+  for (const part of [first, later]) {
+    await of.personalOf(userId, now, part)
+    for (const given of ['', '1', clientId, 'a@example.org']) await of.search(given, part)
+  }
+  await of.personal(id, now)
+  await of.personalNamed(userId, 'name')
+  await of.authorizedOf(userId, [clientId, 'other'], now, 5)
+  await of.authorized(id, now)
+  await of.rewrite(id, next)
+  await of.touch(new Map([[id, { at: 1, address: '::1' }]]))
+  await of.reseal(id, { accessToken: sealed(), refreshToken: sealed() })
+  await of.deletePrevious(id)
+  await of.deleteExpired(1, 10)
+  await of.delete(id)
+  await of.insert(tokenRow({ clientId }))
+}
+
+const authorizations = async (store: Store): Promise<void> => {
+  const { authorizations: of } = store
+  const userId = await aUser(store)
+  const clientId = await aClient(store)
+  const id = await anAuthorization(store, { clientId, userId })
+  await of.insertOnce(authorizationRow({ clientId, codeDigest: digest('authorization_code') }))
+  await of.find(id)
+  await of.findByCode(digest('authorization_code'))
+  await of.extend(id, 9_000)
+  await of.revoke(id, now)
+  await of.revokeOfClient(clientId, now)
+  await of.revokeOfUser(userId, clientId, now)
+  await of.revokeOfUser(userId, null, now)
+  await of.deleteExpired(1, 10)
+}
+
+const consents = async (store: Store): Promise<void> => {
+  const { consents: of } = store
+  const userId = await aUser(store)
+  const clientId = await aClient(store)
+  await of.insert(consentRow({ userId, clientId }))
+  await of.put(consentRow({ userId, clientId }))
+  await of.find(userId, clientId)
+  await of.ofUser(userId, [clientId, 'other'])
+  await of.ofClient(clientId)
+  await of.delete(userId, clientId)
+  await of.deleteOfUser(userId)
+  await of.deleteOfClient(clientId)
+}
+
+const sessions = async (store: Store): Promise<void> => {
+  const { sessions: of } = store
+  const userId = await aUser(store)
+  const row = sessionRow({ userId })
+  await of.insert(row)
+  await of.find(row.id)
+  await of.touch(row.id, 2)
+  await of.ofUser(userId, first)
+  await of.ofUser(userId, later)
+  await of.deleteOfUser(userId, row.id)
+  await of.deleteOfUser(userId)
+  await of.delete(row.id)
+  await of.deleteExpired(1, 1, 10)
+}
+
+const transients = async ({ transients: of }: Store): Promise<void> => {
+  await of.put('key', 'value', 9, 1)
+  await of.set('key', 'value', 9, 1)
+  await of.get('key', 1)
+  await of.increment('count', 9, 1)
+  await of.take('key', 1)
+  await of.delete('count')
+  await of.deleteExpired(1, 10)
+}
+
+const others = async ({ userData, secretKeys, audit, ...store }: Store): Promise<void> => {
+  await userData.idsInUse(null, 10)
+  await userData.idsInUse(1, 10)
+  await userData.deleteOf(1)
+  await secretKeys.add('key', 1)
+  await secretKeys.ids()
+  await secretKeys.delete('key')
+  const nobody = { actorId: null, actorEmail: '', clientId: null, tokenId: null }
+  await audit.add({ ...nobody, at: 1, event: 'test', subject: text(), address: '' })
+  await audit.latest(10)
+  for (const rows of Object.values(store.sealed) as readonly SealedRows<unknown>[]) {
+    const { rows: found, next } = await rows.notUnder('none', null, 1)
+    if (next) await rows.notUnder('none', next, 1)
+    await rows.countUnder('none', 10)
+    await rows.reseal(found.map((before) => ({ before, sealed: before.sealed })))
+  }
+}
+
+/** Every operation of a store at least once, with each form that its statements can take. */
+export const everyOperation = async (store: Store): Promise<void> => {
+  for (const walk of [users, clients, tokens, authorizations, consents, sessions, transients])
+    await walk(store)
+  // So that there is something to seal anew.
+  const [userId, clientId] = [await aUser(store, { passwordHash: 'hash' }), await aClient(store)]
+  const { authorizationId } = await aPair(store, clientId)
+  await aPair(store, clientId)
+  await store.tokens.addRotated(rotatedRow(authorizationId))
+  await store.consents.put(consentRow({ userId, clientId }))
+  await store.sessions.insert(sessionRow({ userId }))
+  await others(store)
+}

@@ -1,0 +1,217 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { decorated } from '../../src/store/decorated.ts'
+import { postgres } from '../../src/store/postgres.ts'
+import { SqliteDatabase } from '../../src/store/sql/sqlite-database.ts'
+import { sqlite } from '../../src/store/sqlite.ts'
+import type { Store, StoreOpener } from '../../src/store/store.ts'
+import { lacks } from '../support/needs.ts'
+import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
+import { everyOperation } from './every-operation.ts'
+
+/** A statement of an operation, with parameters that it was run with. */
+interface Statement {
+  readonly operation: string
+  readonly sql: string
+  readonly parameters: readonly unknown[]
+}
+
+/** What may walk along a table or the whole of an index, and why nobody waits for it. */
+const allowed: Readonly<Record<string, string>> = {
+  'tokens.search': 'without a text, along the primary key, and ends at the limit of its part',
+  'audit.latest': 'along the primary key, and ends at its limit',
+  'userData.idsInUse': 'along an index, and ends at its limit; the sweeper, a batch a run',
+  secretKeys: 'a handful of rows, read at the start',
+  'sealed.tokens': 'along the primary key in parts, while keys are rotated',
+  'sealed.rotations': 'along the primary key in parts, while keys are rotated',
+  'sealed.clients': 'along the primary key in parts, while keys are rotated',
+  'sealed.consents': 'along the primary key in parts, while keys are rotated',
+  'sealed.sessions': 'along the primary key in parts, while keys are rotated',
+  'sealed.users': 'along the primary key in parts, while keys are rotated',
+}
+
+const isAllowed = ({ operation }: Statement): boolean =>
+  operation in allowed || operation.replace(/\.[^.]+$/, '') in allowed
+
+/** Runs every operation, alone and in a transaction. @returns the distinct statements, and who was called */
+const statementsOf = async (
+  opener: StoreOpener,
+  spy: (note: (sql: string, parameters: readonly unknown[]) => void) => { mockRestore(): void },
+) => {
+  const statements = new Map<string, Statement>()
+  const called = new Set<string>()
+  let operation = ''
+  const opened = await opener.open()
+  await opened.migrate()
+  const spied = spy((sql, parameters) => {
+    // What introspection and a transaction itself send is none of ours.
+    if (!/^\s*(?:select|insert|update|delete|with)\b/i.test(sql) || operation === '') return
+    // Key ids are no part of the seam of tests, and so not named by it.
+    const isOfKeys = sql.includes('oauth2server_secret_key')
+    const name = isOfKeys ? 'secretKeys.ids' : operation
+    statements.set(`${name} ${sql}`, { operation: name, sql, parameters })
+  })
+  const named = decorated(opened, async ({ name }, run) => {
+    operation = name
+    called.add(name)
+    return run()
+  })
+  try {
+    await everyOperation(named)
+    await named.transaction((tx: Store) => everyOperation(tx))
+  } finally {
+    spied.mockRestore()
+    await opened.close()
+  }
+  const all = Object.entries({ ...opened, sealed: {}, ...sealedParts(opened) }).flatMap(
+    ([part, operations]) => (typeof operations === 'object' ? operationsOf(part, operations) : []),
+  )
+  const isMissing = (name: string) => !called.has(name) && !name.startsWith('secretKeys.')
+  return { statements: [...statements.values()], missing: all.filter(isMissing) }
+}
+
+const operationsOf = (part: string, operations: object): string[] =>
+  Object.entries(operations)
+    .filter(([, operation]) => typeof operation === 'function')
+    .map(([name]) => `${part}.${name}`)
+
+const sealedParts = ({ sealed }: Store): Record<string, object> =>
+  Object.fromEntries(Object.entries(sealed).map(([kind, rows]) => [`sealed.${kind}`, rows]))
+
+const ours = 'oauth2server_'
+
+describe('query plans: SQLite', () => {
+  let folder: string
+  let path: string
+  let found: Awaited<ReturnType<typeof statementsOf>>
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'oauth2server-test-'))
+    path = join(folder, 'test.sqlite')
+    found = await statementsOf(sqlite(path), (note) => {
+      const { run } = SqliteDatabase.prototype
+      return vi.spyOn(SqliteDatabase.prototype, 'run').mockImplementation(function (
+        this: SqliteDatabase,
+        sql,
+        parameters,
+      ) {
+        note(sql, parameters)
+        return run.call(this, sql, parameters)
+      })
+    })
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  test('every operation of the store is looked at', () => {
+    expect(found.missing).toEqual([])
+    expect(found.statements.length).toBeGreaterThan(80)
+  })
+
+  test('no statement scans a table', () => {
+    using database = new DatabaseSync(path, { readOnly: true })
+    const scans = found.statements.filter((statement) => {
+      const { sql, parameters } = statement
+      const aliases = [...sql.matchAll(/(oauth2server_\w+)"? as "?(\w+)/g)].map(
+        ([, , alias]) => alias,
+      )
+      const plan = database
+        .prepare(`explain query plan ${sql}`)
+        .all(...(parameters as SQLInputValue[]))
+      return plan.some(({ detail }) => {
+        const [, scanned = ''] = /^SCAN (\w+)/.exec(String(detail)) ?? []
+        return scanned.startsWith(ours) || aliases.includes(scanned)
+      })
+    })
+    expect(scans.filter((scan) => !isAllowed(scan))).toEqual([])
+    // Without scans to allow, the list above would prove nothing.
+    expect(scans.map(({ operation }) => operation)).toContain('tokens.search')
+  })
+
+  test('what refers to another table has an index that begins with it: deleting there looks here', () => {
+    using database = new DatabaseSync(path, { readOnly: true })
+    const rows = (sql: string) => database.prepare(sql).all()
+    const bare = rows(`select name from sqlite_master where type = 'table'`).flatMap(({ name }) => {
+      const first = rows(`select * from pragma_index_list('${name}')`).map(
+        (index) => rows(`select name from pragma_index_info('${index.name}')`)[0]?.name,
+      )
+      return rows(`select "from" as name from pragma_foreign_key_list('${name}')`)
+        .filter((key) => !first.includes(key.name as string))
+        .map((key) => `${name}.${key.name}`)
+    })
+    expect(bare).toEqual([])
+  })
+})
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Cond'?: string
+  readonly Plans?: readonly PlanNode[]
+}
+
+const allNodes = (node: PlanNode): readonly PlanNode[] => [
+  node,
+  ...(node.Plans ?? []).flatMap(allNodes),
+]
+
+/** Reads a table, or an index from end to end. */
+const isScan = (node: PlanNode): boolean => {
+  if (!node['Relation Name']?.startsWith(ours)) return false
+  if (node['Node Type'] === 'Seq Scan') return true
+  return /^Index/.test(node['Node Type']) && node['Index Cond'] === undefined
+}
+
+describe.skipIf(await lacks('postgres'))('query plans: PostgreSQL', () => {
+  let database: TestDatabase
+  let found: Awaited<ReturnType<typeof statementsOf>>
+  beforeAll(async () => {
+    database = await makeDatabase()
+    found = await statementsOf(postgres(database.url), (note) => {
+      const { query } = pg.Client.prototype
+      const noted = function (this: pg.Client, ...given: readonly unknown[]) {
+        const [config] = given
+        if (typeof config === 'object' && config !== null && 'text' in config) {
+          const { text, values } = config as { text: string; values: readonly unknown[] }
+          note(text, values)
+        }
+        return Reflect.apply(query, this, given)
+      }
+      return vi.spyOn(pg.Client.prototype, 'query').mockImplementation(noted as never)
+    })
+  })
+  afterAll(() => database.drop())
+
+  test('every operation of the store is looked at', () => {
+    expect(found.missing).toEqual([])
+    expect(found.statements.length).toBeGreaterThan(80)
+  })
+
+  test('no statement scans a table', async () => {
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    // Tables are small here: it scans only what has no index.
+    await client.query('set enable_seqscan = off')
+    const scans: Statement[] = []
+    for (const statement of found.statements) {
+      const { rows } = await client.query(`explain (format json) ${statement.sql}`, [
+        ...statement.parameters,
+      ])
+      const [{ Plan }] = rows[0]['QUERY PLAN'] as [{ Plan: PlanNode }]
+      if (allNodes(Plan).some(isScan)) scans.push(statement)
+    }
+    await client.end()
+    expect(scans.filter((scan) => !isAllowed(scan))).toEqual([])
+    expect(scans.map(({ operation }) => operation)).toContain('tokens.search')
+  })
+
+  test('what refers to another table has an index that begins with it: deleting there looks here', async () => {
+    const bare =
+      await database.query(`select conrelid::regclass::text as name, a.attname from pg_constraint as c
+      join pg_attribute as a on a.attrelid = c.conrelid and a.attnum = c.conkey[1] where c.contype = 'f'
+      and not exists (select 1 from pg_index as i where i.indrelid = c.conrelid and i.indkey[0] = c.conkey[1])`)
+    expect(bare).toEqual([])
+  })
+})
