@@ -25,6 +25,8 @@ const full = [
   'test/store/pglite.test.ts',
   'test/store/redis.test.ts',
 ]
+// Several processes each, by `npm run test:nodes`.
+const nodes = 'test/full/nodes/*.test.ts'
 // Measures how long errors go on, so nothing else runs meanwhile.
 const faults = 'test/full/nodes/faults.test.ts'
 // Run once more on three processes behind a proxy, with PostgreSQL and Redis. What is missing is named by
@@ -55,7 +57,7 @@ export default defineConfig({
         test: {
           name: 'full',
           include: full,
-          exclude: [faults],
+          exclude: [nodes],
           testTimeout: 120 * seconds,
           hookTimeout: 120 * seconds,
         },
@@ -64,7 +66,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'nodes',
-          include: onNodes,
+          include: [...onNodes, nodes],
+          exclude: [faults],
           env: { TEST_SERVER: 'nodes' },
           testTimeout: 60 * seconds,
           hookTimeout: 60 * seconds,

@@ -99,7 +99,8 @@ export class Sweeper {
     ]
     let removed = 0
     for (const sweep of sweeps) {
-      for (let last = batch; last === batch; ) {
+      // A batch may be smaller than it could be: what hangs together goes together.
+      for (let last = batch; last > 0; ) {
         const begun = performance.now()
         last = await sweep()
         removed += last

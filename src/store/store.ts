@@ -195,7 +195,10 @@ export interface TokenStore {
   /** Writes the same token sealed anew. */
   reseal(id: number, sealed: Pick<StoredToken, 'accessToken' | 'refreshToken'>): Promise<void>
   delete(id: number): Promise<boolean>
-  /** Deletes at most `limit` tokens that neither work nor can be refreshed, personal ones with their client. */
+  /**
+   * Deletes at most `limit` tokens that neither work nor can be refreshed, personal ones with their client.
+   * @returns how many; 0 alone says that there are no more
+   */
   deleteExpired(now: number, limit: number): Promise<number>
 }
 
