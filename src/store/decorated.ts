@@ -21,6 +21,7 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
     'sessions',
     'transients',
     'audit',
+    'signingKeys',
   ] as const
   const sealed = Object.entries(store.sealed).map(([kind, rows]) => [
     kind,

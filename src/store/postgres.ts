@@ -1,10 +1,10 @@
-import { Kysely } from 'kysely'
 import type { PoolConfig } from 'pg'
+import { LookupCache } from './sql/lookup-cache.ts'
+import { listenForChanges } from './sql/postgres-changes.ts'
 import { PostgresDialect } from './sql/postgres-dialect.ts'
 import { tableLockTimeout, whenTablesAreFree } from './sql/postgres-migrate.ts'
 import { type PooledConnections, pooledConnections } from './sql/postgres-pool.ts'
 import { postgresStore } from './sql/postgres-store.ts'
-import type { Tables } from './sql/tables.ts'
 import { type OpenStore, type StoreOpener, StoreUnavailable, StoreUnusable } from './store.ts'
 
 export interface PostgresOptions {
@@ -19,6 +19,14 @@ export interface PostgresOptions {
   readonly statementTimeout?: number
   /** False where PgBouncer in transaction mode stands between: statements are then not kept prepared. */
   readonly prepare?: boolean
+  /** False: what comes at once does not share statements. For comparisons; there is no other use for it. */
+  readonly batch?: boolean
+  /**
+   * Seconds for which a bearer check may count on what it found of a token before. Default 0: every request asks.
+   * Every change through this package ends that at once on every node, by `NOTIFY`. What is changed past it, as in a
+   * table of the application's own users, and what a node is not told, counts after so many seconds. At most 60.
+   */
+  readonly lookupCacheSeconds?: number
 }
 
 /** A PostgreSQL database, version 13 or newer, by its address `postgres://user:password@host/database`. */
@@ -29,10 +37,14 @@ export const postgres = (
     connectTimeout = 2_000,
     statementTimeout = 3_000,
     prepare = true,
+    batch = true,
+    lookupCacheSeconds = 0,
   }: PostgresOptions = {},
 ): StoreOpener => ({
   description: withoutPassword(url),
   async open(users = 'built-in', keyType = 'integer') {
+    if (!(lookupCacheSeconds >= 0 && lookupCacheSeconds <= mostCacheSeconds))
+      throw new StoreUnusable(`lookupCacheSeconds accepts 0 to ${mostCacheSeconds}.`)
     const connect = (limits: PoolConfig): PooledConnections =>
       pooledConnections({
         connectionString: url,
@@ -41,10 +53,11 @@ export const postgres = (
         keepAlive: true,
         ...limits,
       })
-    const storeOn = (connections: PooledConnections): OpenStore => {
+    const storeOn = (connections: PooledConnections, cache?: LookupCache): OpenStore => {
       const dialect = new PostgresDialect(connections, { prepare })
-      return postgresStore(new Kysely<Tables>({ dialect }), users, keyType)
+      return postgresStore(dialect, users, { keyType, batch, cache })
     }
+    const cache = lookupCacheSeconds > 0 ? new LookupCache(lookupCacheSeconds) : undefined
     const connections = connect({
       max: poolSize,
       statement_timeout: statementTimeout,
@@ -53,7 +66,7 @@ export const postgres = (
       // A little earlier: whoever waits for the locks of a node that was cut off gets them in time.
       idle_in_transaction_session_timeout: Math.max(statementTimeout - margin, margin),
     })
-    const store = storeOn(connections)
+    const store = storeOn(connections, cache)
     try {
       await store.ping()
     } catch (error) {
@@ -65,8 +78,29 @@ export const postgres = (
         { cause: error },
       )
     }
+    const listener =
+      cache &&
+      listenForChanges(
+        {
+          connectionString: url,
+          application_name: 'svc-oauth2server changes',
+          connectionTimeoutMillis: connectTimeout,
+          query_timeout: connectTimeout,
+          keepAlive: true,
+        },
+        cache,
+      )
     return {
       ...store,
+      ...(listener && {
+        loosened: [
+          `lookupCacheSeconds is ${lookupCacheSeconds}: what is changed past this server, or while a node hears nothing of it, counts for tokens after so many seconds.`,
+        ],
+        async close() {
+          await listener.close()
+          await store.close()
+        },
+      }),
       async migrate(options) {
         const plan = await store.migrate({ ...options, dryRun: true })
         if (options?.dryRun || plan.length === 0) return plan
@@ -85,6 +119,8 @@ export const postgres = (
 
 /** Milliseconds. */
 const margin = 500
+
+const mostCacheSeconds = 60
 
 const withoutPassword = (url: string): string => {
   if (!URL.canParse(url)) return 'postgres'

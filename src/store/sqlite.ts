@@ -4,7 +4,9 @@ import { Kysely } from 'kysely'
 import { newHandle } from './sql/handle.ts'
 import { sqlStore } from './sql/sql-store.ts'
 import { openDatabase } from './sql/sqlite-database.ts'
-import { SqliteDialect } from './sql/sqlite-dialect.ts'
+import { type SqliteConnection, SqliteDialect } from './sql/sqlite-dialect.ts'
+import { sqliteHotPaths } from './sql/sqlite-hot-paths.ts'
+import { SqliteThread } from './sql/sqlite-thread.ts'
 import type { Tables } from './sql/tables.ts'
 import { type StoreOpener, StoreUnusable } from './store.ts'
 
@@ -14,6 +16,8 @@ export interface SqliteOptions {
    * power fails; `FULL` loses nothing then either, and costs a disk flush per write.
    */
   readonly synchronous?: 'NORMAL' | 'FULL'
+  /** False: writes that come at once do not share a commit. For comparisons; there is no other use for it. */
+  readonly batch?: boolean
 }
 
 /**
@@ -22,22 +26,27 @@ export interface SqliteOptions {
  */
 export const sqlite = (
   path: string,
-  { synchronous = 'NORMAL' }: SqliteOptions = {},
+  { synchronous = 'NORMAL', batch = true }: SqliteOptions = {},
 ): StoreOpener => ({
   description: `sqlite:${path}`,
   async open(users = 'built-in', keyType = 'integer') {
     const inMemory = path === ':memory:'
     if (!inMemory) await prepareFile(path)
-    const connect = async () =>
-      new Kysely<Tables>({ dialect: new SqliteDialect(await openDatabase(path, { synchronous })) })
-    const write = await connect()
+    const connect = () => openDatabase(path, { synchronous })
+    const over = (database: SqliteConnection) =>
+      new Kysely<Tables>({ dialect: new SqliteDialect(database) })
+    const writer = await connect()
+    const write = over(writer)
     // A second connection, so that no read waits for a write; a database in memory has but one.
-    const read = inMemory ? write : await connect()
+    const reader = inMemory ? writer : await connect()
+    const read = inMemory ? write : over(reader)
+    const purge = inMemory ? write : over(new SqliteThread(path, synchronous))
+    const hot = inMemory ? undefined : sqliteHotPaths({ reader, writer, write, batch })
     // SQLite would take `uuid` for a number, and some identifiers with it.
     const userKey = keyType === 'uuid' ? 'text' : keyType
     const types = { id: 'integer', userKey } as const
     // One transaction writes at a time, so nothing that it has read can change.
-    return sqlStore(newHandle({ read, write, users, types, locking: false }))
+    return sqlStore(newHandle({ read, write, purge, users, types, locking: false, hot }))
   },
 })
 

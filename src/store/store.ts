@@ -1,5 +1,6 @@
 import type { Digest } from '../crypto/digest.ts'
 import type { Sealed } from '../crypto/sealed.ts'
+import type { AuditEvent, AuditRecord } from '../model/audit-event.ts'
 import type { Authorization, Consent } from '../model/authorization.ts'
 import type { ClientFields, ClientOwner } from '../model/client.ts'
 import type { TokenFields } from '../model/token.ts'
@@ -65,12 +66,23 @@ export interface ClientWithOwner extends SealedClient {
 
 export interface ClientStore {
   find(clientId: string): Promise<ClientWithOwner | undefined>
+  /** The client that has this secret, or had it before: expired or not. */
+  findBySecret(digest: Digest): Promise<ClientWithOwner | undefined>
   /** False where the id or the secret is taken: try again with other random values. */
   insert(client: SealedClient): Promise<boolean>
   /** Replaces every field of the client that has this id; the id may change too. False: taken. */
   update(clientId: string, client: SealedClient): Promise<boolean>
   /** Deletes the client and all that hangs from it. False where there was none. */
   delete(clientId: string): Promise<boolean>
+  /**
+   * Deletes at most `limit` unused clients that registered themselves before that time: those that act for nobody, without
+   * a token, an authorization or a consent. One that may act for itself (`client_credentials`) is never unused.
+   */
+  deleteUnused(before: number, limit: number): Promise<number>
+  /** The number of unused clients that registered themselves, as far as `most`. */
+  countUnused(most: number): Promise<number>
+  /** How many applications a user registered: neither internal ones nor those behind a personal token. */
+  countOfOwner(userId: UserId): Promise<number>
   /** The number of its tokens that are neither personal nor internal. */
   countUsers(clientId: string): Promise<number>
   /** The same for several clients, in one query; those without any are left out. */
@@ -133,12 +145,14 @@ export interface TokenWithState extends StoredToken {
     readonly ownerId: UserId | null
     readonly ownerActive: boolean
     readonly isDisabled: boolean
+    /** The limit of the client as it stands now; null: none. */
+    readonly allowedScopes: readonly string[] | null
   }
 }
 
 /** A refresh token's row with the authorization that it can restore. */
 export interface RefreshTokenWithState extends TokenWithState {
-  readonly authorization: { readonly scopes: readonly string[]; readonly createdAt: number }
+  readonly authorization: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 }
 
 /** A refresh token that was rotated: who presents it again is retrying, or has stolen it. */
@@ -155,18 +169,33 @@ export interface StoredRotation extends RotatedRefreshToken {
   readonly seal: Sealed
 }
 
+/** A refresh token gives place to the next. */
+export interface Rotation {
+  /** Of the token's row. */
+  readonly id: number
+  readonly next: NewToken
+  /** What stays of the refresh token that was presented. */
+  readonly rotated: StoredRotation
+  /** Whether others may be narrowing tokens from it at this moment, which end with it. */
+  readonly isNarrowed: boolean
+  /** The authorization ends then at the earliest; never nearer, where something older still needs the tombstone. */
+  readonly endsAt: number
+}
+
 export interface TokenStore {
   findByAccess(digest: Digest): Promise<TokenWithState | undefined>
   findByRefresh(digest: Digest): Promise<RefreshTokenWithState | undefined>
   find(id: number): Promise<StoredToken | undefined>
+  /** The same; in a transaction it stays as it is until that ends. */
+  hold(id: number): Promise<StoredToken | undefined>
   /** Undefined where one of the random values is taken: try again with others. */
   insert(token: NewToken): Promise<number | undefined>
   /**
-   * Swaps the pair of row `id` if its refresh token is still this one. Of concurrent callers, exactly one wins.
+   * Replaces a pair, if its refresh token is still the rotated one, in one step with all that hangs from it.
+   * Of concurrent callers, exactly one wins.
    * @throws TakenValue
    */
-  rotate(id: number, current: Digest, next: NewToken): Promise<boolean>
-  addRotated(rotated: StoredRotation): Promise<void>
+  rotate(rotation: Rotation): Promise<boolean>
   findRotated(digest: Digest): Promise<StoredRotation | undefined>
   /** The current pair of an authorization. */
   ofAuthorization(authorizationId: number): Promise<StoredToken | undefined>
@@ -174,6 +203,12 @@ export interface TokenStore {
   /** A user's personal tokens, but for internal ones and values that were replaced. */
   personalOf(userId: UserId, now: number, part: PartOf): Promise<Part<PersonalTokenRow>>
   personal(id: number, now: number): Promise<PersonalTokenRow | undefined>
+  /** How many personal tokens a user has, but for internal ones and values that were replaced. */
+  countPersonalOf(userId: UserId): Promise<number>
+  /** Deletes the tokens that a client got for itself (RFC 6749 §4.4). */
+  deleteOwn(clientId: string): Promise<void>
+  /** Deletes the tokens that were narrowed from this one. */
+  deleteChildren(parentId: number): Promise<void>
   /** Deletes the former values of a personal token. */
   deletePrevious(successorId: number): Promise<void>
   /** The live authorizations of a user for these clients: at most `limit` each, latest first, and how many there are. */
@@ -212,11 +247,8 @@ export interface AuthorizationStore {
   insertOnce(authorization: NewAuthorization): Promise<number | undefined>
   find(id: number): Promise<Authorization | undefined>
   findByCode(digest: Digest): Promise<Authorization | undefined>
-  /**
-   * Moves its end away; never nearer, where something older than its tokens still needs the tombstone.
-   * In a transaction nobody else can revoke it from then on.
-   */
-  extend(id: number, expiresAt: number): Promise<void>
+  /** Those of a user for a client that have a token, but for so many, the latest: at most 100. */
+  beyond(userId: UserId, clientId: string, keep: number): Promise<readonly number[]>
   /** Marks it and deletes its tokens. False where it was revoked before. */
   revoke(id: number, now: number): Promise<boolean>
   /** Marks all of a client's, and deletes every token of that client. */
@@ -288,6 +320,8 @@ export interface SessionStore {
   ofUser(userId: UserId, part: PartOf): Promise<Part<StoredSession>>
   delete(id: Digest): Promise<boolean>
   deleteOfUser(userId: UserId, except?: Digest): Promise<number>
+  /** Deletes all of a user but so many, the latest. */
+  deleteOldest(userId: UserId, keep: number): Promise<void>
   deleteExpired(now: number, idleSince: number, limit: number): Promise<number>
 }
 
@@ -324,6 +358,26 @@ export interface TransientsOpener {
 export interface SecretKeyStore {
   ids(): Promise<readonly string[]>
   add(id: string, now: number): Promise<void>
+  delete(id: string): Promise<void>
+}
+
+/** A key pair with which tokens are signed, as it is stored. */
+export interface StoredSigningKey {
+  /** Its `kid` (RFC 7517 §4.5). */
+  readonly id: string
+  readonly algorithm: string
+  /** JSON (RFC 7517). */
+  readonly publicKey: string
+  readonly privateKey: Sealed
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number
+}
+
+export interface SigningKeyStore {
+  /** The youngest first. */
+  all(): Promise<readonly StoredSigningKey[]>
+  /** False where the id is taken: of several nodes, one makes the next key. */
+  insert(key: StoredSigningKey): Promise<boolean>
   delete(id: string): Promise<void>
 }
 
@@ -370,35 +424,42 @@ export interface SealedRows<Row> {
 
 /** Every kind of row that is sealed, with what its seal claims. Transient values end by themselves. */
 export interface SealedStore {
-  readonly tokens: SealedRows<StoredToken & { readonly granted: readonly string[] }>
+  readonly tokens: SealedRows<
+    StoredToken & { readonly granted: Pick<Authorization, 'scopes' | 'resources'> }
+  >
   readonly rotations: SealedRows<StoredRotation>
   readonly clients: SealedRows<SealedClient>
   readonly consents: SealedRows<SealedConsent>
   readonly sessions: SealedRows<StoredSession>
   readonly users: SealedRows<Pick<UserWithPassword, 'email'>>
+  readonly signingKeys: SealedRows<StoredSigningKey>
 }
 
-/** Something that changed who may do what, as it was recorded. */
-export interface AuditEvent {
-  /** Milliseconds since the epoch. */
-  readonly at: number
-  /** For instance `client.disabled`. */
-  readonly event: string
-  /** Who did it. */
-  readonly actorId: UserId | null
-  readonly actorEmail: string
-  readonly clientId: string | null
-  readonly tokenId: number | null
-  /** What it was done to, as it was called then. */
-  readonly subject: string
-  readonly address: string
+/** Which events are looked for; what is left out says nothing. */
+export interface AuditFilter {
+  readonly event?: string | undefined
+  /** Whose account they are about. */
+  readonly userId?: UserId | undefined
+  readonly clientId?: string | undefined
+  /** Only what people do, of the user that is looked for. */
+  readonly withoutRoutine?: boolean
+  /** Milliseconds since the epoch; the first that is looked for. */
+  readonly since?: number | undefined
+  /** The first that is not looked for any more. */
+  readonly until?: number | undefined
 }
 
-/** Written once, never changed. */
+/** Written once, never changed; removed by their age alone. */
 export interface AuditStore {
   add(event: AuditEvent): Promise<void>
+  /** All or none of many, where no request has to wait for them. */
+  addMany(events: readonly AuditEvent[]): Promise<void>
   /** The latest first. */
-  latest(limit: number): Promise<readonly AuditEvent[]>
+  latest(filter: AuditFilter, part: PartOf): Promise<Part<AuditRecord>>
+  /** The earliest first. */
+  earliest(filter: AuditFilter, part: PartOf): Promise<Part<AuditRecord>>
+  /** Deletes at most `limit` events from before that time. @returns how many */
+  deleteBefore(at: number, limit: number): Promise<number>
 }
 
 export interface MigrationResult {
@@ -425,6 +486,7 @@ export interface Store {
   readonly userData: UserDataStore
   readonly transients: Transients
   readonly secretKeys: SecretKeyStore
+  readonly signingKeys: SigningKeyStore
   readonly sealed: SealedStore
   readonly audit: AuditStore
   /** All or nothing. Inside a transaction, a savepoint. */
@@ -453,6 +515,8 @@ export interface OpenStore extends Store {
   ping(): Promise<void>
   /** Where the store has a pool of connections. */
   poolStats?(): PoolStats
+  /** What an option of the store makes less strict than it is by default: the start warns. */
+  readonly loosened?: readonly string[]
   close(): Promise<void>
 }
 

@@ -1,15 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { memoryTransients } from '../../src/store/memory-transients.ts'
+import { databaseFolder } from '../support/database-folder.ts'
 import { storeContract } from './contract.ts'
 import { transientsContract } from './transients-contract.ts'
 
 storeContract(
   'SQLite file',
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'oauth2server-store-'))
+    const folder = await databaseFolder()
     return {
       opener: sqlite(join(folder, 'test.sqlite')),
       cleanUp: () => rm(folder, { recursive: true }),

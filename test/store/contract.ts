@@ -18,8 +18,10 @@ import {
   clientRow,
   consentRow,
   digest,
+  noteRotated,
   refreshable,
   rotatedRow,
+  rotationOf,
   sealed,
   sessionRow,
   text,
@@ -28,6 +30,7 @@ import {
   winners,
 } from './rows.ts'
 import { sealedContract } from './sealed-contract.ts'
+import { todaysClientsContract } from './todays-clients-contract.ts'
 import { transientsContract } from './transients-contract.ts'
 
 /** A database that stores can be opened on, and how it is thrown away. */
@@ -47,10 +50,10 @@ export const storeContract = (
   create: () => Promise<Backend>,
   { isShared }: ContractOptions,
 ): void => {
-  describe(`store contract: ${name}`, () => {
+  /** For the tests of a block: the stores of two nodes; the same one where the data is not shared. */
+  const useStores = (): (() => { readonly store: OpenStore; readonly other: OpenStore }) => {
     let backend: Backend
     let store: OpenStore
-    /** Another node; the same one where the data is not shared. */
     let other: OpenStore
     beforeAll(async () => {
       backend = await create()
@@ -62,6 +65,20 @@ export const storeContract = (
       await store.close()
       if (other !== store) await other.close()
       await backend.cleanUp()
+    })
+    return () => ({ store, other })
+  }
+
+  // These walk over all rows there are, in small parts: on a database of their own.
+  describe(`store contract: ${name}`, () => sealedContract(useStores()))
+
+  describe(`store contract: ${name}`, () => {
+    const stores = useStores()
+    let store: OpenStore
+    /** Another node. */
+    let other: OpenStore
+    beforeAll(() => {
+      ;({ store, other } = stores())
     })
     const either = (index: number) => (index % 2 === 0 ? store : other)
 
@@ -137,6 +154,15 @@ export const storeContract = (
         expect(await store.clients.find('nope')).toBeUndefined()
       })
 
+      test('an id that no row can have finds nothing, and costs nobody else what is looked up with it', async () => {
+        const ids = await atOnce(20, () => aClient(store))
+        const asked = ids.flatMap((id) => [id, `${id}\0`])
+        const found = await Promise.all(asked.map((id) => store.clients.find(id)))
+        expect(found.map((one) => one?.fields.clientId)).toEqual(
+          ids.flatMap((id) => [id, undefined]),
+        )
+      })
+
       test('without an owner or limits, these are null', async () => {
         const row = clientRow()
         await store.clients.insert(row)
@@ -204,7 +230,7 @@ export const storeContract = (
         const clientId = await aClient(store)
         const { authorizationId, row } = await aPair(store, clientId)
         const rotated = rotatedRow(authorizationId)
-        await store.tokens.addRotated(rotated)
+        await noteRotated(store, rotated)
         await store.consents.put(consentRow({ userId, clientId }))
         expect(await store.clients.delete(clientId)).toBe(true)
         expect(await other.clients.delete(clientId)).toBe(false)
@@ -246,6 +272,7 @@ export const storeContract = (
           ownerId,
           ownerActive: true,
           isDisabled: false,
+          allowedScopes: null,
         })
         await store.users.setActive(ownerId, false)
         expect((await other.tokens.findByAccess(row.accessDigest))?.client.ownerActive).toBe(false)
@@ -297,12 +324,13 @@ export const storeContract = (
 
       test('of 50 concurrent rotations of one refresh token, exactly one wins', async () => {
         const clientId = await aClient(store)
-        const { id, row, refreshDigest } = await aPair(store, clientId)
+        const pair = await aPair(store, clientId)
+        const { id, row, refreshDigest } = pair
         const next = Array.from({ length: 50 }, (_, index) =>
           tokenRow({ ...row.fields, createdAt: index }, refreshable()),
         )
         const won = await atOnce(50, (index) =>
-          either(index).tokens.rotate(id, refreshDigest, next[index] ?? row),
+          either(index).tokens.rotate(rotationOf(pair, next[index])),
         )
         expect(winners(won)).toHaveLength(1)
         const winner = next[won.indexOf(true)]
@@ -313,8 +341,79 @@ export const storeContract = (
         expect(await other.tokens.findByRefresh(refreshDigest)).toBeUndefined()
         expect(await store.tokens.ofClient(clientId)).toHaveLength(1)
         expect(
-          await store.tokens.rotate(999_999, refreshDigest, tokenRow({ clientId }, refreshable())),
+          await store.tokens.rotate(rotationOf({ ...pair, id: 999_999, refreshDigest: digest() })),
         ).toBe(false)
+        expect(await other.tokens.findRotated(refreshDigest)).toMatchObject({ rotatedAt: 5 })
+      })
+
+      test('of many that are inserted at once, one that cannot be fails alone', async () => {
+        const clientId = await aClient(store)
+        const taken = tokenRow({ clientId })
+        await store.tokens.insert(taken)
+        const rows = Array.from({ length: 40 }, () => tokenRow({ clientId }))
+        rows[7] = tokenRow({ clientId: 'nope' })
+        rows[23] = { ...tokenRow({ clientId }), accessDigest: taken.accessDigest }
+        const inserted = await Promise.allSettled(rows.map((row) => store.tokens.insert(row)))
+        for (const [index, row] of rows.entries()) {
+          const found = await other.tokens.findByAccess(row.accessDigest)
+          const result = inserted[index]
+          if (index === 7) expect(result).toMatchObject({ reason: { name: 'Vanished' } })
+          else if (index === 23) expect(result).toEqual({ status: 'fulfilled', value: undefined })
+          else expect(result).toEqual({ status: 'fulfilled', value: found?.fields.id })
+        }
+        expect(await other.tokens.ofClient(clientId)).toHaveLength(39)
+      })
+
+      test('of many that are rotated at once, one that cannot be fails alone', async () => {
+        const clientId = await aClient(store)
+        const pairs = await atOnce(20, () => aPair(store, clientId))
+        const rotations = pairs.map((pair) => rotationOf(pair))
+        const [first, second] = pairs
+        if (!first || !second) throw new Error('There are twenty.')
+        const { accessDigest } = (await aPair(store, clientId)).row
+        rotations[1] = rotationOf(
+          second,
+          tokenRow(second.row.fields, { ...refreshable(), accessDigest }),
+        )
+        rotations[3] = rotationOf(first)
+        const rotated = await Promise.allSettled(rotations.map((one) => store.tokens.rotate(one)))
+        for (const [index, pair] of pairs.entries()) {
+          const isDone = index !== 1 && index !== 3
+          const old = await other.tokens.findByRefresh(pair.refreshDigest)
+          expect([index, old === undefined]).toEqual([index, isDone])
+          const note = await other.tokens.findRotated(pair.refreshDigest)
+          expect([index, note !== undefined]).toEqual([index, isDone])
+        }
+        expect(rotated[1]).toMatchObject({ reason: { name: 'TakenValue' } })
+        expect(
+          rotated.filter((result) => result.status === 'fulfilled' && result.value),
+        ).toHaveLength(18)
+      })
+
+      test('a rotation of what was revoked meanwhile is none', async () => {
+        const pair = await aPair(store, await aClient(store))
+        await other.authorizations.revoke(pair.authorizationId, 5)
+        expect(await store.tokens.rotate(rotationOf(pair))).toBe(false)
+        expect(await store.tokens.findRotated(pair.refreshDigest)).toBeUndefined()
+      })
+
+      test('what is looked up after a change is found as it is, however often before', async () => {
+        const clientId = await aClient(store)
+        const { id, row } = await aPair(store, clientId)
+        const find = () => store.tokens.findByAccess(row.accessDigest)
+        const before = await find()
+        expect(before).toEqual(await find())
+        const scopes = ['other']
+        await other.tokens.rewrite(id, { ...row, fields: { ...row.fields, scopes } })
+        expect((await find())?.fields.scopes).toEqual(scopes)
+        const client = await other.clients.find(clientId)
+        if (!client) throw new Error('It is there.')
+        const fields = { ...client.fields, isDisabled: true }
+        await other.clients.update(clientId, { ...client, fields })
+        expect((await find())?.client.isDisabled).toBe(true)
+        expect((await store.clients.find(clientId))?.fields.isDisabled).toBe(true)
+        await other.tokens.delete(id)
+        expect(await find()).toBeUndefined()
       })
 
       test('a rotation onto values that are taken, its own among them: TakenValue, and nothing changes', async () => {
@@ -328,7 +427,7 @@ export const storeContract = (
           { ...refreshable(), refreshDigest: mine.refreshDigest },
         ])
           await expect(
-            store.tokens.rotate(mine.id, mine.refreshDigest, tokenRow(mine.row.fields, taken)),
+            store.tokens.rotate(rotationOf(mine, tokenRow(mine.row.fields, taken))),
           ).rejects.toThrow(TakenValue)
         expect(await other.tokens.findByRefresh(mine.refreshDigest)).toMatchObject(mine.row)
         expect(await other.tokens.findByRefresh(theirs.refreshDigest)).toMatchObject(theirs.row)
@@ -337,10 +436,10 @@ export const storeContract = (
       test('a rotated refresh token is remembered, once', async () => {
         const clientId = await aClient(store)
         const rotated = rotatedRow(await anAuthorization(store, { clientId }))
-        await store.tokens.addRotated(rotated)
+        await noteRotated(store, rotated)
         expect(await other.tokens.findRotated(rotated.digest)).toEqual(rotated)
         expect(await other.tokens.findRotated(digest())).toBeUndefined()
-        await expect(other.tokens.addRotated({ ...rotated, parameters: 'other' })).rejects.toThrow(
+        await expect(noteRotated(other, { ...rotated, parameters: 'other' })).rejects.toThrow(
           TakenValue,
         )
         expect(await store.tokens.findRotated(rotated.digest)).toEqual(rotated)
@@ -470,12 +569,16 @@ export const storeContract = (
         expect(await other.authorizations.findByCode(digest())).toBeUndefined()
       })
 
-      test('are extended, never shortened', async () => {
-        const id = await anAuthorization(store, { clientId: await aClient(store), expiresAt: 100 })
-        await store.authorizations.extend(id, 200)
-        expect((await other.authorizations.find(id))?.expiresAt).toBe(200)
-        await store.authorizations.extend(id, 150)
-        expect((await other.authorizations.find(id))?.expiresAt).toBe(200)
+      test('are extended by a rotation, never shortened', async () => {
+        const clientId = await aClient(store)
+        const one = await aPair(store, clientId)
+        const end = async () => (await other.authorizations.find(one.authorizationId))?.expiresAt
+        const second = tokenRow(one.row.fields, refreshable())
+        await store.tokens.rotate({ ...rotationOf(one, second), endsAt: 2_000 })
+        expect(await end()).toBe(2_000)
+        const two = { ...one, row: second, refreshDigest: second.refreshDigest ?? digest() }
+        expect(await store.tokens.rotate({ ...rotationOf(two), endsAt: 1_500 })).toBe(true)
+        expect(await end()).toBe(2_000)
       })
 
       test('are revoked once, with all their tokens; the row stays as a tombstone', async () => {
@@ -519,7 +622,7 @@ export const storeContract = (
         const make = async (expiresAt: number) => {
           const id = await anAuthorization(store, { clientId, expiresAt })
           const rotated = rotatedRow(id)
-          await store.tokens.addRotated(rotated)
+          await noteRotated(store, rotated)
           return { id, rotated }
         }
         const [live, one, two] = [await make(11), await make(10), await make(0)]
@@ -596,6 +699,23 @@ export const storeContract = (
         expect(await other.sessions.find(kept.id)).toBeUndefined()
       })
 
+      test('all but so many of a user, the latest, are deleted; those of others stay', async () => {
+        const [userId, another] = [await aUser(store), await aUser(store)]
+        const rows = [3, 1, 4, 2].map((createdAt) => sessionRow({ userId, createdAt }))
+        const kept = sessionRow({ userId: another, createdAt: 0 })
+        for (const row of [...rows, kept]) await store.sessions.insert(row)
+        await store.sessions.deleteOldest(userId, 4)
+        expect((await other.sessions.ofUser(userId, { after: null, limit: 9 })).items).toHaveLength(
+          4,
+        )
+        await store.sessions.deleteOldest(userId, 2)
+        const { items } = await other.sessions.ofUser(userId, { after: null, limit: 9 })
+        expect(items.map(({ createdAt }) => createdAt)).toEqual([4, 3])
+        await store.sessions.deleteOldest(userId, 0)
+        expect((await other.sessions.ofUser(userId, { after: null, limit: 9 })).items).toEqual([])
+        expect(await other.sessions.find(kept.id)).toBeDefined()
+      })
+
       test('those that ended or were idle are deleted, at most so many', async () => {
         while ((await store.sessions.deleteExpired(1_000_000, 1_000_000, 100)) > 0);
         const userId = await aUser(store)
@@ -620,7 +740,6 @@ export const storeContract = (
         (on) => on.tokens.insert(tokenRow({ clientId: 'nope' })),
         (on) => on.tokens.insert(tokenRow({ clientId, userId: 999_999 })),
         (on) => on.tokens.insert(tokenRow({ clientId, authorizationId: 999_999 })),
-        (on) => on.tokens.addRotated(rotatedRow(999_999)),
         (on) => on.authorizations.insertOnce(authorizationRow({ clientId: 'nope' })),
         (on) => on.consents.put(consentRow({ userId, clientId: 'nope' })),
         (on) => on.sessions.insert(sessionRow({ userId: 999_999 })),
@@ -644,9 +763,9 @@ export const storeContract = (
       })
     })
 
-    listsContract(() => ({ store, other }))
-    managementContract(() => ({ store, other }))
-    sealedContract(() => ({ store, other }))
+    listsContract(stores)
+    managementContract(stores)
+    todaysClientsContract(stores)
 
     transientsContract('in the database', () => ({
       one: store.transients,

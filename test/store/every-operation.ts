@@ -4,15 +4,16 @@ import {
   anAuthorization,
   aPair,
   aUser,
+  auditRow,
   authorizationRow,
   clientRow,
   consentRow,
   digest,
   refreshable,
-  rotatedRow,
+  rotationOf,
   sealed,
   sessionRow,
-  text,
+  signingKeyRow,
   tokenRow,
   userRow,
 } from './rows.ts'
@@ -38,6 +39,7 @@ const clients = async (store: Store): Promise<void> => {
   const { clientId } = row.fields
   await store.clients.insert(row)
   await store.clients.find(clientId)
+  await store.clients.findBySecret(row.fields.clientSecret)
   await store.clients.update(clientId, row)
   await store.clients.countUsers(clientId)
   await store.clients.countUsersOf([clientId, 'other'])
@@ -47,6 +49,9 @@ const clients = async (store: Store): Promise<void> => {
     await store.clients.search('text', part)
     await store.clients.authorizedBy(userId, now, part)
   }
+  await store.clients.countOfOwner(userId)
+  await store.clients.countUnused(10)
+  await store.clients.deleteUnused(now, 10)
   await store.clients.delete(clientId)
 }
 
@@ -54,16 +59,15 @@ const tokens = async (store: Store): Promise<void> => {
   const { tokens: of } = store
   const userId = await aUser(store)
   const clientId = await aClient(store)
-  const { id, row, authorizationId, refreshDigest } = await aPair(store, clientId, { userId })
+  const pair = await aPair(store, clientId, { userId })
+  const { id, row, authorizationId, refreshDigest } = pair
   const next = tokenRow({ ...row.fields }, refreshable())
   await of.findByAccess(row.accessDigest)
   await of.findByRefresh(refreshDigest)
   await of.find(id)
-  await of.rotate(id, refreshDigest, next)
-  await of.rotate(id, refreshDigest, tokenRow({ ...row.fields }, refreshable()))
-  const rotated = rotatedRow(authorizationId)
-  await of.addRotated(rotated)
-  await of.findRotated(rotated.digest)
+  await of.rotate(rotationOf(pair, next))
+  await of.rotate(rotationOf(pair))
+  await of.findRotated(refreshDigest)
   await of.ofAuthorization(authorizationId)
   await of.ofClient(clientId)
   for (const part of [first, later]) {
@@ -71,13 +75,17 @@ const tokens = async (store: Store): Promise<void> => {
     for (const given of ['', '1', clientId, 'a@example.org']) await of.search(given, part)
   }
   await of.personal(id, now)
+  await of.countPersonalOf(userId)
   await of.personalNamed(userId, 'name')
+  await of.hold(id)
   await of.authorizedOf(userId, [clientId, 'other'], now, 5)
   await of.authorized(id, now)
   await of.rewrite(id, next)
   await of.touch(new Map([[id, { at: 1, address: '::1' }]]))
   await of.reseal(id, { accessToken: sealed(), refreshToken: sealed() })
   await of.deletePrevious(id)
+  await of.deleteOwn(clientId)
+  await of.deleteChildren(id)
   await of.deleteExpired(1, 10)
   await of.delete(id)
   await of.insert(tokenRow({ clientId }))
@@ -91,7 +99,7 @@ const authorizations = async (store: Store): Promise<void> => {
   await of.insertOnce(authorizationRow({ clientId, codeDigest: digest('authorization_code') }))
   await of.find(id)
   await of.findByCode(digest('authorization_code'))
-  await of.extend(id, 9_000)
+  await of.beyond(userId, clientId, 5)
   await of.revoke(id, now)
   await of.revokeOfClient(clientId, now)
   await of.revokeOfUser(userId, clientId, now)
@@ -122,6 +130,7 @@ const sessions = async (store: Store): Promise<void> => {
   await of.touch(row.id, 2)
   await of.ofUser(userId, first)
   await of.ofUser(userId, later)
+  await of.deleteOldest(userId, 5)
   await of.deleteOfUser(userId, row.id)
   await of.deleteOfUser(userId)
   await of.delete(row.id)
@@ -138,6 +147,13 @@ const transients = async ({ transients: of }: Store): Promise<void> => {
   await of.deleteExpired(1, 10)
 }
 
+const signingKeys = async ({ signingKeys: of }: Store): Promise<void> => {
+  const key = signingKeyRow()
+  await of.insert(key)
+  await of.all()
+  await of.delete(key.id)
+}
+
 const others = async ({ userData, secretKeys, audit, ...store }: Store): Promise<void> => {
   await userData.idsInUse(null, 10)
   await userData.idsInUse(1, 10)
@@ -145,9 +161,23 @@ const others = async ({ userData, secretKeys, audit, ...store }: Store): Promise
   await secretKeys.add('key', 1)
   await secretKeys.ids()
   await secretKeys.delete('key')
-  const nobody = { actorId: null, actorEmail: '', clientId: null, tokenId: null }
-  await audit.add({ ...nobody, at: 1, event: 'test', subject: text(), address: '' })
-  await audit.latest(10)
+  await audit.add(auditRow())
+  await audit.addMany([auditRow(), auditRow()])
+  const filters = [
+    {},
+    { event: 'login.failed' },
+    { userId: 1 },
+    { userId: 1, withoutRoutine: true },
+    { clientId: 'c' },
+    { event: 'login.failed', userId: 1, clientId: 'c', since: 0, until: 9 },
+  ]
+  for (const filter of filters) {
+    await audit.latest(filter, { after: null, limit: 10 })
+    await audit.latest(filter, { after: '9.9', limit: 10 })
+    await audit.earliest(filter, { after: null, limit: 10 })
+    await audit.earliest(filter, { after: '0.0', limit: 10 })
+  }
+  await audit.deleteBefore(1, 10)
   for (const rows of Object.values(store.sealed) as readonly SealedRows<unknown>[]) {
     const { rows: found, next } = await rows.notUnder('none', null, 1)
     if (next) await rows.notUnder('none', next, 1)
@@ -158,14 +188,14 @@ const others = async ({ userData, secretKeys, audit, ...store }: Store): Promise
 
 /** Every operation of a store at least once, with each form that its statements can take. */
 export const everyOperation = async (store: Store): Promise<void> => {
-  for (const walk of [users, clients, tokens, authorizations, consents, sessions, transients])
-    await walk(store)
+  const walks = [users, clients, tokens, authorizations, consents, sessions, transients]
+  for (const walk of [...walks, signingKeys]) await walk(store)
   // So that there is something to seal anew.
   const [userId, clientId] = [await aUser(store, { passwordHash: 'hash' }), await aClient(store)]
-  const { authorizationId } = await aPair(store, clientId)
+  await store.tokens.rotate(rotationOf(await aPair(store, clientId)))
   await aPair(store, clientId)
-  await store.tokens.addRotated(rotatedRow(authorizationId))
   await store.consents.put(consentRow({ userId, clientId }))
   await store.sessions.insert(sessionRow({ userId }))
+  await store.signingKeys.insert(signingKeyRow())
   await others(store)
 }

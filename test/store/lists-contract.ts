@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import type { AuditEvent } from '../../src/model/audit-event.ts'
 import type { UserId } from '../../src/model/user.ts'
-import type { Part, PartOf, Store } from '../../src/store/store.ts'
+import type { AuditFilter, Part, PartOf, Store } from '../../src/store/store.ts'
 import { brokenCursors, inParts } from './parts.ts'
 import {
   aClient,
   anAuthorization,
   aUser,
+  auditRow,
   consentRow,
   digest,
   sessionRow,
@@ -364,34 +366,102 @@ export const listsContract = (
       })
     })
 
-    test('what was recorded is read again, the latest first, at most so much', async () => {
-      const { store, other } = open()
-      const act = (at: number, over = {}) => ({
-        at,
-        event: 'client.disabled',
-        actorId: 7,
-        actorEmail: 'admin@example.org',
-        clientId: 'c',
-        tokenId: null,
-        subject: 'Größe',
-        address: '2001:db8::1',
-        ...over,
+    describe('the audit log', () => {
+      const whole = { after: null, limit: 100 }
+      const kept = (event: AuditEvent) => ({
+        ...event,
+        id: expect.any(Number),
+        actorId: event.actorId === null ? null : String(event.actorId),
+        userId: event.userId === null ? null : String(event.userId),
       })
-      // An order by time would tell of a clock that stepped back; what was done last is first.
-      await store.audit.add(act(9))
-      await store.audit.add(act(3, { actorId: null, clientId: null, tokenId: 5, event: 'x' }))
-      expect(await other.audit.latest(2)).toEqual([
-        act(3, { actorId: null, clientId: null, tokenId: 5, event: 'x' }),
-        act(9, { actorId: '7' }),
-      ])
-      expect(await other.audit.latest(1)).toHaveLength(1)
-      await expect(
-        store.transaction(async (tx) => {
-          await tx.audit.add(act(11))
-          throw new Error('the act fails')
-        }),
-      ).rejects.toThrow('the act fails')
-      expect((await other.audit.latest(1))[0]?.at).toBe(3)
+
+      test('what was recorded is read again, the latest first, with all that it said', async () => {
+        const { store, other } = open()
+        const clientId = text()
+        const details = { scopes: ['a', 'b'], grant: 'implicit' }
+        const one = auditRow({ clientId, at: 9, event: 'token.issued', details })
+        const blank = {
+          actorId: null,
+          userId: null,
+          userEmail: null,
+          tokenId: null,
+          authorizationId: null,
+          requestId: null,
+        }
+        const two = auditRow({ clientId, at: 11, isRoutine: true, ...blank })
+        await store.audit.add(one)
+        await store.audit.addMany([two, { ...one, at: 10 }])
+        const { items, next } = await other.audit.latest({ clientId }, whole)
+        expect(items).toEqual([kept(two), kept({ ...one, at: 10 }), kept(one)])
+        expect(next).toBeNull()
+        expect((await other.audit.earliest({ clientId }, whole)).items).toEqual(items.toReversed())
+      })
+
+      test('many are written at once, or none of them', async () => {
+        const { store, other } = open()
+        const clientId = text()
+        const many = Array.from({ length: 1_201 }, (_, at) => auditRow({ clientId, at }))
+        await store.audit.addMany(many)
+        const all = await inParts((part) => other.audit.latest({ clientId }, part), 400)
+        expect(all.map(({ at }) => at)).toEqual(many.map(({ at }) => at).toReversed())
+        const bad = { ...auditRow({ clientId }), event: null as never }
+        await expect(store.audit.addMany([...many, bad])).rejects.toThrow()
+        await expect(
+          store.transaction(async (tx) => {
+            await tx.audit.add(auditRow({ clientId }))
+            await tx.audit.addMany(many)
+            throw new Error('the act fails')
+          }),
+        ).rejects.toThrow('the act fails')
+        expect(
+          (await other.audit.latest({ clientId }, { ...whole, limit: 9_999 })).items,
+        ).toHaveLength(1_201)
+      })
+
+      test('parts go on behind each other, also where many happened at once', async () => {
+        const { store, other } = open()
+        const userId = text()
+        for (const at of [5, 5, 5, 6, 6, 7]) await store.audit.add(auditRow({ userId, at }))
+        for (const limit of [1, 2, 4]) {
+          const latest = await inParts((part) => other.audit.latest({ userId }, part), limit)
+          const earliest = await inParts((part) => other.audit.earliest({ userId }, part), limit)
+          expect(latest.map(({ at }) => at)).toEqual([7, 6, 6, 5, 5, 5])
+          expect(earliest).toEqual(latest.toReversed())
+        }
+        const wrong = { after: '7.x-y', limit: 10 }
+        expect((await other.audit.latest({ userId }, wrong)).items).toHaveLength(6)
+      })
+
+      test('exactly what is looked for is found', async () => {
+        const { store, other } = open()
+        const [userId, clientId] = [text(), text()]
+        await store.audit.add(auditRow({ userId, clientId, at: 1 }))
+        await store.audit.add(auditRow({ userId, at: 2, event: 'login.failed', details: {} }))
+        await store.audit.add(auditRow({ clientId, at: 3, isRoutine: true }))
+        await store.audit.add(auditRow({ userId, at: 4, isRoutine: true }))
+        const found = async (filter: AuditFilter) =>
+          (await other.audit.latest(filter, whole)).items.map(({ at }) => at)
+        expect(await found({ userId })).toEqual([4, 2, 1])
+        expect(await found({ userId, withoutRoutine: true })).toEqual([2, 1])
+        expect(await found({ clientId })).toEqual([3, 1])
+        expect(await found({ userId, event: 'login.failed' })).toEqual([2])
+        expect(await found({ userId, since: 2 })).toEqual([4, 2])
+        expect(await found({ userId, until: 2 })).toEqual([1])
+        expect(await found({ userId: `${userId}x` })).toEqual([])
+      })
+
+      test('the oldest are deleted, at most so many at once', async () => {
+        const { store, other } = open()
+        const clientId = text()
+        // Older than all that the other tests write.
+        const times = [-5, -4, -3, -2]
+        await store.audit.addMany(times.map((at) => auditRow({ clientId, at })))
+        expect(await store.audit.deleteBefore(-3, 1)).toBe(1)
+        expect(await store.audit.deleteBefore(-3, 50)).toBe(1)
+        expect(await store.audit.deleteBefore(-3, 50)).toBe(0)
+        const left = await other.audit.earliest({ clientId }, whole)
+        expect(left.items.map(({ at }) => at)).toEqual([-3, -2])
+      })
     })
   })
 }

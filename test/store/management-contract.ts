@@ -8,7 +8,7 @@ import {
   clientRow,
   consentRow,
   digest,
-  refreshable,
+  rotationOf,
   sealed,
   sessionRow,
   tokenRow,
@@ -202,11 +202,7 @@ export const managementContract = (
         expect((await other.tokens.ofAuthorization(one.authorizationId))?.lastUse?.at).toBe(6)
         await store.tokens.touch(new Map())
         // A rotation is the same token still.
-        await store.tokens.rotate(
-          one.id,
-          one.refreshDigest,
-          tokenRow(one.row.fields, refreshable()),
-        )
+        await store.tokens.rotate(rotationOf(one))
         expect((await lastUse(one.id))?.at).toBe(6)
         await store.tokens.reseal(two.id, { accessToken: sealed(), refreshToken: sealed() })
         expect((await lastUse(two.id))?.at).toBe(9)

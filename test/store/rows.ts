@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Digest, digestOf, type SecretKind } from '../../src/crypto/digest.ts'
 import type { Sealed } from '../../src/crypto/sealed.ts'
+import type { AuditEvent } from '../../src/model/audit-event.ts'
 import type {
   NewAuthorization,
   NewToken,
@@ -9,6 +10,7 @@ import type {
   SealedConsent,
   Store,
   StoredSession,
+  StoredSigningKey,
 } from '../../src/store/store.ts'
 
 // Rows as the records would write them. A store does not look into what is sealed.
@@ -50,6 +52,11 @@ export const clientRow = (over: Partial<SealedClient['fields']> = {}): SealedCli
     previousClientSecretExpires: null,
     isVerified: false,
     isDisabled: false,
+    origin: 'owner',
+    jwks: null,
+    jwksUri: null,
+    registrationToken: null,
+    metadata: '{}',
     createdAt: 1,
     ...over,
   },
@@ -70,6 +77,9 @@ export const tokenRow = (
     isPersonal: false,
     isInternal: false,
     createdAt: 1,
+    resources: [],
+    keyThumbprint: null,
+    parentId: null,
     ...fields,
   },
   accessDigest: digest('access_token'),
@@ -90,6 +100,7 @@ export const authorizationRow = (
 ): NewAuthorization => ({
   userId: null,
   scopes: ['a', 'b'],
+  resources: [],
   code: null,
   codeDigest: null,
   userAgent: '',
@@ -165,6 +176,64 @@ export const rotatedRow = (authorizationId: number, over: { digest?: Digest } = 
   seal: 'a seal' as Sealed,
   ...over,
 })
+
+/** Takes the place of a pair with that refresh token. */
+export const rotationOf = (
+  { id, row, refreshDigest }: { id: number; row: NewToken; refreshDigest: Digest },
+  next: NewToken = tokenRow(row.fields, refreshable()),
+) => ({
+  id,
+  next,
+  rotated: rotatedRow(row.fields.authorizationId ?? 0, { digest: refreshDigest }),
+  isNarrowed: false,
+  endsAt: 0,
+})
+
+/** Notes a refresh token that was rotated long ago, without any token that is left of it. */
+export const noteRotated = async (
+  store: Store,
+  rotated: ReturnType<typeof rotatedRow>,
+): Promise<void> => {
+  const { clientId } = needed(await store.authorizations.find(rotated.authorizationId))
+  const { authorizationId, digest: refreshDigest } = rotated
+  const row = tokenRow({ clientId, authorizationId }, { ...refreshable(), refreshDigest })
+  const id = needed(await store.tokens.insert(row))
+  try {
+    await store.tokens.rotate({ ...rotationOf({ id, row, refreshDigest }), rotated })
+  } finally {
+    await store.tokens.delete(id)
+  }
+}
+
+export const signingKeyRow = (over: Partial<StoredSigningKey> = {}): StoredSigningKey => ({
+  id: text(),
+  algorithm: 'ES256',
+  publicKey: '{}',
+  privateKey: sealed(),
+  createdAt: 1,
+  ...over,
+})
+
+export const auditRow = (over: Partial<AuditEvent> = {}): AuditEvent =>
+  ({
+    at: 1,
+    event: 'client.disabled',
+    actor: 'user',
+    actorId: 7,
+    actorEmail: 'admin@example.org',
+    userId: 8,
+    userEmail: 'user@example.org',
+    clientId: 'c',
+    tokenId: 5,
+    authorizationId: 6,
+    subject: 'Größe',
+    address: '2001:db8::1',
+    userAgent: 'a browser',
+    requestId: 'r1',
+    isRoutine: false,
+    details: {},
+    ...over,
+  }) as AuditEvent
 
 /** Runs the work as often as said, at the same time. */
 export const atOnce = <T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> =>

@@ -8,9 +8,12 @@ import {
   clientRow,
   consentRow,
   digest,
+  noteRotated,
   refreshable,
   rotatedRow,
+  rotationOf,
   sessionRow,
+  signingKeyRow,
   text,
   tokenRow,
   userRow,
@@ -68,20 +71,22 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
       )
       await store.tokens.insert(row)
       const rotated = { ...rotatedRow(authorizationId), seal }
-      await store.tokens.addRotated(rotated)
+      await noteRotated(store, rotated)
       const { consent } = consentRow({ userId, clientId })
       await store.consents.put({ consent, seal })
       const session = { ...sessionRow({ userId }), seal }
       await store.sessions.insert(session)
-      return { email, client, row, rotated, consent, session }
+      const signingKey = signingKeyRow({ privateKey: seal })
+      await store.signingKeys.insert(signingKey)
+      return { email, client, row, rotated, consent, session, signingKey }
     }
 
     test('each kind is found by its key, with what its seal claims, and written anew', async () => {
       const made = await rowsOfEachKind(old)
       const next = newKey()
       const kept = {
-        tokens: (of: { fields: { scopes: readonly string[] }; granted: readonly string[] }) => {
-          expect(of.granted).toEqual(['a', 'b'])
+        tokens: (of: { fields: { scopes: readonly string[] }; granted: object }) => {
+          expect(of.granted).toEqual({ scopes: ['a', 'b'], resources: [] })
           expect(of.fields.scopes).toEqual(made.row.fields.scopes)
         },
         rotations: (of: object) => expect(of).toEqual(made.rotated),
@@ -89,6 +94,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
         consents: (of: { consent: object }) => expect(of.consent).toEqual(made.consent),
         sessions: (of: object) => expect(of).toEqual(made.session),
         users: (of: object) => expect(of).toEqual({ email: made.email }),
+        signingKeys: (of: object) => expect(of).toEqual(made.signingKey),
       }
       for (const [kind, expectKept] of Object.entries(kept)) {
         const rows = store.sealed[kind as 'tokens'] as SealedRows<never>
@@ -177,7 +183,9 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
         { clientId, authorizationId: rotated.row.fields.authorizationId },
         refreshable(),
       )
-      await other.tokens.rotate(rotated.id, rotated.row.refreshDigest ?? digest(), next)
+      await other.tokens.rotate(
+        rotationOf({ ...rotated, refreshDigest: rotated.row.refreshDigest ?? digest() }, next),
+      )
       await other.tokens.reseal(refreshed.id, {
         accessToken: refreshed.row.accessToken,
         refreshToken: under('another'),

@@ -23,10 +23,13 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-const everyMigration = ['0001-initial', '0002-settings-pages'].map((name) => ({
-  name,
-  direction: 'up',
-}))
+const everyMigration = [
+  '0001-initial',
+  '0002-settings-pages',
+  '0003-todays-clients',
+  '0004-audit',
+  '0005-leaked-secrets',
+].map((name) => ({ name, direction: 'up' }))
 
 const newPath = () => join(folder, text(), 'test.sqlite')
 const open = async (path = newPath()) => {
@@ -264,7 +267,15 @@ describe('faults', () => {
     const db = new Kysely<Tables>({ dialect: new SqliteDialect(new SqliteDatabase(database)) })
     const types = { id: 'integer', userKey: 'integer' } as const
     const store = sqlStore(
-      newHandle({ read: db, write: db, users: 'built-in', types, locking: false }),
+      newHandle({
+        read: db,
+        write: db,
+        purge: db,
+        users: 'built-in',
+        types,
+        locking: false,
+        hot: undefined,
+      }),
     )
     await store.migrate()
     const big = { description: 'x'.repeat(200_000) }

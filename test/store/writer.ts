@@ -29,6 +29,7 @@ for (const code of codes) {
       clientId,
       userId: null,
       scopes: [],
+      resources: [],
       codeDigest: code as Digest,
       code: null,
       userAgent: '',

@@ -9,6 +9,7 @@ const fromRow = (row: Selectable<Tables['oauth2server_authorization']>): Authori
   clientId: row.client_id,
   userId: row.user_id,
   scopes: split(row.scopes),
+  resources: split(row.resources),
   code: row.code_binding === null ? null : (JSON.parse(row.code_binding) as CodeBinding),
   userAgent: row.user_agent,
   createdAt: row.created_at,
@@ -16,7 +17,10 @@ const fromRow = (row: Selectable<Tables['oauth2server_authorization']>): Authori
   revokedAt: row.revoked_at,
 })
 
-export const sqlAuthorizations = ({ read, write }: Handle): AuthorizationStore => ({
+/** Authorizations that end for a new one: more than one only after the number was lowered. */
+const mostAtOnce = 100
+
+export const sqlAuthorizations = ({ read, write, purge }: Handle): AuthorizationStore => ({
   async insertOnce(authorization) {
     const row = await write
       .insertInto('oauth2server_authorization')
@@ -24,6 +28,7 @@ export const sqlAuthorizations = ({ read, write }: Handle): AuthorizationStore =
         client_id: authorization.clientId,
         user_id: authorization.userId,
         scopes: joined(authorization.scopes),
+        resources: joined(authorization.resources),
         code_digest: authorization.codeDigest,
         code_binding: authorization.code && JSON.stringify(authorization.code),
         user_agent: authorization.userAgent,
@@ -55,20 +60,20 @@ export const sqlAuthorizations = ({ read, write }: Handle): AuthorizationStore =
     return row && fromRow(row)
   },
 
-  async extend(id, expiresAt) {
-    await write
-      .updateTable('oauth2server_authorization')
-      .set((set) => ({
-        // Written in any case, since that is what holds the row.
-        expires_at: set
-          .case()
-          .when('expires_at', '<', expiresAt)
-          .then(expiresAt)
-          .else(set.ref('expires_at'))
-          .end(),
-      }))
-      .where('id', '=', id)
+  async beyond(userId, clientId, keep) {
+    // By their tokens, which have an index in the order of a user's.
+    const rows = await read
+      .selectFrom('oauth2server_token')
+      .select('authorization_id')
+      .where('user_id', '=', userId)
+      .where('is_personal', '=', 0)
+      .where('client_id', '=', clientId)
+      .where('authorization_id', 'is not', null)
+      .orderBy('id', 'desc')
+      .limit(mostAtOnce)
+      .offset(keep)
       .execute()
+    return rows.flatMap(({ authorization_id: id }) => id ?? [])
   },
 
   async revoke(id, now) {
@@ -117,7 +122,7 @@ export const sqlAuthorizations = ({ read, write }: Handle): AuthorizationStore =
       .where('expires_at', '<=', now)
       .orderBy('expires_at')
       .limit(limit)
-    const { numDeletedRows } = await write
+    const { numDeletedRows } = await purge
       .deleteFrom('oauth2server_authorization')
       .where('id', 'in', expired)
       .executeTakeFirst()

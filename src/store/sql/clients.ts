@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
-import type { ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
+import type { ClientFields, ClientOrigin, TokenEndpointAuthMethod } from '../../model/client.ts'
 import type { ClientStore, ClientWithOwner, PartOf, SealedClient } from '../store.ts'
 import {
   flag,
@@ -9,8 +9,8 @@ import {
   holds,
   joined,
   joinedOrNull,
-  placeholder,
-  prepared,
+  lookup,
+  onceFor,
   split,
   splitOrNull,
 } from './handle.ts'
@@ -43,6 +43,11 @@ const toRow = ({ fields, seal }: SealedClient): Insertable<Tables['oauth2server_
   is_disabled: flag(fields.isDisabled),
   previous_client_secret: fields.previousClientSecret,
   previous_client_secret_expires: fields.previousClientSecretExpires,
+  origin: fields.origin,
+  jwks: fields.jwks,
+  jwks_uri: fields.jwksUri,
+  registration_token: fields.registrationToken,
+  metadata: fields.metadata,
 })
 
 /** The row of a client as the records know it. */
@@ -68,6 +73,11 @@ export const fromRow = (row: Row): ClientFields => ({
   isDisabled: row.is_disabled === 1,
   previousClientSecret: row.previous_client_secret as Digest | null,
   previousClientSecretExpires: row.previous_client_secret_expires,
+  origin: row.origin as ClientOrigin,
+  jwks: row.jwks,
+  jwksUri: row.jwks_uri,
+  registrationToken: row.registration_token as Digest | null,
+  metadata: row.metadata,
 })
 
 const withOwnerFromRow = (row: Row & JoinedUser): ClientWithOwner => ({
@@ -77,18 +87,24 @@ const withOwnerFromRow = (row: Row & JoinedUser): ClientWithOwner => ({
 })
 
 export const sqlClients = (handle: Handle): ClientStore => {
-  const { read, write } = handle
+  const { read, write, purge } = handle
   const clientsWithOwner = read
     .selectFrom('oauth2server_client as c')
     .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 'c.user_id'))
     .selectAll('c')
     .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
     .select(['u.active as u_active', 'u.is_admin as u_admin'])
-  const byId = prepared(handle, 'clients.find', () =>
-    clientsWithOwner
-      .where('c.client_id', '=', placeholder)
-      .$if(holds(handle), (q) => q.forNoKeyUpdate(['c'])),
+  const byId = lookup(
+    handle,
+    'clients.find',
+    (match) =>
+      clientsWithOwner
+        .where(match('c.client_id'))
+        .$if(holds(handle), (q) => q.forNoKeyUpdate(['c'])),
+    (row) => row.client_id,
   )
+
+  const madeOf = onceFor(withOwnerFromRow)
 
   const listed = async (query: typeof clientsWithOwner, { after, limit }: PartOf) => {
     const place = placeOf(after)
@@ -104,9 +120,58 @@ export const sqlClients = (handle: Handle): ClientStore => {
     return part(rows, limit, withOwnerFromRow, (row) => [row.created_at, row.client_id])
   }
 
+  const unused = () =>
+    read
+      .selectFrom('oauth2server_client as c')
+      .select('c.client_id')
+      // As it is written in the index, so that every database takes it.
+      .where(sql<boolean>`c.origin <> 'owner'`)
+      // Its tokens leave nothing behind when they end, and somebody vouched for it.
+      .where(sql<boolean>`(c.grant_types is null or c.grant_types not like '%client_credentials%')`)
+      // Who is known by an address would come back without the mark that an administrator gave it.
+      .where('c.is_disabled', '=', 0)
+      .where('c.is_verified', '=', 0)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('oauth2server_token as t')
+              .select('t.id')
+              .whereRef('t.client_id', '=', 'c.client_id'),
+          ),
+        ),
+      )
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('oauth2server_authorization as a')
+              .select('a.id')
+              .whereRef('a.client_id', '=', 'c.client_id'),
+          ),
+        ),
+      )
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('oauth2server_consent as s')
+              .select('s.client_id')
+              .whereRef('s.client_id', '=', 'c.client_id'),
+          ),
+        ),
+      )
+
   return {
     async find(clientId) {
-      const [row] = await byId(clientId)
+      const row = await byId(clientId)
+      return row && madeOf(row)
+    },
+
+    async findBySecret(digest) {
+      const row = await clientsWithOwner
+        .where((c) =>
+          c.or([c('c.client_secret', '=', digest), c('c.previous_client_secret', '=', digest)]),
+        )
+        .$if(holds(handle), (q) => q.forNoKeyUpdate(['c']))
+        .executeTakeFirst()
       return row && withOwnerFromRow(row)
     },
 
@@ -194,6 +259,34 @@ export const sqlClients = (handle: Handle): ClientStore => {
       return numDeletedRows > 0n
     },
 
+    async deleteUnused(before, limit) {
+      const old = unused().where('c.created_at', '<', before).orderBy('c.created_at').limit(limit)
+      const { numDeletedRows } = await purge
+        .deleteFrom('oauth2server_client')
+        .where('client_id', 'in', old)
+        .executeTakeFirst()
+      return Number(numDeletedRows)
+    },
+
+    async countUnused(most) {
+      const { count } = await read
+        .selectFrom(unused().orderBy('c.created_at').limit(most).as('u'))
+        .select((c) => c.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow()
+      return Number(count)
+    },
+
+    async countOfOwner(userId) {
+      const { count } = await read
+        .selectFrom('oauth2server_client')
+        .select((c) => c.fn.countAll<number>().as('count'))
+        .where('user_id', '=', userId)
+        .where('is_personal', '=', 0)
+        .where('is_internal', '=', 0)
+        .executeTakeFirstOrThrow()
+      return Number(count)
+    },
+
     async countUsers(clientId) {
       const { count } = await read
         .selectFrom('oauth2server_token')
@@ -201,6 +294,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
         .where('client_id', '=', clientId)
         .where('is_personal', '=', 0)
         .where('is_internal', '=', 0)
+        .where('parent_id', 'is', null)
         .executeTakeFirstOrThrow()
       return Number(count)
     },
@@ -213,6 +307,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
         .where('client_id', 'in', clientIds)
         .where('is_personal', '=', 0)
         .where('is_internal', '=', 0)
+        .where('parent_id', 'is', null)
         .groupBy('client_id')
         .execute()
       return new Map(rows.map(({ client_id, count }) => [client_id, Number(count)]))

@@ -1,4 +1,6 @@
-import type { CompiledQuery, Kysely } from 'kysely'
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
+import type { HotPaths } from './hot-paths.ts'
+import type { LookupCache } from './lookup-cache.ts'
 import type { Tables } from './tables.ts'
 import type { Users } from './user-source.ts'
 
@@ -14,11 +16,17 @@ export interface ColumnTypes {
 export interface Handle {
   readonly read: Kysely<Tables>
   readonly write: Kysely<Tables>
+  /** Where expired rows are deleted: what takes its time there holds up no request. */
+  readonly purge: Kysely<Tables>
   readonly users: Users
   readonly types: ColumnTypes
   /** Whether several transactions can write at once, so that what one reads has to be locked. */
   readonly locking: boolean
   readonly inTransaction: boolean
+  /** Not inside a transaction, and not for a database in memory. */
+  readonly hot: HotPaths | undefined
+  /** What bearer checks found, where that is kept; not inside a transaction. */
+  readonly cache?: LookupCache | undefined
   /** Statements that were built once, by their names. */
   readonly statements: Map<string, CompiledQuery>
 }
@@ -32,29 +40,82 @@ export const newHandle = (handle: Omit<Handle, 'inTransaction' | 'statements'>):
 /** Whether a row that is read has to stay as it is until the transaction ends. */
 export const holds = ({ locking, inTransaction }: Handle): boolean => locking && inTransaction
 
+/** A condition that a column has the text that is looked for, or one of those. */
+export type Match = (column: string) => RawBuilder<boolean>
+
+const placeholder = '' as never
+const matchesOne: Match = (column) => sql`${sql.ref(column)} = ${placeholder}`
+const matchesMany: Match = (column) => sql`${sql.ref(column)} = any(${placeholder})`
+
 /**
- * A statement that is built and compiled once; each run only brings its parameters, in the order in
- * which they stand in the statement. For the hot paths: the builder costs three times the query.
+ * A look-up of one row by a text, whose statement is built and compiled once. For the hot paths: the builder
+ * costs three times the query.
+ * @param build the query, with the condition as its only parameter
  */
-export const prepared = <Row>(
+export const lookup = <Row>(
   handle: Handle,
   name: string,
-  build: () => { compile(): CompiledQuery<Row> },
-) => {
+  build: (match: Match) => { compile(): CompiledQuery<Row> },
+  keyOf: (row: Row) => string,
+): ((key: string) => Promise<Row | undefined>) => {
+  const { hot, read, statements } = handle
+  if (hot) {
+    const [one, many] = [build(matchesOne).compile(), build(matchesMany).compile()]
+    return remembering(hot.lookup({ one, many, keyOf }))
+  }
   const key = holds(handle) ? `${name}, held` : name
-  return async (...parameters: readonly unknown[]): Promise<readonly Row[]> => {
-    let statement = handle.statements.get(key) as CompiledQuery<Row> | undefined
+  return async (text) => {
+    let statement = statements.get(key) as CompiledQuery<Row> | undefined
     if (!statement) {
-      statement = build().compile()
-      handle.statements.set(key, statement)
+      statement = build(matchesOne).compile()
+      statements.set(key, statement)
     }
-    const result = await handle.read.executeQuery<Row>({ ...statement, parameters })
-    return result.rows
+    const { rows } = await read.executeQuery<Row>({ ...statement, parameters: [text] })
+    return rows[0]
   }
 }
 
-/** Stands for a parameter while a prepared statement is built. */
-export const placeholder = '' as never
+/** Rows of one kind that are remembered. */
+const mostRemembered = 1_000
+
+// Looked up every time; but who finds a row as it was gets the very same object, and need not make anything
+// of it, nor open what is sealed in it, once more.
+const remembering = <Row>(
+  find: (key: string) => Promise<Row | undefined>,
+): ((key: string) => Promise<Row | undefined>) => {
+  const rows = new Map<string, Row>()
+  let columns: readonly (keyof Row)[] | undefined
+  return async (key) => {
+    const row = await find(key)
+    const before = rows.get(key)
+    if (row && columns && before && (before === row || isSame(before, row, columns))) return before
+    rows.delete(key)
+    if (!row) return row
+    columns ??= Object.keys(row) as (keyof Row)[]
+    rows.set(key, row)
+    if (rows.size > mostRemembered) rows.delete(rows.keys().next().value ?? '')
+    return row
+  }
+}
+
+const isSame = <Row>(before: Row, now: Row, columns: readonly (keyof Row)[]): boolean => {
+  for (const column of columns) if (now[column] !== before[column]) return false
+  return true
+}
+
+/** What is made of a row: of the very same one, the very same. */
+export const onceFor = <Row extends object, Made extends object>(
+  make: (row: Row) => Made,
+): ((row: Row) => Made) => {
+  const all = new WeakMap<Row, Made>()
+  return (row) => {
+    const known = all.get(row)
+    if (known) return known
+    const made = make(row)
+    all.set(row, made)
+    return made
+  }
+}
 
 export const flag = (value: boolean): 0 | 1 => (value ? 1 : 0)
 

@@ -12,6 +12,11 @@ import {
 } from 'kysely'
 import { asStoreError, hasChangedPlan, isBeyondType } from './postgres-errors.ts'
 
+export interface PostgresResult {
+  readonly rows: Record<string, unknown>[]
+  readonly changes: number
+}
+
 /** One connection to PostgreSQL, of whatever driver. */
 export interface PostgresConnection {
   /** @param name under which the connection keeps the statement prepared; undefined: it does not */
@@ -19,7 +24,7 @@ export interface PostgresConnection {
     sql: string,
     parameters: readonly unknown[],
     name: string | undefined,
-  ): Promise<{ readonly rows: Record<string, unknown>[]; readonly changes: number }>
+  ): Promise<PostgresResult>
   /** Gives it back; for good where it is in an unknown state. */
   release(isBroken: boolean): void
 }
@@ -45,6 +50,16 @@ export class PostgresDialect implements Dialect {
 
   createDriver(): Driver {
     return this.#driver
+  }
+
+  /** Runs one statement on a connection of its own, past Kysely. @throws what `asStoreError` knows */
+  async run(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
+    const session = await this.#driver.acquireConnection()
+    try {
+      return await session.execute(sql, parameters)
+    } finally {
+      session.connection.release(session.isBroken)
+    }
   }
 
   createQueryCompiler(): PostgresQueryCompiler {
@@ -99,6 +114,11 @@ class Session implements DatabaseConnection {
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const { rows, changes } = await this.execute(sql, parameters)
+    return { rows: rows as R[], numAffectedRows: BigInt(changes) }
+  }
+
+  async execute(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
     try {
       return await this.#run(sql, parameters)
     } catch (error) {
@@ -109,7 +129,7 @@ class Session implements DatabaseConnection {
           return this.#run(sql, parameters)
         }
         // No row can hold a value that its column cannot.
-        if (isBeyondType(error) && sql.startsWith('select')) return { rows: [] }
+        if (isBeyondType(error) && sql.startsWith('select')) return { rows: [], changes: 0 }
       } else if (hasChangedPlan(error)) this.#names.renew()
       throw this.failed(error)
     }
@@ -135,12 +155,11 @@ class Session implements DatabaseConnection {
     return known
   }
 
-  async #run<R>(sql: string, parameters: readonly unknown[]): Promise<QueryResult<R>> {
+  #run(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
     // A select that is kept fails once when its table has got another column, and a transaction with it.
     const isKept = !(this.inTransaction && sql.startsWith('select'))
     const name = isKept ? this.#names.of(sql) : undefined
-    const { rows, changes } = await this.connection.query(sql, parameters, name)
-    return { rows: rows as R[], numAffectedRows: BigInt(changes) }
+    return this.connection.query(sql, parameters, name)
   }
 }
 

@@ -36,3 +36,7 @@ export const hasChangedPlan = (error: unknown): boolean =>
 /** A value that its type cannot hold: no number, no UUID, too large, or with a NUL character. */
 export const isBeyondType = (error: unknown): boolean =>
   ['22P02', '22003', '22021'].includes(sqlStateOf(error) ?? '')
+
+/** Whether the server took a transaction back, and said so: a deadlock, a conflict, a lock that was not had in time. */
+export const isRolledBack = (error: unknown): boolean =>
+  /^(?:40|55P03)/.test(sqlStateOf(error) ?? '')

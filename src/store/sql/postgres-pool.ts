@@ -103,6 +103,12 @@ class PooledConnection implements PostgresConnection {
 
 const bigint = 20
 
-// Our 64-bit integers are times and ids, all far below 2^53: numbers, as in SQLite.
+// Our 64-bit integers are times and ids, all far below 2^53: numbers, as in SQLite. A key of the application's own users
+// that is not stays text, since the nearest number is somebody else's.
+const integer = (text: string): number | string => {
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? number : text
+}
+
 const getTypeParser: typeof types.getTypeParser = ((oid: number, format: never) =>
-  oid === bigint ? Number : types.getTypeParser(oid, format)) as never
+  oid === bigint ? integer : types.getTypeParser(oid, format)) as never

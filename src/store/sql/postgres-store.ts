@@ -1,23 +1,54 @@
-import type { Kysely } from 'kysely'
+import { Kysely } from 'kysely'
 import type { UserKeyType } from '../../model/user-table.ts'
 import type { OpenStore } from '../store.ts'
+import { announced } from './announced.ts'
 import { newHandle } from './handle.ts'
+import type { LookupCache } from './lookup-cache.ts'
+import { tellAll } from './postgres-changes.ts'
+import type { PostgresDialect } from './postgres-dialect.ts'
+import { postgresHotPaths } from './postgres-hot-paths.ts'
 import { sqlStore } from './sql-store.ts'
 import type { Tables } from './tables.ts'
 import type { Users } from './user-source.ts'
 
 /** The store over PostgreSQL, whatever driver the connections are of. */
-export const postgresStore = (db: Kysely<Tables>, users: Users, keyType: UserKeyType): OpenStore =>
-  sqlStore(
+export const postgresStore = (
+  dialect: PostgresDialect,
+  users: Users,
+  {
+    keyType,
+    batch,
+    cache,
+  }: {
+    readonly keyType: UserKeyType
+    readonly batch: boolean
+    readonly cache?: LookupCache | undefined
+  },
+): OpenStore => {
+  const db = new Kysely<Tables>({ dialect })
+  const types = {
+    id: 'bigserial',
+    userKey: keyType === 'integer' ? 'bigint' : keyType,
+  } as const
+  const run = (sql: string, parameters: readonly unknown[]) => dialect.run(sql, parameters)
+  const store = sqlStore(
     newHandle({
       read: db,
       write: db,
+      purge: db,
       users,
       // Many transactions write at once here: what one has read must not change before it writes.
       locking: true,
-      types: {
-        id: 'bigserial',
-        userKey: keyType === 'integer' ? 'bigint' : keyType,
-      },
+      types,
+      hot: postgresHotPaths({ run, types, batch, cache }),
+      cache,
     }),
   )
+  // Always: the command line changes things for nodes that keep what they found.
+  const announce = async (): Promise<void> => {
+    cache?.forgetAll()
+    // What was done is done. Who was not told looks again when the time of the cache is over.
+    await dialect.run(tellAll, []).catch(() => undefined)
+  }
+  return announced(store, announce, { tellsRotations: cache !== undefined })
+}

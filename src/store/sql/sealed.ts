@@ -6,15 +6,20 @@ import { fromRow as consentFromRow } from './consents.ts'
 import { type Handle, split } from './handle.ts'
 import { sealedRows } from './sealed-rows.ts'
 import { fromRow as sessionFromRow } from './sessions.ts'
+import { fromRow as signingKeyFromRow } from './signing-keys.ts'
 import type { Tables } from './tables.ts'
 import { rotationFromRow, fromRow as tokenFromRow } from './tokens.ts'
 
-type TokenRow = Selectable<Tables['oauth2server_token']> & { readonly granted: string | null }
+type TokenRow = Selectable<Tables['oauth2server_token']> & {
+  readonly granted: string | null
+  readonly granted_resources: string | null
+}
 type ClientRow = Selectable<Tables['oauth2server_client']>
 type UserRow = Selectable<Tables['oauth2server_user']>
 
 // In the same statement as the token, so that both are of one moment.
-const granted = sql`(select scopes from oauth2server_authorization as a where a.id = authorization_id) as granted`
+const granted = sql`(select a.scopes from oauth2server_authorization as a where a.id = authorization_id) as granted,
+  (select a.resources from oauth2server_authorization as a where a.id = authorization_id) as granted_resources`
 
 // Users of the application have no password with us. The command line does not know whose users there are.
 const builtInUsers = (handle: Handle): SealedStore['users'] => {
@@ -48,7 +53,13 @@ export const sqlSealed = (handle: Handle): SealedStore => ({
     key: ['id'],
     columns: ['access_token', 'refresh_token'],
     beside: granted,
-    fromRow: (row: TokenRow) => ({ ...tokenFromRow(row), granted: split(row.granted ?? '') }),
+    fromRow: (row: TokenRow) => ({
+      ...tokenFromRow(row),
+      granted: {
+        scopes: split(row.granted ?? ''),
+        resources: split(row.granted_resources ?? ''),
+      },
+    }),
   }),
   rotations: sealedRows(handle, {
     table: 'oauth2server_rotated_refresh_token',
@@ -75,4 +86,10 @@ export const sqlSealed = (handle: Handle): SealedStore => ({
     fromRow: sessionFromRow,
   }),
   users: builtInUsers(handle),
+  signingKeys: sealedRows(handle, {
+    table: 'oauth2server_signing_key',
+    key: ['id'],
+    columns: ['private_key'],
+    fromRow: signingKeyFromRow,
+  }),
 })

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { SessionStore, StoredSession } from '../store.ts'
-import { type Handle, holds, placeholder, prepared } from './handle.ts'
+import { type Handle, holds, lookup } from './handle.ts'
 import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
 import { joinedUser, userSource } from './user-source.ts'
@@ -19,21 +19,28 @@ export const fromRow = (row: Selectable<Tables['oauth2server_session']>): Stored
   seal: row.seal as Sealed,
 })
 
+/** Sessions that end for a new one: more than one only after the number was lowered. */
+const mostAtOnce = 100
+
 export const sqlSessions = (handle: Handle): SessionStore => {
-  const { read, write } = handle
-  const withUser = prepared(handle, 'sessions.find', () =>
-    read
-      .selectFrom('oauth2server_session as s')
-      .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 's.user_id'))
-      .selectAll('s')
-      .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
-      .select(['u.active as u_active', 'u.is_admin as u_admin'])
-      .where('s.id', '=', placeholder)
-      .$if(holds(handle), (q) => q.forShare(['s'])),
+  const { read, write, purge } = handle
+  const withUser = lookup(
+    handle,
+    'sessions.find',
+    (match) =>
+      read
+        .selectFrom('oauth2server_session as s')
+        .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 's.user_id'))
+        .selectAll('s')
+        .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
+        .select(['u.active as u_active', 'u.is_admin as u_admin'])
+        .where(match('s.id'))
+        .$if(holds(handle), (q) => q.forShare(['s'])),
+    ({ id }) => id,
   )
   return {
     async find(id) {
-      const [row] = await withUser(id)
+      const row = await withUser(id)
       return row && { session: fromRow(row), user: joinedUser(row) }
     },
 
@@ -97,6 +104,18 @@ export const sqlSessions = (handle: Handle): SessionStore => {
       return Number(numDeletedRows)
     },
 
+    async deleteOldest(userId, keep) {
+      const oldest = write
+        .selectFrom('oauth2server_session')
+        .select('id')
+        .where('user_id', '=', userId)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(mostAtOnce)
+        .offset(keep)
+      await write.deleteFrom('oauth2server_session').where('id', 'in', oldest).execute()
+    },
+
     async deleteExpired(now, idleSince, limit) {
       // One index after the other: of both together, a database would read all before it stops at the limit.
       const deleteBy = async (column: 'expires_at' | 'last_seen_at', end: number, most: number) => {
@@ -106,7 +125,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
           .where(column, '<=', end)
           .orderBy(column)
           .limit(most)
-        const { numDeletedRows } = await write
+        const { numDeletedRows } = await purge
           .deleteFrom('oauth2server_session')
           .where('id', 'in', ended)
           .executeTakeFirst()

@@ -9,6 +9,7 @@ import { migrate } from './migrate.ts'
 import { sqlSealed } from './sealed.ts'
 import { sqlSecretKeys } from './secret-keys.ts'
 import { sqlSessions } from './sessions.ts'
+import { sqlSigningKeys } from './signing-keys.ts'
 import type { Tables } from './tables.ts'
 import { sqlTokens } from './tokens.ts'
 import { sqlTransients } from './transients.ts'
@@ -25,12 +26,21 @@ const parts = (handle: Handle): Omit<Store, 'transaction'> => ({
   sessions: sqlSessions(handle),
   transients: sqlTransients(handle),
   secretKeys: sqlSecretKeys(handle),
+  signingKeys: sqlSigningKeys(handle),
   sealed: sqlSealed(handle),
   audit: sqlAudit(handle),
 })
 
 const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store => ({
-  ...parts({ ...handle, read: tx, write: tx, inTransaction: true }),
+  ...parts({
+    ...handle,
+    read: tx,
+    write: tx,
+    purge: tx,
+    hot: undefined,
+    cache: undefined,
+    inTransaction: true,
+  }),
   async transaction(work) {
     const savepoint = `oauth2server_${depth}`
     await sql.raw(`savepoint ${savepoint}`).execute(tx)
@@ -56,6 +66,7 @@ export const sqlStore = (handle: Handle): OpenStore => ({
     await sql`select 1`.execute(handle.read)
   },
   async close() {
+    if (handle.purge !== handle.write) await handle.purge.destroy()
     await handle.write.destroy()
     if (handle.read !== handle.write) await handle.read.destroy()
   },

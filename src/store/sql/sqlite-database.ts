@@ -45,6 +45,34 @@ export class SqliteDatabase {
     return patiently(() => this.#execute(sql, parameters as SQLInputValue[]), this.#lock)
   }
 
+  /** The same within a transaction that holds the lock already: at once, and without waiting for anybody. */
+  now(sql: string, parameters: readonly unknown[]): StatementResult {
+    try {
+      return this.#execute(sql, parameters as SQLInputValue[])
+    } catch (error) {
+      throw asStoreError(error) ?? unavailable(error)
+    }
+  }
+
+  /** Does all of it in one transaction, or nothing. @throws what one of them throws */
+  async together<T>(works: readonly (() => T)[]): Promise<readonly T[]> {
+    await this.begin()
+    let results: readonly T[]
+    try {
+      results = works.map((work) => work())
+    } catch (error) {
+      await this.rollback()
+      throw error
+    }
+    try {
+      await this.commit()
+    } catch (error) {
+      await this.rollback()
+      throw error
+    }
+    return results
+  }
+
   async begin(): Promise<void> {
     // The write lock at once: a deferred transaction that reads first fails where it then writes.
     await this.run('begin immediate', [])
@@ -118,19 +146,23 @@ const patiently = async <T>(attempt: () => T, lock = new ForeignLock()): Promise
       lock.free()
       return result
     } catch (error) {
-      const extended = extendedCode(error)
-      const code = extended & 0xff
-      if (extended === CONSTRAINT_UNIQUE || extended === CONSTRAINT_PRIMARYKEY)
-        throw new TakenValue()
-      if (extended === CONSTRAINT_FOREIGNKEY)
-        throw new Vanished('A row refers to one that is gone.')
-      if (outages.has(code)) throw unavailable(error)
-      if (code !== BUSY && code !== LOCKED) throw error
+      const known = asStoreError(error)
+      if (known) throw known
       const waited = Math.max(lock.met(), performance.now() - started)
       if (waited > longestWait) throw unavailable(error)
     }
     await delay(randomInt(1, 16))
   }
+}
+
+/** An error of SQLite as what it means to whoever uses the store; undefined for a lock, which ends by itself. */
+const asStoreError = (error: unknown): unknown => {
+  const extended = extendedCode(error)
+  const code = extended & 0xff
+  if (extended === CONSTRAINT_UNIQUE || extended === CONSTRAINT_PRIMARYKEY) return new TakenValue()
+  if (extended === CONSTRAINT_FOREIGNKEY) return new Vanished('A row refers to one that is gone.')
+  if (outages.has(code)) return unavailable(error)
+  return code === BUSY || code === LOCKED ? undefined : error
 }
 
 const unavailable = (cause?: unknown): StoreUnavailable =>

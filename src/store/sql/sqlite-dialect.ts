@@ -10,13 +10,22 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { SqliteDatabase } from './sqlite-database.ts'
+import type { StatementResult } from './sqlite-database.ts'
+
+/** One connection of `node:sqlite`, in this thread or in another. */
+export interface SqliteConnection {
+  run(sql: string, parameters: readonly unknown[]): Promise<StatementResult>
+  begin(): Promise<void>
+  commit(): Promise<void>
+  rollback(): Promise<void>
+  close(): void | Promise<void>
+}
 
 /** Kysely's SQLite over one connection of `node:sqlite`. */
 export class SqliteDialect implements Dialect {
-  readonly #database: SqliteDatabase
+  readonly #database: SqliteConnection
 
-  constructor(database: SqliteDatabase) {
+  constructor(database: SqliteConnection) {
     this.#database = database
   }
 
@@ -45,10 +54,10 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 }
 
 class SqliteDriver implements Driver {
-  readonly #database: SqliteDatabase
+  readonly #database: SqliteConnection
   readonly #connection: DatabaseConnection
 
-  constructor(database: SqliteDatabase) {
+  constructor(database: SqliteConnection) {
     this.#database = database
     this.#connection = {
       async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
@@ -83,6 +92,6 @@ class SqliteDriver implements Driver {
   async releaseConnection(): Promise<void> {}
 
   async destroy(): Promise<void> {
-    this.#database.close()
+    await this.#database.close()
   }
 }

@@ -37,6 +37,11 @@ export interface Tables {
     is_disabled: Flag
     previous_client_secret: string | null
     previous_client_secret_expires: number | null
+    origin: string
+    jwks: string | null
+    jwks_uri: string | null
+    registration_token: string | null
+    metadata: string
   }
   oauth2server_authorization: {
     id: Generated<number>
@@ -49,6 +54,7 @@ export interface Tables {
     expires_at: number
     revoked_at: number | null
     user_agent: string
+    resources: string
   }
   oauth2server_token: {
     id: Generated<number>
@@ -71,6 +77,9 @@ export interface Tables {
     last_used_at: number | null
     last_used_address: string | null
     successor_id: number | null
+    resources: string
+    key_thumbprint: string | null
+    parent_id: number | null
   }
   oauth2server_rotated_refresh_token: {
     digest: string
@@ -115,6 +124,21 @@ export interface Tables {
     token_id: number | null
     subject: string
     address: string
+    actor: string
+    user_id: string | null
+    user_email: string | null
+    authorization_id: number | null
+    user_agent: string
+    request_id: string | null
+    is_routine: Flag
+    details: string
+  }
+  oauth2server_signing_key: {
+    id: string
+    algorithm: string
+    public_key: string
+    private_key: string
+    created_at: number
   }
   oauth2server_secret_key: {
     id: string

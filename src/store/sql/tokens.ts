@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql } from 'kysely'
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { TokenFields } from '../../model/token.ts'
@@ -14,7 +14,8 @@ import {
   type TokenWithNames,
   type TokenWithState,
 } from '../store.ts'
-import { flag, type Handle, holds, joined, placeholder, prepared, split } from './handle.ts'
+import { flag, type Handle, holds, joined, lookup, onceFor, split, splitOrNull } from './handle.ts'
+import type { RotationValues, TokenValues } from './hot-paths.ts'
 import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
 import { isTrue, type JoinedUser, joinedUser, userSource } from './user-source.ts'
@@ -24,7 +25,7 @@ type Row = Selectable<Tables['oauth2server_token']>
 const endsAt = ({ expires, refreshExpires }: Omit<TokenFields, 'id'>): number | null =>
   expires === null ? null : Math.max(expires, refreshExpires ?? 0)
 
-const toRow = ({ fields, ...secrets }: NewToken): Insertable<Tables['oauth2server_token']> => ({
+const toRow = ({ fields, ...secrets }: NewToken): TokenValues => ({
   client_id: fields.clientId,
   user_id: fields.userId,
   authorization_id: fields.authorizationId,
@@ -41,6 +42,9 @@ const toRow = ({ fields, ...secrets }: NewToken): Insertable<Tables['oauth2serve
   is_internal: flag(fields.isInternal),
   created_at: fields.createdAt,
   successor_id: secrets.successorId ?? null,
+  resources: joined(fields.resources),
+  key_thumbprint: fields.keyThumbprint,
+  parent_id: fields.parentId,
 })
 
 /** The row of a token as the records know it. */
@@ -50,13 +54,16 @@ export const fromRow = (row: Row): StoredToken => ({
     clientId: row.client_id,
     userId: row.user_id,
     authorizationId: row.authorization_id,
-    tokenType: row.token_type as 'bearer',
+    tokenType: row.token_type as TokenFields['tokenType'],
     expires: row.expires,
     refreshExpires: row.refresh_expires,
     scopes: split(row.scopes),
     isPersonal: row.is_personal === 1,
     isInternal: row.is_internal === 1,
     createdAt: row.created_at,
+    resources: split(row.resources),
+    keyThumbprint: row.key_thumbprint,
+    parentId: row.parent_id,
   },
   accessToken: row.access_token as Sealed,
   accessDigest: row.access_token_digest as Digest,
@@ -81,9 +88,52 @@ export const rotationFromRow = (
   seal: row.seal as Sealed,
 })
 
+const rotationToRow = (
+  rotated: StoredRotation,
+): Insertable<Tables['oauth2server_rotated_refresh_token']> => ({
+  digest: rotated.digest,
+  authorization_id: rotated.authorizationId,
+  successor: rotated.successor,
+  parameters: rotated.parameters,
+  rotated_at: rotated.rotatedAt,
+  seal: rotated.seal,
+})
+
+/** A rotation within a transaction. */
+const rotateIn = async (
+  tx: Kysely<Tables>,
+  { id, authorizationId, current, next, rotated, endsAt }: RotationValues,
+): Promise<boolean> => {
+  // First, since whoever revokes it begins with the authorization too; written in any case, which is what holds it.
+  await tx
+    .updateTable('oauth2server_authorization')
+    .set((set) => ({
+      expires_at: set
+        .case()
+        .when('expires_at', '<', endsAt)
+        .then(endsAt)
+        .else(set.ref('expires_at'))
+        .end(),
+    }))
+    .where('id', '=', authorizationId)
+    .execute()
+  const { numUpdatedRows } = await tx
+    .updateTable('oauth2server_token')
+    .set(next)
+    .where('id', '=', id)
+    .where('refresh_token_digest', '=', current)
+    .where('access_token_digest', '!=', next.access_token_digest)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  await tx.deleteFrom('oauth2server_token').where('parent_id', '=', id).execute()
+  await tx.insertInto('oauth2server_rotated_refresh_token').values(rotated).execute()
+  return true
+}
+
 interface StateRow extends Row, JoinedUser {
   readonly client_name: string
   readonly client_disabled: number
+  readonly client_scopes: string | null
   readonly owner_id: UserId | null
   readonly owner_active: number | boolean | null
 }
@@ -96,6 +146,7 @@ const stateFromRow = (row: StateRow): TokenWithState => ({
     ownerId: row.owner_id,
     ownerActive: row.owner_id === null || isTrue(row.owner_active),
     isDisabled: row.client_disabled === 1,
+    allowedScopes: splitOrNull(row.client_scopes),
   },
   user: joinedUser(row),
 })
@@ -123,7 +174,7 @@ const namedFromRow = (
 const touchedAtOnce = 250
 
 export const sqlTokens = (handle: Handle): TokenStore => {
-  const { read, write, users } = handle
+  const { read, write, purge, users, hot, cache, locking } = handle
   // Token, client, owner and user in one query: this is the bearer check.
   const withState = read
     .selectFrom('oauth2server_token as t')
@@ -132,17 +183,28 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 't.user_id'))
     .selectAll('t')
     .select(['c.name as client_name', 'c.is_disabled as client_disabled'])
+    .select('c.allowed_scopes as client_scopes')
     .select(['c.user_id as owner_id', 'o.active as owner_active'])
     .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
     .select(['u.active as u_active', 'u.is_admin as u_admin'])
-  const byAccess = prepared(handle, 'tokens.findByAccess', () =>
-    withState.where('t.access_token_digest', '=', placeholder),
+  const stateOf = onceFor(stateFromRow)
+  const lookUpAccess = lookup(
+    handle,
+    'tokens.findByAccess',
+    (match) => withState.where(match('t.access_token_digest')),
+    (row) => row.access_token_digest,
   )
-  const byRefresh = prepared(handle, 'tokens.findByRefresh', () =>
-    withState
-      .innerJoin('oauth2server_authorization as a', 'a.id', 't.authorization_id')
-      .select(['a.scopes as granted', 'a.created_at as granted_at'])
-      .where('t.refresh_token_digest', '=', placeholder),
+  const byAccess = cache ? cache.around(lookUpAccess) : lookUpAccess
+  const byRefresh = lookup(
+    handle,
+    'tokens.findByRefresh',
+    (match) =>
+      withState
+        .innerJoin('oauth2server_authorization as a', 'a.id', 't.authorization_id')
+        .select(['a.scopes as granted', 'a.resources as granted_resources'])
+        .select('a.created_at as granted_at')
+        .where(match('t.refresh_token_digest')),
+    (row) => row.refresh_token_digest ?? '',
   )
 
   const personal = (now: number) =>
@@ -160,6 +222,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       )
       .where('t.is_personal', '=', 1)
       .where('t.successor_id', 'is', null)
+      .where('t.parent_id', 'is', null)
 
   const authorized = read
     .selectFrom('oauth2server_authorization as a')
@@ -169,16 +232,20 @@ export const sqlTokens = (handle: Handle): TokenStore => {
 
   return {
     async findByAccess(digest) {
-      const [row] = await byAccess(digest)
-      return row && stateFromRow(row)
+      const row = await byAccess(digest)
+      return row && stateOf(row)
     },
 
     async findByRefresh(digest) {
-      const [row] = await byRefresh(digest)
+      const row = await byRefresh(digest)
       if (!row) return undefined
       return {
         ...stateFromRow(row),
-        authorization: { scopes: split(row.granted), createdAt: row.granted_at },
+        authorization: {
+          scopes: split(row.granted),
+          resources: split(row.granted_resources),
+          createdAt: row.granted_at,
+        },
       }
     },
 
@@ -191,7 +258,18 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       return row && fromRow(row)
     },
 
+    async hold(id) {
+      const row = await read
+        .selectFrom('oauth2server_token')
+        .selectAll()
+        .where('id', '=', id)
+        .$if(holds(handle), (q) => q.forNoKeyUpdate())
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
     async insert(token) {
+      if (hot) return hot.insertToken(toRow(token))
       const row = await write
         .insertInto('oauth2server_token')
         .values(toRow(token))
@@ -201,17 +279,24 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       return row?.id
     },
 
-    async rotate(id, current, next) {
+    async rotate({ id, next, rotated, isNarrowed, endsAt }) {
+      const values: RotationValues = {
+        id,
+        authorizationId: rotated.authorizationId,
+        current: rotated.digest,
+        next: toRow(next),
+        rotated: rotationToRow(rotated),
+        endsAt,
+      }
       // What the row itself holds is taken too, but no unique index says so.
-      if (next.refreshDigest === current) throw new TakenValue()
-      const { numUpdatedRows } = await write
-        .updateTable('oauth2server_token')
-        .set(toRow(next))
-        .where('id', '=', id)
-        .where('refresh_token_digest', '=', current)
-        .where('access_token_digest', '!=', next.accessDigest)
-        .executeTakeFirst()
-      if (numUpdatedRows === 1n) return true
+      if (next.refreshDigest === rotated.digest) throw new TakenValue()
+      const rotate = () => {
+        // One statement sees nothing that was written while it waited: a token that is just being narrowed would stay.
+        if (hot && isNarrowed && locking)
+          return write.transaction().execute((tx) => rotateIn(tx, values))
+        return hot ? hot.rotate(values) : rotateIn(write, values)
+      }
+      if (await rotate()) return true
       const row = await write
         .selectFrom('oauth2server_token')
         .select('access_token_digest')
@@ -219,20 +304,6 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .executeTakeFirst()
       if (row?.access_token_digest === next.accessDigest) throw new TakenValue()
       return false
-    },
-
-    async addRotated(rotated) {
-      await write
-        .insertInto('oauth2server_rotated_refresh_token')
-        .values({
-          digest: rotated.digest,
-          authorization_id: rotated.authorizationId,
-          successor: rotated.successor,
-          parameters: rotated.parameters,
-          rotated_at: rotated.rotatedAt,
-          seal: rotated.seal,
-        })
-        .execute()
     },
 
     async findRotated(digest) {
@@ -282,6 +353,33 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
         .executeTakeFirst()
       return row && personalFromRow(row)
+    },
+
+    async countPersonalOf(userId) {
+      const { count } = await read
+        .selectFrom('oauth2server_token')
+        .select((c) => c.fn.countAll<number>().as('count'))
+        .where('user_id', '=', userId)
+        .where('is_personal', '=', 1)
+        .where('is_internal', '=', 0)
+        .where('successor_id', 'is', null)
+        .where('parent_id', 'is', null)
+        .executeTakeFirstOrThrow()
+      return Number(count)
+    },
+
+    async deleteOwn(clientId) {
+      await write
+        .deleteFrom('oauth2server_token')
+        .where('client_id', '=', clientId)
+        .where('authorization_id', 'is', null)
+        .where('parent_id', 'is', null)
+        .where('is_personal', '=', 0)
+        .execute()
+    },
+
+    async deleteChildren(parentId) {
+      await write.deleteFrom('oauth2server_token').where('parent_id', '=', parentId).execute()
     },
 
     async deletePrevious(successorId) {
@@ -370,6 +468,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .where('t.user_id', '=', userId)
         .where('t.is_personal', '=', 1)
         .where('t.successor_id', 'is', null)
+        .where('t.parent_id', 'is', null)
         .where('c.name', '=', name)
         .execute()
       return rows.map(({ id }) => id)
@@ -408,7 +507,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       const hasLiveToken = (clientId: string) =>
         sql<boolean>`exists (select 1 from oauth2server_token as live where live.client_id = ${sql.ref(clientId)} and (live.ends_at is null or live.ends_at > ${now}))`
       // The client behind a personal token exists for that token alone: it goes first, and takes it along.
-      const { numDeletedRows: clients } = await write
+      const { numDeletedRows: clients } = await purge
         .deleteFrom('oauth2server_client')
         .where('is_personal', '=', 1)
         .where('client_id', 'in', personal)
@@ -419,7 +518,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .selectFrom(expired(limit - Number(clients)))
         .select('expired.id')
         .where((t) => t.or([t('expired.is_personal', '=', 0), hasLiveToken('expired.client_id')]))
-      const { numDeletedRows: tokens } = await write
+      const { numDeletedRows: tokens } = await purge
         .deleteFrom('oauth2server_token')
         .where('id', 'in', alone)
         .executeTakeFirst()

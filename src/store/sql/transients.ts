@@ -2,7 +2,7 @@ import type { Transients } from '../store.ts'
 import type { Handle } from './handle.ts'
 
 /** Short-lived values in the database: no second system to run, and they survive a restart. */
-export const sqlTransients = ({ read, write }: Handle): Transients => ({
+export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
   async put(key, value, expiresAt, now) {
     const row = await write
       .insertInto('oauth2server_transient')
@@ -79,7 +79,7 @@ export const sqlTransients = ({ read, write }: Handle): Transients => ({
       .where('expires_at', '<=', now)
       .orderBy('expires_at')
       .limit(limit)
-    const { numDeletedRows } = await write
+    const { numDeletedRows } = await purge
       .deleteFrom('oauth2server_transient')
       .where('key', 'in', expired)
       .executeTakeFirst()

@@ -6,7 +6,8 @@ import type { Handle } from './handle.ts'
 /** What the store joins to know a user, whatever table it comes from. */
 export interface UserColumns {
   readonly id: UserId
-  readonly email: string
+  /** A table of the application may have none for some. */
+  readonly email: string | null
   readonly email_verified: number | boolean
   readonly active: number | boolean
   readonly is_admin: number | boolean

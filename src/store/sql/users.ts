@@ -19,7 +19,7 @@ const hostUsers = (handle: Handle): UserStore => {
   const select = handle.read.selectFrom(userSource(handle, 'u')).selectAll()
   const toUser = (row: UserColumns): UserWithPassword => ({
     id: row.id,
-    email: row.email,
+    email: row.email ?? '',
     emailVerified: isTrue(row.email_verified),
     active: isTrue(row.active),
     isAdmin: isTrue(row.is_admin),

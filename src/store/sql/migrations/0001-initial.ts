@@ -72,7 +72,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('access_token', 'text', (c) => c.notNull())
         .addColumn('access_token_digest', 'text', (c) => c.notNull().unique())
         .addColumn('refresh_token', 'text')
-        .addColumn('refresh_token_digest', 'text', (c) => c.unique())
+        .addColumn('refresh_token_digest', 'text')
         .addColumn('expires', 'bigint')
         .addColumn('refresh_expires', 'bigint')
         .addColumn('ends_at', 'bigint')
@@ -83,7 +83,20 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .execute()
       await index(db, 'oauth2server_token', 'client_id')
       await index(db, 'oauth2server_token', 'user_id')
-      await index(db, 'oauth2server_token', 'authorization_id')
+      // Many tokens have neither, and cost nothing here.
+      await db.schema
+        .createIndex('oauth2server_token_by_refresh')
+        .unique()
+        .on('oauth2server_token')
+        .column('refresh_token_digest')
+        .where('refresh_token_digest', 'is not', null)
+        .execute()
+      await db.schema
+        .createIndex('oauth2server_token_authorization_id')
+        .on('oauth2server_token')
+        .column('authorization_id')
+        .where('authorization_id', 'is not', null)
+        .execute()
       await index(db, 'oauth2server_token', 'ends_at')
 
       await db.schema

@@ -1,0 +1,57 @@
+import type { AuditEvent } from '../model/audit-event.ts'
+import type { Store } from './store.ts'
+
+/** Who hears of events. */
+export interface Hearer {
+  /** Whether there is anybody to hear of them. */
+  readonly isThere: boolean
+  tell(event: AuditEvent): void
+}
+
+/** The same store, which tells of recorded events once they are committed: never of what was rolled back. */
+export const telling = <S extends Store>(store: S, hearer: Hearer): S => ({
+  ...store,
+  audit: {
+    ...partOf(store),
+    async add(event: AuditEvent) {
+      await store.audit.add(event)
+      hearer.tell(event)
+    },
+  },
+  async transaction<T>(work: (tx: Store) => Promise<T>): Promise<T> {
+    if (!hearer.isThere) return store.transaction(work)
+    let events: AuditEvent[] = []
+    const result = await store.transaction((tx) => {
+      events = []
+      return work(gathering(tx, events))
+    })
+    for (const event of events) hearer.tell(event)
+    return result
+  },
+})
+
+const gathering = (tx: Store, events: AuditEvent[]): Store => ({
+  ...tx,
+  audit: {
+    ...partOf(tx),
+    async add(event) {
+      await tx.audit.add(event)
+      events.push(event)
+    },
+  },
+  async transaction(work) {
+    const inner: AuditEvent[] = []
+    const result = await tx.transaction((savepoint) => work(gathering(savepoint, inner)))
+    events.push(...inner)
+    return result
+  },
+})
+
+// One that is decorated has its operations on no object that could be copied.
+const partOf = ({ audit }: Store): Store['audit'] => ({
+  add: (event) => audit.add(event),
+  addMany: (events) => audit.addMany(events),
+  latest: (filter, part) => audit.latest(filter, part),
+  earliest: (filter, part) => audit.earliest(filter, part),
+  deleteBefore: (at, limit) => audit.deleteBefore(at, limit),
+})

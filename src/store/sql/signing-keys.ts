@@ -1,0 +1,46 @@
+import type { Selectable } from 'kysely'
+import type { Sealed } from '../../crypto/sealed.ts'
+import type { SigningKeyStore, StoredSigningKey } from '../store.ts'
+import type { Handle } from './handle.ts'
+import type { Tables } from './tables.ts'
+
+/** The row of a signing key as the records know it. */
+export const fromRow = (row: Selectable<Tables['oauth2server_signing_key']>): StoredSigningKey => ({
+  id: row.id,
+  algorithm: row.algorithm,
+  publicKey: row.public_key,
+  privateKey: row.private_key as Sealed,
+  createdAt: row.created_at,
+})
+
+export const sqlSigningKeys = ({ read, write }: Handle): SigningKeyStore => ({
+  async all() {
+    const rows = await read
+      .selectFrom('oauth2server_signing_key')
+      .selectAll()
+      .orderBy('created_at', 'desc')
+      .orderBy('id')
+      .execute()
+    return rows.map(fromRow)
+  },
+
+  async insert(key) {
+    const row = await write
+      .insertInto('oauth2server_signing_key')
+      .values({
+        id: key.id,
+        algorithm: key.algorithm,
+        public_key: key.publicKey,
+        private_key: key.privateKey,
+        created_at: key.createdAt,
+      })
+      .onConflict((c) => c.doNothing())
+      .returning('id')
+      .executeTakeFirst()
+    return row !== undefined
+  },
+
+  async delete(id) {
+    await write.deleteFrom('oauth2server_signing_key').where('id', '=', id).execute()
+  },
+})

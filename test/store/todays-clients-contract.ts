@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest'
+import type { Store } from '../../src/store/store.ts'
+import {
+  aClient,
+  anAuthorization,
+  aPair,
+  atOnce,
+  digest,
+  signingKeyRow,
+  text,
+  tokenRow,
+} from './rows.ts'
+
+/** What clients of today ask of a store: restricted tokens, children, keys. */
+export const todaysClientsContract = (
+  open: () => { readonly store: Store; readonly other: Store },
+): void => {
+  describe("today's clients", () => {
+    test('a client keeps how it came, its keys and what it said of itself', async () => {
+      const { store, other } = open()
+      const said = {
+        origin: 'registration',
+        jwks: '{"keys":[]}',
+        jwksUri: 'https://client.example/keys',
+        registrationToken: text() as never,
+        metadata: '{"software_id":"a"}',
+      } as const
+      const clientId = await aClient(store, said)
+      expect((await other.clients.find(clientId))?.fields).toMatchObject(said)
+    })
+
+    test('a token keeps its resources and its key; its authorization, those of the whole', async () => {
+      const { store, other } = open()
+      const clientId = await aClient(store)
+      const resources = ['https://a.example', 'https://b.example/x']
+      const authorizationId = await anAuthorization(store, { clientId, resources })
+      const restricted = { resources: resources.slice(1), keyThumbprint: text() }
+      const row = tokenRow({ clientId, authorizationId, ...restricted })
+      await store.tokens.insert(row)
+      expect((await other.tokens.findByAccess(row.accessDigest))?.fields).toMatchObject(restricted)
+      expect((await other.authorizations.find(authorizationId))?.resources).toEqual(resources)
+    })
+
+    test('a client is found by its secret and by its former one, inside a transaction too', async () => {
+      const { store, other } = open()
+      const [secret, former, unknown] = [digest(), digest(), digest()]
+      const clientId = await aClient(store, { clientSecret: secret, previousClientSecret: former })
+      await aClient(store)
+      const found = (of: Store) =>
+        Promise.all(
+          [secret, former, unknown].map(
+            async (one) => (await of.clients.findBySecret(one))?.fields.clientId,
+          ),
+        )
+      expect(await found(other)).toEqual([clientId, clientId, undefined])
+      expect(await store.transaction(found)).toEqual([clientId, clientId, undefined])
+    })
+
+    test('§4.4 what a client got for itself is deleted, and nothing that hangs from anybody else', async () => {
+      const { store, other } = open()
+      const [clientId, another] = [await aClient(store), await aClient(store)]
+      const insert = async (row: ReturnType<typeof tokenRow>) =>
+        (await store.tokens.insert(row)) ?? 0
+      const own = await insert(tokenRow({ clientId }))
+      const child = await insert(tokenRow({ clientId, parentId: own }))
+      const { id: pair } = await aPair(store, clientId)
+      const narrowed = await insert(tokenRow({ clientId, parentId: pair }))
+      const personal = await insert(tokenRow({ clientId, isPersonal: true }))
+      const others = await insert(tokenRow({ clientId: another }))
+      await other.tokens.deleteOwn(clientId)
+      const ids = [own, child, pair, narrowed, personal, others]
+      const there = await Promise.all(ids.map((id) => store.tokens.find(id)))
+      expect(there.map((row) => row !== undefined)).toEqual([false, false, true, true, true, true])
+    })
+
+    describe('children of a token', () => {
+      const family = async (store: Store) => {
+        const clientId = await aClient(store)
+        const parent = await aPair(store, clientId)
+        const childOf = async (parentId: number): Promise<number> => {
+          const id = await store.tokens.insert(tokenRow({ clientId, parentId }))
+          if (id === undefined) throw new Error('The token was not inserted.')
+          return id
+        }
+        const [first, second] = [await childOf(parent.id), await childOf(parent.id)]
+        return { parent, first, second, grandchild: await childOf(first) }
+      }
+      const areThere = async (store: Store, ids: readonly number[]) =>
+        (await Promise.all(ids.map((id) => store.tokens.find(id)))).map((row) => row !== undefined)
+
+      test('are deleted by themselves, with their own, and of that token alone', async () => {
+        const { store, other } = open()
+        const [one, another] = [await family(store), await family(store)]
+        await other.tokens.deleteChildren(one.parent.id)
+        const ids = [one.parent.id, one.first, one.second, one.grandchild, another.first]
+        expect(await areThere(store, ids)).toEqual([true, false, false, false, true])
+      })
+
+      test('go with their parent, by whatever way it goes', async () => {
+        const { store, other } = open()
+        const ways: ((of: Awaited<ReturnType<typeof family>>) => Promise<unknown>)[] = [
+          ({ parent }) => other.tokens.delete(parent.id),
+          ({ parent }) => other.authorizations.revoke(parent.authorizationId, 5),
+          ({ parent }) => other.clients.delete(parent.row.fields.clientId),
+        ]
+        for (const end of ways) {
+          const made = await family(store)
+          await end(made)
+          const ids = [made.parent.id, made.first, made.second, made.grandchild]
+          expect(await areThere(store, ids)).toEqual([false, false, false, false])
+        }
+      })
+
+      test('a parent that is held stays until its child is there, and then takes it along', async () => {
+        const { store, other } = open()
+        const { parent } = await family(store)
+        const child = tokenRow({ clientId: parent.row.fields.clientId, parentId: parent.id })
+        let deleting: Promise<boolean> | undefined
+        const id = await store.transaction(async (tx) => {
+          const held = await tx.tokens.hold(parent.id)
+          expect(held?.accessDigest).toBe(parent.row.accessDigest)
+          deleting = other.tokens.delete(parent.id)
+          return tx.tokens.insert(child)
+        })
+        expect(id).toBeGreaterThan(parent.id)
+        expect(await deleting).toBe(true)
+        expect(await areThere(store, [parent.id, Number(id)])).toEqual([false, false])
+        expect(await store.tokens.hold(parent.id)).toBeUndefined()
+      })
+    })
+
+    describe('signing keys', () => {
+      test('the youngest first; one that is deleted is gone', async () => {
+        const { store, other } = open()
+        const keys = [3, 1, 2].map((createdAt) => signingKeyRow({ createdAt }))
+        for (const key of keys) expect(await store.signingKeys.insert(key)).toBe(true)
+        const mine = async () => {
+          const ids = keys.map(({ id }) => id)
+          return (await other.signingKeys.all()).filter(({ id }) => ids.includes(id))
+        }
+        expect(await mine()).toEqual([keys[0], keys[2], keys[1]])
+        await other.signingKeys.delete(keys[0]?.id ?? '')
+        expect(await mine()).toEqual([keys[2], keys[1]])
+        for (const { id } of keys) await store.signingKeys.delete(id)
+      })
+
+      test('of several callers with one id, exactly one inserts, and its key stands', async () => {
+        const { store, other } = open()
+        const id = text()
+        const keys = Array.from({ length: 10 }, () => signingKeyRow({ id }))
+        const results = await atOnce(10, async (index) => {
+          const key = keys[index] ?? signingKeyRow({ id })
+          return (await (index % 2 === 0 ? store : other).signingKeys.insert(key)) ? key : undefined
+        })
+        const [won, ...rest] = results.filter((key) => key !== undefined)
+        expect(rest).toEqual([])
+        expect((await store.signingKeys.all()).filter((key) => key.id === id)).toEqual([won])
+        await store.signingKeys.delete(id)
+      })
+    })
+  })
+}
