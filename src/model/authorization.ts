@@ -7,6 +7,8 @@ export interface Authorization {
   readonly userId: UserId | null
   /** The whole grant; an access token may hold less. */
   readonly scopes: readonly string[]
+  /** The resources that tokens may be for (RFC 8707 §2); empty: all that the server protects. */
+  readonly resources: readonly string[]
   /** What a redeemed code was bound to, so that a replay can prove itself; null without a code. */
   readonly code: CodeBinding | null
   /** The `User-Agent` of the browser in which the user agreed; empty where nothing is known. */

@@ -8,7 +8,14 @@ export type GrantType = 'authorization_code' | 'password' | 'client_credentials'
 /** `code` serves the authorization code grant, `token` the implicit grant. */
 export type ResponseType = 'code' | 'token'
 
-export type TokenEndpointAuthMethod = 'client_secret_basic' | 'client_secret_post' | 'none'
+export type TokenEndpointAuthMethod =
+  | 'client_secret_basic'
+  | 'client_secret_post'
+  | 'private_key_jwt'
+  | 'none'
+
+/** Who vouches for what a client says of itself: its owner here, its own registration, or a document at its address. */
+export type ClientOrigin = 'owner' | 'registration' | 'metadata_document'
 
 /** A client application, as it is stored. */
 export interface ClientFields {
@@ -43,6 +50,14 @@ export interface ClientFields {
   readonly isDisabled: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
+  readonly origin: ClientOrigin
+  /** Its public keys (RFC 7517 §5) as JSON, where it has no address of them. */
+  readonly jwks: string | null
+  readonly jwksUri: string | null
+  /** The digest of the token with which the client manages its own registration (RFC 7592). */
+  readonly registrationToken: Digest | null
+  /** What else it says of itself (RFC 7591 §2), as JSON: nothing that decides who may do what. */
+  readonly metadata: string
 }
 
 /** The owner of a client. */
@@ -66,6 +81,8 @@ export class Client {
   /** The creator's record; null for a client without an owner. */
   readonly owner: ClientOwner | null
   readonly #context: ClientContext
+  // Neither a client nor the settings change while it lives.
+  #grantTypes: readonly string[] | undefined
 
   constructor(fields: ClientFields, owner: ClientOwner | null, context: ClientContext) {
     Object.assign(this, fields)
@@ -77,6 +94,11 @@ export class Client {
     return this.isConfidential ? 'confidential' : 'public'
   }
 
+  /** Who answers for it: the e-mail address of its owner, or the host at which it describes itself. */
+  get maker(): string | undefined {
+    return this.origin === 'metadata_document' ? new URL(this.clientId).host : this.owner?.email
+  }
+
   /** The first redirect URI, or undefined where there is none. */
   get defaultRedirectUri(): string | undefined {
     return this.redirectUris[0]
@@ -84,11 +106,21 @@ export class Client {
 
   /** The configured grant types, narrowed by this client's own limit. */
   get allowedGrantTypes(): readonly string[] {
-    return narrowed(this.#context.allowedGrantTypes, this.grantTypes)
+    this.#grantTypes ??= narrowed(this.#context.allowedGrantTypes, this.grantTypes)
+    return this.#grantTypes
   }
 
   get allowedResponseTypes(): readonly string[] {
     return narrowed(this.#context.allowedResponseTypes, this.responseTypes)
+  }
+
+  /**
+   * When its secret became known to others and was ended, in milliseconds since the epoch; null: it was not, or its
+   * owner has made another since.
+   */
+  get secretLeakedAt(): number | null {
+    const { secret_leaked_at: at }: { secret_leaked_at?: number } = JSON.parse(this.metadata)
+    return at ?? null
   }
 
   /** Whether client and owner are fit to act: an inactive owner invalidates the client. */
@@ -105,8 +137,8 @@ export class Client {
   /** What is asked for where a request names no scope. */
   get scopesWhenOmitted(): readonly string[] {
     const scopes = this.defaultScopes.length > 0 ? this.defaultScopes : this.#context.defaultScopes
-    const ceiling = new Set(this.scopeCeiling)
-    return scopes.filter((scope) => ceiling.has(scope))
+    const ceiling = this.scopeCeiling
+    return scopes.filter((scope) => ceiling.includes(scope))
   }
 
   /** The most that this client may have where nobody is asked: `client_credentials`. */

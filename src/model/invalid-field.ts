@@ -14,6 +14,8 @@ export type FieldProblem =
   | 'redirectUriInvalid'
   | 'redirectUriNotHttps'
   | 'tooManyRedirectUris'
+  | 'tooManyClients'
+  | 'tooManyPersonalTokens'
   | 'scopeUnknown'
   | 'expiresInvalid'
   | 'expiresInPast'

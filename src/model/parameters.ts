@@ -7,6 +7,7 @@ const control = /[\u0000-\u001F\u007F]/
 /** Form fields or query parameters as they came: raw, possibly doubled, empty meaning absent (RFC 6749 §3.1). */
 export class Parameters {
   readonly #all: ReadonlyMap<string, readonly string[]>
+  #hasRepeated = false
 
   /**
    * @param text `application/x-www-form-urlencoded`
@@ -21,8 +22,10 @@ export class Parameters {
       if (count > most)
         throw new OAuthError('invalid_request', `More than ${most} parameters were given.`)
       const values = all.get(name)
-      if (values) values.push(value)
-      else all.set(name, [value])
+      if (values) {
+        values.push(value)
+        this.#hasRepeated = true
+      } else all.set(name, [value])
     }
     this.#all = all
   }
@@ -57,7 +60,8 @@ export class Parameters {
   }
 
   /** Refuses a known parameter that is given twice, even where nobody would read it (RFC 6749 §3.1, §3.2). */
-  refuseRepeated(names: Iterable<string>): void {
-    for (const name of names) this.opaque(name)
+  refuseRepeated(names: () => Iterable<string>): void {
+    if (!this.#hasRepeated) return
+    for (const name of names()) this.opaque(name)
   }
 }

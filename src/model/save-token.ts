@@ -1,3 +1,4 @@
+import type { Authorization } from './authorization.ts'
 import type { Redemption } from './redemption.ts'
 import type { Token, TokenFields } from './token.ts'
 
@@ -6,8 +7,8 @@ export interface TokenData {
   readonly fields: Omit<TokenFields, 'id'>
   readonly accessToken: string
   readonly refreshToken: string | null
-  /** The scopes of the whole authorization, where they are more than this access token's. */
-  readonly granted?: readonly string[]
+  /** The whole authorization, where it is more than this access token. */
+  readonly granted?: Pick<Authorization, 'scopes' | 'resources'>
 }
 
 /**

@@ -84,6 +84,7 @@ export const emailScope: Scope = new Scope('user:email', {
 
 export class ScopeRegistry {
   readonly #scopes = new Map<string, Scope>()
+  #requestable: readonly string[] | undefined
 
   constructor(scopes: Iterable<Scope> = []) {
     for (const scope of scopes) this.register(scope)
@@ -94,6 +95,7 @@ export class ScopeRegistry {
     if (!(scope instanceof Scope)) throw new TypeError('Only a Scope can be registered.')
     if (this.#scopes.has(scope.id)) throw new Error(`The scope ${scope.id} is registered already.`)
     this.#scopes.set(scope.id, scope)
+    this.#requestable = undefined
   }
 
   get(id: string): Scope | undefined {
@@ -132,7 +134,8 @@ export class ScopeRegistry {
 
   /** Every scope that a client without a limit of its own may ask for. */
   requestable(): readonly string[] {
-    return this.choices().map(({ id }) => id)
+    this.#requestable ??= this.choices().map(({ id }) => id)
+    return this.#requestable
   }
 }
 

@@ -1,14 +1,17 @@
+import type { Digest } from '../crypto/digest.ts'
+import type { Authorization } from './authorization.ts'
 import type { ScopeRegistry } from './scope.ts'
 import type { User, UserId } from './user.ts'
 
-/** A bearer token's record without its secrets: what it is, whose, and how far it reaches. */
+/** A token's record without its secrets: what it is, whose, and how far it reaches. */
 export interface TokenFields {
   readonly id: number
   readonly clientId: string
   readonly userId: UserId | null
   /** What was granted, from which this token hangs; null for personal and client credentials tokens. */
   readonly authorizationId: number | null
-  readonly tokenType: 'bearer'
+  /** `dpop`: bound to a key (RFC 9449 §5). */
+  readonly tokenType: 'bearer' | 'dpop'
   /** Milliseconds since the epoch; null: the token does not expire. */
   readonly expires: number | null
   readonly refreshExpires: number | null
@@ -16,6 +19,12 @@ export interface TokenFields {
   readonly isPersonal: boolean
   readonly isInternal: boolean
   readonly createdAt: number
+  /** The resources that it is for (RFC 8707 §2); empty: all that the server protects. */
+  readonly resources: readonly string[]
+  /** The thumbprint of the key whose holder alone may use it (RFC 9449 §6.1); null: whoever has the token. */
+  readonly keyThumbprint: string | null
+  /** The token that it was narrowed from, and ends with (RFC 8693). */
+  readonly parentId: number | null
 }
 
 export interface Token extends TokenFields {}
@@ -50,10 +59,12 @@ export interface FoundToken {
     readonly ownerActive: boolean
     readonly isDisabled: boolean
   }
+  /** Of its access token. */
+  readonly accessDigest: Digest
   /** When its last use was written; null: never. Milliseconds since the epoch. */
   readonly lastUsedAt: number | null
   /** The scopes of the whole authorization and its beginning, which a refresh token can restore. */
-  readonly authorization?: { readonly scopes: readonly string[]; readonly createdAt: number }
+  readonly authorization?: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 }
 
 /** Whether client, client's owner and user are fit to act. */

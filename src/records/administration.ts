@@ -1,6 +1,7 @@
 import { InvalidField } from '../model/invalid-field.ts'
 import type { User, UserId } from '../model/user.ts'
-import type { AuditEvent, Part, PartOf, TokenWithNames } from '../store/store.ts'
+import type { Part, PartOf, Store, TokenWithNames } from '../store/store.ts'
+import { byUser } from './audit-trail.ts'
 import { Clients, type ListedClient } from './clients.ts'
 import type { RecordsContext } from './context.ts'
 import { Tokens } from './tokens.ts'
@@ -13,14 +14,6 @@ export interface Actor {
 
 /** What an administrator can do to an application. */
 export type ClientAct = 'verify' | 'unverify' | 'disable' | 'enable' | 'delete'
-
-const events: Readonly<Record<ClientAct, string>> = {
-  verify: 'client.verified',
-  unverify: 'client.unverified',
-  disable: 'client.disabled',
-  enable: 'client.enabled',
-  delete: 'client.deleted',
-}
 
 const marks = {
   verify: { isVerified: true },
@@ -57,57 +50,30 @@ export class Administration {
     return { items: named, next }
   }
 
-  /** The latest acts first. */
-  acts(limit: number): Promise<readonly AuditEvent[]> {
-    return this.#context.store.audit.latest(limit)
-  }
-
   /** @throws InvalidField where there is no such client */
   async actOnClient(clientId: string, act: ClientAct, actor: Actor): Promise<void> {
     await this.#context.store.transaction(async (tx) => {
-      const clients = new Clients({ ...this.#context, store: tx })
+      const clients = new Clients(this.#inNameOf(actor, tx))
       const client = await clients.find(clientId)
       if (!client || client.isPersonal)
         throw new InvalidField('client_id', 'There is no such client.')
       if (act === 'delete') await clients.delete(clientId)
       else await clients.mark(clientId, marks[act])
-      await tx.audit.add(
-        this.#event(actor, { event: events[act], clientId, tokenId: null, subject: client.name }),
-      )
     })
   }
 
   /** Ends a token, with all that hangs from its authorization. @throws InvalidField where there is none */
   async deleteToken(id: number, actor: Actor): Promise<void> {
     await this.#context.store.transaction(async (tx) => {
-      const context = { ...this.#context, store: tx }
-      const tokens = new Tokens(context)
+      const tokens = new Tokens(this.#inNameOf(actor, tx))
       const token = await tokens.get(id)
       if (!token) throw new InvalidField('token_id', 'There is no such token.')
-      const client = await new Clients(context).find(token.clientId)
-      await tokens.revoke(token)
-      const { clientId } = token
-      await tx.audit.add(
-        this.#event(actor, {
-          event: 'token.deleted',
-          clientId,
-          tokenId: id,
-          subject: client?.name ?? clientId,
-        }),
-      )
+      await tokens.revoke(token, 'token.deleted')
     })
   }
 
-  #event(
-    { user, address }: Actor,
-    what: Pick<AuditEvent, 'event' | 'clientId' | 'tokenId' | 'subject'>,
-  ): AuditEvent {
-    return {
-      ...what,
-      at: this.#context.clock(),
-      actorId: user.id,
-      actorEmail: user.email,
-      address,
-    }
+  #inNameOf({ user, address }: Actor, tx: Store): RecordsContext {
+    const audit = this.#context.audit.by({ ...byUser(user), address })
+    return { ...this.#context, store: tx, audit }
   }
 }

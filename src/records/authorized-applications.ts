@@ -1,6 +1,7 @@
 import type { Client } from '../model/client.ts'
 import type { UserId } from '../model/user.ts'
 import type { AuthorizedTokenRow, Part, PartOf, TokenUse } from '../store/store.ts'
+import { nameOfClient } from './audit-trail.ts'
 import { consentClaims } from './claims.ts'
 import { Clients } from './clients.ts'
 import type { RecordsContext } from './context.ts'
@@ -80,25 +81,46 @@ export class AuthorizedApplications {
     return row?.fields.userId === userId ? deviceOf(row) : undefined
   }
 
+  /** Ends what an application has had longest from a user, where there is no room for one more. */
+  async makeRoom(userId: UserId, clientId: string): Promise<void> {
+    const { store, clock, settings, audit } = this.#context
+    const most = settings.authorizationsPerApplication
+    const oldest = await store.authorizations.beyond(userId, clientId, most - 1)
+    if (oldest.length === 0) return
+    const subject = await nameOfClient(clientId, store)
+    await store.transaction(async (tx) => {
+      for (const authorizationId of oldest) {
+        if (!(await tx.authorizations.revoke(authorizationId, clock()))) continue
+        const about = { userId, clientId, authorizationId, subject, details: {} }
+        await audit.add(tx, 'token.revoked', about)
+      }
+    })
+  }
+
   /**
    * Takes everything back from an application: its codes and tokens end on all devices, and it has to ask again.
    * False where it had nothing.
    */
   async revoke(userId: UserId, clientId: string): Promise<boolean> {
-    const { store, clock } = this.#context
+    const { store, clock, audit } = this.#context
+    const subject = await nameOfClient(clientId, store)
     return store.transaction(async (tx) => {
       const hadConsent = await tx.consents.delete(userId, clientId)
-      const ended = await tx.authorizations.revokeOfUser(userId, clientId, clock())
-      return hadConsent || ended > 0
+      const count = await tx.authorizations.revokeOfUser(userId, clientId, clock())
+      if (!hadConsent && count === 0) return false
+      const about = { userId, clientId, subject, details: { count } }
+      await audit.add(tx, 'consent.withdrawn', about)
+      return true
     })
   }
 
   /** The same for every application. */
   async revokeAll(userId: UserId): Promise<void> {
-    const { store, clock } = this.#context
+    const { store, clock, audit } = this.#context
     await store.transaction(async (tx) => {
       await tx.consents.deleteOfUser(userId)
-      await tx.authorizations.revokeOfUser(userId, null, clock())
+      const count = await tx.authorizations.revokeOfUser(userId, null, clock())
+      await audit.add(tx, 'consent.withdrawn', { userId, details: { count } })
     })
   }
 }

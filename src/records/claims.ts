@@ -1,9 +1,9 @@
 import type { Digest } from '../crypto/digest.ts'
 import type { Claims } from '../crypto/sealed.ts'
-import type { Consent } from '../model/authorization.ts'
+import type { Authorization, Consent } from '../model/authorization.ts'
 import type { ClientFields } from '../model/client.ts'
 import type { TokenFields } from '../model/token.ts'
-import type { RotatedRefreshToken, SessionFields } from '../store/store.ts'
+import type { RotatedRefreshToken, SessionFields, StoredSigningKey } from '../store/store.ts'
 
 // What each kind of row claims. The first entry is the kind, so that no seal fits another table.
 
@@ -22,6 +22,7 @@ export const clientClaims = (client: ClientFields): Claims => [
   client.responseTypes?.join(' ') ?? null,
   client.tokenEndpointAuthMethod,
   ...sinceTheSecondMigration(client),
+  ...sinceTheThirdMigration(client),
 ]
 
 // Absent where they say nothing, so that the seals of older rows still hold.
@@ -42,8 +43,23 @@ const sinceTheSecondMigration = (client: ClientFields): Claims => {
   ]
 }
 
+const sinceTheThirdMigration = (client: ClientFields): Claims => {
+  const { origin, jwks, jwksUri, registrationToken, metadata } = client
+  const isPlain = origin === 'owner' && jwks === null && jwksUri === null
+  return isPlain ? [] : ['keys', origin, jwks, jwksUri, registrationToken, metadata]
+}
+
 /** A built-in user's password hash: bound to the e-mail address, which is never changed. */
 export const passwordClaims = (email: string): Claims => ['password', email]
+
+/** A private key: bound to the public one that is published. */
+export const signingKeyClaims = (key: Omit<StoredSigningKey, 'privateKey'>): Claims => [
+  'signing_key',
+  key.id,
+  key.algorithm,
+  key.publicKey,
+  key.createdAt,
+]
 
 export const consentClaims = (consent: Consent): Claims => [
   'consent',
@@ -74,6 +90,9 @@ export const rotationClaims = (rotated: RotatedRefreshToken): Claims => [
   rotated.rotatedAt,
 ]
 
+/** What a user granted: the most that tokens of an authorization may have. */
+export type Granted = Pick<Authorization, 'scopes' | 'resources'>
+
 type TokenClaims = Omit<TokenFields, 'id'>
 
 export const accessClaims = (digest: Digest, token: TokenClaims): Claims => [
@@ -86,19 +105,25 @@ export const accessClaims = (digest: Digest, token: TokenClaims): Claims => [
   token.expires,
   token.isPersonal,
   token.isInternal,
+  ...restrictions(token),
 ]
 
-/** `granted` are the scopes of the whole authorization: a refresh token may restore them. */
-export const refreshClaims = (
-  digest: Digest,
-  token: TokenClaims,
-  granted: readonly string[],
-): Claims => [
+// Absent where there are none, so that the seals of older rows still hold.
+const restrictions = ({ resources, keyThumbprint, parentId }: TokenClaims): Claims =>
+  resources.length === 0 && keyThumbprint === null && parentId === null
+    ? []
+    : [resources.join(' '), keyThumbprint, parentId]
+
+/** `granted` is the whole authorization, which a refresh token may restore. */
+export const refreshClaims = (digest: Digest, token: TokenClaims, granted: Granted): Claims => [
   'refresh_token',
   digest,
   token.clientId,
   token.userId,
   token.authorizationId,
-  granted.join(' '),
+  granted.scopes.join(' '),
   token.refreshExpires,
+  ...(granted.resources.length === 0 && token.keyThumbprint === null
+    ? []
+    : [granted.resources.join(' '), token.keyThumbprint]),
 ]

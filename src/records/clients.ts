@@ -1,5 +1,5 @@
 import { type Digest, digestOf } from '../crypto/digest.ts'
-import { randomString } from '../crypto/random.ts'
+import { bits256, randomString } from '../crypto/random.ts'
 import {
   Client,
   type ClientContext,
@@ -7,6 +7,8 @@ import {
   type ClientOwner,
   type TokenEndpointAuthMethod,
 } from '../model/client.ts'
+import { validJwks, validJwksUri } from '../model/client-keys.ts'
+import { keptMetadata } from '../model/client-metadata.ts'
 import { validDescription, validName, validWebsite } from '../model/field-rules.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import {
@@ -23,6 +25,7 @@ import {
   type Store,
   Vanished,
 } from '../store/store.ts'
+import { changedFields, ofClient } from './audit-trail.ts'
 import { clientClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { resealClient } from './reseal.ts'
@@ -45,7 +48,14 @@ export interface ClientInput {
   readonly grantTypes?: readonly string[] | null
   readonly responseTypes?: readonly string[] | null
   readonly tokenEndpointAuthMethod?: TokenEndpointAuthMethod | null
+  /** Its public keys as a JSON Web Key Set, for `private_key_jwt`. */
+  readonly jwks?: string | null
+  /** Where they stand; an https address. */
+  readonly jwksUri?: string | null
 }
+
+/** Where a client comes from that no user has registered, and what else it says of itself. */
+export type Registration = Pick<ClientFields, 'origin' | 'registrationToken' | 'metadata'>
 
 /** A client with its secret, which is shown this once. */
 export interface ClientWithSecret {
@@ -67,6 +77,7 @@ const mostRedirectUris = 50
 const authMethods: readonly TokenEndpointAuthMethod[] = [
   'client_secret_basic',
   'client_secret_post',
+  'private_key_jwt',
   'none',
 ]
 
@@ -89,6 +100,11 @@ const blank: CheckedFields = {
   previousClientSecretExpires: null,
   isVerified: false,
   isDisabled: false,
+  origin: 'owner',
+  jwks: null,
+  jwksUri: null,
+  registrationToken: null,
+  metadata: '{}',
 }
 
 /** Registers client applications, finds them and changes them. */
@@ -96,6 +112,8 @@ export class Clients {
   readonly #context: RecordsContext
   readonly #clientContext: ClientContext
   readonly #users: Users
+  /** The store gives the very same row again as long as nothing in it has changed. */
+  readonly #known = new WeakMap<ClientWithOwner, Client>()
 
   constructor(context: RecordsContext) {
     this.#context = context
@@ -114,10 +132,68 @@ export class Clients {
 
   /**
    * Registers a client with a generated id and secret.
+   * @param registration where it registers itself
+   * @param most applications that its owner may have; without it, any number
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
-  async create(input: ClientInput): Promise<ClientWithSecret> {
-    return this.#insert(this.#checked(blank, input))
+  async create(
+    input: ClientInput,
+    registration?: Registration,
+    { most = Number.POSITIVE_INFINITY }: { readonly most?: number } = {},
+  ): Promise<ClientWithSecret> {
+    const fields = { ...this.#checked(blank, input), ...registration }
+    const { userId } = fields
+    if (userId === null || most === Number.POSITIVE_INFINITY) return this.#insert(fields)
+    return this.#context.store.transaction(async (tx) => {
+      // Holds the user, so that of several at once no more are written than there is room for.
+      await this.#owner(userId, tx)
+      if ((await tx.clients.countOfOwner(userId)) >= most) throw tooMany(most)
+      return new Clients({ ...this.#context, store: tx }).#insert(fields)
+    })
+  }
+
+  /**
+   * Writes a client that was found elsewhere, so that something can hang from it; marks that an administrator gave
+   * it here stay. Others are there already.
+   * @throws Vanished where its row was tampered with
+   */
+  async keep(client: Client): Promise<void> {
+    if (client.origin !== 'metadata_document') return
+    const { store } = this.#context
+    if (await this.#inserted(client, client.owner)) return
+    await store.transaction(async (tx) => {
+      const before = await this.#found(client.clientId, tx)
+      if (before?.origin !== client.origin)
+        throw new Vanished('The row of the client cannot be used.')
+      await tx.clients.update(
+        client.clientId,
+        this.#sealed({ ...client, ...keptOf(before, client) }),
+      )
+      await this.#proofLost(before, client, tx)
+    })
+  }
+
+  /**
+   * A client as the document at its address describes it.
+   * @param stored as it was kept before: what is not the document's to say is taken from there
+   * @throws InvalidField, ScopeDoesNotExists
+   */
+  described(
+    clientId: string,
+    input: ClientInput,
+    registration: Registration,
+    stored?: Client,
+  ): Client {
+    const { random, clock } = this.#context
+    const fields = {
+      ...this.#checked(blank, input),
+      ...registration,
+      clientId,
+      clientSecret: digestOf('client_secret', randomString(bits256, random)),
+      createdAt: clock(),
+    }
+    const kept = stored ? keptOf(stored, fields) : {}
+    return new Client({ ...fields, ...kept }, null, this.#clientContext)
   }
 
   /** The client behind a personal token. Not for hosts: `tokens.createPersonal` makes both. */
@@ -171,9 +247,12 @@ export class Clients {
     clientId: string,
     marks: Partial<Pick<ClientFields, 'isVerified' | 'isDisabled'>>,
   ): Promise<Client> {
-    return this.#context.store.transaction(async (tx) => {
+    const { store, audit } = this.#context
+    return store.transaction(async (tx) => {
       const before = await this.#existing(clientId, tx)
       await tx.clients.update(clientId, this.#sealed({ ...before, ...marks }))
+      for (const event of marked(marks))
+        await audit.add(tx, event, { ...ofClient(before, before.owner), details: {} })
       return this.#existing(clientId, tx)
     })
   }
@@ -182,10 +261,15 @@ export class Clients {
    * Changes the given fields of a client. A confidential one that becomes public loses all authorizations.
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
-  async update(clientId: string, changes: Partial<ClientInput>): Promise<Client> {
-    return this.#context.store.transaction(async (tx) => {
+  async update(
+    clientId: string,
+    changes: Partial<ClientInput>,
+    registration?: Partial<Registration>,
+  ): Promise<Client> {
+    const { store, audit } = this.#context
+    return store.transaction(async (tx) => {
       const before = await this.#existing(clientId, tx)
-      const checked = this.#checked(before, changes)
+      const checked = { ...this.#checked(before, changes), ...registration }
       // Looked up, and so held, only where it is another: somebody may be deleting the owner with all clients.
       const isSame = before.owner !== null && checked.userId === before.userId
       const owner = isSame ? before.owner : await this.#owner(checked.userId, tx)
@@ -193,14 +277,24 @@ export class Clients {
       const isVerified = before.isVerified && hasSameIdentity(before, changed)
       const after = { ...before, ...changed, isVerified }
       await tx.clients.update(clientId, this.#sealed(after))
-      if (before.isConfidential && !after.isConfidential) {
-        // What was granted to a client that proved itself is not for one that anybody can pose as.
-        // The consents first: a code that is being redeemed holds one, and has issued its tokens when it lets go.
-        await tx.consents.deleteOfClient(clientId)
-        await tx.authorizations.revokeOfClient(clientId, this.#context.clock())
-      }
+      await this.#proofLost(before, after, tx)
+      const fields = changedFields<CheckedFields>(before, { ...changed, isVerified })
+      const about = { ...ofClient(after, owner), details: { fields } }
+      if (fields.length > 0) await audit.add(tx, 'client.edited', about)
       return this.#existing(clientId, tx)
     })
+  }
+
+  // What was granted to a client that proved itself is not for one that anybody can pose as.
+  async #proofLost(
+    before: Client,
+    { isConfidential }: Pick<ClientFields, 'isConfidential'>,
+    tx: Store,
+  ): Promise<void> {
+    if (!before.isConfidential || isConfidential) return
+    // The consents first: a code that is being redeemed holds one, and has issued its tokens when it lets go.
+    await tx.consents.deleteOfClient(before.clientId)
+    await tx.authorizations.revokeOfClient(before.clientId, this.#context.clock())
   }
 
   /** Gives the client another id. Its tokens go on working, its pending codes end. */
@@ -223,27 +317,62 @@ export class Clients {
       })
     }
     let clientSecret = ''
-    const client = await this.#reset(clientId, (before) => {
-      clientSecret = this.#newSecret()
-      return {
-        clientSecret: digestOf('client_secret', clientSecret),
-        ...former(
-          overlap === 0 ? null : before.clientSecret,
-          this.#context.clock() + overlap * 1000,
-        ),
-      }
-    })
+    const client = await this.#reset(
+      clientId,
+      (before) => {
+        clientSecret = this.#newSecret()
+        return {
+          clientSecret: digestOf('client_secret', clientSecret),
+          ...leakedAt(before, null),
+          ...former(
+            overlap === 0 ? null : before.clientSecret,
+            this.#context.clock() + overlap * 1000,
+          ),
+        }
+      },
+      overlap,
+    )
     return { client, clientSecret }
+  }
+
+  /**
+   * Ends a secret that became known to others. With the present one end the tokens that the client got for itself,
+   * and it has none until it is given another; with a former one, that alone.
+   * @returns the client; undefined where it is nobody's secret now
+   */
+  async endLeakedSecret(secret: string): Promise<Client | undefined> {
+    const { store, audit } = this.#context
+    const digest = digestOf('client_secret', secret)
+    // Most of what is reported is none: no transaction for that.
+    if (!(await store.clients.findBySecret(digest))) return undefined
+    const ended = await untilUnique(() =>
+      store.transaction(async (tx) => {
+        const row = await tx.clients.findBySecret(digest)
+        const before = row && (await this.#opened(row))
+        if (!before?.checkSecret(secret, this.#context.clock())) return { client: undefined }
+        const isFormer = before.clientSecret !== digest
+        const after = isFormer ? { ...before, ...former(null) } : this.#withoutSecret(before)
+        if (!(await tx.clients.update(before.clientId, this.#sealed(after)))) return undefined
+        if (!isFormer) await tx.tokens.deleteOwn(before.clientId)
+        await audit.add(tx, 'client.secret_leaked', {
+          ...ofClient(before, before.owner),
+          details: {},
+        })
+        return { client: before }
+      }),
+    )
+    return ended.client
   }
 
   /** Gives the client another id and another secret at once. */
   async resetCredentials(clientId: string): Promise<ClientWithSecret> {
     let clientSecret = ''
-    const client = await this.#reset(clientId, () => {
+    const client = await this.#reset(clientId, (before) => {
       clientSecret = this.#newSecret()
       return {
         clientId: this.#newId(),
         clientSecret: digestOf('client_secret', clientSecret),
+        ...leakedAt(before, null),
         ...former(null),
       }
     })
@@ -251,8 +380,30 @@ export class Clients {
   }
 
   /** Deletes the client and all that hangs from it. False where there was none. */
-  delete(clientId: string): Promise<boolean> {
-    return this.#context.store.clients.delete(clientId)
+  async delete(clientId: string): Promise<boolean> {
+    const { store, audit } = this.#context
+    const before = await store.clients.find(clientId)
+    if (!before) return false
+    return store.transaction(async (tx) => {
+      if (!(await tx.clients.delete(clientId))) return false
+      const { fields, owner } = before
+      const event = fields.isPersonal ? 'personal_token.deleted' : 'client.deleted'
+      await audit.add(tx, event, { ...ofClient(fields, owner), details: {} })
+      return true
+    })
+  }
+
+  async #inserted(client: ClientFields, owner: ClientOwner | null): Promise<boolean> {
+    const { store, audit } = this.#context
+    const row = this.#sealed(client)
+    // What is recorded of it is that of the personal token.
+    if (client.isPersonal) return store.clients.insert(row)
+    return store.transaction(async (tx) => {
+      if (!(await tx.clients.insert(row))) return false
+      const { origin } = client
+      await audit.add(tx, 'client.created', { ...ofClient(client, owner), details: { origin } })
+      return true
+    })
   }
 
   async #insert(fields: CheckedFields): Promise<ClientWithSecret> {
@@ -268,7 +419,7 @@ export class Clients {
         clientSecret: digestOf('client_secret', clientSecret),
         createdAt: clock(),
       }
-      if (!(await store.clients.insert(this.#sealed(created)))) return undefined
+      if (!(await this.#inserted(created, owner))) return undefined
       return { client: new Client(created, owner, this.#clientContext), clientSecret }
     })
   }
@@ -304,7 +455,9 @@ export class Clients {
   async #reset(
     clientId: string,
     renew: (before: Client) => Partial<ClientFields>,
+    overlap = 0,
   ): Promise<Client> {
+    const { audit } = this.#context
     return untilUnique(() =>
       this.#context.store.transaction(async (tx) => {
         const before = await this.#existing(clientId, tx)
@@ -314,6 +467,12 @@ export class Clients {
           // The foreign keys followed; what is sealed under the old id must follow too. It is read only now, since
           // a token that was on its way has arrived, and none can be added under the old id any more.
           await resealClient({ ...this.#context, store: tx }, clientId, after.clientId)
+          const about = { ...ofClient(after, before.owner), details: { former: clientId } }
+          await audit.add(tx, 'client.id_reset', about)
+        }
+        if (after.clientSecret !== before.clientSecret) {
+          const about = { ...ofClient(after, before.owner), details: { overlap } }
+          await audit.add(tx, 'client.secret_reset', about)
         }
         return this.#existing(after.clientId, tx)
       }),
@@ -343,10 +502,16 @@ export class Clients {
     return this.#intactClient(row, await this.#users.joined(row.fields.userId, row.owner))
   }
 
-  #intactClient({ fields, seal }: ClientWithOwner, owner: ClientOwner | null): Client | undefined {
+  #intactClient(row: ClientWithOwner, owner: ClientOwner | null): Client | undefined {
     const { keys, log } = this.#context
-    if (keys.isIntact(seal, clientClaims(fields)))
-      return new Client(fields, owner, this.#clientContext)
+    const { fields, seal } = row
+    const known = this.#known.get(row)
+    if (known?.owner === owner) return known
+    if (known || keys.isIntact(seal, clientClaims(fields))) {
+      const client = new Client(fields, owner, this.#clientContext)
+      this.#known.set(row, client)
+      return client
+    }
     log({
       level: 'error',
       event: 'client.tampered',
@@ -365,6 +530,12 @@ export class Clients {
     return randomString(this.#context.settings.clientIdSaltLen, this.#context.random)
   }
 
+  // A secret that nobody was ever told.
+  #withoutSecret(client: Client): ClientFields {
+    const clientSecret = digestOf('client_secret', this.#newSecret())
+    return { ...client, clientSecret, ...leakedAt(client, this.#context.clock()) }
+  }
+
   #newSecret(): string {
     return randomString(this.#context.settings.clientSecretSaltLen, this.#context.random)
   }
@@ -381,9 +552,10 @@ export class Clients {
     if (method !== null && (method === 'none') === merged.isConfidential) {
       throw new InvalidField(
         'token_endpoint_auth_method',
-        'A public client authenticates by none, a confidential one by its secret.',
+        'A public client authenticates by none, a confidential one by its secret or its keys.',
       )
     }
+    const keys = checkedKeys(merged, { allowPrivate: settings.dangerouslyAllowPrivateAddresses })
     return {
       name: validName(merged.name),
       description: validDescription(merged.description),
@@ -405,9 +577,31 @@ export class Clients {
       isDisabled: before.isDisabled,
       previousClientSecret: before.previousClientSecret,
       previousClientSecretExpires: before.previousClientSecretExpires,
+      origin: before.origin,
+      registrationToken: before.registrationToken,
+      ...keys,
+      metadata: before.metadata,
     }
   }
 }
+
+const tooMany = (most: number): InvalidField =>
+  new InvalidField('user_id', `The user has ${most} applications already, which is the most.`, {
+    problem: 'tooManyClients',
+    value: most,
+  })
+
+const marked = ({
+  isVerified,
+  isDisabled,
+}: Partial<Pick<ClientFields, 'isVerified' | 'isDisabled'>>) => [
+  ...(isVerified === undefined
+    ? []
+    : [isVerified ? ('client.verified' as const) : ('client.unverified' as const)]),
+  ...(isDisabled === undefined
+    ? []
+    : [isDisabled ? ('client.disabled' as const) : ('client.enabled' as const)]),
+]
 
 const former = (
   secret: Digest | null,
@@ -417,13 +611,64 @@ const former = (
   previousClientSecretExpires: secret === null ? null : (expires ?? null),
 })
 
+// For the page of its owner; a client that nobody here owns has none.
+const leakedAt = (
+  { origin, metadata }: Pick<ClientFields, 'origin' | 'metadata'>,
+  at: number | null,
+): Pick<ClientFields, 'metadata'> => {
+  if (origin !== 'owner') return { metadata }
+  const said = { ...JSON.parse(metadata), secret_leaked_at: at ?? undefined }
+  return { metadata: JSON.stringify(said) }
+}
+
+// Of a client that describes itself, this was decided here.
+const keptOf = (
+  stored: Client,
+  described: CheckedFields,
+): Pick<ClientFields, 'clientSecret' | 'createdAt' | 'isDisabled' | 'isVerified'> => ({
+  clientSecret: stored.clientSecret,
+  createdAt: stored.createdAt,
+  isDisabled: stored.isDisabled,
+  isVerified: stored.isVerified && hasSameIdentity(withoutTime(stored), withoutTime(described)),
+})
+
+// When its document was last seen is no part of what it says.
+const withoutTime = (client: CheckedFields): CheckedFields => ({
+  ...client,
+  metadata: JSON.stringify({ ...JSON.parse(client.metadata), confirmed_at: undefined }),
+})
+
+const checkedKeys = (
+  {
+    jwks,
+    jwksUri,
+    tokenEndpointAuthMethod: method,
+  }: Pick<CheckedFields, 'jwks' | 'jwksUri' | 'tokenEndpointAuthMethod'>,
+  rules: { readonly allowPrivate: boolean },
+): Pick<ClientFields, 'jwks' | 'jwksUri'> => {
+  if (jwks !== null && jwksUri !== null)
+    throw new InvalidField('jwks', 'There must not be both keys and an address of keys.')
+  if (method === 'private_key_jwt' && jwks === null && jwksUri === null)
+    throw new InvalidField('jwks', 'private_key_jwt needs keys, or an address of keys.')
+  return {
+    jwks: jwks === null ? null : validJwks(jwks),
+    jwksUri: jwksUri === null ? null : validJwksUri(jwksUri, rules),
+  }
+}
+
 // What an administrator has looked at: under another name, of another owner, or leading elsewhere, it was not checked.
 const hasSameIdentity = (before: CheckedFields, after: CheckedFields): boolean =>
   before.name === after.name &&
   before.description === after.description &&
   before.userId === after.userId &&
   before.website === after.website &&
+  linksOf(before) === linksOf(after) &&
   after.redirectUris.every((uri) => before.redirectUris.includes(uri))
+
+const linksOf = (client: Pick<ClientFields, 'metadata'>): string => {
+  const { tos_uri: terms, policy_uri: privacy } = keptMetadata(client)
+  return JSON.stringify([terms, privacy])
+}
 
 const definedOf = <T extends object>(input: T): T =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T

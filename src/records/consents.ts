@@ -2,6 +2,7 @@ import { randomString } from '../crypto/random.ts'
 import type { Consent } from '../model/authorization.ts'
 import type { UserId } from '../model/user.ts'
 import type { SealedConsent, Store } from '../store/store.ts'
+import { nameOfClient } from './audit-trail.ts'
 import { consentClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 
@@ -28,7 +29,13 @@ export class Consents {
     scopes: readonly string[],
     { declined = [] }: { readonly declined?: readonly string[] } = {},
   ): Promise<Consent> {
-    const { store, keys, clock, random } = this.#context
+    const { store, keys, clock, random, audit } = this.#context
+    const subject = await nameOfClient(clientId, store)
+    const record = async (tx: Store, consent: Consent): Promise<Consent> => {
+      const about = { userId, clientId, subject, details: { scopes, declined } }
+      await audit.add(tx, 'consent.given', about)
+      return consent
+    }
     const attempt = async (tx: Store): Promise<Consent | undefined> => {
       const found = await tx.consents.find(userId, clientId)
       const before = this.#opened(found)
@@ -46,9 +53,9 @@ export class Consents {
       }
       const row = { consent, seal: keys.sealRow(consentClaims(consent)) }
       // Where nothing was found, nothing could be held: the user may be agreeing to something else meanwhile.
-      if (!found) return (await tx.consents.insert(row)) ? consent : undefined
+      if (!found) return (await tx.consents.insert(row)) ? record(tx, consent) : undefined
       await tx.consents.put(row)
-      return consent
+      return record(tx, consent)
     }
     return untilUnique(() => store.transaction(attempt))
   }

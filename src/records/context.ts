@@ -5,9 +5,17 @@ import type { LogSink } from '../log.ts'
 import type { ClientContext } from '../model/client.ts'
 import type { SaveToken } from '../model/save-token.ts'
 import type { ScopeRegistry } from '../model/scope.ts'
+import type { TokenFields } from '../model/token.ts'
 import type { UserCallbacks } from '../model/user-table.ts'
 import type { Settings } from '../options.ts'
 import { type Store, TakenValue, type Transients } from '../store/store.ts'
+import type { AuditTrail } from './audit-trail.ts'
+
+/**
+ * Makes the value of an access token out of its record, where it says something by itself (RFC 9068).
+ * @param store that of the transaction in which the token is written
+ */
+export type MintAccessToken = (fields: Omit<TokenFields, 'id'>, store: Store) => Promise<string>
 
 /** What every record needs of its server: no more, so that records can stand inside a transaction. */
 export interface RecordsContext {
@@ -23,9 +31,12 @@ export interface RecordsContext {
   readonly hostUsers: UserCallbacks | undefined
   /** The host's wrapper around the saving of tokens: the specification's `save_token`. */
   readonly saveToken: SaveToken | undefined
+  /** Without it, an access token is a random value. */
+  readonly mint?: MintAccessToken | undefined
   readonly clock: () => number
   readonly random: RandomSource
   readonly log: LogSink
+  readonly audit: AuditTrail
 }
 
 const mostAttempts = 5

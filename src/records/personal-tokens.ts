@@ -9,14 +9,17 @@ import {
   type Part,
   type PartOf,
   type PersonalTokenRow,
+  type Store,
   type StoredToken,
   TakenValue,
   type TokenUse,
 } from '../store/store.ts'
+import { changedFields, ofToken } from './audit-trail.ts'
 import { accessClaims } from './claims.ts'
 import { Clients } from './clients.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { sealedToken } from './token-row.ts'
+import { Users } from './users.ts'
 
 export interface PersonalTokenOptions {
   readonly scopes?: readonly string[]
@@ -24,6 +27,8 @@ export interface PersonalTokenOptions {
   readonly isInternal?: boolean
   /** Seconds; without it the token does not expire, as specified. */
   readonly expiresIn?: number
+  /** How many the user may have; without it, any number. */
+  readonly most?: number
 }
 
 export interface RotationOptions {
@@ -64,13 +69,14 @@ export class PersonalTokens {
   async create(
     name: string,
     userId: UserId,
-    { scopes = [], isInternal = false, expiresIn }: PersonalTokenOptions = {},
+    { scopes = [], isInternal = false, expiresIn, most }: PersonalTokenOptions = {},
   ): Promise<PersonalToken> {
-    const { store, clock, scopes: registry } = this.#context
+    const { store, clock, scopes: registry, audit } = this.#context
     const checked = { name: validName(name), scopes: registry.validated(scopes) }
     checkLife(expiresIn)
     return store.transaction(async (tx) => {
       const context = { ...this.#context, store: tx }
+      if (most !== undefined) await this.#mustHaveRoom(userId, most, tx)
       const client = await new Clients(context).insertPersonal(checked.name, userId, checked.scopes)
       const now = clock()
       const fields: Omit<TokenFields, 'id'> = {
@@ -84,13 +90,23 @@ export class PersonalTokens {
         isPersonal: true,
         isInternal,
         createdAt: now,
+        resources: [],
+        keyThumbprint: null,
+        parentId: null,
       }
-      return untilUnique(async () => {
+      const token = await untilUnique(async () => {
         const accessToken = this.#newValue()
         const row = sealedToken(context, { fields, accessToken, refreshToken: null })
         const id = await tx.tokens.insert(row)
         return id === undefined ? undefined : this.#withValue({ ...fields, id }, accessToken)
       })
+      const { scopes, expires } = fields
+      await audit.add(tx, 'personal_token.created', {
+        ...ofToken(token, checked.name),
+        isRoutine: isInternal,
+        details: { scopes, expires },
+      })
+      return token
     })
   }
 
@@ -113,23 +129,39 @@ export class PersonalTokens {
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   async update(
-    { token }: ManagedToken,
+    { token, name: before }: ManagedToken,
     changes: { readonly name?: string; readonly scopes?: readonly string[] },
   ): Promise<void> {
-    const { store, scopes: registry } = this.#context
+    const { store, scopes: registry, audit } = this.#context
     const name = changes.name === undefined ? undefined : validName(changes.name)
     const scopes = changes.scopes && registry.validated(changes.scopes)
     await store.transaction(async (tx) => {
       const context = { ...this.#context, store: tx }
       await new Clients(context).rewritePersonal(token.clientId, { name, defaultScopes: scopes })
+      const fields = changedFields({ name: before, scopes: token.scopes }, { name, scopes })
+      const about = { ...ofToken(token, name ?? before), details: { fields } }
+      if (fields.length > 0) await audit.add(tx, 'personal_token.edited', about)
       if (!scopes) return
-      for (const row of await tx.tokens.ofClient(token.clientId)) {
+      // They are held from here on, so nothing is narrowed from them any more before their children go.
+      const rows = await tx.tokens.ofClient(token.clientId)
+      for (const row of rows.filter(({ fields }) => fields.parentId === null)) {
+        await tx.tokens.deleteChildren(row.fields.id)
         const value = this.#valueOf(row)
         if (value !== undefined) {
           const fields = { ...row.fields, scopes }
           await tx.tokens.rewrite(row.fields.id, this.#sealed(fields, value, row.successorId))
         }
       }
+    })
+  }
+
+  /** Ends a former value within its overlap; the one that took its place goes on. False where it has ended. */
+  endFormer(token: Token, name: string): Promise<boolean> {
+    const { store, audit } = this.#context
+    return store.transaction(async (tx) => {
+      if (!(await tx.tokens.delete(token.id))) return false
+      await audit.add(tx, 'token.revoked', { ...ofToken(token, name), details: {} })
+      return true
     })
   }
 
@@ -146,7 +178,7 @@ export class PersonalTokens {
         problem: 'overlapInvalid',
       })
     }
-    const { store, clock } = this.#context
+    const { store, clock, audit } = this.#context
     return untilUnique(() =>
       store.transaction(async (tx) => {
         const now = clock()
@@ -172,15 +204,31 @@ export class PersonalTokens {
         // What the row itself holds is taken too, but no unique index says so.
         if (accessToken === formerValue) throw new TakenValue()
         await tx.tokens.deletePrevious(id)
+        await tx.tokens.deleteChildren(id)
         await tx.tokens.rewrite(id, this.#sealed(fields, accessToken))
         const end = Math.min(now + overlap * 1000, expires ?? Number.POSITIVE_INFINITY)
         if (end > now) {
           const former = this.#sealed({ ...before.fields, expires: end }, formerValue, id)
           if ((await tx.tokens.insert(former)) === undefined) throw new TakenValue()
         }
+        await audit.add(tx, 'personal_token.rotated', {
+          ...ofToken(fields, before.name),
+          isRoutine: fields.isInternal,
+          details: { overlap },
+        })
         return this.#withValue(fields, accessToken)
       }),
     )
+  }
+
+  async #mustHaveRoom(userId: UserId, most: number, tx: Store): Promise<void> {
+    // Holds the user, so that of several at once no more are written than there is room for.
+    await new Users({ ...this.#context, store: tx }).find(userId)
+    if ((await tx.tokens.countPersonalOf(userId)) < most) return
+    throw new InvalidField('user_id', `The user has ${most} tokens already, which is the most.`, {
+      problem: 'tooManyPersonalTokens',
+      value: most,
+    })
   }
 
   #newValue(): string {

@@ -1,4 +1,5 @@
 import type { Store } from '../store/store.ts'
+import { Activity } from './activity.ts'
 import { Administration } from './administration.ts'
 import { AuthorizedApplications } from './authorized-applications.ts'
 import { Clients } from './clients.ts'
@@ -15,6 +16,7 @@ export interface Records {
   readonly personalTokens: PersonalTokens
   readonly authorizedApplications: AuthorizedApplications
   readonly administration: Administration
+  readonly activity: Activity
   readonly users: Users
   readonly consents: Consents
   readonly store: Store
@@ -31,6 +33,7 @@ export const records = (context: RecordsContext): Records => ({
   personalTokens: new PersonalTokens(context),
   authorizedApplications: new AuthorizedApplications(context),
   administration: new Administration(context),
+  activity: new Activity(context),
   users: new Users(context),
   consents: new Consents(context),
   store: context.store,

@@ -1,9 +1,11 @@
 import { digestOf } from '../crypto/digest.ts'
+import type { Authorization } from '../model/authorization.ts'
 import type { RefreshRedemption } from '../model/redemption.ts'
 import { type IssuedToken, isActive, Token, type TokenFields } from '../model/token.ts'
 import { OAuthError } from '../oauth-error.ts'
-import type { RotatedRefreshToken, TokenWithState } from '../store/store.ts'
-import { accessClaims, refreshClaims, rotationClaims } from './claims.ts'
+import type { TokenWithState } from '../store/store.ts'
+import { ofAuthorization, ofToken } from './audit-trail.ts'
+import { accessClaims, type Granted, refreshClaims, rotationClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
 import { Users } from './users.ts'
@@ -32,52 +34,69 @@ export const redeemRefreshToken = async (
 
 class LostRace extends Error {}
 
+// Whoever retries does so with the same parameters and the same key.
+const parametersOf = ({ parameters, resources, keyThumbprint }: RefreshRedemption): string =>
+  resources === undefined && keyThumbprint === undefined
+    ? parameters
+    : JSON.stringify([parameters, resources ?? null, keyThumbprint ?? null])
+
 const refused = (): OAuthError => new OAuthError('invalid_grant', 'The refresh token is not valid.')
 
-const rotate = (
+const rotate = async (
   redemption: RefreshRedemption,
   { found, scopes }: NonNullable<RefreshRedemption['current']>,
   context: RecordsContext,
 ): Promise<IssuedToken> => {
   const { token, authorization } = found
   const { authorizationId } = token
+  const { resources = authorization?.resources ?? [], keyThumbprint = null } = redemption
   if (authorizationId === null || !authorization) throw refused()
+  // What was bound to a key is never given without one again, also where DPoP was switched off since.
+  if (token.keyThumbprint !== null && keyThumbprint === null) throw refused()
   const now = context.clock()
   const presented = digestOf('refresh_token', redemption.presented)
   const fields: Omit<TokenFields, 'id'> = {
     ...token,
     scopes,
+    resources,
+    keyThumbprint,
+    tokenType: keyThumbprint === null ? 'bearer' : 'dpop',
     createdAt: now,
     expires: now + context.settings.tokenExpiresIn * 1000,
     refreshExpires: endOfRefresh(context, now, authorization.createdAt),
   }
-  return untilUnique(() =>
+  const issued = await untilUnique(() =>
     save(
       context,
       redemption,
-      { ...newSecrets(context, fields), granted: authorization.scopes },
-      (data) =>
-        context.store.transaction(async (tx) => {
-          const next = sealedToken(context, data)
-          // First, since whoever revokes it begins with the authorization too.
-          await tx.authorizations.extend(
-            authorizationId,
-            Math.max(data.fields.expires ?? 0, data.fields.refreshExpires ?? 0),
-          )
-          if (!(await tx.tokens.rotate(token.id, presented, next))) throw new LostRace()
-          const rotated = {
-            digest: presented,
-            authorizationId,
-            successor: next.refreshDigest ?? presented,
-            parameters: redemption.parameters,
-            rotatedAt: now,
-          }
-          const seal = context.keys.sealRow(rotationClaims(rotated))
-          await tx.tokens.addRotated({ ...rotated, seal })
-          return token.id
-        }),
+      { ...newSecrets(context, fields), granted: authorization },
+      async (data) => {
+        const next = sealedToken(context, data)
+        const rotated = {
+          digest: presented,
+          authorizationId,
+          successor: next.refreshDigest ?? presented,
+          parameters: parametersOf(redemption),
+          rotatedAt: now,
+        }
+        const isRotated = await context.store.tokens.rotate({
+          id: token.id,
+          next,
+          rotated: { ...rotated, seal: context.keys.sealRow(rotationClaims(rotated)) },
+          isNarrowed: context.settings.tokenExchange,
+          endsAt: Math.max(data.fields.expires ?? 0, data.fields.refreshExpires ?? 0),
+        })
+        if (!isRotated) throw new LostRace()
+        return token.id
+      },
     ),
   )
+  await context.audit.addRoutine(context.store, 'token.refreshed', {
+    ...ofToken(issued.token, found.client.name),
+    userEmail: found.user?.email ?? null,
+    details: { scopes: issued.token.scopes },
+  })
+  return issued
 }
 
 const replay = async (
@@ -95,16 +114,21 @@ const replay = async (
   const current = await store.tokens.ofAuthorization(authorization.id)
   const isLatest = current?.refreshDigest === rotated.successor
   const withinLeeway = clock() < rotated.rotatedAt + settings.refreshTokenLeeway * 1000
-  if (!current || !isLatest || !withinLeeway) throw await reused(rotated, context)
-  if (rotated.parameters !== redemption.parameters) throw refused()
+  // A public client has no other proof than the key that its tokens are bound to (RFC 9449 §5).
+  const boundTo = current?.fields.keyThumbprint ?? null
+  const mustHold = boundTo !== null && !redemption.client.isConfidential
+  if (mustHold && redemption.keyThumbprint !== boundTo) throw refused()
+  if (!current || !isLatest || !withinLeeway)
+    throw await reused(authorization, redemption.client.name, context)
+  if (rotated.parameters !== parametersOf(redemption)) throw refused()
   const successor = await store.tokens.findByAccess(current.accessDigest)
   if (successor?.fields.clientId !== redemption.client.clientId) throw refused()
-  return sameAnswer(successor, authorization.scopes, context)
+  return sameAnswer(successor, authorization, context)
 }
 
 const sameAnswer = async (
   row: TokenWithState,
-  granted: readonly string[],
+  granted: Granted,
   context: RecordsContext,
 ): Promise<IssuedToken> => {
   const { keys, scopes, clock } = context
@@ -124,10 +148,16 @@ const sameAnswer = async (
 }
 
 const reused = async (
-  { authorizationId }: RotatedRefreshToken,
-  { store, clock, log }: RecordsContext,
+  authorization: Authorization,
+  name: string,
+  { store, clock, log, audit }: RecordsContext,
 ): Promise<OAuthError> => {
-  await store.transaction((tx) => tx.authorizations.revoke(authorizationId, clock()))
+  const { id: authorizationId } = authorization
+  await store.transaction(async (tx) => {
+    if (!(await tx.authorizations.revoke(authorizationId, clock()))) return
+    const about = { ...ofAuthorization(authorization, name), details: {} }
+    await audit.add(tx, 'refresh_token.reused', about)
+  })
   log({
     level: 'warn',
     event: 'refresh_token.reused',

@@ -27,7 +27,8 @@ const resealToken = async (
   const accessToken = keys.seal('token', access, accessClaims(accessDigest, moved))
   let { refreshToken } = sealed
   if (refreshToken !== null && refreshDigest !== null && fields.authorizationId !== null) {
-    const granted = (await store.authorizations.find(fields.authorizationId))?.scopes ?? []
+    const nothing = { scopes: [], resources: [] }
+    const granted = (await store.authorizations.find(fields.authorizationId)) ?? nothing
     const refresh = keys.open('token', refreshToken, refreshClaims(refreshDigest, fields, granted))
     if (refresh === undefined) return
     refreshToken = keys.seal('token', refresh, refreshClaims(refreshDigest, moved, granted))

@@ -50,7 +50,15 @@ const mostRounds = 5
 /** Seconds: the longest life of what is kept for a user who decides, or sends a form. */
 const timeToDecide = 600
 
-const kinds = ['tokens', 'rotations', 'clients', 'consents', 'sessions', 'users'] as const
+const kinds = [
+  'tokens',
+  'rotations',
+  'clients',
+  'consents',
+  'sessions',
+  'users',
+  'signingKeys',
+] as const
 
 /**
  * Seals every row under the current key, in batches. It can run beside requests, on several nodes at
@@ -81,6 +89,8 @@ export const rotateSecretKeys = async (
   }
   for (const rows of unreadable) report(rows, context)
   if (isComplete) await forgetEarlierKeys(context)
+  const details = { count: resealed }
+  if (resealed > 0) await context.audit.add(context.store, 'secret_key.rotated', { details })
   const keepFor = Math.max(jwtExpiresIn, authorizationCodeExpiresIn, timeToDecide)
   return { resealed, unreadable, isComplete, keepFor }
 }

@@ -8,6 +8,7 @@ import {
   refreshClaims,
   rotationClaims,
   sessionClaims,
+  signingKeyClaims,
 } from './claims.ts'
 
 /** A kind of row that is sealed. */
@@ -38,6 +39,7 @@ const valuesOf: {
   consents: ({ consent }) => seal(consentClaims(consent)),
   sessions: (session) => seal(sessionClaims(session)),
   users: ({ email }) => seal(passwordClaims(email)),
+  signingKeys: (key) => seal(signingKeyClaims(key)),
 }
 
 /** A row under the current key as far as it opens, and the values that do not. */

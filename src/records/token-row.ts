@@ -20,19 +20,23 @@ export const newSecrets = (
 
 /** Persists through the host's `saveToken`, if there is one. */
 export const save = async (
-  { saveToken, scopes }: RecordsContext,
+  context: RecordsContext,
   request: Redemption,
-  data: TokenData,
+  drawn: TokenData,
   persist: (data: TokenData) => Promise<number | Pick<TokenFields, 'id' | 'authorizationId'>>,
 ): Promise<IssuedToken> => {
-  const write = async (changed: TokenData): Promise<Token> => {
-    const row = restricted(data, changed)
+  const { saveToken, scopes } = context
+  const data = context.mint ? await minted(drawn, context) : drawn
+  let { accessToken } = data
+  const write = async (changed?: TokenData): Promise<Token> => {
+    const row = changed ? await mintedAnew(data, restricted(data, changed), context) : data
+    accessToken = row.accessToken
     const made = await persist(row)
     return new Token({ ...row.fields, ...(typeof made === 'number' ? { id: made } : made) }, scopes)
   }
   // However often a host calls it, one token is saved.
   let saved: Promise<Token> | undefined
-  const next = (changed: TokenData = data): Promise<Token> => {
+  const next = (changed?: TokenData): Promise<Token> => {
     saved ??= write(changed)
     return saved
   }
@@ -40,12 +44,34 @@ export const save = async (
   const { createdAt } = data.fields
   const expiresIn =
     token.expires === null ? null : Math.max(0, Math.ceil((token.expires - createdAt) / 1000))
-  const { accessToken, refreshToken } = data
+  const { refreshToken } = data
   return { token, subject: subjectOf(request), accessToken, refreshToken, expiresIn }
 }
 
-const subjectOf = (request: Redemption): TokenSubject | null =>
-  request.type === 'refresh' ? (request.current?.found.user ?? null) : request.subject
+// A token without an end is no JWT: nothing would ever tell those who check it by the published keys that it was revoked.
+const minted = async (data: TokenData, { mint, store }: RecordsContext): Promise<TokenData> =>
+  mint && data.fields.expires !== null
+    ? { ...data, accessToken: await mint(data.fields, store) }
+    : data
+
+// What the value says has to be what is saved.
+const mintedAnew = async (
+  before: TokenData,
+  data: TokenData,
+  context: RecordsContext,
+): Promise<TokenData> => {
+  const { scopes, expires } = before.fields
+  const isSame =
+    expires === data.fields.expires &&
+    scopes.length === data.fields.scopes.length &&
+    isWithin(scopes, data.fields.scopes)
+  return isSame ? data : minted(data, context)
+}
+
+const subjectOf = (request: Redemption): TokenSubject | null => {
+  if (request.type === 'refresh') return request.current?.found.user ?? null
+  return request.type === 'narrowing' ? request.parent.user : request.subject
+}
 
 // A host may give less than was granted, never more.
 const restricted = (data: TokenData, { fields }: TokenData): TokenData => {
@@ -74,7 +100,7 @@ export const endOfRefresh = (
 
 /** The row of a token: each secret as a digest, and sealed together with what the row claims. */
 export const sealedToken = ({ keys }: RecordsContext, data: TokenData): NewToken => {
-  const { fields, granted = fields.scopes } = data
+  const { fields, granted = fields } = data
   const accessDigest = digestOf('access_token', data.accessToken)
   const accessToken = keys.seal('token', data.accessToken, accessClaims(accessDigest, fields))
   if (data.refreshToken === null) {

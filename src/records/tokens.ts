@@ -1,6 +1,12 @@
 import { type Digest, digestOf } from '../crypto/digest.ts'
 import { isMisspelt } from '../crypto/personal-token-value.ts'
-import type { ClientRedemption, Redemption, UserRedemption } from '../model/redemption.ts'
+import type {
+  ClientRedemption,
+  NarrowingRedemption,
+  Redemption,
+  RefreshRedemption,
+  UserRedemption,
+} from '../model/redemption.ts'
 import { isWithin } from '../model/scope.ts'
 import { type FoundToken, type IssuedToken, Token, type TokenFields } from '../model/token.ts'
 import type { UserId } from '../model/user.ts'
@@ -12,8 +18,10 @@ import {
   type TokenWithState,
   Vanished,
 } from '../store/store.ts'
+import { type About, nameOfClient, ofAuthorization, ofToken } from './audit-trail.ts'
 import { accessClaims, refreshClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
+import { endAccessToken, endRotated } from './end-tokens.ts'
 import { type PersonalToken, type PersonalTokenOptions, PersonalTokens } from './personal-tokens.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
@@ -23,6 +31,8 @@ import { Users } from './users.ts'
 export class Tokens {
   readonly #context: RecordsContext
   readonly #users: Users
+  /** What was found in a row: the store gives the very same one again as long as nothing in it has changed. */
+  readonly #known = new WeakMap<TokenWithState, FoundToken>()
 
   constructor(context: RecordsContext) {
     this.#context = context
@@ -31,13 +41,18 @@ export class Tokens {
 
   /**
    * Turns what a grant found into tokens.
+   * @param grant the name of that grant, for the record of what was issued
    * @throws OAuthError `invalid_grant` where a code or refresh token turns out to be used
    */
-  issue(redemption: Redemption): Promise<IssuedToken> {
+  async issue(redemption: Redemption, grant?: string): Promise<IssuedToken> {
     if (redemption.type === 'refresh') return redeemRefreshToken(redemption, this.#context)
-    return redemption.type === 'user'
-      ? this.#issueForUser(redemption)
-      : this.#issueForClient(redemption)
+    if (redemption.type === 'user') return this.#issueForUser(redemption, grant)
+    const issued = await (redemption.type === 'narrowing'
+      ? this.#narrow(redemption)
+      : this.#issueForClient(redemption))
+    const { audit, store } = this.#context
+    await audit.addRoutine(store, 'token.issued', issuedFor(redemption, issued.token, grant))
+    return issued
   }
 
   /**
@@ -82,20 +97,43 @@ export class Tokens {
     return row && new Token(row.fields, this.#context.scopes)
   }
 
-  /** Ends a token: a personal one with the client behind it, any other with its whole authorization. */
-  async revoke(
-    token: Pick<Token, 'id' | 'clientId' | 'isPersonal' | 'authorizationId'>,
-  ): Promise<boolean> {
-    const { store, clock } = this.#context
-    if (token.isPersonal) return store.clients.delete(token.clientId)
-    if (token.authorizationId === null) return store.tokens.delete(token.id)
-    const { authorizationId } = token
-    return store.transaction((tx) => tx.authorizations.revoke(authorizationId, clock()))
+  /**
+   * Ends a token: a personal one with the client behind it, any other with its whole authorization.
+   * @param as what it is recorded as, where that does not follow from the token
+   */
+  async revoke(token: RevocableToken, as?: 'token.revoked' | 'token.deleted'): Promise<boolean> {
+    const { store, audit } = this.#context
+    const name = await nameOfClient(token.clientId, store)
+    const isOwn = token.isPersonal && token.parentId === null
+    return store.transaction(async (tx) => {
+      if (!(await this.#end(token, tx))) return false
+      const event = as ?? (isOwn ? 'personal_token.deleted' : 'token.revoked')
+      const { isInternal: isRoutine } = token
+      await audit.add(tx, event, { ...ofToken(token, name), isRoutine, details: {} })
+      return true
+    })
+  }
+
+  async #end(token: RevocableToken, tx: Store): Promise<boolean> {
+    if (token.parentId !== null) return tx.tokens.delete(token.id)
+    if (token.isPersonal) return tx.clients.delete(token.clientId)
+    if (token.authorizationId === null) return tx.tokens.delete(token.id)
+    return tx.authorizations.revoke(token.authorizationId, this.#context.clock())
+  }
+
+  /** Ends an access token alone: the refresh token beside it goes on. False where it is not the current one any more. */
+  revokeAccess(found: FoundToken, accessToken: string): Promise<boolean> {
+    return endAccessToken(found, accessToken, this.#context)
+  }
+
+  /** Ends the authorization of a refresh token that was rotated already, if it is this client's. */
+  revokeRotated(refreshToken: string, clientId: string): Promise<boolean> {
+    return endRotated(refreshToken, clientId, this.#context)
   }
 
   #issueForClient(redemption: ClientRedemption): Promise<IssuedToken> {
-    const { client, subject, scopes } = redemption
-    const fields = this.#newFields(client.clientId, subject?.id ?? null, scopes)
+    const { subject } = redemption
+    const fields = this.#newFields(redemption, subject?.id ?? null)
     return untilUnique(() =>
       save(this.#context, redemption, newSecrets(this.#context, fields), async (data) => {
         const id = await this.#context.store.tokens.insert(sealedToken(this.#context, data))
@@ -105,14 +143,16 @@ export class Tokens {
     )
   }
 
-  async #issueForUser(redemption: UserRedemption): Promise<IssuedToken> {
-    const { client, subject, scopes, code } = redemption
+  async #issueForUser(redemption: UserRedemption, grant?: string): Promise<IssuedToken> {
+    const { client, subject, code } = redemption
     const refreshable = redemption.refreshable && client.allowedGrantTypes.includes('refresh_token')
-    const fields = this.#newFields(client.clientId, subject.id, scopes)
+    const fields = this.#newFields(redemption, subject.id)
+    const { grantedResources: resources = fields.resources } = redemption
     const refreshExpires = refreshable ? endOfRefresh(this.#context, fields.createdAt) : null
-    const codeDigest = code ? digestOf('authorization_code', code.value) : null
+    const codeDigest = code ? digestOf(code.kind, code.value) : null
     // The tombstone has to outlive the code, however short its tokens live.
-    const codeEnds = fields.createdAt + this.#context.settings.authorizationCodeExpiresIn * 1000
+    const codeEnds =
+      code?.keptUntil ?? fields.createdAt + this.#context.settings.authorizationCodeExpiresIn * 1000
     try {
       return await untilUnique(() =>
         save(
@@ -125,6 +165,7 @@ export class Tokens {
                 clientId: client.clientId,
                 userId: subject.id,
                 scopes: data.fields.scopes,
+                resources,
                 codeDigest,
                 code: code?.binding ?? null,
                 userAgent: redemption.under?.userAgent.slice(0, longestUserAgent) ?? '',
@@ -133,17 +174,57 @@ export class Tokens {
               })
               if (authorizationId === undefined) throw new CodeWasRedeemed()
               await this.#mustStillHold(redemption, tx)
-              const row = { ...data, fields: { ...data.fields, authorizationId } }
+              const granted = { scopes: data.fields.scopes, resources }
+              const row = { ...data, granted, fields: { ...data.fields, authorizationId } }
               const id = await tx.tokens.insert(sealedToken(this.#context, row))
               if (id === undefined) throw new TakenValue()
+              const made = { ...row.fields, id }
+              const about = issuedFor(redemption, made, grant)
+              await this.#context.audit.add(tx, 'token.issued', about)
               return { id, authorizationId }
             }),
         ),
       )
     } catch (error) {
-      if (error instanceof CodeWasRedeemed && code) throw await this.revokeReusedCode(code.value)
+      if (error instanceof CodeWasRedeemed && code)
+        throw await this.revokeReusedCode(code.kind, code.value)
       throw error
     }
+  }
+
+  async #narrow(redemption: NarrowingRedemption): Promise<IssuedToken> {
+    const { parent, expiresIn } = redemption
+    const { id, userId, expires, isPersonal, isInternal } = parent.token
+    const made = this.#newFields(redemption, userId)
+    const ends = made.createdAt + expiresIn * 1000
+    const fields: Omit<TokenFields, 'id'> = {
+      ...made,
+      isPersonal,
+      isInternal,
+      parentId: id,
+      expires: expires === null ? ends : Math.min(ends, expires),
+    }
+    checkNarrowing(fields, parent.token)
+    return untilUnique(() =>
+      save(this.#context, redemption, newSecrets(this.#context, fields), async (data) => {
+        const { store } = this.#context
+        // The child goes along with its parent's row: in the same moment that has to be there, as it was.
+        const made = await store.transaction(async (tx) => {
+          // The client first, as whoever deletes or changes the parent does.
+          await tx.clients.find(data.fields.clientId)
+          const row = await tx.tokens.hold(id)
+          const isAsItWas =
+            row?.accessDigest === parent.accessDigest &&
+            row.fields.expires === expires &&
+            isWithin(data.fields.scopes, row.fields.scopes)
+          if (!isAsItWas)
+            throw new OAuthError('invalid_request', 'The subject token is not valid any more.')
+          return tx.tokens.insert(sealedToken(this.#context, data))
+        })
+        if (made === undefined) throw new TakenValue()
+        return made
+      }),
+    )
   }
 
   // Consent and session were there when the request was judged; this is the last moment to withdraw them.
@@ -165,53 +246,84 @@ export class Tokens {
    * holds a stolen code, or the first did (RFC 6749 §4.1.2).
    * @returns the refusal to answer
    */
-  async revokeReusedCode(code: string): Promise<OAuthError> {
-    const { store, clock, log } = this.#context
-    const authorization = await store.authorizations.findByCode(
-      digestOf('authorization_code', code),
-    )
+  async revokeReusedCode(
+    kind: 'authorization_code' | 'device_code',
+    code: string,
+  ): Promise<OAuthError> {
+    const { store, clock, log, audit } = this.#context
+    const authorization = await store.authorizations.findByCode(digestOf(kind, code))
     if (authorization?.revokedAt === null) {
-      await store.transaction((tx) => tx.authorizations.revoke(authorization.id, clock()))
+      const event = kind === 'device_code' ? 'device_code.reused' : 'authorization_code.reused'
+      const name = await nameOfClient(authorization.clientId, store)
+      await store.transaction(async (tx) => {
+        if (!(await tx.authorizations.revoke(authorization.id, clock()))) return
+        await audit.add(tx, event, { ...ofAuthorization(authorization, name), details: {} })
+      })
       log({
         level: 'warn',
-        event: 'authorization_code.reused',
-        message: 'An authorization code was redeemed twice; what was issued from it is revoked.',
+        event: kind === 'device_code' ? 'device_code.reused' : 'authorization_code.reused',
+        message: 'A code was redeemed twice; what was issued from it is revoked.',
         authorizationId: authorization.id,
         clientId: authorization.clientId,
       })
     }
-    return new OAuthError('invalid_grant', 'The authorization code is not valid.')
+    return new OAuthError('invalid_grant', `The ${kind.replace('_', ' ')} is not valid.`)
   }
 
   #newFields(
-    clientId: string,
+    {
+      client,
+      scopes,
+      resources = [],
+      keyThumbprint: bound,
+    }: Exclude<Redemption, RefreshRedemption>,
     userId: UserId | null,
-    scopes: readonly string[],
   ): Omit<TokenFields, 'id'> {
     const { settings, clock } = this.#context
     const now = clock()
+    const keyThumbprint = bound ?? null
     return {
-      clientId,
+      clientId: client.clientId,
       userId,
       authorizationId: null,
-      tokenType: 'bearer',
+      tokenType: keyThumbprint === null ? 'bearer' : 'dpop',
       expires: now + settings.tokenExpiresIn * 1000,
       refreshExpires: null,
       scopes,
       isPersonal: false,
       isInternal: false,
       createdAt: now,
+      resources,
+      keyThumbprint,
+      parentId: null,
     }
   }
 
-  async #opened(row: TokenWithState, accessToken: string): Promise<FoundToken | undefined> {
-    const { keys, scopes } = this.#context
+  #opened(
+    row: TokenWithState,
+    accessToken: string,
+  ): FoundToken | undefined | Promise<FoundToken | undefined> {
+    const { keys, hostUsers } = this.#context
+    const known = this.#known.get(row)
+    if (known && !hostUsers) return known
+    // Whoever has the digest of the row has the secret that was sealed in it.
     const claims = accessClaims(row.accessDigest, row.fields)
-    if (keys.open('token', row.accessToken, claims) !== accessToken) return this.#tampered(row)
+    if (!known && keys.open('token', row.accessToken, claims) !== accessToken)
+      return this.#tampered(row)
+    if (hostUsers) return this.#users.stateOf(row).then((state) => this.#found(row, state))
+    const found = this.#found(row, row)
+    this.#known.set(row, found)
+    return found
+  }
+
+  #found(row: TokenWithState, { user, client }: Pick<FoundToken, 'user' | 'client'>): FoundToken {
+    const { fields, accessDigest, lastUse } = row
     return {
-      token: new Token(row.fields, scopes),
-      lastUsedAt: row.lastUse?.at ?? null,
-      ...(await this.#users.stateOf(row)),
+      token: new Token({ ...fields, scopes: scopesNow(row) }, this.#context.scopes),
+      accessDigest,
+      lastUsedAt: lastUse?.at ?? null,
+      user,
+      client,
     }
   }
 
@@ -222,10 +334,11 @@ export class Tokens {
     const { keys, scopes } = this.#context
     const { fields, authorization } = row
     if (row.refreshDigest === null || row.refreshToken === null) return undefined
-    const claims = refreshClaims(row.refreshDigest, fields, authorization.scopes)
+    const claims = refreshClaims(row.refreshDigest, fields, authorization)
     if (keys.open('token', row.refreshToken, claims) !== refreshToken) return this.#tampered(row)
     return {
       token: new Token(fields, scopes),
+      accessDigest: row.accessDigest,
       lastUsedAt: row.lastUse?.at ?? null,
       ...(await this.#users.stateOf(row)),
       authorization,
@@ -244,7 +357,46 @@ export class Tokens {
   }
 }
 
+/** What has to be known of a token to end it. */
+type RevocableToken = Pick<
+  TokenFields,
+  'id' | 'clientId' | 'userId' | 'isPersonal' | 'isInternal' | 'authorizationId' | 'parentId'
+>
+
 const longestUserAgent = 512
+
+const issuedFor = (
+  redemption: Exclude<Redemption, RefreshRedemption>,
+  token: Pick<TokenFields, 'id' | 'clientId' | 'userId' | 'authorizationId' | 'scopes'>,
+  grant: string | undefined,
+): About<'token.issued'> => {
+  const subject = redemption.type === 'narrowing' ? redemption.parent.user : redemption.subject
+  return {
+    ...ofToken(token, redemption.client.name),
+    userEmail: subject?.email ?? null,
+    details: { grant, scopes: token.scopes },
+  }
+}
+
+/** A child may do no more than its parent, whatever a grant or an extension made of the request. */
+const checkNarrowing = (child: Omit<TokenFields, 'id'>, parent: Token): void => {
+  const { scopes, resources, keyThumbprint } = parent
+  if (!isWithin(child.scopes, scopes))
+    throw new OAuthError('invalid_scope', 'The scope is more than that of the subject token.')
+  const isForLess =
+    resources.length === 0 || (child.resources.length > 0 && isWithin(child.resources, resources))
+  if (!isForLess)
+    throw new OAuthError('invalid_target', 'The subject token is not for that resource.')
+  // Without the key, or with another one, it is not its holder who asks (RFC 9449 §6.1).
+  if (keyThumbprint !== null && child.keyThumbprint !== keyThumbprint)
+    throw new OAuthError('invalid_request', 'The subject token is bound to another key.')
+}
 
 /** Somebody was faster: the insert that decides has been won already. */
 class CodeWasRedeemed extends Error {}
+
+/** What a client lost since counts from the next request on. */
+const scopesNow = ({ fields: { scopes }, client }: TokenWithState): readonly string[] => {
+  const { allowedScopes } = client
+  return allowedScopes ? scopes.filter((scope) => allowedScopes.includes(scope)) : scopes
+}

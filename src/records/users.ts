@@ -2,9 +2,12 @@ import { emailKey, validEmail, validPassword } from '../model/field-rules.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import type { FoundToken } from '../model/token.ts'
 import { type User, type UserId, UserProxy, type UserSource } from '../model/user.ts'
-import type { TokenWithState, UserWithPassword } from '../store/store.ts'
+import type { Store, TokenWithState, UserWithPassword } from '../store/store.ts'
+import { ofUser } from './audit-trail.ts'
 import { passwordClaims } from './claims.ts'
 import type { RecordsContext } from './context.ts'
+
+type AdminEvent = 'user.admin_granted' | 'user.admin_withdrawn'
 
 export interface UserInput {
   readonly email: string
@@ -64,7 +67,7 @@ export class Users implements UserSource {
    * @throws InvalidField, also for an e-mail address that is taken
    */
   async create(input: UserInput): Promise<User> {
-    const { store, clock } = this.#context
+    const { store, clock, audit } = this.#context
     const email = validEmail(input.email)
     const { password } = input
     const passwordHash = password === null ? null : await this.#sealedHash(email, password)
@@ -74,9 +77,13 @@ export class Users implements UserSource {
       emailVerified: input.emailVerified ?? true,
       isAdmin: input.isAdmin ?? false,
     }
-    const id = await store.users.insert({ ...user, passwordHash, createdAt: clock() })
-    if (id === undefined) throw new InvalidField('email', 'This e-mail address is taken.')
-    return { id, ...user }
+    return store.transaction(async (tx) => {
+      const id = await tx.users.insert({ ...user, passwordHash, createdAt: clock() })
+      if (id === undefined) throw new InvalidField('email', 'This e-mail address is taken.')
+      const created = { id, ...user }
+      await audit.add(tx, 'user.created', { ...ofUser(created), details: {} })
+      return created
+    })
   }
 
   /** The active user with this e-mail address and password; every failure takes the same time. */
@@ -90,11 +97,17 @@ export class Users implements UserSource {
     const { hostUsers, passwords } = this.#context
     if (hostUsers) {
       const user = await hostUsers.withPassword?.(email, password)
-      return user?.active ? { ...user, passwordHash: null } : undefined
+      return user?.active ? { ...user, passwordHash: null } : this.#refused(user)
     }
     const found = await this.#byEmail(email)
     const matches = await passwords.check(password, this.#hashOf(found))
-    return found?.active && matches ? found : undefined
+    return found?.active && matches ? found : this.#refused(found)
+  }
+
+  // Whose address it is, and never what was typed: people enter their password in the wrong field.
+  #refused(user: User | undefined): undefined {
+    const by = { actor: 'unknown' } as const
+    this.#context.audit.addFailure('login.failed', { ...ofUser(user), by, details: {} })
   }
 
   /** Whether the password is still the one that was checked, whatever key its hash is sealed under by now. */
@@ -112,35 +125,59 @@ export class Users implements UserSource {
 
   /** Sets the password and ends the user's sessions; personal tokens and authorizations stay. */
   async setPassword(id: UserId, password: string): Promise<boolean> {
-    const { store } = this.#context
+    const { store, audit } = this.#context
     const user = await store.users.find(id)
     const passwordHash = await this.#sealedHash(user?.email ?? '', password)
     return store.transaction(async (tx) => {
       // The password first: a login that is under way holds the user, and has its session when it lets go.
       const isSet = await tx.users.setPassword(id, passwordHash)
-      await tx.sessions.deleteOfUser(id)
-      return isSet
+      const count = await tx.sessions.deleteOfUser(id)
+      if (!isSet) return false
+      await audit.add(tx, 'user.password_changed', { ...ofUser(user), details: {} })
+      const details = { reason: 'password', count }
+      if (count > 0) await audit.add(tx, 'session.ended', { ...ofUser(user), details })
+      return true
     })
   }
 
   /** An inactive user's tokens and clients are invalid from the next request on, until reactivated. */
   setActive(id: UserId, active: boolean): Promise<boolean> {
-    return this.#context.store.users.setActive(id, active)
+    const event = active ? 'user.activated' : 'user.deactivated'
+    return this.#changed(id, event, (tx) => tx.users.setActive(id, active))
   }
 
   /** Whether the user may use the administrator's page. */
   setAdmin(id: UserId, isAdmin: boolean): Promise<boolean> {
-    return this.#context.store.users.setAdmin(id, isAdmin)
+    const event = isAdmin ? 'user.admin_granted' : 'user.admin_withdrawn'
+    return this.#changed(id, event, (tx) => tx.users.setAdmin(id, isAdmin))
   }
 
   /** Tells us that the application has deleted a user of its own: all that hung from it goes too. */
   deleted(id: UserId): Promise<void> {
-    return this.#context.store.transaction((tx) => tx.userData.deleteOf(id))
+    const { store, audit } = this.#context
+    return store.transaction(async (tx) => {
+      await tx.userData.deleteOf(id)
+      await audit.add(tx, 'user.deleted', { userId: id, details: {} })
+    })
   }
 
   /** Deletes the user with all clients, tokens and sessions. */
   delete(id: UserId): Promise<boolean> {
-    return this.#context.store.users.delete(id)
+    return this.#changed(id, 'user.deleted', (tx) => tx.users.delete(id))
+  }
+
+  async #changed(
+    id: UserId,
+    event: 'user.activated' | 'user.deactivated' | 'user.deleted' | AdminEvent,
+    change: (tx: Store) => Promise<boolean>,
+  ): Promise<boolean> {
+    const { store, audit } = this.#context
+    const user = await store.users.find(id)
+    return store.transaction(async (tx) => {
+      if (!(await change(tx))) return false
+      await audit.add(tx, event, { ...ofUser(user), details: {} })
+      return true
+    })
   }
 
   // Sealed to its user, so that a hash which somebody wrote into the table opens nothing.

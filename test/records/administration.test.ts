@@ -34,7 +34,17 @@ describe('administration', () => {
   })
 
   const administration = () => app.server.administration
-  const recorded = () => query(app.database, 'select * from oauth2server_audit order by id')
+  /** What administrators did, and nothing of what led there. */
+  const recorded = () =>
+    query(
+      app.database,
+      `select id, at, event, actor, actor_id, actor_email, user_id, client_id, token_id, subject, address
+      from oauth2server_audit where actor = 'user' order by id`,
+    )
+  const acts = async (limit: number) => {
+    const { items } = await app.server.activity.search({}, { after: null, limit: 100 })
+    return items.filter(({ actor }) => actor === 'user').slice(0, limit)
+  }
   const state = async (clientId: string) => {
     const client = await app.server.clients.find(clientId)
     return client && { isVerified: client.isVerified, isDisabled: client.isDisabled }
@@ -60,8 +70,10 @@ describe('administration', () => {
             id: expect.any(Number),
             at: app.now(),
             event,
+            actor: 'user',
             actor_id: String(actor.user.id),
             actor_email: 'admin@example.org',
+            user_id: String(app.user.id),
             client_id: clientId,
             token_id: null,
             subject: 'Größe',
@@ -133,7 +145,7 @@ describe('administration', () => {
       await administration().actOnClient(clientId, 'disable', actor)
       await administration().actOnClient(clientId, 'delete', actor)
       expect(await statusOf(app, accessToken)).toBe(401)
-      expect(await administration().acts(10)).toMatchObject([
+      expect(await acts(10)).toMatchObject([
         { event: 'client.deleted', subject: 'Gone', clientId },
         { event: 'client.disabled', subject: 'Gone', clientId },
       ])
@@ -141,13 +153,11 @@ describe('administration', () => {
 
     test('of two who act at once, each act is recorded, and the state is that of the last', async () => {
       const { clientId } = await app.client()
-      const acts = ['disable', 'enable', 'verify', 'disable'] as const
-      await Promise.all(acts.map((act) => administration().actOnClient(clientId, act, actor)))
-      const [last] = await administration().acts(10)
+      const done = ['disable', 'enable', 'verify', 'disable'] as const
+      await Promise.all(done.map((act) => administration().actOnClient(clientId, act, actor)))
+      const [last] = await acts(10)
       expect(recorded()).toHaveLength(4)
-      const marks = (await administration().acts(10)).filter(
-        ({ event }) => !event.endsWith('verified'),
-      )
+      const marks = (await acts(10)).filter(({ event }) => !event.endsWith('verified'))
       expect(await state(clientId)).toEqual({
         isVerified: true,
         isDisabled: marks[0]?.event === 'client.disabled',
@@ -157,10 +167,17 @@ describe('administration', () => {
   })
 
   describe('of a token', () => {
-    const recordOf = (id: number, clientId: string, subject: string) => ({
+    const recordOf = (
+      id: number,
+      clientId: string,
+      subject: string,
+      userId: string | null = String(app.user.id),
+    ) => ({
       id: expect.any(Number),
       at: app.now(),
       event: 'token.deleted',
+      actor: 'user',
+      user_id: userId,
       actor_id: String(actor.user.id),
       actor_email: 'admin@example.org',
       client_id: clientId,
@@ -206,7 +223,7 @@ describe('administration', () => {
       const alter = "update oauth2server_client set redirect_uris = 'x' where client_id = ?"
       execute(app.database, alter, clientId)
       await administration().deleteToken(other.token.id, actor)
-      expect(recorded()[1]).toEqual(recordOf(other.token.id, clientId, clientId))
+      expect(recorded()[1]).toEqual(recordOf(other.token.id, clientId, 'Client', null))
     })
 
     test('one that cannot be recorded is not deleted', async () => {
@@ -243,16 +260,25 @@ describe('administration', () => {
         app.advance(1)
         await administration().actOnClient(clientId, act, actor)
       }
-      expect(await administration().acts(2)).toEqual([
+      expect(await acts(2)).toEqual([
         {
+          id: expect.any(Number),
           at: app.now(),
           event: 'client.enabled',
+          actor: 'user',
           actorId: String(actor.user.id),
           actorEmail: 'admin@example.org',
+          userId: String(app.user.id),
+          userEmail: app.user.email,
           clientId,
           tokenId: null,
+          authorizationId: null,
           subject: 'Client',
           address: '192.0.2.1',
+          userAgent: '',
+          requestId: null,
+          isRoutine: false,
+          details: {},
         },
         expect.objectContaining({ event: 'client.disabled', at: app.now() - 1_000 }),
       ])
@@ -267,7 +293,7 @@ describe('administration', () => {
       const { clientId } = await app.client()
       await administration().actOnClient(clientId, 'disable', { user, address: '::1' })
       await app.server.users.delete(user.id)
-      expect(await administration().acts(1)).toMatchObject([
+      expect(await acts(1)).toMatchObject([
         { actorId: String(user.id), actorEmail: 'former@example.org', address: '::1' },
       ])
     })

@@ -47,6 +47,11 @@ describe('client', () => {
         previousClientSecretExpires: null,
         isVerified: false,
         isDisabled: false,
+        origin: 'owner',
+        jwks: null,
+        jwksUri: null,
+        registrationToken: null,
+        metadata: '{}',
         createdAt: app.now(),
         owner: null,
       })
@@ -167,8 +172,9 @@ describe('client', () => {
         { isConfidential: false, tokenEndpointAuthMethod: 'client_secret_basic' },
         'token_endpoint_auth_method',
       )
+      await refused({ tokenEndpointAuthMethod: 'private_key_jwt' }, 'jwks')
       await refused(
-        { tokenEndpointAuthMethod: 'private_key_jwt' as 'none' },
+        { tokenEndpointAuthMethod: 'tls_client_auth' as 'none' },
         'token_endpoint_auth_method',
       )
     })

@@ -168,7 +168,7 @@ test('config OAUTH2SERVER_ALLOWED_RESPONSE_TYPES takes the two specified values,
     expect(() => given(other)).toThrow('OAUTH2SERVER_ALLOWED_RESPONSE_TYPES')
 })
 
-test('limit Rate-limits: by default there is none', async () => {
+test('limit Rate-limits: there is none for what succeeds', async () => {
   const token = await app.personalToken()
   const answers = await Promise.all(
     Array.from({ length: 200 }, () => fetch(`${app.issuer}/api/me`, { headers: bearer(token) })),

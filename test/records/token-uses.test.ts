@@ -6,7 +6,7 @@ import { TokenUses } from '../../src/records/token-uses.ts'
 import { decorated } from '../../src/store/decorated.ts'
 import { aClient, tokenRow } from '../store/rows.ts'
 import { query } from '../support/database.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { startServer, type TestServer, withoutWarnings } from '../support/server.ts'
 import { authorizationOf, statusOf } from '../support/tokens.ts'
 
 const minute = 60_000
@@ -268,6 +268,7 @@ describe('a bearer check', () => {
     {
       await using node = await startServer({
         beside: app,
+        ...withoutWarnings,
         log: (entry) => log.push(entry),
         aroundStore: ({ name }, run) => {
           if (name === 'tokens.touch') throw new StoreUnavailable('down')
@@ -292,6 +293,7 @@ describe('a bearer check', () => {
     const token = await app.personalToken()
     const node = await startServer({
       beside: app,
+      ...withoutWarnings,
       log: (entry) => log.push(entry),
       aroundStore: async ({ name }, run) => {
         asked.push(name)

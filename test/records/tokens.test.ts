@@ -52,6 +52,9 @@ describe('token', () => {
         isPersonal: true,
         isInternal: false,
         createdAt: app.now(),
+        resources: [],
+        keyThumbprint: null,
+        parentId: null,
       })
       const found = await app.server.tokens.find({ accessToken: token.accessToken })
       expect({ ...found?.token }).toEqual({ ...token })

@@ -323,6 +323,34 @@ describe('the second migration', () => {
     expect(schemaOf()).toEqual(first)
     await migrateTo('0002-settings-pages')
     expect(schemaOf()).toEqual(second)
+    expect(await migrateTo('0003-todays-clients')).toEqual([
+      { name: '0003-todays-clients', direction: 'up' },
+    ])
+    const third = schemaOf()
+    expect(third).not.toEqual(second)
+    expect(await migrateTo('0002-settings-pages')).toEqual([
+      { name: '0003-todays-clients', direction: 'down' },
+    ])
+    expect(schemaOf()).toEqual(second)
+    await migrateTo('0003-todays-clients')
+    expect(schemaOf()).toEqual(third)
+    expect(await migrateTo('0004-audit')).toEqual([{ name: '0004-audit', direction: 'up' }])
+    const fourth = schemaOf()
+    expect(fourth).not.toEqual(third)
+    expect(await migrateTo('0003-todays-clients')).toEqual([
+      { name: '0004-audit', direction: 'down' },
+    ])
+    expect(schemaOf()).toEqual(third)
+    await migrateTo('0004-audit')
+    expect(schemaOf()).toEqual(fourth)
+    expect(await migrateTo('0005-leaked-secrets')).toEqual([
+      { name: '0005-leaked-secrets', direction: 'up' },
+    ])
+    expect(schemaOf()).not.toEqual(fourth)
+    expect(await migrateTo('0004-audit')).toEqual([
+      { name: '0005-leaked-secrets', direction: 'down' },
+    ])
+    expect(schemaOf()).toEqual(fourth)
     await authenticateAll()
   })
 

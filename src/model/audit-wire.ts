@@ -1,0 +1,42 @@
+import type { AuditRecord } from './audit-event.ts'
+
+const time = (at: number): string => new Date(at).toISOString()
+
+/** An event as scripts and collectors of logs read it. */
+export const auditToWire = (event: AuditRecord) => ({
+  id: event.id,
+  at: time(event.at),
+  event: event.event,
+  actor: event.actor,
+  actor_id: event.actorId,
+  actor_email: event.actorEmail || null,
+  user_id: event.userId,
+  user_email: event.userEmail,
+  client_id: event.clientId,
+  token_id: event.tokenId,
+  authorization_id: event.authorizationId,
+  subject: event.subject,
+  address: event.address,
+  user_agent: event.userAgent,
+  request_id: event.requestId,
+  is_routine: event.isRoutine,
+  details: event.details,
+})
+
+/** Whether somebody else did it, such as an administrator: that is nobody's business but the administrators'. */
+export const isByAnother = ({ actor, actorId, userId }: AuditRecord): boolean =>
+  actor === 'user' && actorId !== userId
+
+/** The same for whom it is about. */
+export const ownAuditToWire = (event: AuditRecord) => ({
+  id: event.id,
+  at: time(event.at),
+  event: event.event,
+  actor: isByAnother(event) ? 'another_user' : event.actor,
+  client_id: event.clientId,
+  token_id: event.tokenId,
+  subject: event.subject,
+  address: isByAnother(event) ? null : event.address,
+  user_agent: isByAnother(event) ? null : event.userAgent,
+  details: event.details,
+})

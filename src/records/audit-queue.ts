@@ -1,0 +1,85 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { LogSink } from '../log.ts'
+import type { AuditEvent } from '../model/audit-event.ts'
+import type { Store } from '../store/store.ts'
+
+/** Milliseconds that events are gathered before they are written together. */
+const gathered = 1_000
+/** Events that wait at most, written ones not counted. */
+const mostEvents = 20_000
+/** Failed logins in a minute that are recorded at most: whoever tries passwords must not fill the disk. */
+const mostFailedLogins = 60
+const minute = 60_000
+/** Events of one statement: nobody else writes to SQLite meanwhile. */
+const atOnce = 200
+/** Milliseconds that a page waits for what others do. */
+const moment = 20
+
+/**
+ * Writes what many requests cause and none waits for: routine events, and failed logins. A killed process
+ * loses a second of them at most; what could not be kept is counted in the log, never passed over.
+ */
+export class AuditQueue {
+  readonly #store: Pick<Store, 'audit'>
+  readonly #log: LogSink
+  #waiting: AuditEvent[] = []
+  #lost = 0
+  #failedLogins = { since: Number.NEGATIVE_INFINITY, count: 0 }
+  #writing: Promise<void> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(store: Pick<Store, 'audit'>, log: LogSink) {
+    this.#store = store
+    this.#log = log
+  }
+
+  add(event: AuditEvent): void {
+    this.#timer ??= setTimeout(() => void this.flush(), gathered).unref()
+    if (this.#waiting.length >= mostEvents || this.#isFlood(event)) this.#lost += 1
+    else this.#waiting.push(event)
+  }
+
+  /** Writes what waits, and what is being written already. Never rejects. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    // A log that fails ends neither the process nor what is written next.
+    this.#writing = this.#writing.then(() => this.#write()).catch(() => undefined)
+    return this.#writing
+  }
+
+  /** The same for a page, which waits a moment for it at most. */
+  async flushBriefly(): Promise<void> {
+    if (this.#waiting.length > 0) await Promise.race([this.flush(), pause(moment)])
+  }
+
+  #isFlood({ event, at }: AuditEvent): boolean {
+    if (event !== 'login.failed') return false
+    if (at - this.#failedLogins.since >= minute) this.#failedLogins = { since: at, count: 0 }
+    this.#failedLogins.count += 1
+    return this.#failedLogins.count > mostFailedLogins
+  }
+
+  async #write(): Promise<void> {
+    const events = this.#waiting
+    this.#waiting = []
+    let failure: unknown
+    for (let first = 0; first < events.length; first += atOnce) {
+      const part = events.slice(first, first + atOnce)
+      await this.#store.audit.addMany(part).catch((error: unknown) => {
+        failure = error
+        this.#lost += part.length
+      })
+    }
+    if (this.#lost === 0) return
+    const lost = this.#lost
+    this.#lost = 0
+    this.#log({
+      level: 'warn',
+      event: 'audit.lost',
+      message: 'Events were not recorded: too many at once, or the store was away.',
+      lost,
+      ...(failure !== undefined && { error: failure }),
+    })
+  }
+}

@@ -1,0 +1,811 @@
+import type { AuditEvent, AuditEventName, LogEntry } from 'svc-oauth2server'
+import { StoreUnavailable } from 'svc-oauth2server'
+import { createTestServer } from 'svc-oauth2server/testing'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { auditEvents } from '../../src/model/audit-event.ts'
+import { AuditQueue } from '../../src/records/audit-queue.ts'
+import { at, Page, Person } from '../pages/settings/support.ts'
+import { auditRow } from '../store/rows.ts'
+import { execute } from '../support/database.ts'
+import { Device, decideOn } from '../support/device.ts'
+import { manage, registered } from '../support/registration.ts'
+import { secretKey, startServer, type TestServer } from '../support/server.ts'
+import { browser } from '../support/session.ts'
+import { authorizationOf } from '../support/tokens.ts'
+import { TestClient, tokenRequest, UserAgent } from '../support/user-agent.ts'
+
+type Row = Record<string, unknown>
+
+let app: TestServer
+let admin: Person
+let failing: string | undefined
+/** What must not be found in any row. */
+const secrets = new Set<string>()
+
+const secret = <T extends string | undefined>(value: T): T => {
+  if (value) secrets.add(value)
+  return value
+}
+
+beforeAll(async () => {
+  app = await startServer({
+    revocation: true,
+    deviceAuthorization: true,
+    tokenExchange: true,
+    dynamicRegistration: 'open',
+    allowedGrantTypes: ['authorization_code', 'client_credentials', 'refresh_token', 'password'],
+    allowedResponseTypes: ['code', 'token'],
+    refreshTokenLeeway: 0,
+    async aroundStore({ name }, run) {
+      const result = await run()
+      if (name === failing) throw new StoreUnavailable(name)
+      return result
+    },
+  })
+  secret(app.password)
+  admin = await Person.stranger(app, { isAdmin: true })
+})
+afterAll(() => app.close())
+
+const read = async (event: string, from = app): Promise<Row[]> =>
+  (await from.query('select * from oauth2server_audit order by id')).filter(
+    (row) => row.event === event,
+  )
+
+/** Waits for what is written a moment later. */
+const recorded = (event: string, about: Row): Promise<Row> =>
+  vi.waitFor(
+    async () => {
+      const rows = await read(event)
+      const found = rows.findLast((row) =>
+        Object.entries(about).every(([name, value]) => String(row[name]) === String(value)),
+      )
+      expect(found, `${event} of ${JSON.stringify(about)} in ${JSON.stringify(rows)}`).toBeDefined()
+      return found as Row
+    },
+    { timeout: 15_000, interval: 100 },
+  )
+
+const person = async (): Promise<Person> => {
+  const somebody = await Person.stranger(app)
+  secret(somebody.session.identifier)
+  secret(somebody.session.jwt)
+  return somebody
+}
+
+/** A client of the user, in a browser in which a new user is logged in. */
+const clientOf = async (input = {}) => {
+  const somebody = await person()
+  const client = await TestClient.register(app, somebody.session.agent, {
+    name: 'Größe',
+    userId: somebody.user.id,
+    ...input,
+  })
+  secret(client.clientSecret)
+  return { somebody, client, mine: own(somebody) }
+}
+
+const tokensOf = async (client: TestClient) => {
+  const code = secret(await client.code())
+  const { body } = await client.redeem(code)
+  secret(body.access_token)
+  secret(body.refresh_token)
+  return { code, ...body }
+}
+
+/** What a person did to an account of their own, by the pages. */
+const own = ({ user }: Person): Row => ({
+  actor: 'user',
+  actor_id: user.id,
+  actor_email: user.email,
+  user_id: user.id,
+  user_email: user.email,
+})
+
+const byClient = (somebody: Person, { clientId }: { clientId: string }): Row => ({
+  actor: 'client',
+  actor_id: null,
+  actor_email: '',
+  user_id: somebody.user.id,
+  client_id: clientId,
+  subject: 'Größe',
+})
+
+const byServer: Row = { actor: 'system', actor_id: null, address: '', request_id: null }
+
+const ofAdmin = (): Row => ({
+  actor: 'user',
+  actor_id: admin.user.id,
+  actor_email: admin.user.email,
+})
+
+const tokenIdOf = async (accessToken: string): Promise<number> =>
+  (await app.server.tokens.find({ accessToken }))?.token.id ?? 0
+
+const personalToken = async (somebody: Person, name = 'Laptop') => {
+  const token = await app.server.tokens.createPersonal(name, somebody.user.id)
+  secret(token.accessToken)
+  return token
+}
+
+const judged = async (act: string, before: 'verify' | 'disable' | undefined = undefined) => {
+  const { somebody, client } = await clientOf()
+  const { clientId } = client
+  if (before) await admin.post(at.admin, { client_id: clientId, act: before })
+  await admin.post(at.admin, { client_id: clientId, act, confirm_name: 'Größe' })
+  return { ...ofAdmin(), user_id: somebody.user.id, client_id: clientId, subject: 'Größe' }
+}
+
+interface Expected {
+  readonly about: Row
+  readonly details?: Record<string, unknown>
+  /** What happened in no request of ours. */
+  readonly isElsewhere?: boolean
+}
+
+const aboutUser = async (change: (id: string | number) => Promise<unknown>): Promise<Expected> => {
+  const { user } = await person()
+  await change(user.id)
+  const about = { ...byServer, user_id: user.id, user_email: user.email }
+  return { about, isElsewhere: true }
+}
+
+/** How each event comes about, by real requests where there are any, and what is recorded of it. */
+const flows: Readonly<Record<AuditEventName, () => Promise<Expected>>> = {
+  'login.succeeded': async () => ({ about: own(await person()) }),
+  async 'login.failed'() {
+    const { user } = await person()
+    const agent = new UserAgent({ 'user-agent': browser })
+    const typed = { user: { ...user }, issuer: app.issuer, password: secret('my wrong password') }
+    expect((await agent.logIn(typed)).status).toBe(403)
+    return {
+      about: { actor: 'unknown', actor_email: '', user_id: user.id, user_email: user.email },
+    }
+  },
+  async 'session.ended'() {
+    const somebody = await person()
+    const action = { csrf_token: somebody.session.csrfToken }
+    expect(
+      (await somebody.request('/logout', { method: 'POST', body: new URLSearchParams(action) }))
+        .status,
+    ).toBe(303)
+    return { about: own(somebody), details: { reason: 'logout', count: 1 } }
+  },
+  async 'consent.given'() {
+    const { client, mine } = await clientOf({ optionalScopes: ['notes:write'] })
+    secret(await client.code({ scope: 'notes:read notes:write' }))
+    return {
+      about: { ...mine, client_id: client.clientId, subject: 'Größe' },
+      details: { scopes: ['notes:read'], declined: ['notes:write'] },
+    }
+  },
+  async 'consent.withdrawn'() {
+    const { client, somebody, mine } = await clientOf()
+    await tokensOf(client)
+    await tokensOf(client)
+    await somebody.post(at.revokeApplication(client.clientId))
+    return {
+      about: { ...mine, client_id: client.clientId, subject: 'Größe' },
+      details: { count: 2 },
+    }
+  },
+  async 'token.issued'() {
+    const { client, somebody } = await clientOf()
+    const { access_token } = await tokensOf(client)
+    const found = await app.server.tokens.find({ accessToken: access_token })
+    const { id, authorizationId } = found?.token ?? {}
+    return {
+      about: {
+        ...byClient(somebody, client),
+        user_email: somebody.user.email,
+        token_id: id,
+        authorization_id: authorizationId,
+        is_routine: 0,
+      },
+      details: { grant: 'authorization_code', scopes: ['notes:read'] },
+    }
+  },
+  async 'token.refreshed'() {
+    const { client, somebody } = await clientOf()
+    const { refresh_token } = await tokensOf(client)
+    const { body } = await client.refresh(refresh_token)
+    secret(body.access_token)
+    secret(body.refresh_token)
+    const token_id = await tokenIdOf(body.access_token)
+    return {
+      about: { ...byClient(somebody, client), token_id, is_routine: 1 },
+      details: { scopes: ['notes:read'] },
+    }
+  },
+  async 'token.revoked'() {
+    const { client, somebody } = await clientOf()
+    const { access_token } = await tokensOf(client)
+    const token_id = await tokenIdOf(access_token)
+    const { clientId: client_id, clientSecret: client_secret } = client
+    await fetch(`${app.issuer}/oauth/revoke`, {
+      method: 'POST',
+      body: new URLSearchParams({ client_id, client_secret, token: access_token }),
+    })
+    return { about: { ...byClient(somebody, client), token_id } }
+  },
+  async 'token.deleted'() {
+    const { client, somebody } = await clientOf()
+    const { access_token } = await tokensOf(client)
+    const token_id = await tokenIdOf(access_token)
+    await admin.post(at.admin, { token_id: `${token_id}`, act: 'delete' })
+    return { about: { ...ofAdmin(), user_id: somebody.user.id, token_id, subject: 'Größe' } }
+  },
+  async 'refresh_token.reused'() {
+    const { client, somebody } = await clientOf()
+    const { refresh_token } = await tokensOf(client)
+    await client.refresh(refresh_token)
+    expect((await client.refresh(refresh_token)).status).toBe(400)
+    return { about: byClient(somebody, client) }
+  },
+  async 'authorization_code.reused'() {
+    const { client, somebody } = await clientOf()
+    const { code } = await tokensOf(client)
+    expect((await client.redeem(code)).status).toBe(400)
+    return { about: byClient(somebody, client) }
+  },
+  async 'device_code.reused'() {
+    const somebody = await person()
+    const device = await Device.register(app, { name: 'Größe' })
+    const codes = await device.codes()
+    secret(codes.device_code)
+    secret(codes.user_code)
+    await decideOn(app, somebody.session, codes)
+    expect((await device.poll(codes)).status).toBe(200)
+    expect((await device.poll(codes)).status).toBe(400)
+    return { about: byClient(somebody, device.client) }
+  },
+  async 'personal_token.created'() {
+    const somebody = await person()
+    const { location } = await somebody.post(at.newToken, { name: 'Backup', scopes: 'notes:read' })
+    const token_id = /tokens\/(\d+)\//.exec(location ?? '')?.[1]
+    return {
+      about: { ...own(somebody), token_id, subject: 'Backup' },
+      details: { scopes: ['notes:read'], expires: null },
+    }
+  },
+  async 'personal_token.edited'() {
+    const somebody = await person()
+    const { id } = await personalToken(somebody)
+    await somebody.post(at.token(id), { name: 'Desktop', scopes: 'notes:read' })
+    return {
+      about: { ...own(somebody), token_id: id, subject: 'Desktop' },
+      details: { fields: ['name', 'scopes'] },
+    }
+  },
+  async 'personal_token.rotated'() {
+    const somebody = await person()
+    const { id } = await personalToken(somebody)
+    await somebody.post(at.rotate(id), { overlap: '3600' })
+    return {
+      about: { ...own(somebody), token_id: id, subject: 'Laptop' },
+      details: { overlap: 3600 },
+    }
+  },
+  async 'personal_token.deleted'() {
+    const somebody = await person()
+    const { id } = await personalToken(somebody)
+    await somebody.post(at.token(id), { delete: 'yes' })
+    return { about: { ...own(somebody), token_id: id, subject: 'Laptop' } }
+  },
+  async 'client.created'() {
+    const somebody = await person()
+    const fields = { name: 'Printer', redirect_uris: 'https://printer.example/cb' }
+    const { location } = await somebody.post(at.newClient, fields)
+    const client_id = /clients\/(\w+)\//.exec(location ?? '')?.[1]
+    return {
+      about: { ...own(somebody), client_id, subject: 'Printer' },
+      details: { origin: 'owner' },
+    }
+  },
+  async 'client.edited'() {
+    const { client, somebody, mine } = await clientOf()
+    const { clientId } = client
+    await somebody.fill(at.client(clientId), { name: 'Renamed', website: 'https://x.example' })
+    return {
+      about: { ...mine, client_id: clientId, subject: 'Renamed' },
+      details: { fields: ['name', 'website'] },
+    }
+  },
+  async 'client.deleted'() {
+    const { client, somebody, mine } = await clientOf()
+    const { clientId } = client
+    await somebody.post(at.client(clientId), { delete: 'yes', confirm_name: 'Größe' })
+    return { about: { ...mine, client_id: clientId, subject: 'Größe' } }
+  },
+  async 'client.secret_reset'() {
+    const { client, somebody, mine } = await clientOf()
+    await somebody.post(at.reset(client.clientId), { overlap: '86400' })
+    return { about: { ...mine, client_id: client.clientId }, details: { overlap: 86_400 } }
+  },
+  async 'client.secret_leaked'() {
+    const { client, somebody } = await clientOf()
+    const { clientSecret } = await app.server.clients.resetClientSecret(client.clientId)
+    await app.server.clients.endLeakedSecret(clientSecret)
+    return {
+      about: { ...byServer, user_id: somebody.user.id, client_id: client.clientId },
+      isElsewhere: true,
+    }
+  },
+  async 'client.id_reset'() {
+    const { client, somebody } = await clientOf()
+    const { clientId } = await app.server.clients.resetClientId(client.clientId)
+    return {
+      about: { ...byServer, user_id: somebody.user.id, client_id: clientId },
+      details: { former: client.clientId },
+      isElsewhere: true,
+    }
+  },
+  'client.verified': async () => ({ about: await judged('verify') }),
+  'client.unverified': async () => ({ about: await judged('unverify', 'verify') }),
+  'client.disabled': async () => ({ about: await judged('disable') }),
+  'client.enabled': async () => ({ about: await judged('enable', 'disable') }),
+  'user.created': () => aboutUser(async () => undefined),
+  'user.deactivated': () => aboutUser((id) => app.server.users.setActive(id, false)),
+  'user.activated': () => aboutUser((id) => app.server.users.setActive(id, true)),
+  'user.admin_granted': () => aboutUser((id) => app.server.users.setAdmin(id, true)),
+  'user.admin_withdrawn': () => aboutUser((id) => app.server.users.setAdmin(id, false)),
+  'user.password_changed': () =>
+    aboutUser((id) => app.server.users.setPassword(id, secret('another long password'))),
+  'user.deleted': () => aboutUser((id) => app.server.users.delete(id)),
+  async 'secret_key.rotated'() {
+    const secretKeys = ['another secret key, of more than 32 bytes', secretKey]
+    await using beside = await startServer({ beside: app, secretKeys })
+    const { resealed } = await beside.server.rotateSecretKeys()
+    // Back again: the others do not know that key.
+    const former = [secretKey, ...secretKeys]
+    await using back = await startServer({ beside: app, secretKeys: former })
+    await back.server.rotateSecretKeys()
+    expect(resealed).toBeGreaterThan(1)
+    return { about: byServer, isElsewhere: true, details: { count: expect.any(Number) } }
+  },
+  async 'signing_key.created'() {
+    await using beside = await startServer({
+      beside: app,
+      accessTokenFormat: 'jwt',
+    })
+    const { keys } = (await (await fetch(`${beside.issuer}/oauth/jwks`)).json()) as {
+      readonly keys: readonly { readonly kid: string }[]
+    }
+    return { about: { subject: keys[0]?.kid } }
+  },
+}
+
+describe('each event is recorded as it happens', () => {
+  test.each(Object.keys(auditEvents) as AuditEventName[])('%s', async (event) => {
+    const { about, details = {}, isElsewhere = false } = await flows[event]()
+    const row = await recorded(event, about)
+    expect(JSON.parse(String(row.details))).toEqual(details)
+    expect(Object.keys(details).toSorted()).toEqual([...auditEvents[event].details].toSorted())
+    expect(row.at).toBe(app.now())
+    if (!isElsewhere) {
+      expect(row.address).toBe('127.0.0.1')
+      expect(row.request_id).toMatch(/^[0-9a-f-]{36}$/)
+      expect(row.user_agent).not.toBe('')
+    }
+  })
+
+  // Rows of every flow above are there by now.
+  test('and no row has a secret in it', async () => {
+    const rows = JSON.stringify(await app.query('select * from oauth2server_audit'))
+    expect(secrets.size).toBeGreaterThan(50)
+    for (const value of secrets) expect(rows).not.toContain(value)
+    expect(rows).not.toMatch(/Basic |Bearer |[A-Za-z0-9]{43}=?"/)
+  })
+})
+
+describe('each way to a token is told apart', () => {
+  test.each([
+    ['implicit', { actor: 'user', is_routine: 0 }],
+    ['password', { actor: 'client', is_routine: 0 }],
+    ['client_credentials', { actor: 'client', is_routine: 1 }],
+    ['urn:ietf:params:oauth:grant-type:token-exchange', { actor: 'client', is_routine: 1 }],
+    ['urn:ietf:params:oauth:grant-type:device_code', { actor: 'client', is_routine: 0 }],
+  ])('%s', async (grant, about) => {
+    const { client, somebody } = await clientOf({ defaultScopes: ['notes:read'] })
+    const { clientId, clientSecret } = client
+    const by = { basic: { clientId, clientSecret } }
+    let client_id = clientId
+    if (grant === 'implicit') await client.ask({ response_type: 'token' })
+    else if (grant === 'password') {
+      const { email: username } = somebody.user
+      await tokenRequest(app.issuer, { grant_type: grant, username, password: app.password }, by)
+    } else if (grant === 'client_credentials')
+      await tokenRequest(app.issuer, { grant_type: grant }, by)
+    else if (grant.endsWith('device_code')) {
+      const device = await Device.register(app, { name: 'Größe' })
+      const codes = await device.codes()
+      await decideOn(app, somebody.session, codes)
+      await device.poll(codes)
+      client_id = device.client.clientId
+    } else {
+      const { access_token } = await tokensOf(client)
+      const subject = {
+        subject_token: access_token,
+        subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      }
+      const { status } = await tokenRequest(app.issuer, { grant_type: grant, ...subject }, by)
+      expect(status).toBe(200)
+    }
+    const details = JSON.stringify({ grant, scopes: ['notes:read'] })
+    await recorded('token.issued', { ...about, client_id, user_id: somebody.user.id, details })
+  })
+
+  test('what is issued by code of the application has no grant', async () => {
+    const { client } = await clientOf()
+    const { token } = await authorizationOf(app, client.clientId)
+    const row = await recorded('token.issued', { token_id: token.id })
+    expect(row).toMatchObject({ actor: 'system', details: '{"scopes":["notes:read"]}' })
+  })
+})
+
+describe('a client that registers itself acts itself', () => {
+  test('RFC 7591, RFC 7592: registered, changed and deleted', async () => {
+    const made = await registered(app, { client_name: 'Dynamic' })
+    secret(made.registration_access_token)
+    secret(made.client_secret)
+    const about = { actor: 'client', client_id: made.client_id, address: '127.0.0.1' }
+    const { details } = await recorded('client.created', about)
+    expect(details).toBe('{"origin":"registration"}')
+    const { client_id, client_secret, redirect_uris } = made
+    const changed = { client_id, client_secret, redirect_uris, client_name: 'Renamed' }
+    expect((await manage('PUT', made, changed)).status).toBe(200)
+    const edited = await recorded('client.edited', { ...about, subject: 'Renamed' })
+    expect(JSON.parse(String(edited.details)).fields).toContain('name')
+    expect((await manage('DELETE', made)).status).toBe(204)
+    await recorded('client.deleted', { ...about, subject: 'Renamed' })
+  })
+})
+
+describe('failed logins', () => {
+  test('of an address that nobody has name nobody: people type passwords there', async () => {
+    const typed = secret('hunter2.is.my@password.example')
+    const before = (await read('login.failed')).length
+    const agent = new UserAgent({ 'user-agent': browser })
+    const user = { ...app.user, email: typed }
+    await agent.logIn({ issuer: app.issuer, user, password: 'whatever it is' })
+    await vi.waitFor(
+      async () => expect((await read('login.failed')).length).toBe(before + 1),
+      15_000,
+    )
+    expect((await read('login.failed')).at(-1)).toMatchObject({
+      user_id: null,
+      user_email: null,
+      actor: 'unknown',
+      actor_email: '',
+      subject: '',
+      details: '{}',
+      address: '127.0.0.1',
+    })
+    expect(JSON.stringify(await app.query('select * from oauth2server_audit'))).not.toContain(
+      'hunter2',
+    )
+  })
+
+  test('at most 60 in a minute are recorded; the log counts the others', async () => {
+    const log: LogEntry[] = []
+    const clientId = 'flooded'
+    const queue = new AuditQueue(app.server.store, (entry) => log.push(entry))
+    const fail = (at: number) =>
+      queue.add(auditRow({ event: 'login.failed', at, clientId, details: {} }))
+    for (let tries = 0; tries < 63; tries += 1) fail(1_000)
+    queue.add(auditRow({ event: 'token.refreshed', at: 1_000, clientId, details: { scopes: [] } }))
+    fail(60_999)
+    await queue.flush()
+    expect(log).toEqual([expect.objectContaining({ level: 'warn', event: 'audit.lost', lost: 4 })])
+    fail(61_000)
+    await queue.flush()
+    const whole = { after: null, limit: 100 }
+    const { items } = await app.server.activity.search({ clientId }, whole)
+    expect(items.filter(({ event }) => event === 'login.failed')).toHaveLength(61)
+    expect(items).toHaveLength(62)
+    expect(log).toHaveLength(1)
+  })
+})
+
+describe('what is not done is not recorded, and what cannot be recorded is not done', () => {
+  test.each<[AuditEventName, (somebody: Person) => Promise<unknown>]>([
+    ['client.created', () => app.client({ name: 'Never' })],
+    ['user.created', () => app.server.users.create({ email: 'never@example.org', password: null })],
+    ['personal_token.created', () => app.server.tokens.createPersonal('Never', app.user.id)],
+    ['session.ended', (somebody) => somebody.post('/logout')],
+  ])('%s', async (event, work) => {
+    const somebody = await person()
+    failing = 'audit.add'
+    const before = await app.query('select id from oauth2server_audit')
+    const answer = await work(somebody).catch((error: unknown) => error)
+    failing = undefined
+    const failure = answer instanceof Page ? answer.status : (answer as Error).name
+    expect([503, 'StoreUnavailable'], event).toContain(failure)
+    expect(await app.query('select id from oauth2server_audit')).toEqual(before)
+    expect((await somebody.get(at.list)).status).toBe(200)
+    expect(await app.server.users.findByEmail('never@example.org')).toBeUndefined()
+    const left = "select 1 from oauth2server_client where name = 'Never'"
+    expect(await app.query(left)).toEqual([])
+  })
+
+  test('a transaction of the application that fails leaves neither row nor hook called', async () => {
+    const heard: AuditEvent[] = []
+    const stop = app.server.on('*', (event) => heard.push(event))
+    const before = await app.query('select id from oauth2server_audit')
+    const { clientId } = await app.client({ name: 'Before' })
+    const client = await app.server.clients.find(clientId)
+    await expect(
+      app.server.transaction(async (tx) => {
+        await tx.clients.create({ name: 'Taken back' })
+        await tx.transaction((inner) => inner.clients.create({ name: 'Taken back, too' }))
+        if (client) await tx.tokens.issue({ type: 'client', client, subject: null, scopes: [] })
+        throw new Error('changed my mind')
+      }),
+    ).rejects.toThrow('changed my mind')
+    await app.server.transaction(async (tx) => {
+      await tx.clients.create({ name: 'Kept' })
+      await tx
+        .transaction(async (inner) => {
+          await inner.clients.create({ name: 'Savepoint taken back' })
+          throw new Error('only this')
+        })
+        .catch(() => undefined)
+    })
+    await vi.waitFor(() => expect(heard.map(({ subject }) => subject)).toEqual(['Before', 'Kept']))
+    stop()
+    expect(await app.query('select id from oauth2server_audit')).toHaveLength(before.length + 2)
+  })
+})
+
+describe('hooks', () => {
+  test('hear of their events after the commit, with types and without secrets', async () => {
+    const { client, somebody } = await clientOf()
+    const heard: AuditEvent<'token.issued'>[] = []
+    const stop = app.server.on('token.issued', async (event) => {
+      // A second connection sees the row.
+      const rows = await app.query(`select 1 from oauth2server_token where id = ${event.tokenId}`)
+      if (rows.length === 1) heard.push(event)
+    })
+    const { access_token } = await tokensOf(client)
+    await vi.waitFor(() => expect(heard).toHaveLength(1))
+    stop()
+    expect(heard[0]).toMatchObject({
+      event: 'token.issued',
+      userId: somebody.user.id,
+      clientId: client.clientId,
+      tokenId: await tokenIdOf(access_token),
+      details: { grant: 'authorization_code', scopes: ['notes:read'] },
+    })
+    await tokensOf(client)
+    expect(heard).toHaveLength(1)
+    expect(JSON.stringify(heard)).not.toContain(access_token)
+  })
+
+  test('that throw, reject, never end or change what they are given break nothing, and are logged', async () => {
+    const { client } = await clientOf()
+    const heard: string[] = []
+    const { server } = app
+    const stops = [
+      server.on('token.issued', () => {
+        throw new Error('thrown')
+      }),
+      server.on('token.issued', () => Promise.reject(new Error('rejected'))),
+      server.on('token.issued', () => new Promise(() => undefined)),
+      server.on('token.issued', (event) => {
+        Object.assign(event, { clientId: 'changed' })
+      }),
+      server.on('*', ({ event, clientId }) => heard.push(`${event} ${clientId}`)),
+    ]
+    const { status } = await client.redeem(await client.code())
+    expect(status).toBe(200)
+    await vi.waitFor(() => expect(heard).toContain(`token.issued ${client.clientId}`))
+    await vi.waitFor(() =>
+      expect(app.log.filter(({ event }) => event === 'hook.failed')).toHaveLength(2),
+    )
+    for (const stop of stops) stop()
+    expect(app.log.find(({ event }) => event === 'hook.failed')).toMatchObject({
+      level: 'error',
+      of: 'token.issued',
+      error: expect.objectContaining({ message: 'thrown' }),
+    })
+  })
+
+  test('for an event that does not exist are refused', () => {
+    expect(() => app.server.on('token.stolen' as never, () => undefined)).toThrow(TypeError)
+    expect(() => app.server.on('constructor' as never, () => undefined)).toThrow(TypeError)
+  })
+
+  test('the same function can be there twice, and each ends alone', async () => {
+    let heard = 0
+    const count = () => {
+      heard += 1
+    }
+    const [one, two] = [app.server.on('user.created', count), app.server.on('user.created', count)]
+    await person()
+    await vi.waitFor(() => expect(heard).toBe(2))
+    one()
+    one()
+    await person()
+    await vi.waitFor(() => expect(heard).toBe(3))
+    two()
+  })
+})
+
+describe('what programs do all the time', () => {
+  const counted = async (options: { readonly auditRoutine?: boolean } = {}) => {
+    const asked: string[] = []
+    const server = await startServer({
+      ...options,
+      aroundStore({ name }, run) {
+        asked.push(name)
+        return run()
+      },
+    })
+    return { server, asked }
+  }
+
+  test('costs its request no statement, and is written by the time the server has closed', async () => {
+    const { server, asked } = await counted()
+    const client = await TestClient.register(server, new UserAgent())
+    await client.token({ grant_type: 'client_credentials' })
+    asked.length = 0
+    expect((await client.token({ grant_type: 'client_credentials' })).status).toBe(200)
+    expect(asked.filter((name) => name.startsWith('audit') || name === 'transaction')).toEqual([])
+    const refreshed = await client.tokens()
+    asked.length = 0
+    expect((await client.refresh(refreshed.refresh_token)).status).toBe(200)
+    expect(asked.filter((name) => name.startsWith('audit') || name === 'transaction')).toEqual([])
+    await server.server.close()
+    expect(await read('token.issued', server)).toHaveLength(3)
+    expect(await read('token.refreshed', server)).toHaveLength(1)
+    await server.close().catch(() => undefined)
+  })
+
+  test('is not kept where auditRoutine is false; hooks hear of it all the same', async () => {
+    const { server } = await counted({ auditRoutine: false })
+    const heard: string[] = []
+    server.server.on('*', ({ event }) => heard.push(event))
+    const client = await TestClient.register(server, new UserAgent())
+    await client.token({ grant_type: 'client_credentials' })
+    await vi.waitFor(() => expect(heard).toEqual(['client.created', 'token.issued']))
+    await server.server.close()
+    expect(await read('token.issued', server)).toEqual([])
+    await server.close().catch(() => undefined)
+  })
+
+  test('is counted in the log where the store is away', async () => {
+    let isAway = false
+    await using server = await startServer({
+      async aroundStore({ name }, run) {
+        if (isAway && name === 'audit.addMany') throw new StoreUnavailable(name)
+        return run()
+      },
+    })
+    const client = await TestClient.register(server, new UserAgent())
+    isAway = true
+    await client.token({ grant_type: 'client_credentials' })
+    await vi.waitFor(
+      () =>
+        expect(server.log).toContainEqual(
+          expect.objectContaining({ level: 'warn', event: 'audit.lost', lost: 1 }),
+        ),
+      15_000,
+    )
+  })
+})
+
+test('a log that fails loses nothing of what comes after it', async () => {
+  let isAway = true
+  const { audit } = app.server.store
+  const store = {
+    audit: {
+      ...audit,
+      addMany: (events: readonly AuditEvent[]) =>
+        isAway ? Promise.reject(new StoreUnavailable('away')) : audit.addMany(events),
+    },
+  }
+  const queue = new AuditQueue(store, () => {
+    throw new Error('The disk is full.')
+  })
+  const clientId = 'behind-a-failing-log'
+  queue.add(auditRow({ clientId }))
+  await queue.flush()
+  isAway = false
+  queue.add(auditRow({ clientId }))
+  await queue.flush()
+  const { items } = await app.server.activity.search({ clientId }, { after: null, limit: 9 })
+  expect(items).toHaveLength(1)
+})
+
+test('what is about a user whose key looks like an e-mail address is found by it', async () => {
+  const id = 'Anna@example.org'
+  const anna = { id, email: 'a@example.org', emailVerified: true, active: true, isAdmin: false }
+  const server = await createTestServer({
+    users: { keyType: 'text', find: async (asked) => (asked === id ? anna : undefined) },
+  })
+  await server.tokens.createPersonal('Laptop', id)
+  const { items } = await server.activity.search({ user: id }, { after: null, limit: 9 })
+  expect(items.map(({ event }) => event)).toEqual(['personal_token.created'])
+  await server.close()
+})
+
+describe('actingAs', () => {
+  test('records whom the application acts for', async () => {
+    const { user } = await person()
+    const who = { user, address: '192.0.2.9', userAgent: 'a host', requestId: 'of-the-host' }
+    const { clientId } = await app.server.actingAs(who, () => app.client({ userId: user.id }))
+    await recorded('client.created', {
+      client_id: clientId,
+      actor: 'user',
+      actor_id: user.id,
+      actor_email: user.email,
+      address: '192.0.2.9',
+      user_agent: 'a host',
+      request_id: 'of-the-host',
+    })
+  })
+})
+
+describe('retention', () => {
+  test('removes what is older than auditExpiresIn, in small steps, and nothing else', async () => {
+    const removed: unknown[] = []
+    await using server = await startServer({
+      auditExpiresIn: 60,
+      async aroundStore({ name }, run) {
+        const result = await run()
+        if (name === 'audit.deleteBefore') removed.push(result)
+        return result
+      },
+    })
+    for (let index = 0; index < 60; index += 1) await server.client({ name: `Old ${index}` })
+    server.advance(60)
+    await server.client({ name: 'Young' })
+    await server.server.sweep()
+    expect(await read('client.created', server)).toHaveLength(61)
+    server.advance(1)
+    await server.server.sweep()
+    const left = await read('client.created', server)
+    expect(left.map(({ subject }) => subject)).toEqual(['Young'])
+    expect(removed).toEqual([0, 50, 11, 0])
+  })
+
+  test('0 keeps everything', async () => {
+    await using server = await startServer({ auditExpiresIn: 0 })
+    await server.client()
+    server.advance(400_000_000)
+    await server.server.sweep()
+    expect(await read('client.created', server)).toHaveLength(1)
+  })
+})
+
+test('two nodes write into one log, each what it did', async () => {
+  await using other = await startServer({ beside: app })
+  const { clientId } = await app.client({ name: 'Of two' })
+  await other.server.clients.update(clientId, { description: 'by the other' })
+  const client = new TestClient(
+    other,
+    new UserAgent(),
+    { clientId, clientSecret: '', redirectUri: '' },
+    'none',
+  )
+  expect((await client.token({ grant_type: 'client_credentials' })).status).toBe(401)
+  await app.server.clients.delete(clientId)
+  const { items } = await other.server.activity.search({ clientId }, { after: null, limit: 9 })
+  expect(items.map(({ event }) => event)).toEqual([
+    'client.deleted',
+    'client.edited',
+    'client.created',
+  ])
+})
+
+test('what somebody wrote into the table past the server is shown as text, and breaks nothing', async () => {
+  const { clientId } = await app.client({ name: 'Odd' })
+  execute(
+    app.database,
+    "update oauth2server_audit set event = 'never.heard', actor = 'x' where client_id = ?",
+    clientId,
+  )
+  const page = await admin.get(`/admin/activity/?client=${clientId}`)
+  expect(page.status).toBe(200)
+  expect(page.text).toContain('never.heard')
+})
