@@ -1,3 +1,4 @@
+import { Answer } from '../answer.ts'
 import type { Html } from '../pages/html.ts'
 
 /**
@@ -15,20 +16,35 @@ export const jsonAnswer = (
   body: object,
   status = 200,
   headers: Readonly<Record<string, string>> = {},
-): Response => Response.json(body, { status, headers: { ...noStore, ...headers } })
+): Answer =>
+  new Answer(
+    status,
+    { ...noStore, 'content-type': 'application/json', ...headers },
+    JSON.stringify(body),
+  )
 
 export const textAnswer = (body: string, contentType: string): Response =>
   new Response(body, { headers: { ...noStore, 'content-type': contentType } })
 
-/** Metadata is the same for everybody, and clients in a browser may read it: CORS without credentials. */
+/** Metadata is the same for everybody. */
 export const metadataAnswer = (body: object): Response =>
   Response.json(body, {
     headers: {
       'cache-control': 'public, max-age=300',
-      'access-control-allow-origin': '*',
       'x-content-type-options': 'nosniff',
     },
   })
+
+/** Members of metadata: a list of nothing is left out (RFC 8414 §3.2, RFC 9728 §3.2), but for these. */
+export const withoutEmptyLists = (
+  members: Readonly<Record<string, unknown>>,
+  kept: readonly string[] = [],
+): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(members).filter(
+      ([name, value]) => kept.includes(name) || !(Array.isArray(value) && value.length === 0),
+    ),
+  )
 
 export interface PageOptions {
   readonly status?: number | undefined

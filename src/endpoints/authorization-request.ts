@@ -1,4 +1,4 @@
-import type { ServerContext } from '../extension.ts'
+import type { ClientLookup, ServerContext } from '../extension.ts'
 import type { AuthorizationRequest, Prompt } from '../model/authorization-request.ts'
 import type { Client, ResponseType } from '../model/client.ts'
 import type { Parameters } from '../model/parameters.ts'
@@ -26,6 +26,21 @@ const longestUiLocales = 500
 export const isTooLong = (state: string | undefined): boolean =>
   state !== undefined && state.length > longestState
 
+/**
+ * The request that is meant: one that is kept here already, where it was only named.
+ * @throws OAuthError where nothing is known by that name
+ */
+export const referredTo = async (
+  params: Parameters,
+  server: ServerContext,
+): Promise<Parameters> => {
+  for (const extension of server.extensions) {
+    const found = await extension.onAuthorizationParameters?.(params, server)
+    if (found) return found
+  }
+  return params
+}
+
 /** Client and redirect URI of a request, proven: from here on errors may go to the client. */
 export interface ProvenRedirect {
   readonly client: Client
@@ -37,22 +52,27 @@ export interface ProvenRedirect {
 
 /**
  * Checks client and redirect URI before anything else: whoever fails here is never redirected to.
+ * @param lookup the address of who sent the request
  * @throws OAuthError to be shown here, RFC 6749 §4.1.2.1
  */
 export const proveRedirect = async (
   params: Parameters,
   server: ServerContext,
+  lookup: Pick<ClientLookup, 'address'> = {},
 ): Promise<ProvenRedirect> => {
   const extended = server.extensions.flatMap(
     ({ authorizationParameters = [] }) => authorizationParameters,
   )
-  params.refuseRepeated([...parameters, ...further, ...extended])
-  const client = await server.getClient(params.required('client_id'))
+  params.refuseRepeated(() => [...parameters, ...further, ...extended])
+  const client = await server.getClient(params.required('client_id'), {
+    ...lookup,
+    forAuthorization: true,
+  })
   if (!client?.isActive) throw new OAuthError('invalid_request', 'The client is unknown.')
   const given = params.optional('redirect_uri')
   const redirectUri =
     given === undefined
-      ? onlyOne(client.redirectUris)
+      ? onlyOne(server.settings.requireRedirectUri ? [] : client.redirectUris)
       : matchRedirectUri(client.redirectUris, given, { anyLoopbackPort: !client.isConfidential })
   if (redirectUri === undefined) {
     throw new OAuthError(

@@ -9,23 +9,30 @@ type Target = {
   readonly state?: string | undefined
 }
 
+type Remembered = Readonly<Record<string, unknown>>
+
 type Answer = Readonly<Record<string, string | undefined>>
 
-const withExtensions = (answer: Answer, { state }: Target, server: ServerContext): Answer =>
-  Object.assign(
-    {},
-    answer,
-    { state },
-    ...server.extensions.map((e) => e.onAuthorizationResponse?.(server)),
+const withExtensions = async (
+  answer: Answer,
+  { state }: Target,
+  server: ServerContext,
+  answered?: Remembered,
+): Promise<Answer> => {
+  const added = await Promise.all(
+    server.extensions.map((extension) => extension.onAuthorizationResponse?.(server, answered)),
   )
+  return Object.assign({}, answer, { state }, ...added)
+}
 
 /** A code goes into the query, a token into the fragment alone. RFC 6749 §4.1.2, §4.2.2. */
-export const grantedResponse = (
+export const grantedResponse = async (
   answer: Answer,
   target: Target,
   server: ServerContext,
-): Response => {
-  const parameters = withExtensions(answer, target, server)
+  answered: Remembered,
+): Promise<Response> => {
+  const parameters = await withExtensions(answer, target, server, answered)
   const { redirectUri } = target
   return redirectAnswer(
     target.responseType === 'token'
@@ -34,13 +41,17 @@ export const grantedResponse = (
   )
 }
 
-/** An error goes into the query, as specified; for response type `token` into the fragment as well (RFC 6749 §4.2.2.1). */
-export const errorResponse = (
+/**
+ * An error goes into the query, as specified; for response type `token` into the fragment as well (RFC 6749 §4.2.2.1).
+ * @param answered what extensions remembered, where the user has decided
+ */
+export const errorResponse = async (
   error: OAuthError,
   target: Target,
   server: ServerContext,
-): Response => {
-  const parameters = withExtensions({ ...error.toWire() }, target, server)
+  answered?: Remembered,
+): Promise<Response> => {
+  const parameters = await withExtensions({ ...error.toWire() }, target, server, answered)
   const inQuery = withQuery(target.redirectUri, parameters)
   return redirectAnswer(
     target.responseType === 'token' ? withFragment(inQuery, parameters) : inQuery,

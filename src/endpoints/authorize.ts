@@ -14,6 +14,7 @@ import {
   isTooLong,
   type ProvenRedirect,
   proveRedirect,
+  referredTo,
   validateRequest,
 } from './authorization-request.ts'
 import { errorResponse } from './authorization-response.ts'
@@ -39,13 +40,15 @@ export const authorizationEndpoint: Endpoint = {
     if (request.method === 'POST' && params.repeated('confirm').length > 0)
       return decide(request, params, server)
 
+    let meant: Parameters
     let proven: ProvenRedirect
     try {
-      proven = await proveRedirect(params, server)
+      meant = await referredTo(params, server)
+      proven = await proveRedirect(meant, server, { address: request.address })
     } catch (error) {
       return toErrorView(error, text, server)
     }
-    return authorize(request, text, params, proven, server)
+    return authorize(request, text, meant, proven, server)
   },
 }
 
@@ -79,7 +82,7 @@ const authorize = async (
       !signedIn && known.code !== 'login_required' && known.code !== 'temporarily_unavailable'
     if (isForStranger) return toLogin(text, server)
     const state = isTooLong(proven.state) ? undefined : proven.state
-    return errorResponse(known, { ...proven, state }, server)
+    return await errorResponse(known, { ...proven, state }, server)
   }
 }
 
@@ -89,14 +92,16 @@ interface GivenConsent {
   readonly scopes: readonly string[]
 }
 
-// Consent is remembered for clients that prove who they are; anybody can pose as a public one (RFC 8252 §8.6).
+// Consent is remembered for clients that prove who they are: anybody can pose as a public one (RFC 8252 §8.6), and
+// call itself what it likes where it registers itself.
 const givenConsent = async (
   request: AuthorizationRequest,
   client: Client,
   { user }: SignedIn,
   server: ServerContext,
 ): Promise<GivenConsent | undefined> => {
-  if (!client.isConfidential || request.prompt.includes('consent')) return undefined
+  const isKnown = client.origin === 'owner' || client.isVerified
+  if (!client.isConfidential || !isKnown || request.prompt.includes('consent')) return undefined
   const consent = await server.consents.find(user.id, client.clientId)
   const scopes = consent && rememberedScopes(request.scopes, client, consent)
   return consent && scopes && { consent, scopes }
@@ -110,7 +115,7 @@ const toErrorView = (error: unknown, text: string, { errorView }: ServerContext)
 }
 
 /**
- * The login page, which comes back to the very same request, but for the secret that some clients send along,
+ * The login page, which comes back to the very same request, but for the secrets that somebody sent along,
  * and for the prompt that it fulfils.
  */
 const toLogin = (
@@ -121,7 +126,8 @@ const toLogin = (
   const again = prompt.includes('login')
   const kept = text
     .split('&')
-    .filter((pair) => !isNamed(pair, 'client_secret') && !(again && isNamed(pair, 'prompt')))
+    .filter((pair) => !secrets.some((name) => isNamed(pair, name)))
+    .filter((pair) => !(again && isNamed(pair, 'prompt')))
   const left = again && prompt.includes('consent') ? ['prompt=consent'] : []
   const query = [...kept, ...left].join('&').replaceAll(unfitForUrl, encodeURIComponent)
   const next = `${basePath}${settings.oauthPrefix}/authorize?${query}`
@@ -132,6 +138,9 @@ const toLogin = (
     }),
   )
 }
+
+// Neither is asked for here, and no address of ours has one in it.
+const secrets = ['client_secret', 'access_token']
 
 // Sloppy clients leave it as it is, and so may the body of a POST, which comes back as a query.
 const unfitForUrl = /[^\x21\x22\x24-\x5B\x5D-\x7E]/gu

@@ -2,7 +2,6 @@ import type { ServerContext } from '../extension.ts'
 import type { HttpRequest } from '../http-request.ts'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Client } from '../model/client.ts'
-import { mixesAlphabets } from '../model/mixes-alphabets.ts'
 import type { Parameters } from '../model/parameters.ts'
 import { formActionSource, isRegistered } from '../model/redirect-uri.ts'
 import { isWithin } from '../model/scope.ts'
@@ -10,6 +9,7 @@ import { OAuthError } from '../oauth-error.ts'
 import { asOAuthError } from '../refusal.ts'
 import type { SignedIn } from '../resource-server.ts'
 import { browserOf, isForeign } from '../session/browser.ts'
+import { askingClient } from './asking-client.ts'
 import { errorResponse } from './authorization-response.ts'
 import { grant } from './grant-authorization.ts'
 import { optionalScopesOf } from './optional-scopes.ts'
@@ -53,18 +53,23 @@ export const decide = async (
   const id = params.optional('authorization_request')
   const shown = id === undefined ? undefined : await server.pending.get(id)
   const isTheirs = shown?.userId === signedIn.user.id && shown.sessionId === signedIn.sessionId
-  if (id === undefined || !shown) return refused(400, 'decided')
+  const isOurs = server.sessions.isCsrfToken(
+    http.headers.get('cookie'),
+    params.optional('csrf_token'),
+  )
+  if (id === undefined || !shown) return refused(isOurs ? 400 : 403, 'decided')
   if (!isTheirs) return refused(403, 'foreign')
 
   const { request } = shown
   uiLocales = request.uiLocales
-  const client = await server.getClient(request.clientId)
+  const { address } = http
+  const client = await server.getClient(request.clientId, { address, forAuthorization: true })
   const isUnchanged =
     client?.isActive &&
     isRegistered(request.redirectUri, client) &&
     shown.terms === termsOf(client, server)
   if (!isUnchanged) return refused(400, 'clientChanged')
-  if (!server.sessions.isCsrfToken(http.headers.get('cookie'), params.optional('csrf_token'))) {
+  if (!isOurs) {
     const problem = textsOf(readerOf(http, { uiLocales })).problem.stale
     const asked = { id, request, client, ticked: params.repeated('optional_scope') }
     return renderConsent(http, asked, signedIn, server, { problem, status: 403 })
@@ -78,6 +83,7 @@ export const decide = async (
       new OAuthError('access_denied', 'The user refused the request.'),
       request,
       server,
+      request.extensions,
     )
   }
   if (!isWithin(request.scopes, client.scopeCeiling)) {
@@ -93,6 +99,7 @@ export const decide = async (
     const declined = optionalScopesOf(request.scopes, client).filter((id) => !ticked.includes(id))
     const scopes = request.scopes.filter((id) => !declined.includes(id))
     const { user } = signedIn
+    await server.clients.keep(client)
     const consent = await server.consents.grant(user.id, client.clientId, scopes, { declined })
     return await grant(http, { ...request, scopes }, client, signedIn, consent, server)
   } catch (error) {
@@ -134,15 +141,7 @@ const renderConsent = (
   const view = {
     action: `${basePath}${settings.oauthPrefix}/authorize`,
     authorizationRequest: id,
-    client: {
-      name: client.name,
-      description: client.description,
-      website: client.website,
-      owner: client.owner?.email,
-      redirectUri: request.redirectUri,
-      isVerified: client.isVerified || client.isInternal,
-      mixesAlphabets: mixesAlphabets(client.name),
-    },
+    client: { ...askingClient(client), redirectUri: request.redirectUri },
     user: signedIn.user.email,
     scopes: request.scopes.flatMap((scope) => server.scopes.get(scope) ?? []),
     optionalScopes: optionalScopesOf(request.scopes, client),

@@ -3,12 +3,14 @@ import type { HttpRequest } from '../http-request.ts'
 import type { Consent } from '../model/authorization.ts'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Client } from '../model/client.ts'
+import { Parameters } from '../model/parameters.ts'
 import type { SignedIn } from '../resource-server.ts'
 import { grantedResponse } from './authorization-response.ts'
+import { issueToken } from './issue-token.ts'
 
 /** Answers the client: a code, or with response type `token` the token itself. */
 export const grant = async (
-  { userAgent }: HttpRequest,
+  http: HttpRequest,
   request: AuthorizationRequest,
   client: Client,
   signedIn: SignedIn,
@@ -16,17 +18,28 @@ export const grant = async (
   server: ServerContext,
 ): Promise<Response> => {
   const { user } = signedIn
+  const { userAgent } = http
+  const remembered = request.extensions
   const sessionId = server.sessions.rowOf(signedIn)
+  await server.authorizedApplications.makeRoom(user.id, client.clientId)
   if (request.responseType === 'token') {
     const issued = await server.telemetry.grant('implicit', () =>
-      server.tokens.issue({
-        type: 'user',
-        client,
-        subject: user.record,
-        scopes: request.scopes,
-        refreshable: false,
-        under: { consentId: consent.id, sessionId, userAgent },
-      }),
+      issueToken(
+        {
+          redemption: {
+            type: 'user',
+            client,
+            subject: user.record,
+            scopes: request.scopes,
+            refreshable: false,
+            under: { consentId: consent.id, sessionId, userAgent },
+          },
+          params: new Parameters(''),
+          http,
+          remembered,
+        },
+        server,
+      ),
     )
     const answer = {
       access_token: issued.accessToken,
@@ -34,7 +47,7 @@ export const grant = async (
       expires_in: issued.expiresIn === null ? undefined : String(issued.expiresIn),
       scope: issued.token.scopes.join(' '),
     }
-    return grantedResponse(answer, request, server)
+    return grantedResponse(answer, request, server, remembered)
   }
   const expiresAt = server.clock() + server.settings.authorizationCodeExpiresIn * 1000
   const { clientId, redirectUri, redirectUriGiven, scopes, extensions } = request
@@ -53,5 +66,5 @@ export const grant = async (
     },
     expiresAt,
   )
-  return grantedResponse({ code }, request, server)
+  return grantedResponse({ code }, request, server, remembered)
 }

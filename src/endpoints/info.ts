@@ -7,6 +7,7 @@ export const infoEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/info`,
   methods: ['GET'],
   errors: 'challenge',
+  cors: true,
   async handle(request, server) {
     const { user, client, scopes } = await tokenHolder(request, server)
     return jsonAnswer({

@@ -4,11 +4,13 @@ import { longestPasswordBytes } from '../model/field-rules.ts'
 import { Parameters } from '../model/parameters.ts'
 import { formActionSource, withQuery } from '../model/redirect-uri.ts'
 import { OAuthError } from '../oauth-error.ts'
+import { tryPassword } from '../records/password-tries.ts'
 import { browserOf, isForeign } from '../session/browser.ts'
 import { safeNext } from '../session/safe-next.ts'
 import { Vanished } from '../store/store.ts'
 import { redirectAnswer } from './answers.ts'
-import { proveRedirect } from './authorization-request.ts'
+import { proveRedirect, referredTo } from './authorization-request.ts'
+import { prefersJson } from './prefers-json.ts'
 import { readerOf, textsOf, uiLocalesIn } from './reader.ts'
 import { renderPage } from './render.ts'
 
@@ -47,14 +49,19 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
   const password = params.opaque('password') ?? ''
   const isPossible =
     email !== '' && password !== '' && Buffer.byteLength(password) <= longestPasswordBytes
-  const user = isPossible ? await server.users.checked(email, password) : undefined
-  if (!user) return again(texts.wrong)
+  if (!isPossible) return again(texts.wrong)
   try {
+    const user = await tryPassword(email, request, server, () =>
+      server.users.checked(email, password),
+    )
+    if (!user) return again(texts.wrong)
     const browser = browserOf(request)
     return redirectAnswer(next, await server.sessions.signIn(user.id, browser, user.passwordHash))
   } catch (error) {
     if (error instanceof Vanished) return again(texts.wrong)
-    throw error
+    if (!(error instanceof OAuthError && error.status === 429) || prefersJson(request)) throw error
+    const { status, headers } = error
+    return form(request, server, { ...view, problem: texts.tooMany, status, headers })
   }
 }
 
@@ -67,9 +74,10 @@ const form = async (
     readonly problem?: string
     readonly status?: number
     readonly keepCookie?: boolean
+    readonly headers?: Readonly<Record<string, string>>
   },
 ): Promise<Response> => {
-  const { next, email = '', problem, status, keepCookie } = view
+  const { next, email = '', problem, status, keepCookie, headers } = view
   const { basePath, settings } = server
   const own = uiLocalesIn(request.query)
   const action = withQuery(`${basePath}${settings.loginPath}`, { ui_locales: own })
@@ -81,8 +89,9 @@ const form = async (
     {
       status,
       keepCookie,
+      headers,
       uiLocales: uiLocalesOf(request, next),
-      formAction: await redirectAfter(next, server),
+      formAction: await redirectAfter(next, request.address, server),
     },
   )
 }
@@ -92,11 +101,16 @@ const uiLocalesOf = ({ query }: HttpRequest, next: string): string | undefined =
   uiLocalesIn(query) ?? uiLocalesIn(next.replace(/^[^?]*/, ''))
 
 /** Where a pending authorization request may redirect straight after the login, when its consent is remembered. */
-const redirectAfter = async (next: string, server: ServerContext): Promise<string | undefined> => {
+const redirectAfter = async (
+  next: string,
+  address: string,
+  server: ServerContext,
+): Promise<string | undefined> => {
   const endpoint = `${server.basePath}${server.settings.oauthPrefix}/authorize?`
   if (!next.startsWith(endpoint)) return undefined
   try {
-    const { redirectUri } = await proveRedirect(new Parameters(next.slice(endpoint.length)), server)
+    const params = await referredTo(new Parameters(next.slice(endpoint.length)), server)
+    const { redirectUri } = await proveRedirect(params, server, { address })
     return formActionSource(redirectUri)
   } catch (error) {
     if (error instanceof OAuthError) return undefined

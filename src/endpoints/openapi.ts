@@ -7,6 +7,7 @@ import { supportedGrantTypes, supportedResponseTypes } from './supported.ts'
 export const openApiEndpoint: Endpoint = {
   path: ({ openapiPath }) => openapiPath,
   methods: ['GET'],
+  cors: true,
   errors: 'json',
   async handle(_request, server) {
     const { issuer, settings, links, sessions } = server

@@ -7,6 +7,7 @@ export const pingEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/ping`,
   methods: ['GET', 'POST'],
   errors: 'challenge',
+  cors: true,
   async handle(request, server) {
     await tokenHolder(request, server)
     return jsonAnswer({ ping: 'pong' })

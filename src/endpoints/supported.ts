@@ -17,4 +17,7 @@ export const supportedGrantTypes = (server: Configured): readonly string[] => [
 
 /** The configured response types that lead to a token. RFC 8414 §2. */
 export const supportedResponseTypes = (server: Configured): readonly ResponseType[] =>
-  server.settings.allowedResponseTypes.filter((type) => type !== 'code' || hasCodes(server))
+  server.settings.allowedResponseTypes.filter((type) =>
+    // A token that a browser is given is bound to no key.
+    type === 'code' ? hasCodes(server) : server.settings.dpop !== 'required',
+  )

@@ -4,12 +4,14 @@ import type { Auth } from '../resource-server.ts'
 
 /** The holder of the token that a request presents; a session is not enough here. */
 export const tokenHolder = async (
-  { headers, query, address, userAgent, raw }: HttpRequest,
+  { headers, method, path, query, address, userAgent, raw }: HttpRequest,
   { resourceServer }: ServerContext,
 ): Promise<Auth> => {
   const { auth, refusal } = await resourceServer.resolve({
     authorization: headers.get('authorization'),
     cookie: headers.get('cookie'),
+    method,
+    path,
     query,
     address,
     userAgent,

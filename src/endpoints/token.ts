@@ -1,12 +1,15 @@
 import { authenticateClient } from '../client-authentication/authenticate-client.ts'
 import type { Endpoint, Grant, ServerContext } from '../extension.ts'
+import type { HttpRequest } from '../http-request.ts'
 import type { Client } from '../model/client.ts'
 import type { Parameters } from '../model/parameters.ts'
 import type { IssuedToken, TokenSubject } from '../model/token.ts'
 import type { UserId } from '../model/user.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { Vanished } from '../store/store.ts'
+import { answerHeaders } from './answer-headers.ts'
 import { jsonAnswer } from './answers.ts'
+import { issueToken } from './issue-token.ts'
 import { supportedGrantTypes } from './supported.ts'
 
 /** Exchanges a grant for tokens. RFC 6749 §3.2. */
@@ -15,33 +18,64 @@ export const tokenEndpoint: Endpoint = {
   methods: ['POST'],
   errors: 'json',
   advertisedAs: 'token_endpoint',
+  cors: true,
   async handle(request, server) {
     const params = await request.form()
     const issued = await server.telemetry.grant(grantTypeOf(params, server), async () => {
-      params.refuseRepeated(knownParameters(server))
-      const client = await authenticateClient(request.headers.get('authorization'), params, server)
-      const grant = grantFor(params.required('grant_type'), client, server)
-      const redemption = await grant.redeem({ client, params, now: server.clock() }, server)
-      return server.tokens.issue(redemption).catch((error: unknown) => {
-        if (!(error instanceof Vanished)) throw error
-        throw new OAuthError('invalid_grant', 'The grant is not valid any more.', { cause: error })
-      })
+      params.refuseRepeated(() => knownParameters(server))
+      const client = await clientOf(request, params, server)
+      server.limits.check('wrongGrants', request.address, client.clientId)
+      try {
+        return await redeemed(client, params, request, server)
+      } catch (error) {
+        if (error instanceof OAuthError && error.code === 'invalid_grant')
+          await server.limits.countFailure('wrongGrants', request.address, client.clientId)
+        throw error
+      }
     })
-    return jsonAnswer(toWire(issued))
+    const body = { ...toWire(issued), ...grantOf(params, server)?.answer }
+    return jsonAnswer(body, 200, answerHeaders(request, server))
   },
 }
 
-// For measurements: what is no grant type of ours could be any text at all.
-const grantTypeOf = (params: Parameters, { grants }: ServerContext): string => {
-  const [given] = params.repeated('grant_type')
-  return grants.find(({ type }) => type === given)?.type ?? '_OTHER'
+const redeemed = async (
+  client: Client,
+  params: Parameters,
+  http: HttpRequest,
+  server: ServerContext,
+): Promise<IssuedToken> => {
+  const grant = grantFor(params.required('grant_type'), client, server)
+  const redemption = await grant.redeem({ client, params, http, now: server.clock() }, server)
+  const remembered = (redemption.type === 'user' && redemption.code?.binding.extensions) || {}
+  return issueToken({ redemption, params, http, remembered }, server).catch((error: unknown) => {
+    if (!(error instanceof Vanished)) throw error
+    throw new OAuthError('invalid_grant', 'The grant is not valid any more.', { cause: error })
+  })
 }
 
-const knownParameters = ({ grants, clientAuthentication }: ServerContext): readonly string[] => [
+const grantOf = (params: Parameters, { grants }: ServerContext): Grant | undefined => {
+  const [given] = params.repeated('grant_type')
+  return grants.find(({ type }) => type === given)
+}
+
+// For measurements: what is no grant type of ours could be any text at all.
+const grantTypeOf = (params: Parameters, server: ServerContext): string =>
+  grantOf(params, server)?.type ?? '_OTHER'
+
+const knownParameters = (server: ServerContext): readonly string[] => [
   'grant_type',
-  ...grants.flatMap(({ parameters }) => parameters),
-  ...clientAuthentication.flatMap(({ parameters }) => parameters),
+  ...server.grants.flatMap(({ parameters }) => parameters),
+  ...server.clientAuthentication.flatMap(({ parameters }) => parameters),
+  ...server.extensions.flatMap(({ tokenParameters = [] }) => tokenParameters),
 ]
+
+const clientOf = async (
+  http: HttpRequest,
+  params: Parameters,
+  server: ServerContext,
+): Promise<Client> =>
+  (await grantOf(params, server)?.findClient?.(params, server)) ??
+  authenticateClient(http.header('authorization'), params, server, { address: http.address })
 
 const grantFor = (type: string, client: Client, server: ServerContext): Grant => {
   const grant = server.grants.find((candidate) => candidate.type === type)
@@ -56,7 +90,7 @@ const grantFor = (type: string, client: Client, server: ServerContext): Grant =>
 /** RFC 6749 §5.1, and the user as specified. */
 interface TokenAnswer {
   access_token: string
-  token_type: 'Bearer'
+  token_type: 'Bearer' | 'DPoP'
   expires_in?: number
   scope: string
   refresh_token?: string
@@ -71,7 +105,7 @@ const toWire = ({
   expiresIn,
 }: IssuedToken): TokenAnswer => ({
   access_token: accessToken,
-  token_type: 'Bearer',
+  token_type: token.keyThumbprint === null ? 'Bearer' : 'DPoP',
   ...(expiresIn === null ? {} : { expires_in: expiresIn }),
   scope: token.scopes.join(' '),
   ...(refreshToken === null ? {} : { refresh_token: refreshToken }),

@@ -1,6 +1,6 @@
 // RFC 8414: OAuth 2.0 Authorization Server Metadata
 
-import { metadataAnswer } from '../endpoints/answers.ts'
+import { metadataAnswer, withoutEmptyLists } from '../endpoints/answers.ts'
 import { responseModeOf } from '../endpoints/authorization-request.ts'
 import { supportedGrantTypes, supportedResponseTypes } from '../endpoints/supported.ts'
 import type { Extension, ServerContext } from '../extension.ts'
@@ -21,19 +21,25 @@ const metadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
     response_modes_supported: responseTypes.map((type) => responseModeOf[type]),
     grant_types_supported: [...supportedGrantTypes(server), ...implicit],
     token_endpoint_auth_methods_supported: clientAuthentication.map(({ name }) => name),
+    ...Object.assign({}, ...clientAuthentication.map((method) => method.metadata)),
     ...Object.assign({}, ...extensions.map((extension) => extension.metadata?.(server))),
   }
 }
+
+// The one is required, and the absence of the other would mean two grants (RFC 8414 §2).
+const meaningfulWhenEmpty = ['response_types_supported', 'grant_types_supported']
 
 export const authorizationServerMetadata: Extension = {
   name: 'authorization-server-metadata',
   endpoints: [
     {
       path: () => '/.well-known/oauth-authorization-server',
-      wellKnown: true,
+      wellKnown: ({ issuer }) => [issuer],
       methods: ['GET'],
+      cors: true,
       errors: 'json',
-      handle: async (_request, server) => metadataAnswer(metadata(server)),
+      handle: async (_request, server) =>
+        metadataAnswer(withoutEmptyLists(metadata(server), meaningfulWhenEmpty)),
     },
   ],
 }

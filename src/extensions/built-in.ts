@@ -1,12 +1,35 @@
 import type { Extension } from '../extension.ts'
 import { authorizationServerMetadata } from './authorization-server-metadata.ts'
+import { clientIdMetadataDocuments } from './client-id-metadata-documents.ts'
+import { deviceAuthorization } from './device-authorization.ts'
+import { dpop } from './dpop.ts'
+import { dynamicClientRegistration } from './dynamic-client-registration.ts'
+import { introspection } from './introspection.ts'
 import { issuerIdentification } from './issuer-identification.ts'
+import { jwtAccessTokens } from './jwt-access-tokens.ts'
+import { leakReports } from './leak-reports.ts'
 import { pkce } from './pkce.ts'
 import { protectedResourceMetadata } from './protected-resource-metadata.ts'
+import { pushedAuthorizationRequests } from './pushed-authorization-requests.ts'
+import { resourceIndicators } from './resource-indicators.ts'
+import { revocation } from './revocation.ts'
+import { tokenExchange } from './token-exchange.ts'
 
+/** Every standard that is added to the core; each says itself whether it is switched on. */
 export const builtInExtensions: readonly Extension[] = [
   pkce,
   issuerIdentification,
   authorizationServerMetadata,
   protectedResourceMetadata,
+  resourceIndicators,
+  dpop,
+  pushedAuthorizationRequests,
+  revocation,
+  introspection,
+  jwtAccessTokens,
+  deviceAuthorization,
+  dynamicClientRegistration,
+  clientIdMetadataDocuments,
+  tokenExchange,
+  leakReports,
 ]

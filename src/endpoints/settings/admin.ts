@@ -13,35 +13,33 @@ import { listed, partOf } from './parts.ts'
 import { answer, type Changed, settingsPage } from './settings-page.ts'
 import { asTokenId } from './token-id.ts'
 import type { Visit } from './visit.ts'
-import { actToWire, adminClientToWire, adminTokenToWire } from './wire.ts'
-
-const shownActs = 20
+import { adminClientToWire, adminTokenToWire } from './wire.ts'
 
 /** For whoever is no administrator there is no such page. */
-const checkAdmin = ({ signedIn }: Visit): void => {
+export const checkAdmin = ({ signedIn }: Visit): void => {
   if (!signedIn.user.isAdmin) throw notFound()
 }
+
+/** What a search field of the address has in it. */
+export const searchedIn = ({ http }: Visit, name: string): string =>
+  // No name has a control character, and not every database takes one.
+  (http.queryParameters().repeated(name)[0] ?? '')
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim()
+    .slice(0, 255)
 
 /** All applications and tokens, for administrators. */
 export const adminPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/applications/`,
   async show(visit, refused) {
     checkAdmin(visit)
-    const { http, server } = visit
+    const { server } = visit
     const { administration } = server
-    const query = http.queryParameters()
-    // No name has a control character, and not every database takes one.
-    const searched = (name: string): string =>
-      (query.repeated(name)[0] ?? '')
-        .replaceAll(/\p{Cc}/gu, '')
-        .trim()
-        .slice(0, 255)
-    const search = { client: searched('client'), token: searched('token') }
+    const search = { client: searchedIn(visit, 'client'), token: searchedIn(visit, 'token') }
     await server.flushTokenUses()
-    const [clients, tokens, acts, notice] = await Promise.all([
+    const [clients, tokens, notice] = await Promise.all([
       administration.clients(search.client, partOf(visit, 'clients_after')),
       administration.tokens(search.token, partOf(visit, 'tokens_after')),
-      administration.acts(shownActs),
       takeNotice(visit),
     ])
     const view = {
@@ -49,19 +47,12 @@ export const adminPage = settingsPage({
       search,
       clients: listed(visit, 'clients_after', clients, clientItem),
       tokens: listed(visit, 'tokens_after', tokens, tokenItem),
-      acts: acts.map(({ at, event, actorEmail: actor, subject }) => ({
-        at,
-        event,
-        actor,
-        subject,
-      })),
       done: notice.done,
       problem: refused?.problem,
     }
     const json = () => ({
       clients: clients.items.map((item) => adminClientToWire(item, server.scopes)),
       tokens: tokens.items.map(adminTokenToWire),
-      acts: acts.map(actToWire),
       next: { clients: view.clients.next, tokens: view.tokens.next },
     })
     return answer(visit, 'admin', { view, json, refused })
@@ -133,6 +124,7 @@ const clientItem = ({ client, users }: ListedClient): AdminClientItem => ({
   isConfidential: client.isConfidential,
   isVerified: client.isVerified,
   isDisabled: client.isDisabled,
+  origin: client.origin,
   createdAt: client.createdAt,
   users,
 })

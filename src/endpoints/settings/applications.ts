@@ -105,7 +105,7 @@ const authorizedItem = (application: AuthorizedApplication, visit: Visit): Autho
     clientId: client.clientId,
     name: client.name,
     website: client.website,
-    owner: client.owner?.email ?? null,
+    owner: client.maker ?? null,
     isVerified: client.isVerified || client.isInternal,
     scopes: server.scopes.visible(application.scopes),
     grantedAt: application.grantedAt,

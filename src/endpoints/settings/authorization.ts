@@ -36,7 +36,7 @@ export const authorizationPage = settingsPage({
         clientId: client.clientId,
         name: client.name,
         website: client.website,
-        owner: client.owner?.email ?? null,
+        owner: client.maker ?? null,
         isVerified: client.isVerified || client.isInternal,
       },
       device: deviceItem(device, visit),

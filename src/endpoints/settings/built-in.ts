@@ -1,5 +1,7 @@
 import type { Endpoint } from '../../extension.ts'
+import { activityPage } from './activity.ts'
 import { adminPage } from './admin.ts'
+import { adminActivityPage } from './admin-activity.ts'
 import { applicationsPage } from './applications.ts'
 import {
   authorizationPage,
@@ -27,5 +29,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
   revokeTokenPage,
   revokeApplicationPage,
   revokeAllPage,
+  activityPage,
   adminPage,
+  adminActivityPage,
 ]

@@ -42,6 +42,7 @@ export const showClient = async (visit: Visit, refused?: Refused): Promise<Respo
     isDisabled: client.isDisabled,
     createdAt: client.createdAt,
     users,
+    secretLeakedAt: client.isConfidential ? client.secretLeakedAt : null,
     previousSecretExpires: previous !== null && previous > server.clock() ? previous : null,
     overlaps,
     values: refused && isEdit ? typedClient(refused.params) : valuesOf(client),

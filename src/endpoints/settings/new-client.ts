@@ -25,10 +25,9 @@ export const newClientPage = settingsPage({
   },
   async change(visit, params) {
     const { server, signedIn, texts } = visit
-    const { client, clientSecret } = await server.clients.create({
-      ...clientFields(params, visit),
-      userId: signedIn.user.id,
-    })
+    const fields = { ...clientFields(params, visit), userId: signedIn.user.id }
+    const most = server.settings.clientsPerUser
+    const { client, clientSecret } = await server.clients.create(fields, undefined, { most })
     const secret = client.isConfidential ? clientSecret : undefined
     return {
       location: addresses(server).client(client.clientId),

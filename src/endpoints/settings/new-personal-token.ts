@@ -40,6 +40,7 @@ export const newPersonalTokenPage = settingsPage({
     const token = await server.personalTokens.create(textIn(params, 'name') ?? '', id, {
       scopes: chosenScopes(listIn(params, 'scopes'), visit),
       ...(expiresIn !== undefined && { expiresIn }),
+      most: server.settings.personalTokensPerUser,
     })
     const managed = await server.personalTokens.find(id, token.id)
     const secret = token.accessToken

@@ -1,4 +1,5 @@
 import { addressWith } from '../../addresses.ts'
+import type { Answer } from '../../answer.ts'
 import type { Endpoint, Notice } from '../../extension.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import type { Settings } from '../../options.ts'
@@ -58,7 +59,7 @@ export const settingsPage = ({ path, isShown = true, show, change }: SettingsPag
 const fromScript = async (
   visit: Visit,
   change: NonNullable<SettingsPage['change']>,
-): Promise<Response> => {
+): Promise<Answer> => {
   const { params } = await readForm(visit.http, true)
   try {
     const { json = {}, status } = await change(visit, params)
@@ -102,5 +103,5 @@ export const answer = <N extends keyof Pages>(
   { view, json, refused }: { view: ViewOf<N>; json: () => object; refused?: Refused | undefined },
 ): Promise<Response> | Response =>
   asJson
-    ? jsonAnswer(json())
+    ? jsonAnswer(json()).toResponse()
     : renderPage(http, server, name, view, { signedIn, status: refused?.status })

@@ -13,7 +13,13 @@ export const tryIt = (
   { issuer, settings }: Pick<ServerContext, 'issuer' | 'settings'>,
 ): { readonly href: string; readonly curl: string } | null => {
   const redirectUri = client.defaultRedirectUri
+  // What has to be signed is beyond a link and a line for the shell.
+  const isByHand =
+    settings.pushedAuthorizationRequests !== 'required' &&
+    settings.dpop !== 'required' &&
+    settings.clientAuthentication.includes(client.isConfidential ? 'client_secret_basic' : 'none')
   const mayUseCode =
+    isByHand &&
     client.allowedResponseTypes.includes('code') &&
     client.allowedGrantTypes.includes('authorization_code')
   if (redirectUri === undefined || !mayUseCode || !client.isActive) return null

@@ -3,7 +3,7 @@ import type { Scope, ScopeRegistry } from '../../model/scope.ts'
 import type { AuthorizedApplication, Device } from '../../records/authorized-applications.ts'
 import type { ListedClient } from '../../records/clients.ts'
 import type { ManagedToken } from '../../records/personal-tokens.ts'
-import type { AuditEvent, StoredSession, TokenWithNames } from '../../store/store.ts'
+import type { StoredSession, TokenWithNames } from '../../store/store.ts'
 import { deviceName } from './device-name.ts'
 
 /** Times on the wire are ISO 8601 in UTC. */
@@ -32,6 +32,7 @@ export const clientToWire = (client: Client, users: number, scopes: ScopeRegistr
   is_verified: client.isVerified,
   is_disabled: client.isDisabled,
   users,
+  client_secret_leaked_at: time(client.secretLeakedAt),
   previous_client_secret_expires: time(client.previousClientSecretExpires),
   created_at: time(client.createdAt),
 })
@@ -101,14 +102,4 @@ export const adminTokenToWire = ({ fields, clientName, userEmail, lastUse }: Tok
   created_at: time(fields.createdAt),
   expires: time(fields.expires),
   last_used_at: time(lastUse?.at ?? null),
-})
-
-export const actToWire = (event: AuditEvent) => ({
-  at: time(event.at),
-  event: event.event,
-  actor: event.actorEmail,
-  client_id: event.clientId,
-  token_id: event.tokenId,
-  subject: event.subject,
-  address: event.address,
 })

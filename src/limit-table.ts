@@ -1,0 +1,117 @@
+/** How often something may happen: so many times within so many seconds. */
+export interface Limit {
+  /** What is counted. */
+  readonly name: string
+  readonly points: number
+  readonly seconds: number
+}
+
+/** A limit as the table has it. */
+interface Row {
+  readonly points: number
+  readonly seconds: number
+  /** What is counted for itself. */
+  readonly per: string
+  readonly sentence: string
+}
+
+const ten = 600
+const one = 60
+
+/** Every limit once, with its default; the setting `limits` has others. */
+export const limitTable = {
+  wrongPasswordsOfAccount: {
+    points: 20,
+    seconds: ten,
+    per: 'address and account',
+    sentence: 'Wrong passwords, at the login page and in the password grant.',
+  },
+  wrongPasswords: {
+    points: 200,
+    seconds: ten,
+    per: 'address',
+    sentence: 'The same, for whatever accounts.',
+  },
+  wrongSecretsOfClient: {
+    points: 100,
+    seconds: one,
+    per: 'address and client',
+    sentence: 'Failed client authentications, at every endpoint that has them.',
+  },
+  wrongSecrets: {
+    points: 1_000,
+    seconds: one,
+    per: 'address',
+    sentence: 'The same, for whatever clients, also those that there are not.',
+  },
+  wrongGrants: {
+    points: 1_000,
+    seconds: one,
+    per: 'address and client',
+    sentence: 'Authorization codes, refresh tokens and device codes that are not valid.',
+  },
+  wrongTokens: {
+    points: 1_000,
+    seconds: one,
+    per: 'address',
+    sentence:
+      'Access tokens and personal tokens that were never issued, or are not there any more.',
+  },
+  wrongIntrospections: {
+    points: 600,
+    seconds: one,
+    per: 'address and client',
+    sentence: 'Introspections of tokens that are not active for the client.',
+  },
+  deviceRequests: {
+    points: 100,
+    seconds: one,
+    per: 'address',
+    sentence: 'Requests of devices for codes.',
+  },
+  pushedRequests: {
+    points: 600,
+    seconds: one,
+    per: 'client',
+    sentence: 'Pushed authorization requests of a confidential client.',
+  },
+  pushedRequestsOfAddress: {
+    points: 60,
+    seconds: one,
+    per: 'address and client',
+    sentence: 'Pushed authorization requests of a public client, which has many installations.',
+  },
+  clientDocuments: {
+    points: 60,
+    seconds: one,
+    per: 'address',
+    sentence: 'Documents of clients that are fetched because somebody names their address.',
+  },
+  registrations: {
+    points: 300,
+    seconds: ten,
+    per: 'address',
+    sentence: 'Clients that register themselves or change their registration.',
+  },
+  registrationsOfAll: {
+    points: 3_000,
+    seconds: ten,
+    per: 'server',
+    sentence: 'Clients that register themselves, from everywhere together.',
+  },
+  unsignedLeakReports: {
+    points: 60,
+    seconds: one,
+    per: 'address',
+    sentence: 'Reports of leaked credentials without a valid signature.',
+  },
+} as const satisfies Readonly<Record<string, Row>>
+
+export type LimitName = keyof typeof limitTable
+
+export const limitNames = Object.keys(limitTable) as readonly LimitName[]
+
+/** Other numbers than the table has. */
+export type LimitNumbers = Readonly<
+  Partial<Record<LimitName, Readonly<Pick<Limit, 'points' | 'seconds'>>>>
+>

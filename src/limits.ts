@@ -1,0 +1,261 @@
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import { BoundedMap } from './bounded-map.ts'
+import { sha256 } from './crypto/digest.ts'
+import { type Limit, type LimitName, type LimitNumbers, limitTable } from './limit-table.ts'
+import type { LogSink } from './log.ts'
+import { networkOf } from './model/network.ts'
+import { OAuthError } from './oauth-error.ts'
+import { StoreUnavailable, type Transients } from './store/store.ts'
+
+export interface LimitsOptions {
+  /** Other numbers than those of the table. */
+  readonly numbers?: LimitNumbers
+  /** Whether the limits of the table are not kept. */
+  readonly isOff?: boolean
+  readonly log?: LogSink
+}
+
+/** A limit for one address, or one target, or one target from one address. */
+interface Counter extends Limit {
+  readonly network: string
+  /** What the memory of a node knows it by, and nobody else. */
+  readonly key: string
+}
+
+/** What was counted, and milliseconds until it is forgotten. */
+interface Count {
+  readonly count: number
+  readonly wait: number
+  readonly isShared: boolean
+}
+
+/** How many of those who reached a limit a node remembers. */
+const mostRemembered = 10_000
+/** A node tells the others of its failures in so many parts of a limit, so that a flood writes little. */
+const parts = 20
+/** Characters; what is longer is remembered by its digest. */
+const longestTarget = 100
+/** Milliseconds after which somebody may try again where too many are under way. */
+const aSecond = 1_000
+
+/**
+ * Counts what happens too often, for all nodes together; where the counters are away, each node counts alone.
+ * Every limit is named by the table, or given as it is; it is kept for an address, of which the network counts,
+ * and for a target: an account, a client.
+ */
+export class Limits {
+  readonly #transients: Transients
+  readonly #clock: () => number
+  readonly #options: LimitsOptions
+  /** Who has reached a limit, and until when: known without asking anybody. */
+  readonly #over = new BoundedMap<number>(mostRemembered)
+  /** Until when anybody has: most of the time, nobody. */
+  #overUntil = 0
+  readonly #told = new BoundedMap<number>(mostRemembered)
+  /** Tries that are being judged, by their counter. */
+  readonly #underWay = new Map<string, number>()
+  readonly #alone = new Map<string, RateLimiterMemory>()
+
+  constructor(transients: Transients, clock: () => number, options: LimitsOptions = {}) {
+    this.#transients = transients
+    this.#clock = clock
+    this.#options = options
+  }
+
+  /**
+   * Refuses whoever has reached a limit, as far as this node knows. Nothing is counted, read or waited for.
+   * @throws OAuthError 429 with `Retry-After`
+   */
+  check(limit: Limit | LimitName, address: string, target = ''): void {
+    if (this.#overUntil > this.#clock()) this.#refuseOver(this.#counter(limit, address, target))
+  }
+
+  /**
+   * Counts one more.
+   * @throws OAuthError 429 with `Retry-After`, once the limit is reached
+   */
+  async consume(limit: Limit | LimitName, address: string, target = ''): Promise<void> {
+    if (this.#isOff(limit)) return
+    const counter = this.#counter(limit, address, target)
+    this.#refuseOver(counter)
+    const { count, wait } = await this.#shared(counter).catch(ifAway(() => this.#here(counter)))
+    if (count <= counter.points) return
+    this.#reached(counter, wait, { isFirst: count === counter.points + 1 })
+    throw tooMany(wait)
+  }
+
+  /**
+   * Counts a failure, for `check` to refuse the next try once there are too many. Of a great limit, each node may
+   * let a twentieth more pass.
+   */
+  async countFailure(limit: Limit | LimitName, address: string, target = ''): Promise<void> {
+    if (this.#isOff(limit)) return
+    const counter = this.#counter(limit, address, target)
+    const { points } = counter
+    const part = Math.max(1, Math.floor(points / parts))
+    const here = await this.#here(counter)
+    if (here.count % part !== 0) return
+    const { count, wait, isShared } = await this.#shared(counter).catch(ifAway(() => here))
+    const reachedAt = isShared ? Math.ceil(points / part) : points
+    if (count >= reachedAt)
+      this.#reached(counter, wait, { isFirst: count < reachedAt + (isShared ? 1 : part) })
+  }
+
+  /**
+   * Begins a try that may become a failure, so that no more of them are under way at once than may fail.
+   * @returns what ends it
+   * @throws OAuthError 429 with `Retry-After`, where the limit is reached, or so many are under way on this node
+   */
+  begin(limit: LimitName, address: string): () => void {
+    if (this.#isOff(limit)) return () => undefined
+    const counter = this.#counter(limit, address, '')
+    this.#refuseOver(counter)
+    const { key, points } = counter
+    const underWay = this.#underWay.get(key) ?? 0
+    if (underWay >= points) {
+      this.#tellOnce(counter, this.#clock() + aSecond)
+      throw tooMany(aSecond)
+    }
+    this.#underWay.set(key, underWay + 1)
+    return () => {
+      const left = (this.#underWay.get(key) ?? 1) - 1
+      if (left > 0) this.#underWay.set(key, left)
+      else this.#underWay.delete(key)
+    }
+  }
+
+  /**
+   * Takes one of so many places for a try, before it is known whether it is right. A wrong one keeps its
+   * place for the seconds of the limit, however many right ones come between; a right one gives it back.
+   * @returns what gives it back
+   * @throws OAuthError 429 with `Retry-After`, where all are taken
+   */
+  async attempt(
+    limit: Limit | LimitName,
+    address: string,
+    target = '',
+  ): Promise<() => Promise<void>> {
+    if (this.#isOff(limit)) return async () => undefined
+    const counter = this.#counter(limit, address, target)
+    return this.#place(counter).catch(ifAway(() => this.#placeHere(counter)))
+  }
+
+  async #place(counter: Counter): Promise<() => Promise<void>> {
+    const { name, points, seconds } = counter
+    const key = keptKey(counter)
+    const now = this.#clock()
+    const ends = now + seconds * 1000
+    let earliest = ends
+    for (let place = 0; place < points; place += 1) {
+      const taken = `limit:${name}:${place}:${key}`
+      // Read first: whoever is refused again and again writes nothing.
+      const until = await this.#transients.get(taken, now)
+      if (until === undefined && (await this.#transients.put(taken, String(ends), ends, now)))
+        return () => this.#transients.delete(taken).catch(ifAway(() => undefined))
+      earliest = Math.min(earliest, Number(until ?? ends))
+    }
+    this.#tellOnce(counter, earliest)
+    throw tooMany(earliest - now)
+  }
+
+  async #placeHere(counter: Counter): Promise<() => Promise<void>> {
+    const { count, wait } = await this.#here(counter)
+    const giveBack = async () => void (await this.#memoryOf(counter).reward(folded(counter)))
+    if (count <= counter.points) return giveBack
+    await giveBack()
+    this.#tellOnce(counter, this.#clock() + wait)
+    throw tooMany(wait)
+  }
+
+  async #shared(limited: Counter): Promise<Count> {
+    const { name, seconds } = limited
+    const now = this.#clock()
+    const window = Math.floor(now / (seconds * 1000))
+    const ends = (window + 1) * seconds * 1000
+    const counter = `limit:${name}:${window}:${keptKey(limited)}`
+    const count = await this.#transients.increment(counter, ends, now)
+    return { count, wait: ends - now, isShared: true }
+  }
+
+  async #here(counter: Counter): Promise<Count> {
+    const memory = this.#memoryOf(counter)
+    const counted: RateLimiterRes = await memory.penalty(folded(counter))
+    return { count: counted.consumedPoints, wait: counted.msBeforeNext, isShared: false }
+  }
+
+  #memoryOf({ name, points, seconds }: Counter): RateLimiterMemory {
+    const known = this.#alone.get(name)
+    if (known) return known
+    const memory = new RateLimiterMemory({ points, duration: seconds, keyPrefix: name })
+    this.#alone.set(name, memory)
+    return memory
+  }
+
+  #counter(limit: Limit | LimitName, address: string, target: string): Counter {
+    const { name, points, seconds } =
+      typeof limit === 'string'
+        ? { ...limitTable[limit], ...this.#options.numbers?.[limit], name: limit }
+        : limit
+    const network = networkOf(address)
+    const short = target.length > longestTarget ? sha256(target) : target
+    return { name, points, seconds, network, key: `${name} ${network} ${short}` }
+  }
+
+  #isOff(limit: Limit | LimitName): boolean {
+    return this.#options.isOff === true && typeof limit === 'string'
+  }
+
+  #refuseOver(counter: Counter): void {
+    const until = this.#over.get(counter.key)
+    if (until === undefined) return
+    const wait = until - this.#clock()
+    if (wait > 0) throw tooMany(wait)
+    this.#over.delete(counter.key)
+  }
+
+  #reached(counter: Counter, wait: number, { isFirst }: { readonly isFirst: boolean }): void {
+    const until = this.#clock() + wait
+    this.#over.set(counter.key, until)
+    this.#overUntil = Math.max(this.#overUntil, until)
+    if (isFirst) this.#tell(counter)
+  }
+
+  // A place may come free at any time, so nobody is refused without looking; but it is said once.
+  #tellOnce(counter: Counter, until: number): void {
+    if ((this.#told.get(counter.key) ?? 0) > this.#clock()) return
+    this.#told.set(counter.key, until)
+    this.#tell(counter)
+  }
+
+  #tell({ name, network }: Counter): void {
+    const { log = () => undefined } = this.#options
+    log({
+      level: 'warn',
+      event: 'limit.reached',
+      message: 'A limit was reached: further requests of this kind are answered by 429.',
+      limit: name,
+      ...(network === '' ? {} : { address: network }),
+    })
+  }
+}
+
+/** What happens in the place of an operation of a store that is away. */
+const ifAway =
+  <T>(otherwise: () => T | Promise<T>) =>
+  (error: unknown): T | Promise<T> => {
+    if (error instanceof StoreUnavailable) return otherwise()
+    throw error
+  }
+
+// An address is nobody's business who reads the database, nor is an account.
+const keptKey = ({ key }: Counter): string => sha256(key)
+
+// One of 65,536: no memory is filled by these counters, however many addresses somebody has.
+const folded = (counter: Counter): string =>
+  String(Buffer.from(keptKey(counter).slice(0, 4), 'base64url').readUInt16BE())
+
+const tooMany = (milliseconds: number): OAuthError =>
+  new OAuthError('temporarily_unavailable', 'Too many requests. Try again later.', {
+    status: 429,
+    headers: { 'retry-after': String(Math.max(1, Math.ceil(milliseconds / 1000))) },
+  })

@@ -1,0 +1,891 @@
+import * as oauth from 'oauth4webapi'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { count, execute, query } from '../support/database.ts'
+import { dangerousRedirectUris } from '../support/redirect-uris.ts'
+import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
+import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
+import { assertionOf, jwksOf, jwtBearer, newClientKey } from '../support/signing-client.ts'
+import {
+  answerTo,
+  formIn,
+  newPkce,
+  type Pkce,
+  ping,
+  refusal,
+  TestClient,
+  type TokenAnswer,
+  tokenRequest,
+  UserAgent,
+} from '../support/user-agent.ts'
+
+let site: RemoteSite
+let app: TestServer
+beforeAll(async () => {
+  site = await remoteSite()
+})
+afterAll(() => site.close())
+beforeEach(async () => {
+  app = await start()
+  return () => app.close()
+})
+
+const start = (options: TestOptions = {}): Promise<TestServer> =>
+  startServer({
+    clientIdMetadataDocuments: true,
+    dangerouslyAllowPrivateAddresses: true,
+    outbound: site.outbound,
+    ...options,
+  })
+
+const callback = 'https://client.example/callback'
+
+let paths = 0
+/** Serves a document that describes a client, at an address of its own, which is the id. */
+const publish = (
+  more: Readonly<Record<string, unknown>> = {},
+  {
+    headers = {},
+    path = `/client-${++paths}.json`,
+  }: {
+    headers?: Record<string, string>
+    path?: string
+  } = {},
+): string => {
+  const clientId = site.url(path)
+  site.serve(
+    path,
+    {
+      client_id: clientId,
+      client_name: 'Remote client',
+      redirect_uris: [callback],
+      grant_types: ['authorization_code', 'refresh_token'],
+      ...more,
+    },
+    headers,
+  )
+  return clientId
+}
+
+const pathOf = (clientId: string): string => new URL(clientId).pathname
+const timesAsked = (clientId: string): number =>
+  site.requests.filter(({ url }) => url === pathOf(clientId)).length
+
+/** A client with its user's browser, one device of many. */
+const device = (
+  clientId: string,
+  { redirectUri = callback, agent = new UserAgent(), server = app } = {},
+): TestClient => new TestClient(server, agent, { clientId, clientSecret: '', redirectUri }, 'none')
+
+/** What the error page says, when a user follows a link. */
+const errorPage = async (
+  clientId: string,
+  given: Readonly<Record<string, string | undefined>> = {},
+): Promise<{ status: number; text: string }> => {
+  const client = device(clientId)
+  const page = await client.agent.browse(client.url(given))
+  expect(new URL(page.address).pathname).toBe('/oauth/errors')
+  const html = await page.text()
+  return { status: page.status, text: html.replaceAll(/<[^>]*>/g, ' ').replaceAll('&#39;', "'") }
+}
+
+const isShown = async (clientId: string): Promise<string> => {
+  const client = device(clientId)
+  const page = await client.agent.browse(client.url())
+  await page.body?.cancel()
+  return new URL(page.address).pathname
+}
+
+describe('§3 the client id', () => {
+  test('§6 the metadata say that such ids are supported, and without the option they are not', async () => {
+    const supported = async ({ issuer }: TestServer) => {
+      const response = await fetch(`${issuer}/.well-known/oauth-authorization-server`)
+      const metadata = (await response.json()) as Record<string, unknown>
+      return metadata.client_id_metadata_document_supported
+    }
+    expect(await supported(app)).toBe(true)
+    await using off = await start({ clientIdMetadataDocuments: false })
+    expect(await supported(off)).toBeUndefined()
+    const clientId = publish()
+    const client = device(clientId, { server: off })
+    const page = await client.agent.browse(client.url())
+    expect(new URL(page.address).pathname).toBe('/oauth/errors')
+    expect(timesAsked(clientId)).toBe(0)
+  })
+
+  test.each([
+    ['http://client.example/c', 'It must start with https://.'],
+    ['HTTPS://client.example/c', 'It must start with https://.'],
+    ['https://client.example', 'It must have a path.'],
+    ['https://client.example?x=/c', 'It must have a path.'],
+    ['https://user@client.example/c', 'It must not contain a user.'],
+    ['https://user:password@client.example/c', 'It must not contain a user.'],
+    ['https://client.example/c#x', 'It must not contain a fragment'],
+    ['https://client.example/./c', 'Its path must not contain . or .. alone.'],
+    ['https://client.example/a/../c', 'Its path must not contain . or .. alone.'],
+    ['https://client.example/..', 'Its path must not contain . or .. alone.'],
+    ['https://client.example/%2e%2E/c', 'Its path must not contain . or .. alone.'],
+    ['https://client.example/.%2e/c', 'Its path must not contain . or .. alone.'],
+    ['https://client.example/c c', 'It contains a character that is not allowed'],
+    ['https://client.example/<c>', 'It contains a character that is not allowed'],
+    ['https://client.example:22/c', 'Its port must be'],
+    [`https://client.example/${'c'.repeat(1_000)}`, 'It is longer than'],
+  ])('§3 %s is refused, and nobody is asked', async (clientId, sentence) => {
+    const before = site.requests.length
+    const { status, text } = await errorPage(clientId)
+    expect(status).toBe(400)
+    expect(text).toContain(`The client id is not valid: ${sentence}`)
+    expect(site.requests.length).toBe(before)
+  })
+
+  test('§8.6 without the dangerous option private addresses are refused, in every spelling', async () => {
+    await using safe = await start({ dangerouslyAllowPrivateAddresses: false })
+    const clientId = publish()
+    const ids = [
+      clientId,
+      clientId.replace('client.example', '127.0.0.1'),
+      clientId.replace('client.example', '2130706433'),
+      clientId.replace('client.example', '0x7f.1'),
+      clientId.replace('client.example', '[::1]'),
+      clientId.replace('client.example', '[::ffff:127.0.0.1]'),
+      clientId.replace('client.example', 'localhost'),
+      clientId.replace('https', 'http').replace('client.example', 'localhost'),
+    ]
+    for (const id of ids) {
+      const client = device(id, { server: safe })
+      const page = await client.agent.browse(client.url())
+      expect(page.status).toBe(400)
+      expect(new URL(page.address).pathname).toBe('/oauth/errors')
+    }
+    expect(timesAsked(clientId)).toBe(0)
+  })
+
+  test('§3 ids are compared as strings: with another spelling it is another client, whose document does not say so', async () => {
+    const clientId = publish()
+    expect(await isShown(clientId)).toBe('/login')
+    for (const other of [
+      clientId.replace('client.example', 'CLIENT.example'),
+      `${clientId}?`,
+      clientId.replace('/client-', '/%63lient-'),
+    ]) {
+      site.answer(
+        `${new URL(other).pathname}${other.endsWith('?') ? '?' : ''}`,
+        (_request, response) => {
+          response.writeHead(200, { 'content-type': 'application/json' })
+          response.end(JSON.stringify({ client_id: clientId, redirect_uris: [callback] }))
+        },
+      )
+      expect((await errorPage(other)).text).toMatch(/client_id must be the address of the document/)
+    }
+  })
+})
+
+describe('§4 the document', () => {
+  const withDocument = (document: unknown): string => {
+    const path = `/document-${++paths}.json`
+    const clientId = site.url(path)
+    const fill = (text: string) => text.replaceAll('CLIENT_ID', clientId)
+    site.serve(path, fill(typeof document === 'string' ? document : JSON.stringify(document)))
+    return clientId
+  }
+  const right = { client_id: 'CLIENT_ID', client_name: 'C', redirect_uris: [callback] }
+
+  test('the one that is right is taken', async () => {
+    expect(await isShown(withDocument(right))).toBe('/login')
+  })
+
+  test.each([
+    ['null', 'must be a JSON object'],
+    ['[]', 'must be a JSON object'],
+    ['"CLIENT_ID"', 'must be a JSON object'],
+    ['{', 'It is no JSON.'],
+    ['', 'It is no JSON.'],
+    ['{}', 'client_id must be the address of the document.'],
+    [{ ...right, client_id: undefined }, 'client_id must be the address'],
+    [{ ...right, client_id: 'https://client.example/' }, 'client_id must be the address'],
+    [{ ...right, client_id: 'CLIENT_ID/' }, 'client_id must be the address'],
+    [{ ...right, client_id: ['CLIENT_ID'] }, 'client_id must be the address'],
+    [{ ...right, client_id: 1 }, 'client_id must be the address'],
+    [{ ...right, client_secret: 'x' }, 'client_secret must not be there.'],
+    [{ ...right, client_secret: null }, 'client_secret must not be there.'],
+    [{ ...right, client_secret_expires_at: 0 }, 'client_secret_expires_at must not be there.'],
+    [{ ...right, token_endpoint_auth_method: 'client_secret_basic' }, 'must be one of'],
+    [{ ...right, token_endpoint_auth_method: 'client_secret_post' }, 'must be one of'],
+    [{ ...right, token_endpoint_auth_method: 'client_secret_jwt' }, 'must be one of'],
+    [{ ...right, token_endpoint_auth_method: 'tls_client_auth' }, 'must be one of'],
+    [{ ...right, token_endpoint_auth_method: 'private_key_jwt' }, 'private_key_jwt needs keys'],
+    [{ ...right, token_endpoint_auth_method: 1 }, 'token_endpoint_auth_method must be'],
+    [{ ...right, redirect_uris: undefined }, 'redirect_uris is missing.'],
+    [{ ...right, redirect_uris: [] }, 'redirect_uris is missing.'],
+    [{ ...right, redirect_uris: callback }, 'redirect_uris must be'],
+    [{ ...right, redirect_uris: [1] }, 'redirect_uris must be'],
+    [{ ...right, redirect_uris: { 0: callback } }, 'redirect_uris must be'],
+    [
+      {
+        ...right,
+        redirect_uris: Array(51)
+          .fill(0)
+          .map((_, i) => `${callback}${i}`),
+      },
+      'at most 50',
+    ],
+    [{ ...right, grant_types: ['client_credentials'] }, 'grant_types must contain one of'],
+    [{ ...right, grant_types: ['password'] }, 'grant_types must contain one of'],
+    [
+      { ...right, grant_types: ['implicit'], response_types: ['token'] },
+      'grant_types must contain',
+    ],
+    [{ ...right, grant_types: [] }, 'grant_types must contain one of'],
+    [{ ...right, grant_types: 'authorization_code' }, 'grant_types must be'],
+    [{ ...right, client_name: {} }, 'client_name must be'],
+    [{ ...right, client_name: 'a\u202Eb' }, 'client_name'],
+    [{ ...right, client_uri: 'javascript:alert(1)' }, 'client_uri must be'],
+    [{ ...right, logo_uri: 'data:image/svg+xml,x' }, 'logo_uri must be'],
+    [{ ...right, tos_uri: 'http://127.0.0.1/' }, 'tos_uri must be'],
+    [{ ...right, scope: ['notes:read'] }, 'scope must be'],
+    [{ ...right, jwks: { keys: [{ kty: 'oct', k: 'AAAA' }] } }, 'there is a secret among them'],
+    [{ ...right, jwks: 'x' }, 'jwks must be'],
+  ] as const)('§4 %j is refused, with a clear sentence', async (document, sentence) => {
+    const { status, text } = await errorPage(withDocument(document))
+    expect(status).toBe(400)
+    expect(text).toContain(sentence)
+    expect(text).toMatch(
+      /The metadata document of the client (?:is not valid|could not be fetched): /,
+    )
+  })
+
+  test('AZ-09 dangerous redirect URIs are refused', async () => {
+    for (const uri of dangerousRedirectUris) {
+      const clientId = withDocument({ ...right, redirect_uris: [callback, uri] })
+      const { text } = await errorPage(clientId)
+      expect([uri, text]).toEqual([uri, expect.stringMatching(/is not valid: redirect_uris/)])
+    }
+  })
+
+  test('§4.1 a private key in it is refused, also of a client that needs none', async () => {
+    const { exportJWK } = await import('jose')
+    const { privateKey } = await newClientKey()
+    const jwks = { keys: [await exportJWK(privateKey)] }
+    for (const method of ['none', 'private_key_jwt']) {
+      const document = { ...right, token_endpoint_auth_method: method, jwks }
+      expect((await errorPage(withDocument(document))).text).toContain(
+        'there is a secret among them',
+      )
+    }
+  })
+
+  test('what this server has not is left out: other grants, other scopes, keys that are not needed', async () => {
+    const clientId = publish({
+      grant_types: [
+        'authorization_code',
+        'refresh_token',
+        'client_credentials',
+        'implicit',
+        'urn:ietf:params:oauth:grant-type:jwt-bearer',
+      ],
+      response_types: ['code', 'token', 'code id_token'],
+      scope: 'openid notes:read test:scope',
+      jwks: { keys: [{ kty: 'XYZ' }] },
+      software_statement: 'a.b.c',
+      application_type: 'native',
+      __proto__: { is_confidential: true },
+      is_internal: true,
+      user_id: 1,
+    })
+    const tokens = await device(clientId).tokens()
+    expect(tokens.refresh_token).toMatch(/^\w+$/)
+    const client = await app.server.clients.find(clientId)
+    expect(client).toMatchObject({
+      grantTypes: ['authorization_code', 'refresh_token'],
+      responseTypes: ['code'],
+      allowedScopes: ['notes:read'],
+      tokenEndpointAuthMethod: 'none',
+      isConfidential: false,
+      isInternal: false,
+      isVerified: false,
+      userId: null,
+      jwks: null,
+    })
+    const wider = await device(clientId).ask({ scope: 'notes:write' })
+    expect(answerTo({ redirectUri: callback }, wider).error).toBe('invalid_scope')
+    const implicit = device(clientId).url({ response_type: 'token' })
+    const answer = await new UserAgent().authorize(app, implicit)
+    expect(answer.searchParams.get('error')).toBe('unauthorized_client')
+  })
+
+  test('a name that is too long is cut, and one that is missing is the host', async () => {
+    const long = publish({ client_name: 'x'.repeat(100) })
+    const nameless = publish({ client_name: undefined })
+    await device(long).code()
+    await device(nameless).code()
+    expect((await app.server.clients.find(long))?.name).toBe(`${'x'.repeat(39)}…`)
+    expect((await app.server.clients.find(nameless))?.name).toBe(new URL(nameless).host)
+  })
+
+  test('§8.7 at most 16 KiB are read', async () => {
+    expect((await errorPage(publish({ x: 'x'.repeat(17_000) }))).text).toContain(
+      'It is larger than 16384 bytes.',
+    )
+    expect(await isShown(publish({ x: 'x'.repeat(15_000) }))).toBe('/login')
+  })
+
+  test('§5 only the status 200 counts, and no redirect is followed', async () => {
+    const target = publish()
+    const path = `/moved-${++paths}`
+    site.answer(path, (_request, response) => {
+      response.writeHead(302, { location: target }).end()
+    })
+    expect((await errorPage(site.url(path))).text).toContain('by a redirect, which is not followed')
+    expect(timesAsked(target)).toBe(0)
+    for (const status of [201, 203, 206, 404, 500]) {
+      const other = `/status-${++paths}`
+      site.answer(other, (_request, response) => {
+        response
+          .writeHead(status, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ client_id: site.url(other), redirect_uris: [callback] }))
+      })
+      expect((await errorPage(site.url(other))).text).toContain(`with the status ${status}.`)
+    }
+  })
+
+  test('§4 a content type of its own is taken, if it is of JSON', async () => {
+    const json = publish({}, { headers: { 'content-type': 'application/client-metadata+json' } })
+    expect(await isShown(json)).toBe('/login')
+    const html = publish({}, { headers: { 'content-type': 'text/html' } })
+    expect((await errorPage(html)).text).toContain('Its content type must be application/json')
+  })
+})
+
+describe('§4.2, RFC 9700 §2.1 redirect URIs', () => {
+  test('§4.2 only those of the document are used, compared as strings', async () => {
+    const clientId = publish()
+    for (const redirect_uri of [`${callback}/`, 'https://evil.example/callback', clientId]) {
+      const { text } = await errorPage(clientId, { redirect_uri })
+      expect(text).toContain('redirect_uri is missing, or not registered')
+    }
+    expect(await device(clientId).code()).toMatch(/^\w+$/)
+  })
+
+  test('RFC 8252 §7.3 a loopback address may have any port: each installation has its own', async () => {
+    const loopback = 'http://127.0.0.1/callback'
+    const clientId = publish({ redirect_uris: [loopback, 'http://localhost/callback'] })
+    for (const redirectUri of [
+      'http://127.0.0.1:49152/callback',
+      'http://127.0.0.1:50000/callback',
+      'http://localhost:1/callback',
+    ]) {
+      const installed = device(clientId, { redirectUri })
+      const { access_token } = await installed.tokens()
+      expect(await ping(app, access_token)).toBe(200)
+    }
+  })
+})
+
+describe('§5 nothing is written for whoever only names an address (DS-03)', () => {
+  test('the row comes with the consent, and not with a request, a login or a refusal', async () => {
+    const clientId = publish()
+    const rows = () => count(app.database, 'oauth2server_client')
+    const before = rows()
+    const client = device(clientId)
+    await (await client.agent.browse(client.url())).body?.cancel()
+    expect(rows()).toBe(before)
+    const refused = await client.ask({}, 'no')
+    expect(refused.searchParams.get('error')).toBe('access_denied')
+    expect(rows()).toBe(before)
+    await client.code()
+    expect(rows()).toBe(before + 1)
+  })
+
+  test('at the token endpoint neither', async () => {
+    const clientId = publish()
+    const before = count(app.database, 'oauth2server_client')
+    const answer = await device(clientId).refresh('nothing')
+    expect(refusal(answer)).toBe('400 invalid_grant')
+    expect(count(app.database, 'oauth2server_client')).toBe(before)
+  })
+})
+
+describe('the whole flow', () => {
+  test('§1 oauth4webapi: a public client that was never here gets, uses and refreshes a token', async () => {
+    const insecure = { [oauth.allowInsecureRequests]: true }
+    const clientId = publish({ redirect_uris: ['http://localhost/callback'] })
+    const redirectUri = 'http://localhost:3210/callback'
+    const issuer = new URL(app.issuer)
+    const as = await oauth.processDiscoveryResponse(
+      issuer,
+      await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
+    )
+    expect(as.client_id_metadata_document_supported).toBe(true)
+    const client: oauth.Client = { client_id: clientId }
+    const verifier = oauth.generateRandomCodeVerifier()
+    const url = new URL(as.authorization_endpoint ?? '')
+    url.search = new URLSearchParams({
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      scope: 'notes:read',
+      state: 's',
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    }).toString()
+    const answer = oauth.validateAuthResponse(
+      as,
+      client,
+      await new UserAgent().authorize(app, url),
+      's',
+    )
+    const none = oauth.None()
+    const tokens = await oauth.processAuthorizationCodeResponse(
+      as,
+      client,
+      await oauth.authorizationCodeGrantRequest(
+        as,
+        client,
+        none,
+        answer,
+        redirectUri,
+        verifier,
+        insecure,
+      ),
+    )
+    expect(await ping(app, tokens.access_token)).toBe(200)
+    const refreshed = await oauth.processRefreshTokenResponse(
+      as,
+      client,
+      await oauth.refreshTokenGrantRequest(as, client, none, tokens.refresh_token ?? '', insecure),
+    )
+    expect(await ping(app, refreshed.access_token)).toBe(200)
+    expect(timesAsked(clientId)).toBe(1)
+  })
+
+  test('§8.2 a client with private_key_jwt has to prove itself, by keys in the document or at its address', async () => {
+    const key = await newClientKey()
+    const path = `/jwks-${++paths}.json`
+    site.serve(path, jwksOf(key))
+    const ids = [
+      publish({ token_endpoint_auth_method: 'private_key_jwt', jwks: JSON.parse(jwksOf(key)) }),
+      publish({ token_endpoint_auth_method: 'private_key_jwt', jwks_uri: site.url(path) }),
+    ]
+    for (const clientId of ids) {
+      const client = device(clientId)
+      const code = await client.code()
+      expect(refusal(await client.redeem(code))).toBe('401 invalid_client')
+      const evil = await newClientKey('ES256', { kid: key.jwk.kid ?? '' })
+      const by = async (own: typeof key) => ({
+        client_id: undefined,
+        client_assertion_type: jwtBearer,
+        client_assertion: await assertionOf(app, clientId, own),
+      })
+      expect(refusal(await client.redeem(code, await by(evil)))).toBe('401 invalid_client')
+      const { status, body } = await client.redeem(code, await by(key))
+      expect(status).toBe(200)
+      expect((await client.refresh(body.refresh_token, await by(key))).status).toBe(200)
+      expect(refusal(await client.refresh(body.refresh_token))).toBe('401 invalid_client')
+      const machine = await client.token({ grant_type: 'client_credentials', ...(await by(key)) })
+      expect(refusal(machine)).toBe('400 unauthorized_client')
+    }
+  })
+
+  test('§8.5 the consent page names the host of the client, and warns that nobody has checked it', async () => {
+    const clientId = publish({
+      client_name: 'Well known',
+      client_uri: 'https://well-known.example',
+    })
+    const client = device(clientId)
+    await client.agent.logIn(app)
+    const html = await (await client.agent.browse(client.url())).text()
+    expect(html).toContain(new URL(clientId).host)
+    expect(html).toContain('Nobody here has checked it')
+    // Somebody else's site is no site of theirs (§8.1).
+    expect(html).not.toContain('well-known.example')
+    const own = publish({ client_uri: site.url('/about'), logo_uri: site.url('/logo.svg') })
+    const page = await (await client.agent.browse(device(own).url())).text()
+    expect(page).toContain(site.url('/about'))
+    expect(page).not.toContain('logo.svg')
+    expect(site.requests.some(({ url }) => url === '/logo.svg' || url === '/about')).toBe(false)
+  })
+
+  test('consent is never remembered, for confidential ones either', async () => {
+    const key = await newClientKey()
+    const jwks = JSON.parse(jwksOf(key))
+    for (const more of [{}, { token_endpoint_auth_method: 'private_key_jwt', jwks }]) {
+      const client = device(publish(more))
+      await client.code()
+      const page = await client.agent.browse(client.url())
+      expect(page.status).toBe(200)
+      expect(formIn(await page.text()).hidden).toHaveProperty('authorization_request')
+      const silent = await client.agent.fetch(client.url({ prompt: 'none' }))
+      const answer = new URL(silent.headers.get('location') ?? '')
+      expect(answer.searchParams.get('error')).toBe('consent_required')
+    }
+  })
+})
+
+describe('many installations share one client id', () => {
+  test('two users, and one user on two devices: revoking one leaves the others', async () => {
+    const clientId = publish()
+    const other = await app.server.users.create({
+      email: 'user-b@example.org',
+      password: app.password,
+    })
+    const asOther = new TestClient(
+      { ...app, user: other, log: app.log },
+      new UserAgent(),
+      { clientId, clientSecret: '', redirectUri: callback },
+      'none',
+    )
+    const [laptop, phone, others] = [
+      await device(clientId).tokens(),
+      await device(clientId).tokens(),
+      await asOther.tokens(),
+    ]
+    const alive = async () =>
+      Promise.all([laptop, phone, others].map(({ access_token }) => ping(app, access_token)))
+    expect(await alive()).toEqual([200, 200, 200])
+    const found = await app.server.tokens.find({ accessToken: laptop.access_token })
+    if (!found) throw new Error('There is no token.')
+    await app.server.tokens.revoke(found.token)
+    expect(await alive()).toEqual([401, 200, 200])
+    const phoneClient = device(clientId)
+    expect((await phoneClient.refresh(phone.refresh_token)).status).toBe(200)
+    expect(refusal(await phoneClient.refresh(laptop.refresh_token))).toBe('400 invalid_grant')
+    expect((await device(clientId).refresh(others.refresh_token)).status).toBe(200)
+  })
+
+  test('a settings page takes an application back on all devices of one user, though its id is an address', async () => {
+    const clientId = publish()
+    const other = await app.server.users.create({
+      email: 'user-b@example.org',
+      password: app.password,
+    })
+    const asOther = new TestClient(
+      { ...app, user: other, log: app.log },
+      new UserAgent(),
+      { clientId, clientSecret: '', redirectUri: callback },
+      'none',
+    )
+    const [laptop, phone, others] = [
+      await device(clientId).tokens(),
+      await device(clientId).tokens(),
+      await asOther.tokens(),
+    ]
+    const agent = new UserAgent()
+    await agent.logIn(app)
+    const page = await agent.browse(`${app.issuer}/account/settings/applications/`)
+    const html = await page.text()
+    const action = `/account/settings/applications/authorized/${encodeURIComponent(clientId)}/revoke/`
+    expect(html).toContain(action)
+    expect(html).toContain(new URL(clientId).host)
+    const { hidden } = formIn(html)
+    const answer = await agent.fetch(`${app.issuer}${action}`, {
+      method: 'POST',
+      body: new URLSearchParams(hidden),
+    })
+    expect(answer.status).toBe(303)
+    expect(answer.headers.get('location')).toBe('/account/settings/applications/')
+    const alive = [laptop, phone, others].map(({ access_token }) => ping(app, access_token))
+    expect(await Promise.all(alive)).toEqual([401, 401, 200])
+  })
+
+  test('nobody owns it: no page lets a user change or delete it', async () => {
+    const clientId = publish()
+    const client = device(clientId)
+    await client.code()
+    const at = `${app.issuer}/account/settings/applications/clients/${encodeURIComponent(clientId)}/`
+    expect((await client.agent.fetch(at)).status).toBe(404)
+    const listed = await client.agent.browse(`${app.issuer}/account/settings/applications/`)
+    const html = await listed.text()
+    const form = { method: 'POST', body: new URLSearchParams(formIn(html).hidden) }
+    expect((await client.agent.fetch(`${at}reset/`, form)).status).toBe(404)
+    expect(html).not.toContain(`clients/${encodeURIComponent(clientId)}`)
+  })
+})
+
+describe('§8.4 a document that changes', () => {
+  const later = 61
+  const clientOf = async (clientId: string) => {
+    const client = await app.server.clients.find(clientId)
+    if (!client) throw new Error('There is no such client.')
+    return client
+  }
+
+  test('§5 it is fetched again, and its redirect URIs, its name and its keys with it', async () => {
+    const clientId = publish()
+    const client = device(clientId)
+    const tokens = await client.tokens()
+    const code = await client.code()
+    const moved = 'https://client.example/moved'
+    publish({ redirect_uris: [moved], client_name: 'Renamed' }, { path: pathOf(clientId) })
+    app.advance(later - 10)
+    expect((await clientOf(clientId)).redirectUris).toEqual([callback])
+    app.advance(10)
+    expect((await client.refresh(tokens.refresh_token)).status).toBe(200)
+    expect(await clientOf(clientId)).toMatchObject({ redirectUris: [moved], name: 'Renamed' })
+    // P-25: a code that is bound to a redirect URI which is gone is worthless.
+    expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
+    const { text } = await errorPage(clientId, { redirect_uri: callback })
+    expect(text).toContain('not registered')
+    expect(await device(clientId, { redirectUri: moved }).code()).toMatch(/^\w+$/)
+  })
+
+  test('a confidential client that becomes public loses what it was granted', async () => {
+    const key = await newClientKey()
+    const clientId = publish({
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks: JSON.parse(jwksOf(key)),
+    })
+    const client = device(clientId)
+    const given = {
+      client_id: undefined,
+      client_assertion_type: jwtBearer,
+      client_assertion: await assertionOf(app, clientId, key),
+    }
+    const { body } = await client.redeem(await client.code(), given)
+    expect(await ping(app, body.access_token)).toBe(200)
+    publish({}, { path: pathOf(clientId) })
+    app.advance(later)
+    expect(refusal(await client.refresh(body.refresh_token))).toBe('400 invalid_grant')
+    expect(await ping(app, body.access_token)).toBe(401)
+    expect((await clientOf(clientId)).isConfidential).toBe(false)
+  })
+
+  test('a public client that becomes confidential has to prove itself from then on', async () => {
+    const clientId = publish()
+    const client = device(clientId)
+    const { refresh_token } = await client.tokens()
+    const key = await newClientKey()
+    const jwks = JSON.parse(jwksOf(key))
+    publish({ token_endpoint_auth_method: 'private_key_jwt', jwks }, { path: pathOf(clientId) })
+    app.advance(later)
+    expect(refusal(await client.refresh(refresh_token))).toBe('401 invalid_client')
+    const given = {
+      client_id: undefined,
+      client_assertion_type: jwtBearer,
+      client_assertion: await assertionOf(app, clientId, key),
+    }
+    expect((await client.refresh(refresh_token, given)).status).toBe(200)
+  })
+
+  test('an administrator has the last word: what was disabled stays so, whatever the document says', async () => {
+    const clientId = publish({}, { headers: { 'cache-control': 'no-store' } })
+    const client = device(clientId)
+    const tokens = await client.tokens()
+    const before = await clientOf(clientId)
+    await app.server.clients.mark(clientId, { isDisabled: true })
+    // Somebody agrees at the very moment.
+    await app.server.clients.keep(before)
+    expect((await clientOf(clientId)).isDisabled).toBe(true)
+    publish({ client_name: 'Another' }, { path: pathOf(clientId) })
+    for (const after of [0, later, 90_000]) {
+      app.advance(after)
+      expect((await errorPage(clientId)).text).toContain('The client is unknown.')
+      expect(refusal(await client.refresh(tokens.refresh_token))).toBe('401 invalid_client')
+      expect(await ping(app, tokens.access_token)).toBe(401)
+    }
+    expect((await clientOf(clientId)).isDisabled).toBe(true)
+    // Not even where nobody uses it any more, and such clients are swept away.
+    await app.server.authorizedApplications.revoke(app.user.id, clientId)
+    app.advance(40 * 86_400)
+    while ((await app.server.sweep()) > 0);
+    expect(count(app.database, 'oauth2server_authorization')).toBe(0)
+    expect((await clientOf(clientId)).isDisabled).toBe(true)
+    expect((await errorPage(clientId)).text).toContain('The client is unknown.')
+    await app.server.clients.mark(clientId, { isDisabled: false })
+    expect(await isShown(clientId)).toBe('/login')
+  })
+
+  test('the mark of who was checked stays, until the document says another name or leads elsewhere', async () => {
+    const clientId = publish()
+    const client = device(clientId)
+    await client.code()
+    await app.server.clients.mark(clientId, { isVerified: true })
+    const page = await client.agent.browse(client.url())
+    expect(await page.text()).not.toContain('Nobody here has checked it')
+    app.advance(later)
+    await client.code()
+    expect((await clientOf(clientId)).isVerified).toBe(true)
+    publish({ redirect_uris: [callback, 'https://evil.example/'] }, { path: pathOf(clientId) })
+    app.advance(later)
+    await client.code()
+    expect((await clientOf(clientId)).isVerified).toBe(false)
+  })
+
+  test('when the option is switched off, such clients are unknown', async () => {
+    const clientId = publish()
+    const { refresh_token } = await device(clientId).tokens()
+    await using off = await start({
+      clientIdMetadataDocuments: false,
+      beside: app,
+      issuer: app.issuer,
+    })
+    const answer = await off.server.fetch(
+      new Request(`${app.issuer}/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          grant_type: 'refresh_token',
+          client_id: clientId,
+          refresh_token,
+        }),
+      }),
+    )
+    expect(answer.status).toBe(401)
+    expect(await answer.json()).toMatchObject({ error: 'invalid_client' })
+  })
+
+  test('a row that was tampered with is refused, and not written over', async () => {
+    const clientId = publish()
+    const client = device(clientId)
+    const { refresh_token } = await client.tokens()
+    await app.server.clients.mark(clientId, { isDisabled: true })
+    execute(
+      app.database,
+      'update oauth2server_client set is_disabled = 0 where client_id = ?',
+      clientId,
+    )
+    expect((await errorPage(clientId)).text).toContain('The client is unknown.')
+    expect(refusal(await client.refresh(refresh_token))).toBe('401 invalid_client')
+    const [row] = query(
+      app.database,
+      'select is_disabled from oauth2server_client where client_id = ?',
+      clientId,
+    )
+    expect(row).toEqual({ is_disabled: 0 })
+  })
+})
+
+describe('§5.1 a document that is not to be had', () => {
+  test('§5.1 no authorization begins: a clear error page, and nobody is sent anywhere', async () => {
+    const clientId = publish()
+    await device(clientId).code()
+    site.answer(pathOf(clientId), (_request, response) => response.writeHead(500).end())
+    app.advance(61)
+    const { status, text } = await errorPage(clientId)
+    expect(status).toBe(400)
+    expect(text).toContain(
+      'The metadata document of the client could not be fetched: It was answered with the status 500.',
+    )
+  })
+
+  test('a client that is kept here goes on for a day; then it is asked to come again', async () => {
+    const clientId = publish()
+    const client = device(clientId)
+    let { refresh_token } = await client.tokens()
+    site.answer(pathOf(clientId), (_request, response) => response.writeHead(503).end())
+    for (const after of [61, 3_600, 80_000]) {
+      app.advance(after)
+      const { status, body } = await client.refresh(refresh_token)
+      expect(status).toBe(200)
+      refresh_token = body.refresh_token
+    }
+    app.advance(3_600)
+    const away = await client.refresh(refresh_token)
+    expect(refusal(away)).toBe('503 temporarily_unavailable')
+    expect(away.headers.get('retry-after')).toBe('5')
+    // Nothing was lost meanwhile.
+    publish({}, { path: pathOf(clientId) })
+    app.advance(4)
+    expect((await client.refresh(refresh_token)).status).toBe(200)
+  })
+
+  test('one that is not valid any more is refused after that day', async () => {
+    const clientId = publish()
+    const client = device(clientId)
+    const { refresh_token } = await client.tokens()
+    publish({ client_id: 'https://client.example/other' }, { path: pathOf(clientId) })
+    app.advance(61)
+    const { status, body } = await client.refresh(refresh_token)
+    expect(status).toBe(200)
+    app.advance(90_000)
+    expect(refusal(await client.refresh(body.refresh_token))).toBe('401 invalid_client')
+  })
+
+  test('a client that is not kept here is told so', async () => {
+    const gone = site.url('/nowhere.json')
+    expect(refusal(await device(gone).refresh('x'))).toBe('401 invalid_client')
+    const path = `/down-${++paths}`
+    site.answer(path, (_request, response) => response.writeHead(503).end())
+    expect(refusal(await device(site.url(path)).refresh('x'))).toBe('503 temporarily_unavailable')
+    const bad = (await tokenRequest(app.issuer, {
+      grant_type: 'refresh_token',
+      client_id: 'https://client.example',
+      refresh_token: 'x',
+    })) as unknown as TokenAnswer
+    expect(refusal(bad)).toBe('401 invalid_client')
+  })
+
+  test('§5.2 a document that is wrong is not kept: the next one is taken at once', async () => {
+    const clientId = publish({ redirect_uris: [] }, { headers: { 'cache-control': 'max-age=600' } })
+    expect((await errorPage(clientId)).text).toContain('redirect_uris is missing.')
+    publish({}, { path: pathOf(clientId) })
+    app.advance(4)
+    expect(await isShown(clientId)).toBe('/login')
+  })
+})
+
+describe('§5.2, §9.1 how often is asked', () => {
+  test('§5.2 as the cache headers say: a whole login asks once', async () => {
+    const clientId = publish({}, { headers: { 'cache-control': 'max-age=3600' } })
+    const client = device(clientId)
+    const { refresh_token } = await client.tokens()
+    app.advance(3_500)
+    expect((await client.refresh(refresh_token)).status).toBe(200)
+    expect(timesAsked(clientId)).toBe(1)
+    app.advance(200)
+    await client.code()
+    expect(timesAsked(clientId)).toBe(2)
+  })
+
+  test('DS-05 from one address at most 60 unknown documents a minute are asked for, wherever they are named', async () => {
+    const begin = site.requests.length
+    const pkce: Pkce = newPkce()
+    const name = async (index: number): Promise<string> => {
+      const clientId = site.url(`/flood-${index}.json`)
+      const url = device(clientId).url({ code_challenge: pkce.challenge })
+      const ways = [
+        () => fetch(url, { redirect: 'manual' }),
+        () =>
+          fetch(`${app.issuer}/oauth/token`, {
+            method: 'POST',
+            body: new URLSearchParams({ grant_type: 'refresh_token', client_id: clientId }),
+          }),
+        () =>
+          fetch(
+            `${app.issuer}/login?${new URLSearchParams({ next: url.slice(app.issuer.length) })}`,
+          ),
+      ]
+      const response = await ways[index % 3]?.()
+      const said = `${response?.headers.get('location')} ${await response?.text()}`
+      return said.includes('Too') ? `too many ${response?.status}` : String(response?.status)
+    }
+    const answers: string[] = []
+    for (let index = 0; index < 75; index += 1) answers.push(await name(index))
+    expect(site.requests.length - begin).toBe(60)
+    expect(answers.filter((answer) => answer.startsWith('too many')).length).toBeGreaterThan(5)
+    // It is no verdict on the client.
+    expect(answers).toContain('too many 429')
+    expect(answers).not.toContain('too many 401')
+    // Others are not in their way: a document that is known needs no request.
+    app.advance(60)
+    const clientId = publish()
+    expect(await isShown(clientId)).toBe('/login')
+  })
+})
+
+test('http on this very machine is for tests alone', async () => {
+  const { createServer } = await import('node:http')
+  const server = createServer((request, response) => {
+    const client_id = `http://localhost:${port}${request.url}`
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ client_id, redirect_uris: [callback] }))
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as { port: number }
+  try {
+    expect(await isShown(`http://localhost:${port}/client.json`)).toBe('/login')
+    await using safe = await start({ dangerouslyAllowPrivateAddresses: false })
+    const client = device(`http://localhost:${port}/client.json`, { server: safe })
+    const page = await client.agent.browse(client.url())
+    expect(new URL(page.address).pathname).toBe('/oauth/errors')
+  } finally {
+    server.close()
+  }
+})

@@ -1,0 +1,268 @@
+import { type AroundStore, StoreUnavailable } from 'svc-oauth2server'
+import { describe, expect, test } from 'vitest'
+import { basicOf, postForm } from '../support/form.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { from, guesser, here, elsewhere as other, reached, start, waitOf } from './support.ts'
+
+const limits = {
+  wrongPasswordsOfAccount: { points: 3, seconds: 600 },
+  wrongPasswords: { points: 8, seconds: 600 },
+}
+
+describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
+  test('of one account from one address: then the form again with 429, whatever the password is', async () => {
+    await using app = await start({ limits })
+    const guess = guesser(app, here)
+    for (let wrong = 0; wrong < 3; wrong += 1)
+      expect((await guess(`guess ${wrong}`)).status).toBe(403)
+    const refused = await guess(app.password)
+    expect(refused.status).toBe(429)
+    expect(waitOf(refused)).toBeGreaterThan(0)
+    expect(waitOf(refused)).toBeLessThanOrEqual(600)
+    const html = await refused.text()
+    expect(html).toContain('Too many wrong passwords')
+    expect(html).toContain('name="password"')
+    expect(html).toContain(app.user.email)
+    expect(refused.headers.get('set-cookie') ?? '').not.toContain('Max-Age')
+    app.advance(600)
+    expect((await guess(app.password)).status).toBe(303)
+  })
+
+  test('the account alone locks nobody out: its user comes in from elsewhere', async () => {
+    await using app = await start({ limits })
+    for (let wrong = 0; wrong < 5; wrong += 1) await guesser(app, here)(`guess ${wrong}`)
+    expect((await guesser(app, here)(app.password)).status).toBe(429)
+    expect((await guesser(app, other)(app.password)).status).toBe(303)
+  })
+
+  test('one network of IPv6 is one address', async () => {
+    await using app = await start({ limits })
+    for (let wrong = 0; wrong < 3; wrong += 1)
+      expect((await guesser(app, `2001:db8:0:1::${wrong + 1}`)('guess')).status).toBe(403)
+    expect((await guesser(app, '2001:db8:0:1:ffff::9')(app.password)).status).toBe(429)
+    expect((await guesser(app, '2001:db8:0:2::1')(app.password)).status).toBe(303)
+  })
+
+  test('a right one resets nothing, and right ones alone reach no limit', async () => {
+    await using app = await start({ limits })
+    const guess = guesser(app, here)
+    for (let right = 0; right < 6; right += 1) expect((await guess(app.password)).status).toBe(303)
+    for (const wrong of ['1', '2']) expect((await guess(wrong)).status).toBe(403)
+    expect((await guess(app.password)).status).toBe(303)
+    expect((await guess('3')).status).toBe(403)
+    expect((await guess('4')).status).toBe(429)
+  })
+
+  test('however it is written, it is one account; unknown ones are counted like known ones', async () => {
+    await using app = await start({ limits })
+    const guess = guesser(app, here)
+    const { email } = app.user
+    for (const written of [email, email.toUpperCase(), ` ${email} `])
+      expect((await guess('wrong', written)).status).toBe(403)
+    expect((await guess('wrong', email)).status).toBe(429)
+    for (let wrong = 0; wrong < 3; wrong += 1)
+      expect((await guess('wrong', 'nobody@example.org')).status).toBe(403)
+    expect((await guess('wrong', 'nobody@example.org')).status).toBe(429)
+  })
+
+  test('many at once are no more than one after the other', async () => {
+    await using app = await start({ limits })
+    const guess = guesser(app, here)
+    await guess('first')
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => guess(`${index}`)))
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 403)).toHaveLength(2)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10)
+  })
+
+  test('neither are many at once of many accounts; whoever was put off may try again', async () => {
+    await using app = await start({ limits })
+    const guess = guesser(app, here)
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => guess('wrong', `user-${index}@example.org`)),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(new Set(statuses)).toEqual(new Set([403, 429]))
+    expect(statuses.filter((status) => status === 403).length).toBeLessThan(16)
+    expect((await guess(app.password)).status).toBe(429)
+    app.advance(600)
+    const right = await Promise.all([guess(app.password), guess(app.password)])
+    expect(right.map(({ status }) => status)).toEqual([303, 303])
+  })
+
+  test('of many accounts from one address: nobody comes in from there, and everybody from elsewhere', async () => {
+    await using app = await start({ limits })
+    const guess = guesser(app, here)
+    for (let account = 0; account < 8; account += 1)
+      expect((await guess('wrong', `user-${account}@example.org`)).status).toBe(403)
+    const refused = await guess(app.password)
+    expect(refused.status).toBe(429)
+    expect(waitOf(refused)).toBeGreaterThan(0)
+    expect((await guesser(app, other)(app.password)).status).toBe(303)
+    app.advance(600)
+    expect((await guess(app.password)).status).toBe(303)
+  })
+
+  test('a script is answered by JSON', async () => {
+    await using app = await start({ limits })
+    const guess = guesser(app, here)
+    for (let wrong = 0; wrong < 3; wrong += 1) await guess('wrong')
+    const page = await fetch(`${app.issuer}/login`, { headers: from(here) })
+    const cookie = page.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const [, csrf_token = ''] = /name="csrf_token" value="([^"]+)"/.exec(await page.text()) ?? []
+    const answer = await postForm(
+      `${app.issuer}/login`,
+      { email: app.user.email, password: 'wrong', csrf_token },
+      { ...from(here), cookie, accept: 'application/json' },
+    )
+    expect([answer.status, answer.body.error]).toEqual([429, 'temporarily_unavailable'])
+    expect(waitOf(answer)).toBeGreaterThan(0)
+  })
+
+  test.each(['de', 'ar', 'ja'])(
+    'the sentence is in the language of the reader: %s',
+    async (lang) => {
+      await using app = await start({ limits })
+      const guess = guesser(app, here)
+      for (let wrong = 0; wrong < 3; wrong += 1) await guess('wrong')
+      const messages = await import(`../../src/pages/messages/${lang}.ts`)
+      const sentence: string = messages[lang].login.tooMany
+      const page = await fetch(`${app.issuer}/login`, { headers: from(here) })
+      const cookie = page.headers.get('set-cookie')?.split(';')[0] ?? ''
+      const [, csrf_token = ''] = /name="csrf_token" value="([^"]+)"/.exec(await page.text()) ?? []
+      const body = new URLSearchParams({ email: app.user.email, password: 'wrong', csrf_token })
+      const headers = { ...from(here), cookie, 'accept-language': lang }
+      const answer = await fetch(`${app.issuer}/login`, { method: 'POST', body, headers })
+      expect(answer.status).toBe(429)
+      expect(await answer.text()).toContain(sentence)
+    },
+  )
+
+  test('a form without the CSRF token is no try, and neither is one without a password', async () => {
+    await using app = await start({ limits })
+    const guess = guesser(app, here)
+    const body = new URLSearchParams({ email: app.user.email, password: 'wrong' })
+    for (let times = 0; times < 5; times += 1) {
+      await fetch(`${app.issuer}/login`, { method: 'POST', body, headers: from(here) })
+      await guess('')
+    }
+    expect((await guess(app.password)).status).toBe(303)
+  })
+
+  test('the log says it once for each limit and address, without the account', async () => {
+    await using app = await start({ limits })
+    for (let wrong = 0; wrong < 7; wrong += 1) await guesser(app, here)('wrong')
+    for (let wrong = 0; wrong < 4; wrong += 1) await guesser(app, other)('wrong')
+    expect(reached(app)).toEqual([
+      ['wrongPasswordsOfAccount', here],
+      ['wrongPasswordsOfAccount', other],
+    ])
+    const told = app.log.filter(({ event }) => event === 'limit.reached')
+    expect(JSON.stringify(told)).not.toContain(app.user.email)
+    app.advance(600)
+    for (let wrong = 0; wrong < 4; wrong += 1) await guesser(app, here)('wrong')
+    expect(reached(app)).toHaveLength(3)
+  })
+
+  test('what was counted is removed when it has ended', async () => {
+    await using app = await start({ limits })
+    for (let wrong = 0; wrong < 8; wrong += 1)
+      await guesser(app, here)('wrong', `user-${wrong}@example.org`)
+    const rows = () => app.query("select key from oauth2server_transient where key like 'limit:%'")
+    expect((await rows()).length).toBeGreaterThan(0)
+    expect(JSON.stringify(await rows())).not.toMatch(/192\.0\.2|example\.org/)
+    app.advance(1_200)
+    await app.server.sweep()
+    expect(await rows()).toEqual([])
+  })
+})
+
+describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
+  const allowedGrantTypes = ['password', 'refresh_token'] as const
+  const grant = async (app: TestServer, password: string, address: string = here) => {
+    const client = await clientOf(app)
+    const fields = { grant_type: 'password', username: app.user.email, password }
+    return postForm(`${app.issuer}/oauth/token`, fields, { ...basicOf(client), ...from(address) })
+  }
+  const clients = new WeakMap<TestServer, ReturnType<TestServer['client']>>()
+  const clientOf = (app: TestServer) => {
+    const client = clients.get(app) ?? app.client()
+    clients.set(app, client)
+    return client
+  }
+
+  test('are counted with those of the login page', async () => {
+    await using app = await start({ limits, allowedGrantTypes })
+    expect((await guesser(app, here)('wrong')).status).toBe(403)
+    for (let wrong = 0; wrong < 2; wrong += 1) expect((await grant(app, 'wrong')).status).toBe(400)
+    const refused = await grant(app, app.password)
+    expect([refused.status, refused.body.error]).toEqual([429, 'temporarily_unavailable'])
+    expect(waitOf(refused)).toBeGreaterThan(0)
+    expect((await guesser(app, here)(app.password)).status).toBe(429)
+    expect((await grant(app, app.password, other)).status).toBe(200)
+  })
+
+  test('nothing is hashed for whoever is refused', async () => {
+    const asked: string[] = []
+    await using app = await start({
+      limits,
+      allowedGrantTypes,
+      getUser: (email, password, next) => {
+        asked.push(password)
+        return next(email, password)
+      },
+    })
+    for (let wrong = 0; wrong < 6; wrong += 1) await grant(app, `guess ${wrong}`)
+    expect(asked).toEqual(['guess 0', 'guess 1', 'guess 2'])
+  })
+
+  test('a check that fails is no wrong password: it counts for nobody', async () => {
+    let isBroken = true
+    await using app = await start({
+      limits,
+      allowedGrantTypes,
+      getUser: (email, password, next) => {
+        if (isBroken) throw new StoreUnavailable('away')
+        return next(email, password)
+      },
+    })
+    for (let times = 0; times < 6; times += 1)
+      expect((await grant(app, app.password)).status).toBe(503)
+    isBroken = false
+    expect((await grant(app, app.password)).status).toBe(200)
+  })
+})
+
+test('without the shared counters, each node counts alone: no more than the limit are tried', async () => {
+  let isAway = false
+  const aroundStore: AroundStore = ({ name }, run) => {
+    if (isAway && name.startsWith('transients.')) throw new StoreUnavailable('gone')
+    return run()
+  }
+  await using app = await start({ limits, aroundStore })
+  const guess = guesser(app, here)
+  isAway = true
+  for (let right = 0; right < 5; right += 1) expect((await guess(app.password)).status).toBe(303)
+  for (let wrong = 0; wrong < 3; wrong += 1) expect((await guess('wrong')).status).toBe(403)
+  const refused = await guess(app.password)
+  expect(refused.status).toBe(429)
+  expect(waitOf(refused)).toBeGreaterThan(0)
+  expect((await guesser(app, other)(app.password)).status).toBe(303)
+})
+
+test('two nodes count together', async () => {
+  await using app = await start({ limits })
+  await using node = await startServer({ beside: app, limits, trustedProxies: ['127.0.0.1'] })
+  expect((await guesser(app, here)('wrong')).status).toBe(403)
+  expect((await guesser(node, here)('wrong')).status).toBe(403)
+  expect((await guesser(app, here)('wrong')).status).toBe(403)
+  for (const at of [app, node]) expect((await guesser(at, here)(app.password)).status).toBe(429)
+})
+
+test('dangerouslyIgnoreLimits: passwords can be guessed without an end, and the start warns', async () => {
+  await using app = await start({ limits, dangerouslyIgnoreLimits: true })
+  for (let wrong = 0; wrong < 5; wrong += 1)
+    expect((await guesser(app, here)('wrong')).status).toBe(403)
+  const warned = app.log.filter(({ event }) => event === 'settings.loosened')
+  expect(warned.map(({ message }) => message).join()).toContain('Limits are ignored')
+})

@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest'
+import { at, Person } from '../pages/settings/support.ts'
+import { basicOf, postForm } from '../support/form.ts'
+import { startServer } from '../support/server.ts'
+import { logIn } from '../support/session.ts'
+import { ping, TestClient, UserAgent } from '../support/user-agent.ts'
+
+const field = { name: 'App', redirect_uris: 'https://client.example/cb' }
+
+describe('clientsPerUser', () => {
+  test('the form says when there are so many, and others can be registered once one is gone', async () => {
+    await using app = await startServer({ clientsPerUser: 2 })
+    const somebody = await Person.logIn(app)
+    const create = () => somebody.post(at.newClient, { ...field, form_id: `${Math.random()}` })
+    expect([(await create()).status, (await create()).status]).toEqual([303, 303])
+    const refused = await create()
+    expect(refused.status).toBe(400)
+    expect(refused.text).toContain('You can register at most 2 applications.')
+    const clients = await app.server.clients.ofOwner(app.user.id, { after: null, limit: 9 })
+    expect(clients.items).toHaveLength(2)
+    await app.server.clients.delete(clients.items[0]?.client.clientId ?? '')
+    expect((await create()).status).toBe(303)
+    // Another user has as many again, and so has whoever runs the server.
+    const stranger = await Person.stranger(app)
+    expect((await stranger.post(at.newClient, { ...field, form_id: 'x' })).status).toBe(303)
+    await app.client()
+  })
+
+  test('a script is told by JSON', async () => {
+    await using app = await startServer({ clientsPerUser: 0 })
+    const { session } = await Person.logIn(app)
+    const answer = await session.agent.fetch(`${app.issuer}${at.newClient}`, {
+      method: 'POST',
+      body: JSON.stringify(field),
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        authorization: `Bearer ${session.jwt}`,
+      },
+    })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ error: 'invalid_request', field: 'user_id' })
+  })
+
+  test('many at once are no more', async () => {
+    await using app = await startServer({ clientsPerUser: 3 })
+    const somebody = await Person.logIn(app)
+    const pages = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        somebody.post(at.newClient, { ...field, name: `App ${index}`, form_id: `${index}` }),
+      ),
+    )
+    expect(pages.filter(({ status }) => status === 303)).toHaveLength(3)
+    expect(pages.filter(({ status }) => status === 400)).toHaveLength(9)
+  })
+})
+
+describe('personalTokensPerUser', () => {
+  test('the form says when there are so many; internal ones do not count, and other tools are not held up', async () => {
+    await using app = await startServer({ personalTokensPerUser: 2 })
+    const somebody = await Person.logIn(app)
+    await app.server.tokens.createPersonal('Internal', app.user.id, { isInternal: true })
+    const create = (name: string) => somebody.post(at.newToken, { name, form_id: name })
+    expect([(await create('a')).status, (await create('b')).status]).toEqual([303, 303])
+    const refused = await create('c')
+    expect(refused.status).toBe(400)
+    expect(refused.text).toContain('You can have at most 2 personal tokens.')
+    await app.personalToken()
+    const { items } = await app.server.personalTokens.of(app.user.id, { after: null, limit: 9 })
+    expect(items).toHaveLength(3)
+  })
+
+  test('a former value that is valid still is no second token', async () => {
+    await using app = await startServer({ personalTokensPerUser: 2 })
+    const somebody = await Person.logIn(app)
+    const { id } = await app.server.tokens.createPersonal('Old', app.user.id)
+    await app.server.personalTokens.rotate(id, { overlap: 3_600 })
+    expect((await somebody.post(at.newToken, { name: 'b', form_id: 'b' })).status).toBe(303)
+    expect((await somebody.post(at.newToken, { name: 'c', form_id: 'c' })).status).toBe(400)
+  })
+
+  test('many at once are no more', async () => {
+    await using app = await startServer({ personalTokensPerUser: 3 })
+    const somebody = await Person.logIn(app)
+    const pages = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        somebody.post(at.newToken, { name: `Token ${index}`, form_id: `${index}` }),
+      ),
+    )
+    expect(pages.filter(({ status }) => status === 303)).toHaveLength(3)
+  })
+})
+
+describe('sessionsPerUser', () => {
+  test('with one more login the oldest one ends', async () => {
+    await using app = await startServer({ sessionsPerUser: 2 })
+    const people: Person[] = []
+    for (let browser = 0; browser < 3; browser += 1) {
+      people.push(await Person.logIn(app))
+      app.advance(1)
+    }
+    const stranger = await Person.stranger(app)
+    const isIn = async (person: Person) => (await person.get('/')).html.includes(person.user.email)
+    expect(await Promise.all([...people, stranger].map(isIn))).toEqual([false, true, true, true])
+    expect(await app.query('select id from oauth2server_session')).toHaveLength(3)
+  })
+
+  test('a browser that logs in again takes the place of its own session', async () => {
+    await using app = await startServer({ sessionsPerUser: 2 })
+    const first = await Person.logIn(app)
+    const { agent } = await logIn(app)
+    for (let times = 0; times < 3; times += 1) {
+      app.advance(1)
+      const page = await agent.browse(`${app.issuer}/login?prompt=login`)
+      const { user, password } = app
+      expect((await agent.submit(page, { email: user.email, password })).status).toBe(303)
+    }
+    expect((await first.get('/')).html).toContain(app.user.email)
+  })
+
+  test('the one that was just begun stays, also where many begin at the same moment', async () => {
+    await using app = await startServer({ sessionsPerUser: 1 })
+    await logIn(app)
+    const last = await Person.logIn(app)
+    expect((await last.get('/')).html).toContain(app.user.email)
+    await Promise.all(Array.from({ length: 5 }, () => logIn(app)))
+    expect(await app.query('select id from oauth2server_session')).toHaveLength(1)
+  })
+})
+
+describe('authorizationsPerApplication', () => {
+  test('with one more the oldest ends, of this application and this user alone', async () => {
+    await using app = await startServer({ authorizationsPerApplication: 2 })
+    const agent = new UserAgent()
+    const client = await TestClient.register(app, agent)
+    const another = await TestClient.register(app, agent)
+    const tokenOf = async (of: TestClient) =>
+      String(
+        (await of.redeem(await of.code(), { code_verifier: of.pkce.verifier })).body.access_token,
+      )
+    const tokens = [await tokenOf(another)]
+    for (let device = 0; device < 3; device += 1) tokens.push(await tokenOf(client))
+    const statuses = await Promise.all(tokens.map((token) => ping(app, token)))
+    expect(statuses).toEqual([200, 401, 200, 200])
+  })
+
+  test('in the password grant too', async () => {
+    await using app = await startServer({
+      authorizationsPerApplication: 1,
+      allowedGrantTypes: ['password'],
+    })
+    const client = await app.client()
+    const fields = { grant_type: 'password', username: app.user.email, password: app.password }
+    const tokens = []
+    for (let device = 0; device < 2; device += 1) {
+      const { body } = await postForm(`${app.issuer}/oauth/token`, fields, basicOf(client))
+      tokens.push(await ping(app, String(body.access_token)), body.access_token)
+    }
+    expect(tokens[0]).toBe(200)
+    expect(await ping(app, String(tokens[1]))).toBe(401)
+    expect(await ping(app, String(tokens[3]))).toBe(200)
+  })
+})

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { limitNames, limitTable } from '../../src/limit-table.ts'
+import { loosenings, parseSettings, settingsFrom } from '../../src/options.ts'
+
+const given = (text: string) => settingsFrom({ OAUTH2SERVER_LIMITS: text }).limits
+
+describe('OAUTH2SERVER_LIMITS', () => {
+  test('names limits with their numbers; what it leaves out stays as it is', () => {
+    expect(given('wrongTokens=5000/60, wrongPasswords=500/600')).toEqual({
+      wrongTokens: { points: 5_000, seconds: 60 },
+      wrongPasswords: { points: 500, seconds: 600 },
+    })
+    expect(given('')).toEqual({})
+    expect(parseSettings({}).limits).toEqual({})
+  })
+
+  test.each([
+    'wrongTokens',
+    'wrongTokens=5000',
+    'wrongTokens=0/60',
+    'wrongTokens=60/0',
+    'wrongTokens=-1/60',
+    'wrongTokens=1/86401',
+    'wrong=1/60',
+    'wrongUserCodes=1/60',
+    '__proto__=1/60',
+    'wrongTokens=1/60;wrongPasswords=1/60',
+  ])('%s stops the start, with a message that says what is accepted', (text) => {
+    expect(() => given(text)).toThrow('OAUTH2SERVER_LIMITS accepts a comma-separated list')
+  })
+
+  test('in code, what is no limit is refused too', () => {
+    expect(() => parseSettings({ limits: { wrong: { points: 1, seconds: 1 } } })).toThrow('limits')
+    expect(() => parseSettings({ limits: { wrongTokens: { points: 1 } } })).toThrow('limits')
+    expect(() => parseSettings({ limits: { wrongTokens: { points: 0, seconds: 1 } } })).toThrow()
+  })
+})
+
+test('dangerouslyIgnoreLimits is the one way to lift all of them, and the start warns', () => {
+  expect(loosenings(parseSettings({})).join()).not.toContain('Limits')
+  expect(loosenings(parseSettings({ dangerouslyIgnoreLimits: true })).join()).toContain('Limits')
+})
+
+test('the defaults are generous: no limit has fewer than 20 in ten minutes', () => {
+  for (const name of limitNames) {
+    const { points, seconds } = limitTable[name]
+    expect((points / seconds) * 600).toBeGreaterThanOrEqual(20)
+  }
+})

@@ -1,0 +1,228 @@
+import { type AroundStore, StoreUnavailable } from 'svc-oauth2server'
+import { describe, expect, test } from 'vitest'
+import { postForm } from '../support/form.ts'
+import { register } from '../support/registration.ts'
+import type { TestServer } from '../support/server.ts'
+import { authorizationOf } from '../support/tokens.ts'
+import { elsewhere, from, here, reached, start, waitOf } from './support.ts'
+
+const limits = { wrongTokens: { points: 4, seconds: 60 } }
+
+const ask = (
+  app: TestServer,
+  token: string,
+  { address = here as string, path = '/api/me', headers = {} } = {},
+): Promise<Response> =>
+  fetch(`${app.issuer}${path}`, {
+    headers: { authorization: `Bearer ${token}`, ...from(address), ...headers },
+  })
+
+describe('tokens that are none, at a guard', () => {
+  test('from one address: 429 with Retry-After and never 401, so that nobody drops a good token', async () => {
+    await using app = await start({ limits })
+    const token = await app.personalToken()
+    for (let guess = 0; guess < 4; guess += 1)
+      expect((await ask(app, `guess${guess}`)).status).toBe(401)
+    for (const path of ['/api/me', '/oauth/ping', '/api/public']) {
+      const refused = await ask(app, token, { path })
+      expect([path, refused.status]).toEqual([path, 429])
+      expect(await refused.json()).toMatchObject({ error: 'temporarily_unavailable' })
+      expect(refused.headers.has('www-authenticate')).toBe(false)
+      expect(waitOf(refused)).toBeGreaterThan(0)
+      expect(waitOf(refused)).toBeLessThanOrEqual(60)
+    }
+    expect((await ask(app, token, { address: elsewhere })).status).toBe(200)
+    app.advance(60)
+    expect((await ask(app, token)).status).toBe(200)
+    expect(reached(app)).toEqual([['wrongTokens', here]])
+  })
+
+  test('scripts of other sites can read when to come again', async () => {
+    await using app = await start({ limits })
+    for (let guess = 0; guess < 4; guess += 1) await ask(app, 'guess')
+    const { headers } = await ask(app, 'guess', { headers: { origin: 'https://spa.example' } })
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(headers.get('access-control-expose-headers')).toContain('Retry-After')
+  })
+
+  test.each(['misspelt', 'no token at all', 'unknown', 'in the query'])(
+    'counted: one that is %s',
+    async (how) => {
+      await using app = await start({ limits, tokenPersonalPrefix: 'pat_' })
+      const token = await app.personalToken()
+      const last = token.endsWith('A') ? 'B' : 'A'
+      const given = {
+        misspelt: `${token.slice(0, -1)}${last}`,
+        'no token at all': '{}',
+        unknown: 'A'.repeat(60),
+        'in the query': '',
+      }[how]
+      for (let guess = 0; guess < 4; guess += 1) {
+        const { status } =
+          how === 'in the query'
+            ? await fetch(`${app.issuer}/api/me?access_token=guess`, { headers: from(here) })
+            : await ask(app, given ?? '')
+        expect(status).toBe(401)
+      }
+      expect((await ask(app, token)).status).toBe(429)
+    },
+  )
+
+  test('not counted: expired ones, those without a scope, and requests without any', async () => {
+    await using app = await start({ limits })
+    const token = await app.personalToken()
+    const { clientId } = await app.client()
+    const { accessToken } = await authorizationOf(app, clientId)
+    app.advance(3_600)
+    for (let times = 0; times < 6; times += 1) {
+      expect((await ask(app, accessToken)).status).toBe(401)
+      expect((await ask(app, token, { path: '/api/notes' })).status).toBe(403)
+      expect((await fetch(`${app.issuer}/api/me`, { headers: from(here) })).status).toBe(401)
+    }
+    expect((await ask(app, token)).status).toBe(200)
+  })
+
+  test('a flood writes once for many requests', async () => {
+    let written = 0
+    const aroundStore: AroundStore = ({ name }, run) => {
+      if (name === 'transients.increment') written += 1
+      return run()
+    }
+    const many = { wrongTokens: { points: 100, seconds: 60 } }
+    await using app = await start({ limits: many, aroundStore })
+    const statuses = []
+    for (let guess = 0; guess < 103; guess += 1) statuses.push((await ask(app, 'guess')).status)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(100)
+    expect(statuses.slice(100)).toEqual([429, 429, 429])
+    expect(written).toBe(20)
+  })
+
+  test('two nodes count together', async () => {
+    await using app = await start({ limits })
+    await using node = await start({ beside: app, limits })
+    const token = await app.personalToken()
+    for (const at of [app, node, app, node]) expect((await ask(at, 'guess')).status).toBe(401)
+    expect((await ask(node, token)).status).toBe(429)
+    expect((await ask(app, 'guess')).status).toBe(401)
+    expect((await ask(app, token)).status).toBe(429)
+  })
+
+  test('without the shared counters, each node counts alone', async () => {
+    let isAway = false
+    const aroundStore: AroundStore = ({ name }, run) => {
+      if (isAway && name.startsWith('transients.')) throw new StoreUnavailable('gone')
+      return run()
+    }
+    await using app = await start({ limits, aroundStore })
+    const token = await app.personalToken()
+    isAway = true
+    for (let guess = 0; guess < 4; guess += 1) expect((await ask(app, 'guess')).status).toBe(401)
+    expect((await ask(app, token)).status).toBe(429)
+    expect((await ask(app, token, { address: elsewhere })).status).toBe(200)
+  })
+})
+
+describe('the same tokens elsewhere', () => {
+  test('tokens of registrations (RFC 7592 §2)', async () => {
+    await using app = await start({ limits, dynamicRegistration: 'open' })
+    const { body } = await register(app, { redirect_uris: ['https://client.example/cb'] })
+    const read = (token: string, address: string = here) =>
+      fetch(String(body.registration_client_uri), {
+        headers: { authorization: `Bearer ${token}`, ...from(address) },
+      })
+    for (let guess = 0; guess < 4; guess += 1) expect((await read('guess')).status).toBe(401)
+    expect((await read(String(body.registration_access_token))).status).toBe(429)
+    expect((await read(String(body.registration_access_token), elsewhere)).status).toBe(200)
+  })
+
+  test('the initial access token (RFC 7591 §3)', async () => {
+    const initialAccessToken = 'the-initial-access-token'
+    await using app = await start({ limits, dynamicRegistration: 'token', initialAccessToken })
+    const tryIt = async (token: string) =>
+      (await register(app, undefined, { authorization: `Bearer ${token}`, ...from(here) })).status
+    for (let guess = 0; guess < 4; guess += 1) expect(await tryIt('guess')).toBe(401)
+    expect(await tryIt(initialAccessToken)).toBe(429)
+  })
+
+  test('subject tokens of an exchange (RFC 8693 §2.1), which needs no secret', async () => {
+    await using app = await start({ limits, tokenExchange: true })
+    const client = await app.client({ isConfidential: false })
+    const exchange = (subject_token: string) =>
+      postForm(
+        `${app.issuer}/oauth/token`,
+        {
+          grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+          subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+          subject_token,
+          client_id: client.clientId,
+        },
+        from(here),
+      )
+    for (let guess = 0; guess < 4; guess += 1)
+      expect((await exchange(`guess${guess}`)).status).toBe(400)
+    expect((await exchange('guess')).status).toBe(429)
+  })
+})
+
+describe('tokenQuota', () => {
+  test('off by default: a token is good for any number of requests', async () => {
+    await using app = await start()
+    const token = await app.personalToken()
+    for (let times = 0; times < 50; times += 1) expect((await ask(app, token)).status).toBe(200)
+  })
+
+  test('so many requests a minute for each token, from wherever; then 429 with Retry-After', async () => {
+    await using app = await start({ tokenQuota: 5 })
+    const [token, another] = [await app.personalToken(), await app.personalToken()]
+    for (let times = 0; times < 5; times += 1)
+      expect((await ask(app, token, { address: `192.0.2.${times}` })).status).toBe(200)
+    const refused = await ask(app, token)
+    expect(refused.status).toBe(429)
+    expect(waitOf(refused)).toBeGreaterThan(0)
+    expect(refused.headers.get('access-control-expose-headers')).toContain('Retry-After')
+    expect((await ask(app, another)).status).toBe(200)
+    app.advance(60)
+    expect((await ask(app, token)).status).toBe(200)
+    expect(reached(app)).toEqual([['tokenQuota', null]])
+  })
+
+  test('a token that was narrowed from it is no second one (RFC 8693)', async () => {
+    await using app = await start({ tokenQuota: 4, tokenExchange: true })
+    const token = await app.personalToken(['notes:read'])
+    const child = await postForm(`${app.issuer}/oauth/token`, {
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      subject_token: token,
+    })
+    expect(child.status).toBe(200)
+    const narrowed = String(child.body.access_token)
+    for (const given of [token, narrowed, token, narrowed])
+      expect((await ask(app, given)).status).toBe(200)
+    for (const given of [token, narrowed]) expect((await ask(app, given)).status).toBe(429)
+  })
+
+  test('two nodes count together; many at once are no more', async () => {
+    await using app = await start({ tokenQuota: 10 })
+    await using node = await start({ beside: app, tokenQuota: 10 })
+    const token = await app.personalToken()
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => ask(index % 2 === 0 ? app : node, token)),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(20)
+  })
+
+  test('a token that is refused for another reason is not counted', async () => {
+    await using app = await start({ tokenQuota: 3 })
+    const token = await app.personalToken()
+    for (let times = 0; times < 5; times += 1)
+      expect(
+        (
+          await fetch(`${app.issuer}/api/me?access_token=${token}`, {
+            headers: { authorization: `Bearer ${token}` },
+          })
+        ).status,
+      ).toBe(400)
+    expect((await ask(app, token)).status).toBe(200)
+  })
+})
