@@ -31,6 +31,8 @@ const row = (client: AdminClientItem, index: number, action: string, frame: Fram
   return html`<div class="name">
 <h3><bdi>${client.name}</bdi></h3>
 ${badge(client.isConfidential ? words.confidential : words.public)}
+${client.origin === 'registration' ? badge(words.selfRegistered) : ''}
+${client.origin === 'metadata_document' ? badge(words.selfDescribed) : ''}
 ${client.isVerified ? badge(words.verified, 'good') : ''}
 ${client.isDisabled ? badge(words.disabled, 'bad') : ''}
 </div>

@@ -1,4 +1,4 @@
-import { actsSection } from './admin-acts.ts'
+import type { ClientOrigin } from '../model/client.ts'
 import { adminClientsSection } from './admin-clients.ts'
 import { adminTokensSection } from './admin-tokens.ts'
 import type { Listed } from './applications.ts'
@@ -20,6 +20,8 @@ export interface AdminClientItem {
   readonly isConfidential: boolean
   readonly isVerified: boolean
   readonly isDisabled: boolean
+  /** Where it comes from: registered by its owner or by itself, or described at an address of its own. */
+  readonly origin: ClientOrigin
   readonly createdAt: number
   readonly users: number
 }
@@ -38,17 +40,7 @@ export interface AdminTokenItem {
   readonly lastUsedAt: number | null
 }
 
-/** An administrator's act, as it was recorded. */
-export interface AdminActItem {
-  readonly at: number
-  /** For instance `client.disabled`. */
-  readonly event: string
-  readonly actor: string
-  /** What it was done to: a client's name, or a token's. */
-  readonly subject: string
-}
-
-/** All applications and tokens, and what was done to them. */
+/** All applications and tokens. */
 export interface AdminView {
   /**
    * A GET with `client` searches applications, with `token` tokens. A POST takes `client_id` and `act`
@@ -58,15 +50,13 @@ export interface AdminView {
   readonly search: { readonly client: string; readonly token: string }
   readonly clients: Listed<AdminClientItem>
   readonly tokens: Listed<AdminTokenItem>
-  /** The latest acts of administrators. */
-  readonly acts: readonly AdminActItem[]
   readonly done: string | undefined
   readonly problem: FormProblem | undefined
 }
 
 /** What an administrator sees and does. */
 export const adminPage: Page<AdminView> = (view, frame) => {
-  const { admin: texts } = frame.texts
+  const { admin: texts, activity } = frame.texts
   return layout(
     frame,
     texts.title,
@@ -75,7 +65,11 @@ ${done(view.done)}
 ${alert(view.problem?.sentence)}
 ${adminClientsSection(view, frame)}
 ${adminTokensSection(view, frame)}
-${actsSection(view, frame)}`,
+<section class="list" aria-labelledby="activity">
+<h2 id="activity">${activity.title}</h2>
+<p class="about">${texts.activityAbout}</p>
+<p><a class="button quiet" href="${frame.links.adminActivity}">${activity.title}</a></p>
+</section>`,
     { place: { entry: 'admin' } },
   )
 }

@@ -12,7 +12,7 @@ import { day, time } from './times.ts'
 /** What the application proves itself with, and since when. */
 export const credentials = (view: ClientView, frame: Frame): Html => {
   const { client: texts, facts: words } = frame.texts
-  const { clientSecret, previousSecretExpires: previous } = view
+  const { clientSecret, secretLeakedAt: leaked, previousSecretExpires: previous } = view
   return html`<section class="card${clientSecret === null ? '' : ' fresh'}" aria-labelledby="credentials">
 <h2 id="credentials">${texts.credentials}</h2>
 ${clientSecret === null ? '' : html`<p><strong>${texts.secretOnce}</strong></p>`}
@@ -27,6 +27,7 @@ ${facts([
   [words.users, numberText(frame, view.users)],
   [words.created, day(frame, view.createdAt)],
 ])}
+${leaked === null ? '' : caution(filled(texts.secretLeaked, time(frame, leaked)))}
 ${previous === null ? '' : caution(filled(texts.previousSecret, time(frame, previous)))}
 </section>`
 }

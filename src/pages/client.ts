@@ -50,6 +50,8 @@ export interface ClientView {
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly users: number
+  /** When the secret was ended because others knew it; null: it was not, or there is another since. */
+  readonly secretLeakedAt: number | null
   /** Until when the former secret is valid; null: it is not. */
   readonly previousSecretExpires: number | null
   /** Offered for the overlap, in seconds. */

@@ -1,45 +1,40 @@
 import type { Scope } from '../model/scope.ts'
-import { destination } from './destination.ts'
-import { badge, facts } from './facts.ts'
+import { type AskingClient, whoAsks } from './asking-client.ts'
+import { destination, isLocal } from './destination.ts'
+import { facts } from './facts.ts'
 import { filled } from './filled.ts'
 import { csrf } from './forms.ts'
 import type { Frame, Page } from './frame.ts'
 import { type Html, html } from './html.ts'
 import { layout } from './layout.ts'
 import { alert, caution } from './notices.ts'
-import { description, websiteLink } from './outside.ts'
 import { byGroup, scopeText } from './scopes.ts'
 
-/** What a client asks of a user. */
-export interface ConsentView {
-  readonly action: string
-  /** The one-time id of the stored request: all that the form carries of it. */
-  readonly authorizationRequest: string
-  readonly client: {
-    readonly name: string
-    readonly description: string
-    readonly website: string
-    readonly owner: string | undefined
-    readonly redirectUri: string
-    readonly isVerified: boolean
-    /** Whether the name has letters of several alphabets, which may pose as each other. */
-    readonly mixesAlphabets: boolean
-  }
-  /** Who is granting: the e-mail address of the user. */
-  readonly user: string
+/** What a client wants to be allowed. */
+export interface AskedScopes {
   readonly scopes: readonly Scope[]
   /** Those of the scopes that the user may untick. */
   readonly optionalScopes: readonly string[]
   /** Those of the optional ones that are ticked. */
   readonly ticked: readonly string[]
+}
+
+/** What a client asks of a user. */
+export interface ConsentView extends AskedScopes {
+  readonly action: string
+  /** The one-time id of the stored request: all that the form carries of it. */
+  readonly authorizationRequest: string
+  readonly client: AskingClient & { readonly redirectUri: string }
+  /** Who is granting: the e-mail address of the user. */
+  readonly user: string
   readonly problem: string | undefined
 }
 
 /** The page on which a user decides what a client may do. */
 export const consentPage: Page<ConsentView> = (view, frame) => {
-  const { brand, texts } = frame
-  const { consent } = texts
+  const { consent } = frame.texts
   const { client, scopes, optionalScopes } = view
+  const isUnknown = client.origin !== 'owner' && !client.isVerified
   const name = html`<bdi>${client.name}</bdi>`
   return layout(
     frame,
@@ -47,20 +42,15 @@ export const consentPage: Page<ConsentView> = (view, frame) => {
     html`<div class="card consent">
 <h1>${filled(consent.title, name)}</h1>
 ${alert(view.problem)}
-${client.mixesAlphabets ? caution(consent.mixesAlphabets) : ''}
-${client.isVerified ? html`<p>${badge(texts.facts.verified, 'good')}</p>` : caution(filled(consent.unverified, html`<bdi>${brand.name}</bdi>`))}
-${facts([
-  client.owner === undefined ? undefined : [consent.owner, html`<bdi>${client.owner}</bdi>`],
-  client.website === '' ? undefined : [consent.website, websiteLink(client.website)],
-])}
-${description(client.name, client.description, frame)}
+${whoAsks(client, frame)}
 <form method="post" action="${view.action}">
 ${csrf(frame)}
 <input type="hidden" name="authorization_request" value="${view.authorizationRequest}">
 <p class="asks">${filled(scopes.length === 0 ? consent.nothing : consent.asks, html`<strong>${name}</strong>`)}</p>
-${groups(view, frame)}
+${askedScopes(view, frame)}
 ${optionalScopes.length === 0 ? '' : html`<p class="hint">${consent.optional}</p>`}
 <dl class="destination"><dt>${consent.destination}</dt><dd>${destination(client.redirectUri, frame)}</dd></dl>
+${isUnknown && isLocal(client.redirectUri) ? caution(consent.localCaution) : ''}
 <p class="decision">
 <button type="submit" name="confirm" value="yes">${consent.accept}</button>
 <button type="submit" name="confirm" value="no" class="refuse">${consent.refuse}</button>
@@ -73,7 +63,8 @@ ${facts([[consent.user, html`<bdi>${view.user}</bdi>`]])}
   )
 }
 
-const groups = (view: ConsentView, frame: Frame): readonly Html[] =>
+/** The scopes that a client asks for, with a box for each that may be refused. */
+export const askedScopes = (view: AskedScopes, frame: Frame): readonly Html[] =>
   byGroup(view.scopes, frame).map(
     ([heading, members]) => html`<section class="group">
 <h2>${heading}</h2>
@@ -83,5 +74,5 @@ ${members.map((scope) => html`<li>${view.optionalScopes.includes(scope.id) ? box
 </section>`,
   )
 
-const box = (scope: Scope, { ticked }: ConsentView, frame: Frame): Html =>
+const box = (scope: Scope, { ticked }: AskedScopes, frame: Frame): Html =>
   html`<label class="choice"><input type="checkbox" name="optional_scope" value="${scope.id}"${ticked.includes(scope.id) ? html` checked` : ''}> <span>${scopeText(scope, frame)}</span></label>`

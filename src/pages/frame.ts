@@ -25,7 +25,10 @@ export interface FrameLinks {
   readonly applications: string
   /** Null where users log in at the application itself, whose sessions we do not know. */
   readonly sessions: string | null
+  /** What happened with the user's account. */
+  readonly activity: string
   readonly admin: string
+  readonly adminActivity: string
   readonly login: string
   readonly logout: string | null
 }

@@ -3,7 +3,7 @@ import { type Html, html } from './html.ts'
 
 /** An entry of the navigation, and whether the page is what it leads to, or is only below it. */
 export interface Place {
-  readonly entry: 'applications' | 'sessions' | 'admin'
+  readonly entry: 'applications' | 'sessions' | 'activity' | 'admin'
   readonly isBelow?: boolean
 }
 
@@ -33,6 +33,7 @@ const account = (
 <ul>
 ${entry('applications', links.applications)}
 ${links.sessions === null ? '' : entry('sessions', links.sessions)}
+${entry('activity', links.activity)}
 ${user.isAdmin ? entry('admin', links.admin) : ''}
 </ul>
 </nav>

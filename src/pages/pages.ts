@@ -1,8 +1,12 @@
+import { activityPage } from './activity.ts'
 import { adminPage } from './admin.ts'
+import { adminActivityPage } from './admin-activity.ts'
 import { applicationsPage } from './applications.ts'
 import { authorizationPage } from './authorization.ts'
 import { clientPage, newClientPage } from './client.ts'
 import { consentPage } from './consent.ts'
+import { deviceDonePage, devicePage } from './device.ts'
+import { deviceConsentPage } from './device-consent.ts'
 import { errorPage } from './error.ts'
 import type { Page } from './frame.ts'
 import { homePage } from './home.ts'
@@ -15,6 +19,9 @@ import { sessionsPage } from './sessions.ts'
 export const builtInPages = {
   login: loginPage,
   consent: consentPage,
+  device: devicePage,
+  deviceConsent: deviceConsentPage,
+  deviceDone: deviceDonePage,
   error: errorPage,
   problem: problemPage,
   home: homePage,
@@ -25,7 +32,9 @@ export const builtInPages = {
   personalToken: personalTokenPage,
   authorization: authorizationPage,
   sessions: sessionsPage,
+  activity: activityPage,
   admin: adminPage,
+  adminActivity: adminActivityPage,
 } as const
 
 /** The name of a page. */

@@ -77,7 +77,7 @@ describe('XS-01, XS-04 the consent page shows what is stored as text', () => {
 
   test('the e-mail address of the user and of the owner', async () => {
     const email = "o'hara&{{7*7}}'-alert-'@example.org"
-    const user = await app.server.users.create({ email, password: app.password })
+    const user = await app.newUser({ email })
     const hostile = await logIn({ issuer: app.issuer, user, password: app.password })
     const html = await consent({ userId: user.id }, 'benign', hostile)
     expectShown(html, email, await consent({}, 'benign'))

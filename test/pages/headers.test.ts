@@ -112,7 +112,7 @@ const pages: [string, number, () => Promise<Response>, string?][] = [
   ['error view', 400, () => get('/oauth/errors?error=x&error_description=y')],
   ['error view of nothing', 400, () => get('/oauth/errors')],
   ['nothing at this address', 404, () => get('/oauth/absent')],
-  ['nothing at this address, posted', 404, () => post('/oauth/revoke', {})],
+  ['nothing at this address, posted', 404, () => post('/oauth/absent', {})],
   ['store that is down', 503, () => failingWith(new StoreUnavailable('gone'))],
   ['error of our own', 500, () => failingWith(new Error('gone'))],
 ]

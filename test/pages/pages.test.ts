@@ -121,10 +121,13 @@ describe('what depends on the reader', () => {
     }
     const applications = 'href="/account/settings/applications/"'
     const sessions = 'href="/account/settings/sessions/" aria-current="page"'
+    const activity = 'href="/account/settings/activity/"'
     const user = { email: 'ada@example.org', isAdmin: false }
-    expect(await links({})).toEqual([applications, sessions, 'href="/admin/applications/"'])
-    expect(await links({ user })).toEqual([applications, sessions])
-    expect(await links({ user, links: { ...frame.links, sessions: null } })).toEqual([applications])
+    const admin = 'href="/admin/applications/"'
+    expect(await links({})).toEqual([applications, sessions, activity, admin])
+    expect(await links({ user })).toEqual([applications, sessions, activity])
+    const without = { ...frame.links, sessions: null }
+    expect(await links({ user, links: without })).toEqual([applications, activity])
     expect(await links({ user: null })).toEqual([])
   })
 

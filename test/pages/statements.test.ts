@@ -47,7 +47,10 @@ const pages = [
   '/account/settings/applications/clients/new/',
   '/account/settings/applications/tokens/new/',
   '/account/settings/sessions/',
+  '/account/settings/activity/',
   '/admin/applications/',
+  '/admin/activity/',
+  '/admin/activity/?event=token.issued&user=user-a%40example.org',
   '/admin/applications/?client=Client&token=user-a%40example.org',
 ]
 

@@ -10,6 +10,7 @@ export const fr: Messages = {
     navigation: 'Compte',
     applications: 'Applications',
     sessions: 'Sessions',
+    activity: 'Activité',
     admin: 'Administration',
     logout: 'Se déconnecter',
     copy: 'Copier',
@@ -29,6 +30,8 @@ export const fr: Messages = {
     public: 'Publique',
     verified: 'Vérifiée',
     disabled: 'Désactivée',
+    selfRegistered: 'Enregistrée par elle-même',
+    selfDescribed: 'Décrite par elle-même',
     expired: 'Expiré',
     created: 'Création',
     users: 'Utilisateurs',
@@ -53,6 +56,8 @@ export const fr: Messages = {
     password: 'Mot de passe',
     submit: 'Se connecter',
     wrong: 'L’adresse e-mail ou le mot de passe est incorrect.',
+    tooMany:
+      'Trop de mots de passe incorrects ont été saisis d’ici. Attendez dix minutes, puis réessayez.',
     stale:
       'Cette page est restée ouverte trop longtemps, ou les cookies sont bloqués. Veuillez réessayer.',
     foreign: 'Ce formulaire a été envoyé depuis un autre site. Veuillez vous connecter ici.',
@@ -84,12 +89,41 @@ export const fr: Messages = {
     local: 'un programme sur cet ordinateur même',
     unverified: (brand: string) =>
       `Cette application n’a pas été vérifiée par ${brand}. Ne l’autorisez que si vous savez qui la propose.`,
+    selfRegistered: (brand: string) =>
+      `Cette application s’est enregistrée elle-même. Personne chez ${brand} ne l’a vérifiée\u00a0: son nom et tout ce qu’elle dit d’elle-même peuvent être faux. Ne l’autorisez que si vous savez qui la propose.`,
+    selfDescribed: (host: string) =>
+      `Cette application se décrit elle-même à l’adresse ${host}. Personne ici ne l’a vérifiée\u00a0: son nom et tout ce qu’elle dit d’elle-même peuvent être faux. Ne l’autorisez que si vous savez qui se trouve derrière cette adresse.`,
+    localCaution:
+      'Si vous l’autorisez, c’est un programme de cet ordinateur qui recevra l’autorisation. N’importe quel programme peut se faire passer pour cette application\u00a0: ne l’autorisez que si vous venez de la lancer vous-même.',
+    terms: 'Conditions d’utilisation',
+    privacy: 'Vie privée',
     mixesAlphabets:
       'Le nom mélange des lettres de plusieurs alphabets, dont certaines se ressemblent. Assurez-vous qu’il s’agit bien de l’éditeur auquel vous pensez.',
     lasting:
       'Votre autorisation reste valable jusqu’à ce que vous la révoquiez dans vos paramètres, sous «\u202fApplications\u202f».',
     accept: 'Autoriser',
     refuse: 'Refuser',
+  },
+  device: {
+    title: 'Associer un appareil',
+    about: 'Votre appareil ou votre programme affiche un code. Saisissez-le ici.',
+    code: 'Code',
+    codeHint: 'Huit lettres, par exemple WDJB-MJHT, en majuscules ou en minuscules.',
+    submit: 'Continuer',
+    wrong:
+      'Ce code n’est pas valide. Il a peut-être été mal saisi, a expiré ou a déjà été utilisé.',
+    tooMany:
+      'Trop de codes incorrects ont été saisis. Attendez dix minutes, puis demandez un nouveau code sur votre appareil.',
+    warning:
+      'N’autorisez cela que si vous venez de le lancer vous-même, sur un appareil qui est à vous. Si quelqu’un vous a envoyé ce code ou un lien, refusez\u00a0: cette personne agirait en votre nom.',
+    shows: 'Votre appareil doit afficher exactement ce code\u00a0:',
+    allowedTitle: 'Accès autorisé',
+    allowed: (client: string) => `${client} peut maintenant agir en votre nom.`,
+    goBack:
+      'Retournez à votre appareil\u00a0: la suite s’y déroule d’elle-même dans quelques secondes.',
+    refusedTitle: 'Accès refusé',
+    refused: (client: string) => `${client} ne peut rien faire en votre nom.`,
+    close: 'Vous pouvez fermer cette page.',
   },
   applications: {
     title: 'Applications',
@@ -158,6 +192,8 @@ export const fr: Messages = {
     secretOnce:
       'Copiez le secret client maintenant. Il n’est affiché que cette fois-ci, et nous ne pourrons plus vous le montrer.',
     previousSecret: (time: string) => `L’ancien secret reste valide jusqu’au ${time}.`,
+    secretLeaked: (time: string) =>
+      `Le secret client a été trouvé à un endroit où d’autres peuvent le lire. Il ne fonctionne plus depuis le ${time} : créez-en un nouveau ci-dessous.`,
     disabledAbout:
       'Un administrateur a désactivé cette application. Tant que cette décision est en vigueur, l’application et ses jetons sont refusés.',
     tryIt: 'Essayer',
@@ -239,6 +275,52 @@ export const fr: Messages = {
     othersAbout: 'Tous les navigateurs sauf celui-ci seront déconnectés.',
     alone: 'Vous n’avez aucune autre session ouverte.',
   },
+  activity: {
+    title: 'Activité récente',
+    about:
+      'Ce qui s’est passé avec votre compte. Si vous ne reconnaissez pas quelque chose, changez de mot de passe et révoquez ce que vous ne connaissez pas.',
+    none: 'Rien pour l’instant.',
+    from: 'Depuis',
+    browser: 'Navigateur ou programme',
+    somebodyElse: 'Quelqu’un d’autre, par exemple un administrateur',
+  },
+  events: {
+    'login.succeeded': 'Connexion',
+    'login.failed': 'Une connexion a été refusée',
+    'session.ended': 'Déconnexion',
+    'consent.given': 'Application autorisée à agir',
+    'consent.withdrawn': 'Toutes les permissions d’une application retirées',
+    'token.issued': 'Une application a obtenu un jeton',
+    'token.refreshed': 'Une application a renouvelé son jeton',
+    'token.revoked': 'Un jeton a été révoqué',
+    'token.deleted': 'Jeton supprimé',
+    'refresh_token.reused': 'Un ancien jeton d’actualisation a été réutilisé',
+    'authorization_code.reused': 'Un code a été utilisé deux fois',
+    'device_code.reused': 'Un code d’appareil a été utilisé deux fois',
+    'personal_token.created': 'Jeton personnel créé',
+    'personal_token.edited': 'Jeton personnel modifié',
+    'personal_token.rotated': 'Nouvelle valeur pour un jeton personnel',
+    'personal_token.deleted': 'Jeton personnel supprimé',
+    'client.created': 'Application enregistrée',
+    'client.edited': 'Application modifiée',
+    'client.deleted': 'Application supprimée',
+    'client.secret_reset': 'Nouveau secret client',
+    'client.secret_leaked': 'Secret client divulgué et invalidé',
+    'client.id_reset': 'Nouvel ID client',
+    'client.verified': 'Application vérifiée',
+    'client.unverified': 'Vérification retirée',
+    'client.disabled': 'Application désactivée',
+    'client.enabled': 'Application activée',
+    'user.created': 'Utilisateur créé',
+    'user.activated': 'Utilisateur activé',
+    'user.deactivated': 'Utilisateur désactivé',
+    'user.admin_granted': 'Utilisateur devenu administrateur',
+    'user.admin_withdrawn': 'Un utilisateur n’est plus administrateur',
+    'user.password_changed': 'Mot de passe modifié',
+    'user.deleted': 'Utilisateur supprimé',
+    'secret_key.rotated': 'Clé secrète du serveur changée',
+    'signing_key.created': 'Nouvelle clé de signature',
+  },
   admin: {
     title: 'Administration',
     clients: 'Applications',
@@ -253,19 +335,21 @@ export const fr: Messages = {
     noTokens: 'Aucun jeton trouvé.',
     search: 'Rechercher',
     all: 'Tout afficher',
-    acts: 'Actions des administrateurs',
-    actsAbout: 'Les dernières actions, la plus récente en premier.',
-    noActs: 'Aucune pour l’instant.',
+    activityAbout: 'Tout ce qui a changé qui peut faire quoi, le plus récent en premier.',
+    event: 'Événement',
+    allEvents: 'Tous les événements',
+    userHint: 'Adresse e-mail ou ID',
+    noEvents: 'Aucun événement n’a été trouvé.',
+    token: 'Numéro du jeton',
+    request: 'ID de la requête',
+    actors: {
+      client: 'Une application',
+      command_line: 'La ligne de commande',
+      system: 'Le serveur',
+      unknown: 'Inconnu',
+    },
     at: 'Quand',
     actor: 'Par',
-    events: {
-      'client.verified': 'Application vérifiée',
-      'client.unverified': 'Vérification retirée',
-      'client.disabled': 'Application désactivée',
-      'client.enabled': 'Application activée',
-      'client.deleted': 'Application supprimée',
-      'token.deleted': 'Jeton supprimé',
-    },
     owner: 'Propriétaire',
     user: 'Utilisateur',
     redirectUris: 'URI de redirection',
@@ -372,6 +456,10 @@ export const fr: Messages = {
     redirectUriInvalid: 'Ce n’est pas une adresse complète.',
     redirectUriNotHttps:
       'L’adresse doit commencer par https://. Sur votre propre ordinateur seulement, elle peut commencer par http://localhost, http://127.0.0.1 ou http://[::1].',
+    tooManyClients: (limit: number) =>
+      `Vous pouvez enregistrer ${limit} applications au plus. Supprimez-en une dont vous n’avez plus besoin.`,
+    tooManyPersonalTokens: (limit: number) =>
+      `Vous pouvez avoir ${limit} jetons personnels au plus. Supprimez-en un dont vous n’avez plus besoin.`,
     tooManyRedirectUris: (limit: number) => `Pas plus de ${limit} URI de redirection.`,
     scopeUnknown: (scope: string) =>
       `L’autorisation ${scope} n’existe pas ou ne peut pas être choisie.`,

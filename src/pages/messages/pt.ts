@@ -9,6 +9,7 @@ export const pt: Messages = {
     navigation: 'Conta',
     applications: 'Aplicativos',
     sessions: 'Sessões',
+    activity: 'Atividade',
     admin: 'Administração',
     logout: 'Sair',
     copy: 'Copiar',
@@ -28,6 +29,8 @@ export const pt: Messages = {
     public: 'Público',
     verified: 'Verificado',
     disabled: 'Desativado',
+    selfRegistered: 'Registrou-se sozinho',
+    selfDescribed: 'Descreve a si mesmo',
     expired: 'Expirado',
     created: 'Criado em',
     users: 'Usuários',
@@ -52,6 +55,8 @@ export const pt: Messages = {
     password: 'Senha',
     submit: 'Entrar',
     wrong: 'O endereço de e-mail ou a senha estão incorretos.',
+    tooMany:
+      'Foram digitadas senhas incorretas demais a partir daqui. Espere dez minutos e tente novamente.',
     stale:
       'Esta página ficou aberta por muito tempo ou os cookies estão bloqueados. Tente novamente.',
     foreign: 'Este formulário foi enviado de outro site. Entre por aqui.',
@@ -82,12 +87,40 @@ export const pt: Messages = {
     local: 'um programa neste mesmo computador',
     unverified: (brand: string) =>
       `${brand} não verificou este aplicativo. Autorize apenas se souber quem o desenvolve.`,
+    selfRegistered: (brand: string) =>
+      `Este aplicativo registrou a si mesmo. Ninguém em ${brand} o verificou: o nome e tudo o mais que ele diz sobre si podem ser falsos. Autorize apenas se souber quem o desenvolve.`,
+    selfDescribed: (host: string) =>
+      `Este aplicativo descreve a si mesmo em ${host}. Ninguém aqui o verificou: o nome e tudo o mais que ele diz sobre si podem ser falsos. Autorize apenas se souber quem está por trás desse endereço.`,
+    localCaution:
+      'Se você autorizar, um programa neste computador receberá a permissão. Qualquer programa pode se passar por este aplicativo: autorize apenas se foi você quem acabou de iniciá-lo.',
+    terms: 'Termos de uso',
+    privacy: 'Política de privacidade',
     mixesAlphabets:
       'O nome mistura letras de vários alfabetos, e algumas delas são parecidas. Confirme que é quem você pensa.',
     lasting:
       'Se você autorizar, vale até que você revogue o acesso em suas configurações, em “Aplicativos”.',
     accept: 'Autorizar',
     refuse: 'Recusar',
+  },
+  device: {
+    title: 'Conectar um dispositivo',
+    about: 'Seu dispositivo ou programa mostra um código. Digite-o aqui.',
+    code: 'Código',
+    codeHint: 'Oito letras, por exemplo WDJB-MJHT, maiúsculas ou minúsculas.',
+    submit: 'Continuar',
+    wrong:
+      'Este código não é válido. Talvez tenha sido digitado errado, tenha expirado ou já tenha sido usado.',
+    tooMany:
+      'Foram digitados códigos incorretos demais. Espere dez minutos e peça um novo código em seu dispositivo.',
+    warning:
+      'Autorize apenas se você mesmo acabou de iniciar isto, em um dispositivo seu. Se alguém enviou a você este código ou um link, recuse: essa pessoa agiria em seu nome.',
+    shows: 'Seu dispositivo deve mostrar exatamente este código:',
+    allowedTitle: 'Acesso autorizado',
+    allowed: (client: string) => `${client} agora pode agir em seu nome.`,
+    goBack: 'Volte ao seu dispositivo: ele continuará sozinho em alguns segundos.',
+    refusedTitle: 'Acesso recusado',
+    refused: (client: string) => `${client} não pode fazer nada em seu nome.`,
+    close: 'Você pode fechar esta página.',
   },
   applications: {
     title: 'Aplicativos',
@@ -153,6 +186,8 @@ export const pt: Messages = {
     secretOnce:
       'Copie o segredo do cliente agora. Ele só é mostrado desta vez, e não podemos mostrá-lo de novo.',
     previousSecret: (time: string) => `O segredo anterior é válido até ${time}.`,
+    secretLeaked: (time: string) =>
+      `O segredo do cliente foi encontrado em um lugar onde outros podem lê-lo. Ele deixou de funcionar em ${time}: crie um novo abaixo.`,
     disabledAbout:
       'Um administrador desativou este aplicativo. Enquanto estiver assim, ele e seus tokens são recusados.',
     tryIt: 'Experimente',
@@ -233,6 +268,52 @@ export const pt: Messages = {
     othersAbout: 'A sessão é encerrada em todos os navegadores, exceto neste.',
     alone: 'Sua conta não está aberta em nenhum outro lugar.',
   },
+  activity: {
+    title: 'Atividade recente',
+    about:
+      'O que aconteceu com a sua conta. Se não reconhecer algo, altere a senha e revogue o que não conhece.',
+    none: 'Nada por enquanto.',
+    from: 'De',
+    browser: 'Navegador ou programa',
+    somebodyElse: 'Outra pessoa, por exemplo um administrador',
+  },
+  events: {
+    'login.succeeded': 'Sessão iniciada',
+    'login.failed': 'Um início de sessão foi recusado',
+    'session.ended': 'Sessão encerrada',
+    'consent.given': 'Aplicativo autorizado a agir',
+    'consent.withdrawn': 'Todas as permissões de um aplicativo retiradas',
+    'token.issued': 'Um aplicativo obteve um token',
+    'token.refreshed': 'Um aplicativo renovou seu token',
+    'token.revoked': 'Um token foi revogado',
+    'token.deleted': 'Token excluído',
+    'refresh_token.reused': 'Um token de atualização antigo foi usado de novo',
+    'authorization_code.reused': 'Um código foi usado duas vezes',
+    'device_code.reused': 'Um código de dispositivo foi usado duas vezes',
+    'personal_token.created': 'Token pessoal criado',
+    'personal_token.edited': 'Token pessoal alterado',
+    'personal_token.rotated': 'Novo valor para um token pessoal',
+    'personal_token.deleted': 'Token pessoal excluído',
+    'client.created': 'Aplicativo registrado',
+    'client.edited': 'Aplicativo alterado',
+    'client.deleted': 'Aplicativo excluído',
+    'client.secret_reset': 'Novo segredo do cliente',
+    'client.secret_leaked': 'Segredo do cliente vazado e invalidado',
+    'client.id_reset': 'Novo ID do cliente',
+    'client.verified': 'Aplicativo verificado',
+    'client.unverified': 'Verificação retirada',
+    'client.disabled': 'Aplicativo desativado',
+    'client.enabled': 'Aplicativo reativado',
+    'user.created': 'Usuário criado',
+    'user.activated': 'Usuário ativado',
+    'user.deactivated': 'Usuário desativado',
+    'user.admin_granted': 'Usuário nomeado administrador',
+    'user.admin_withdrawn': 'Um usuário não é mais administrador',
+    'user.password_changed': 'Senha alterada',
+    'user.deleted': 'Usuário excluído',
+    'secret_key.rotated': 'Chave secreta do servidor alterada',
+    'signing_key.created': 'Nova chave de assinatura',
+  },
   admin: {
     title: 'Administração',
     clients: 'Aplicativos',
@@ -247,19 +328,21 @@ export const pt: Messages = {
     noTokens: 'Nenhum token encontrado.',
     search: 'Pesquisar',
     all: 'Mostrar tudo',
-    acts: 'Ações dos administradores',
-    actsAbout: 'As mais recentes primeiro.',
-    noActs: 'Nada por enquanto.',
+    activityAbout: 'Tudo o que mudou quem pode fazer o quê, do mais recente ao mais antigo.',
+    event: 'Evento',
+    allEvents: 'Todos os eventos',
+    userHint: 'E-mail ou ID',
+    noEvents: 'Nenhum evento foi encontrado.',
+    token: 'Número do token',
+    request: 'ID da solicitação',
+    actors: {
+      client: 'Um aplicativo',
+      command_line: 'A linha de comando',
+      system: 'O servidor',
+      unknown: 'Desconhecido',
+    },
     at: 'Quando',
     actor: 'Quem',
-    events: {
-      'client.verified': 'Aplicativo verificado',
-      'client.unverified': 'Verificação retirada',
-      'client.disabled': 'Aplicativo desativado',
-      'client.enabled': 'Aplicativo reativado',
-      'client.deleted': 'Aplicativo excluído',
-      'token.deleted': 'Token excluído',
-    },
     owner: 'Proprietário',
     user: 'Usuário',
     redirectUris: 'URIs de redirecionamento',
@@ -357,6 +440,10 @@ export const pt: Messages = {
     redirectUriInvalid: 'Não é um endereço completo.',
     redirectUriNotHttps:
       'Precisa começar com https://. Só no seu próprio computador pode começar com http://localhost, http://127.0.0.1 ou http://[::1].',
+    tooManyClients: (limit: number) =>
+      `Você pode registrar no máximo ${limit} aplicativos. Exclua um de que não precisa mais.`,
+    tooManyPersonalTokens: (limit: number) =>
+      `Você pode ter no máximo ${limit} tokens pessoais. Exclua um de que não precisa mais.`,
     tooManyRedirectUris: (limit: number) =>
       `Pode haver no máximo ${limit} URIs de redirecionamento.`,
     scopeUnknown: (scope: string) => `A permissão ${scope} não existe ou não pode ser escolhida.`,

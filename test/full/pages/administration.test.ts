@@ -65,10 +65,12 @@ describe.skipIf(await lacks('chromium'))('administration', () => {
       await done(admin, `The application “${name}” was deleted.`)
       expect(await ping(site.app, token)).toBe(401)
 
-      const acts = page.getByRole('region', { name: 'What administrators did' })
-      const [first] = await acts.getByRole('listitem').allTextContents()
-      expect(first).toContain(`Deleted an application ${name}`)
-      expect(first).toContain(admin.user.email)
+      await press(page.getByRole('link', { name: 'Recent activity' }))
+      await page.getByRole('heading', { name: 'Recent activity', level: 1 }).waitFor()
+      const acts = page.getByRole('main').getByRole('listitem').filter({ hasText: name })
+      const [latest = ''] = await acts.allTextContents()
+      expect(latest).toContain('Deleted an application')
+      expect(latest).toContain(admin.user.email)
     })
 
     test('find a token and delete it', async () => {

@@ -52,6 +52,8 @@ export const useGallery = (fill: FillSample): Gallery => {
       const heard: string[] = []
       for (const { name, as, open } of gallery(site.app.issuer, sample)) {
         await open(pages[as])
+        // What stands on a page is there before its stylesheet is.
+        await pages[as].waitForLoadState('load')
         const seen = await look(pages[as])
         heard.push(...seen.map((line) => `${name}: ${line}`))
       }

@@ -22,8 +22,7 @@ let things: Things
 beforeAll(async () => {
   app = await startServer()
   contract = await Contract.of(app)
-  const { password } = app
-  const user = await app.server.users.create({ email: 'a@example.org', password, isAdmin: true })
+  const user = await app.newUser({ email: 'a@example.org', isAdmin: true })
   script = await Script.logIn(app, user)
   things = await thingsOf(app, user)
 })

@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deviceEndpoint } from '../../../src/endpoints/device.ts'
 import { errorsEndpoint } from '../../../src/endpoints/errors.ts'
 import { loginEndpoint } from '../../../src/endpoints/login.ts'
 import { logoutEndpoint } from '../../../src/endpoints/logout.ts'
@@ -13,6 +14,7 @@ import { Contract } from './contract.ts'
 
 /** Pages without JSON, and what browsers load beside pages: nothing that a program would call. */
 const forBrowsers: readonly Endpoint[] = [
+  deviceEndpoint,
   errorsEndpoint,
   loginEndpoint,
   logoutEndpoint,
@@ -58,6 +60,27 @@ const kinds: readonly (readonly [string, TestOptions])[] = [
   ['with a header of its own for the JWT', { jwtAuthHeader: 'X-Session', jwtAuthHeaderType: null }],
   ['without any grant', { allowedGrantTypes: [], allowedResponseTypes: [] }],
   ['without tokens in a query', { acceptQueryAccessToken: false }],
+  [
+    'with all that can be switched on',
+    {
+      deviceAuthorization: true,
+      dynamicRegistration: 'open',
+      accessTokenFormat: 'jwt',
+      tokenExchange: true,
+      clientIdMetadataDocuments: true,
+      acceptUnsignedLeakReports: true,
+    },
+  ],
+  [
+    'with all that can be switched off',
+    {
+      revocation: false,
+      introspection: false,
+      pushedAuthorizationRequests: 'off',
+      dpop: 'off',
+      resourceIndicators: false,
+    },
+  ],
 ]
 
 describe.each(kinds)('the document of a server %s', (_name, options) => {
@@ -110,7 +133,8 @@ describe.each(kinds)('the document of a server %s', (_name, options) => {
     const open = Object.entries(contract.document.components.schemas)
       .filter(([, schema]) => 'properties' in schema && !('additionalProperties' in schema))
       .map(([name]) => name)
-    expect(open).toEqual(['TokenRequest', 'ServerMetadata', 'ResourceMetadata'])
+    const further = options.dynamicRegistration === undefined ? [] : ['RegisteredClient']
+    expect(open).toEqual(['TokenRequest', 'ServerMetadata', 'ResourceMetadata', ...further])
   })
 })
 

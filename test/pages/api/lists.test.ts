@@ -9,12 +9,8 @@ let administrator: Script
 beforeAll(async () => {
   app = await startServer()
   script = await Script.logIn(app)
-  const { password } = app
   const email = 'admin@example.org'
-  administrator = await Script.logIn(
-    app,
-    await app.server.users.create({ email, password, isAdmin: true }),
-  )
+  administrator = await Script.logIn(app, await app.newUser({ email, isAdmin: true }))
 })
 afterAll(() => app.close())
 
@@ -94,11 +90,13 @@ describe('administration', () => {
       expect((await administrator.post(admin, { client_id, act })).body).toEqual({})
     const last = { client_id, act: 'delete', confirm_name: 'Judged' }
     expect((await administrator.post(admin, last)).status).toBe(200)
-    const { acts } = (await administrator.get(admin)).body as { readonly acts: readonly object[] }
-    expect(acts.slice(0, 5)).toMatchObject(
+    const { body } = await administrator.get(`/admin/activity/?client=${client_id}`)
+    const { events } = body as { readonly events: readonly object[] }
+    expect(events.slice(0, 5)).toMatchObject(
       ['deleted', 'enabled', 'disabled', 'unverified', 'verified'].map((act) => ({
         event: `client.${act}`,
-        actor: 'admin@example.org',
+        actor: 'user',
+        actor_email: 'admin@example.org',
         client_id,
         subject: 'Judged',
       })),
@@ -115,9 +113,8 @@ describe('administration', () => {
 
 describe('sessions', () => {
   test('are listed, ended one by one, and all but this one', async () => {
-    const { password } = app
     const email = 'sessions@example.org'
-    const user = await app.server.users.create({ email, password })
+    const user = await app.newUser({ email })
     const own = await Script.logIn(app, user)
     const second = await Script.logIn(app, user)
     const third = await Script.logIn(app, user)

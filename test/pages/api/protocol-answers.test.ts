@@ -113,6 +113,38 @@ test('token', async () => {
   ])
 })
 
+test('revoke, introspect and push a request', async () => {
+  const client = await TestClient.register(app, script.session.agent)
+  const { clientId: client_id, clientSecret: client_secret } = client
+  const { access_token } = await client.tokens()
+  const own = { client_id, client_secret }
+  const challenge = { code_challenge: client.pkce.challenge, code_challenge_method: 'S256' }
+  for (const [id, path, status, fields] of [
+    ['introspect', '/oauth/introspect', 200, { token: access_token }],
+    ['revoke', '/oauth/revoke', 200, { token: access_token }],
+    [
+      'pushAuthorizationRequest',
+      '/oauth/par',
+      201,
+      { response_type: 'code', redirect_uri: client.redirectUri, ...challenge },
+    ],
+  ] as const) {
+    const post = (given: Readonly<Record<string, string | undefined>>): RequestInit => {
+      const left = Object.entries(given).filter(([, value]) => value !== undefined)
+      return { method: 'POST', body: new URLSearchParams(left as [string, string][]) }
+    }
+    const asked = { ...own, ...fields }
+    expectAll(id, [
+      [status, await send(path, post(asked))],
+      [status, await send(path, post(asked))],
+      [400, await send(path, post({ ...asked, token: '', response_type: '' }))],
+      [401, await send(path, post({ ...asked, client_secret: 'x' }))],
+      [413, await send(path, post({ ...asked, more: 'x'.repeat(70_000) }))],
+      [503, await away(path, post(asked))],
+    ])
+  }
+})
+
 test('authorize', async () => {
   const { clientId } = await app.client()
   const pkce = { code_challenge: newPkce().challenge, code_challenge_method: 'S256' }
@@ -163,9 +195,78 @@ test('health', async () => {
 
 test('every operation of the protocol is asked', () => {
   const asked = ['ping', 'pingByPost', 'info', 'token', 'authorize', 'authorizeByPost']
+  const ofClients = ['revoke', 'introspect', 'pushAuthorizationRequest']
   const metadata = ['getServerMetadata', 'getResourceMetadata', 'getOpenApi', 'live', 'ready']
   const documented = contract.operations.filter(({ tags }) => !tags.includes('settings'))
   expect(documented.map(({ operationId }) => operationId).toSorted()).toEqual(
-    [...asked, ...metadata].toSorted(),
+    [...asked, ...ofClients, ...metadata].toSorted(),
   )
+})
+
+test('what is off by default, once it is on', async () => {
+  await using other = await startServer({
+    deviceAuthorization: true,
+    dynamicRegistration: 'token',
+    initialAccessToken: 'an-initial-access-token',
+    accessTokenFormat: 'jwt',
+  })
+  const described = await Contract.of(other)
+  const ask = async (path: string, init: RequestInit = {}): Promise<Answer> =>
+    read(await fetch(`${other.issuer}${path}`, init))
+  const expectEach = (
+    id: string,
+    answers: readonly (readonly [status: number, Answer])[],
+  ): readonly Answer[] => {
+    const operation = described.operation(id)
+    for (const [status, answer] of answers)
+      expect([id, status, described.breaches(operation, answer)], answer.text).toEqual([
+        id,
+        answer.status,
+        [],
+      ])
+    return answers.map(([, answer]) => answer)
+  }
+
+  expectEach('getKeys', [[200, await ask('/oauth/jwks')]])
+
+  const { clientId, clientSecret } = await other.client()
+  const device = (secret: string) => ({
+    method: 'POST',
+    body: new URLSearchParams({ client_id: clientId, client_secret: secret }),
+  })
+  expectEach('authorizeDevice', [
+    [200, await ask('/oauth/device_authorization', device(clientSecret))],
+    [401, await ask('/oauth/device_authorization', device('x'))],
+  ])
+
+  const json = (method: string, body: object, authorization: string): RequestInit => ({
+    method,
+    headers: { 'content-type': 'application/json', ...bearer(authorization) },
+    body: JSON.stringify(body),
+  })
+  const metadata = { redirect_uris: [redirectUri], client_name: 'Registered' }
+  const initial = 'an-initial-access-token'
+  const [made] = expectEach('register', [
+    [201, await ask('/oauth/register', json('POST', metadata, initial))],
+    [400, await ask('/oauth/register', json('POST', { redirect_uris: 7 }, initial))],
+    [401, await ask('/oauth/register', json('POST', metadata, 'x'))],
+    [401, await ask('/oauth/register', { method: 'POST' })],
+  ])
+  const body = made?.body as { client_id: string; registration_access_token: string }
+  const { client_id, registration_access_token: own } = body
+  const path = `/oauth/register/${client_id}`
+  expectEach('getRegistration', [
+    [200, await ask(path, { headers: bearer(own) })],
+    [401, await ask(path, { headers: bearer('x') })],
+  ])
+  const changed = { ...metadata, client_id }
+  expectEach('replaceRegistration', [
+    [200, await ask(path, json('PUT', changed, own))],
+    [400, await ask(path, json('PUT', metadata, own))],
+    [401, await ask(path, json('PUT', changed, 'x'))],
+  ])
+  expectEach('deleteRegistration', [
+    [204, await ask(path, { method: 'DELETE', headers: bearer(own) })],
+    [401, await ask(path, { method: 'DELETE', headers: bearer(own) })],
+  ])
 })

@@ -67,6 +67,7 @@ export const adminRequests = ({
   tokenId,
 }: Things): readonly (readonly [string, Fields?])[] => [
   [admin],
+  ['/admin/activity/'],
   [admin, { client_id: clientId, act: 'verify' }],
   [admin, { client_id: clientId, act: 'delete', confirm_name: 'Printer' }],
   [admin, { token_id: tokenId, act: 'delete' }],

@@ -113,6 +113,8 @@ describe('nothing on a page is English alone', () => {
       /^(?:Printer|Phone|Laptop|D[iі]ary|Prints what you wrote|The Notes|plain)$/,
       /^[\w:]+$/,
       /^\S+@\S+$/,
+      // The id of a request.
+      /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
       /^(?:https?:\/\/|curl -)/,
       /^(?:localhost|client\.example|127\.0\.0\.1)/,
       /^help of|^group,/,

@@ -23,8 +23,7 @@ let users = 0
 /** A user with two browsers. */
 const newUser = async (): Promise<{ laptop: Person; desktop: Person }> => {
   users += 1
-  const { password } = app
-  const user = await app.server.users.create({ email: `owner-${users}@example.org`, password })
+  const user = await app.newUser({ email: `owner-${users}@example.org` })
   const logIn = (userAgent: string) =>
     Person.logIn(app, { user, headers: { 'user-agent': userAgent } })
   return { laptop: await logIn(chrome), desktop: await logIn(firefox) }
@@ -159,7 +158,7 @@ describe('applications that the user authorized', () => {
   })
 
   test('a browser that poses as markup is text, too', async () => {
-    const user = await app.server.users.create({ email: 'odd@example.org', password: app.password })
+    const user = await app.newUser({ email: 'odd@example.org' })
     const headers = { 'user-agent': 'Mozilla/5.0 <script>alert(1)</script> Chrome/"><b>' }
     const person = await Person.logIn(app, { user, headers })
     await (await TestClient.register(app, person.session.agent, { name: 'x' })).tokens()

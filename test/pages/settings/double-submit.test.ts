@@ -206,18 +206,20 @@ describe('a form that changes something', () => {
 })
 
 test('sent again while the first one is at work for long: 409 and a sentence, and still it makes one', async () => {
+  let isHolding = false
   let release: () => void = () => {}
   const held = new Promise<void>((resolve) => {
     release = resolve
   })
   await using slow = await startServer({
     aroundStore: async ({ name }, operation) => {
-      if (name === 'clients.insert') await held
+      if (isHolding && name === 'transaction') await held
       return operation()
     },
   })
   const who = await Person.logIn(slow)
   const shown = (await who.get(at.newClient)).form(at.newClient)
+  isHolding = true
   const first = who.send(shown, { name: 'Slow' })
   const second = await who.send(shown, { name: 'Slow' })
   expect([second.status, second.alert]).toEqual([409, en.problems.atWork])

@@ -330,7 +330,8 @@ describe('broken ways', () => {
     '/account/settings/applications/tokens/1/view/view/',
     '/account/settings/applications\\clients\\new/',
     '/ACCOUNT/SETTINGS/applications/',
-    '/account/settings/activity/',
+    '/account/settings/activity/x/',
+    '/admin/activity/x/',
     '/admin/applications/x/',
   ])('%s leads nowhere', async (target) => {
     const { cookie } = world.admin.session

@@ -44,6 +44,7 @@ export const newWorld = async (): Promise<World> => {
     scopes: [translated('notes:read'), translated('notes:write'), new Scope('plain')],
     extensions: [{ name: 'home', endpoints: [homeEndpoint] }],
     applicationName: 'The Notes',
+    deviceAuthorization: true,
   })
   const person = await Person.logIn(app)
   const admin = await Person.stranger(app, { isAdmin: true })
@@ -113,6 +114,7 @@ export const newWorld = async (): Promise<World> => {
       open('login again', '/login?prompt=login'),
       open('consent', `${consent.pathname}${consent.search}`),
       open('consent with warnings', `${warning.pathname}${warning.search}`),
+      open('device', '/oauth/device?user_code=wdjb-mjht'),
       open('error', '/oauth/errors?error=invalid_scope&error_description=Diary', stranger, 400),
       open('unknown error', '/oauth/errors?error=x', stranger, 400),
       open('no error', '/oauth/errors', stranger, 400),
@@ -127,6 +129,14 @@ export const newWorld = async (): Promise<World> => {
       open('authorization without permissions', at.view(deviceOf(bare.clientId))),
       open('sessions', at.sessions),
       open('sessions, alone', at.sessions, admin),
+      open('activity', at.activity),
+      open('activity of an administrator', at.activity, admin),
+      open('everybody’s activity', at.adminActivity, admin),
+      open(
+        'activity, nothing found',
+        `${at.adminActivity}?event=user.deleted&user=none@example.org`,
+        admin,
+      ),
       open('administration', at.admin, admin),
       open('administration, nothing found', `${at.admin}?client=Printer&token=x`, admin),
       open('nothing', `${at.list}nothing/`, person, 404),

@@ -76,6 +76,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
     'client/name',
     'client/website',
     'consent/website',
+    'device/code',
     'error/details',
     'facts/website',
     'token/name',
@@ -87,6 +88,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
     'applications/title',
     'client/description',
     'client/type',
+    'device/code',
     'facts/type',
     'frame/admin',
     'frame/applications',
@@ -147,7 +149,7 @@ describe('no text is there that nobody uses', () => {
       export const page = (view: View, frame: Frame) => {
         const { login, admin: words } = frame.texts
         const { title: heading } = login
-        call(heading, words.search, frame.texts.error.known[view.error].what, words.events)
+        call(heading, words.search, frame.texts.error.known[view.error].what, frame.texts.events)
       }
       const code = 'access_denied'
       const event = 'client.deleted'
@@ -155,10 +157,10 @@ describe('no text is there that nobody uses', () => {
       const name = 'invalid_scope'`
     const used = leaves.filter((leaf) => !unusedMessages([source]).includes(leaf))
     expect(used.toSorted()).toEqual([
-      'admin/events/client.deleted',
       'admin/search',
       'error/known/access_denied/what',
       'error/known/invalid_scope/what',
+      'events/client.deleted',
       'home/title',
       'login/title',
     ])

@@ -20,8 +20,7 @@ let users = 0
 /** A new user, in as many browsers. */
 const logIns = async (...browsers: readonly string[]): Promise<Person[]> => {
   users += 1
-  const { password } = app
-  const user = await app.server.users.create({ email: `reader-${users}@example.org`, password })
+  const user = await app.newUser({ email: `reader-${users}@example.org` })
   const people: Person[] = []
   for (const browser of browsers) {
     people.push(await Person.logIn(app, { user, headers: { 'user-agent': browser } }))

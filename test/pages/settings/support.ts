@@ -20,7 +20,9 @@ export const at = {
   revokeApplication: (clientId: string) => `${list}authorized/${clientId}/revoke/`,
   revokeAll: `${list}authorized/revoke/`,
   sessions: '/account/settings/sessions/',
+  activity: '/account/settings/activity/',
   admin: '/admin/applications/',
+  adminActivity: '/admin/activity/',
 } as const
 
 /** The fields of a form: a list is a field that is repeated, undefined one that is not sent. */
@@ -201,9 +203,8 @@ export class Person {
     input: { readonly email?: string; readonly isAdmin?: boolean } = {},
   ): Promise<Person> {
     strangers += 1
-    const { password } = app
     const email = `stranger-${strangers}@example.org`
-    return Person.logIn(app, { user: await app.server.users.create({ email, password, ...input }) })
+    return Person.logIn(app, { user: await app.newUser({ email, ...input }) })
   }
 
   async request(path: string, init: RequestInit = {}): Promise<Page> {

@@ -1,10 +1,25 @@
 import type { Page } from 'playwright-core'
-import { describe, expect, test } from 'vitest'
-import { fillBelievably } from '../../../scripts/screenshots/believable-sample.ts'
-import { fillWithHostility } from '../../../scripts/screenshots/hostile-sample.ts'
-import { lacks } from '../../support/needs.ts'
-import { useGallery } from './use-gallery.ts'
-import { phone } from './ways.ts'
+
+/** What does not fit: on a small screen, under a finger, and with text of twice the size. */
+export const misfits = async (page: Page): Promise<readonly string[]> => {
+  await unfold(page)
+  await page.setViewportSize({ width: 320, height: 640 })
+  const narrow = await tooWide(page)
+  const small = await tooSmall(page)
+  await page.locator('html').evaluate((root) => {
+    root.style.fontSize = '200%'
+  })
+  await page.setViewportSize({ width: 360, height: 740 })
+  const onPhone = await tooWide(page)
+  await page.setViewportSize({ width: 1280, height: 800 })
+  const onDesktop = await tooWide(page)
+  return [
+    ...narrow.map((line) => `on a screen of 320 px, ${line}`),
+    ...small.map((line) => `too small for a finger, ${line}`),
+    ...onPhone.map((line) => `with text of twice the size on a phone, ${line}`),
+    ...onDesktop.map((line) => `with text of twice the size on a desktop, ${line}`),
+  ]
+}
 
 const unfold = (page: Page): Promise<void> =>
   page.locator('details').evaluateAll((all) => {
@@ -48,36 +63,3 @@ const tooSmall = async (page: Page): Promise<readonly string[]> => {
         }),
     )
 }
-
-describe.skipIf(await lacks('chromium')).each([
-  ['what people have', fillBelievably],
-  ['what others mean ill', fillWithHostility],
-])('showing %s', (_, fill) => {
-  const gallery = useGallery(fill)
-
-  test.each([
-    ['English', 'en-GB'],
-    ['Arabic', 'ar'],
-  ])('every page fits the screen and the finger, in %s', async (_language, locale) => {
-    const look = async (page: Page): Promise<readonly string[]> => {
-      await unfold(page)
-      await page.setViewportSize({ width: 320, height: 640 })
-      const narrow = await tooWide(page)
-      const small = await tooSmall(page)
-      await page.locator('html').evaluate((root) => {
-        root.style.fontSize = '200%'
-      })
-      await page.setViewportSize({ width: 360, height: 740 })
-      const onPhone = await tooWide(page)
-      await page.setViewportSize({ width: 1280, height: 800 })
-      const onDesktop = await tooWide(page)
-      return [
-        ...narrow.map((line) => `on a screen of 320 px, ${line}`),
-        ...small.map((line) => `too small for a finger, ${line}`),
-        ...onPhone.map((line) => `with text of twice the size on a phone, ${line}`),
-        ...onDesktop.map((line) => `with text of twice the size on a desktop, ${line}`),
-      ]
-    }
-    expect(await gallery.tour({ ...phone, locale }, look)).toEqual([])
-  })
-})

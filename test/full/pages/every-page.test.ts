@@ -1,0 +1,43 @@
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { fillBelievably } from '../../../scripts/screenshots/believable-sample.ts'
+import { fillWithHostility } from '../../../scripts/screenshots/hostile-sample.ts'
+import { lacks } from '../../support/needs.ts'
+import { violations } from './axe.ts'
+import { misfits } from './layout.ts'
+import { useGallery } from './use-gallery.ts'
+import { desktop, phone } from './ways.ts'
+
+type Way = readonly [string, BrowserContextOptions]
+const english = (device: string, options: BrowserContextOptions): Way => [
+  `in English on a ${device}`,
+  { ...options, locale: 'en-GB' },
+]
+const arabic = (device: string, options: BrowserContextOptions): Way => [
+  `in Arabic on a ${device}`,
+  { ...options, locale: 'ar' },
+]
+
+/** Both looks at a page while it is open; it is left as the next one is to be opened. */
+const look = async (page: Page): Promise<readonly string[]> => {
+  const screen = page.viewportSize()
+  const found = [...(await violations(page)), ...(await misfits(page))]
+  if (screen) await page.setViewportSize(screen)
+  return found
+}
+
+// Four tours are enough for every pair of sample, language and device.
+describe.skipIf(await lacks('chromium')).each([
+  ['what people have', fillBelievably, [english('desktop', desktop), arabic('phone', phone)]],
+  [
+    'what others mean ill',
+    fillWithHostility,
+    [english('phone', phone), arabic('desktop', desktop)],
+  ],
+] as const)('every page, showing %s', (_, fill, ways) => {
+  const gallery = useGallery(fill)
+
+  test.each(ways)('suits axe, the screen and the finger, %s', async (_way, options) => {
+    expect(await gallery.tour(options, look)).toEqual([])
+  })
+})

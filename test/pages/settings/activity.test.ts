@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { en } from '../../../src/pages/messages/en.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { authorizationOf } from '../../support/tokens.ts'
+import { at, type Page, Person, textOf } from './support.ts'
+
+let app: TestServer
+let admin: Person
+beforeAll(async () => {
+  app = await startServer()
+  admin = await Person.stranger(app, { isAdmin: true })
+})
+afterAll(() => app.close())
+
+const linesOf = (page: Page): readonly string[] => page.items.map(textOf)
+
+/** The event and the subject of each line. */
+const eventsOf = (page: Page): readonly string[] =>
+  linesOf(page).map((line) => line.replace(/ When .*/, ''))
+
+interface Json {
+  readonly events: readonly Record<string, unknown>[]
+  readonly next: string | null
+}
+
+const asJson = async (somebody: Person, path: string): Promise<Json> => {
+  const headers = { accept: 'application/json', authorization: `Bearer ${somebody.session.jwt}` }
+  const { status, html } = await somebody.get(path, headers)
+  expect(status).toBe(200)
+  return JSON.parse(html) as Json
+}
+
+describe('recent activity', () => {
+  test('shows what the user did and what was done to the account, the latest first, and nobody else’s', async () => {
+    const [one, other] = [await Person.stranger(app), await Person.stranger(app)]
+    app.advance(60)
+    await one.post(at.newToken, { name: 'Backup' })
+    app.advance(60)
+    await other.post(at.newToken, { name: 'Theirs' })
+    const shown = await one.get(at.activity)
+    expect(eventsOf(shown)).toEqual([
+      `${en.events['personal_token.created']} Backup`,
+      en.events['login.succeeded'],
+      en.events['user.created'],
+    ])
+    expect(linesOf(shown)[0]).toContain(`${en.activity.from} 127.0.0.1`)
+    expect(shown.html).not.toContain('Theirs')
+    expect(shown.html).not.toContain(other.user.email)
+  })
+
+  test('a failed login is there, with the address it came from', async () => {
+    const somebody = await Person.stranger(app)
+    app.advance(1)
+    await app.server.users.withPassword(somebody.user.email, 'a wrong password')
+    await vi.waitFor(
+      async () => {
+        const [first] = eventsOf(await somebody.get(at.activity))
+        expect(first).toBe(en.events['login.failed'])
+      },
+      { timeout: 15_000, interval: 100 },
+    )
+  })
+
+  test('of what an administrator did, neither who it was nor from where', async () => {
+    const somebody = await Person.stranger(app)
+    const { clientId } = await app.client({ name: 'Judged', userId: somebody.user.id })
+    await admin.post(at.admin, { client_id: clientId, act: 'disable' })
+    const shown = await somebody.get(at.activity)
+    const [line = ''] = linesOf(shown)
+    expect(line).toContain(`${en.events['client.disabled']} Judged`)
+    expect(line).toContain(en.activity.somebodyElse)
+    expect(line).not.toContain('127.0.0.1')
+    expect(shown.html).not.toContain(admin.user.email)
+    const { events } = await asJson(somebody, at.activity)
+    expect(events[0]).toMatchObject({
+      event: 'client.disabled',
+      actor: 'another_user',
+      address: null,
+      user_agent: null,
+    })
+    expect(JSON.stringify(events)).not.toContain(admin.user.email)
+  })
+
+  test('what programs do all the time is not there, nor are internal tokens', async () => {
+    const somebody = await Person.stranger(app)
+    const { clientId } = await app.client({ userId: somebody.user.id })
+    const client = await app.server.clients.find(clientId)
+    if (!client) throw new Error('There is no client.')
+    await app.server.tokens.issue({ type: 'client', client, subject: client.owner, scopes: [] })
+    app.advance(1)
+    const { id } = await app.server.tokens.createPersonal('Hidden', somebody.user.id, {
+      isInternal: true,
+    })
+    await app.server.personalTokens.rotate(id)
+    const token = await app.server.tokens.get(id)
+    if (token) await app.server.tokens.revoke(token)
+    const shown = await somebody.get(at.activity)
+    expect(shown.html).not.toContain('Hidden')
+    expect(eventsOf(shown)[0]).toBe(`${en.events['client.created']} Client`)
+    // Administrators see them.
+    const routine = async () => {
+      const all = await asJson(admin, `${at.adminActivity}?user=${somebody.user.id}`)
+      return all.events.filter(({ is_routine }) => is_routine).map(({ event }) => event)
+    }
+    await vi.waitFor(
+      async () =>
+        expect(await routine()).toEqual([
+          'personal_token.deleted',
+          'personal_token.rotated',
+          'personal_token.created',
+          'token.issued',
+        ]),
+      { timeout: 15_000, interval: 100 },
+    )
+  })
+
+  test('goes on behind 25 events, on the page and as JSON', async () => {
+    const somebody = await Person.stranger(app)
+    for (let index = 0; index < 28; index += 1)
+      await app.client({ name: `Number ${index}`, userId: somebody.user.id })
+    const names: string[] = []
+    let path: string | null = at.activity
+    while (path !== null) {
+      const { events, next }: Json = await asJson(somebody, path)
+      const page = await somebody.get(path)
+      expect(page.items).toHaveLength(events.length)
+      names.push(...events.map(({ subject }) => String(subject)))
+      if (next !== null) expect(page.html).toContain(`href="${next}"`)
+      path = next
+    }
+    // The login and the user itself come last.
+    const expected = Array.from({ length: 28 }, (_, index) => `Number ${27 - index}`)
+    expect(names).toEqual([...expected, '', ''])
+  })
+})
+
+describe('the activity of everybody', () => {
+  test('is for administrators; for others there is no such page', async () => {
+    const somebody = await Person.stranger(app)
+    expect((await somebody.get(at.adminActivity)).status).toBe(404)
+    expect((await admin.get(at.adminActivity)).status).toBe(200)
+    expect((await admin.get(at.admin)).html).toContain(`href="${at.adminActivity}"`)
+  })
+
+  test('says who did what to whom, from where and by which request', async () => {
+    const somebody = await Person.stranger(app)
+    const { clientId } = await app.client({ name: 'Seen', userId: somebody.user.id })
+    await admin.post(at.admin, { client_id: clientId, act: 'verify' }, { 'x-request-id': 'r-17' })
+    const [line = ''] = linesOf(await admin.get(`${at.adminActivity}?client=${clientId}`))
+    expect(line).toContain(`${en.events['client.verified']} Seen`)
+    for (const word of [admin.user.email, somebody.user.email, '127.0.0.1', clientId, 'r-17'])
+      expect(line).toContain(word)
+  })
+
+  test('is searched by event, user and client, exactly', async () => {
+    const somebody = await Person.stranger(app)
+    const { clientId } = await app.client({ name: 'Sought', userId: somebody.user.id })
+    const { token } = await authorizationOf(app, clientId)
+    const { id, email } = somebody.user
+    const found = async (query: Record<string, string>) => {
+      const { events } = await asJson(admin, `${at.adminActivity}?${new URLSearchParams(query)}`)
+      return events.map(({ event }) => event)
+    }
+    const own = ['client.created', 'login.succeeded', 'user.created']
+    expect(await found({ user: String(id) })).toEqual(own)
+    expect(await found({ user: ` ${email.toUpperCase()} ` })).toEqual(own)
+    expect(await found({ user: email.slice(1) })).toEqual([])
+    expect(await found({ user: `${id}0000` })).toEqual([])
+    expect(await found({ client: clientId })).toEqual(['token.issued', 'client.created'])
+    expect(await found({ client: clientId.slice(1) })).toEqual([])
+    expect(await found({ client: clientId, event: 'token.issued' })).toEqual(['token.issued'])
+    expect(await found({ user: String(id), event: 'login.succeeded', client: clientId })).toEqual(
+      [],
+    )
+    expect(await found({ event: 'no.such' })).toEqual([])
+    expect(token.clientId).toBe(clientId)
+    const page = await admin.get(`${at.adminActivity}?event=token.issued&user=${email}`)
+    expect(page.html).toContain('<option value="token.issued" selected>')
+    expect(page.html).toContain(`value="${email}"`)
+  })
+
+  test('a search that no database takes finds nothing', async () => {
+    for (const query of [
+      'user=%00',
+      'client=%00x',
+      'event=%FF',
+      'user=a%40b%00',
+      'after=9.x',
+      'after=%00',
+    ])
+      expect((await admin.get(`${at.adminActivity}?${query}`)).status).toBe(200)
+  })
+})

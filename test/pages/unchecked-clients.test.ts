@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { languages } from '../../src/pages/messages/languages.ts'
+import { shownText } from '../support/html.ts'
+import { registered } from '../support/registration.ts'
+import { redirectUri, startServer, type TestServer } from '../support/server.ts'
+import { type LoggedIn, logIn } from '../support/session.ts'
+import { authorizeUrl, newPkce } from '../support/user-agent.ts'
+
+// What the consent page and the administration say about clients that nobody here has registered.
+
+const document = 'https://assistant.example/oauth/client.json'
+
+let app: TestServer
+let session: LoggedIn
+beforeAll(async () => {
+  app = await startServer({
+    dynamicRegistration: 'open',
+    applicationName: 'Notes & Co',
+    // What is kept of it is enough: nothing is fetched here.
+    extensions: [
+      {
+        name: 'kept documents',
+        findClient: (clientId, { clients }) =>
+          clientId === document ? clients.find(clientId).then((found) => found ?? null) : undefined,
+      },
+    ],
+  })
+  session = await logIn(app)
+  const input = {
+    name: 'Assistant',
+    website: 'https://assistant.example/',
+    isConfidential: false,
+    redirectUris: ['http://localhost/cb', redirectUri],
+  }
+  const registration = { registrationToken: null, metadata: '{}' }
+  const { clients } = app.server
+  await clients.keep(
+    clients.described(document, input, { origin: 'metadata_document', ...registration }),
+  )
+})
+afterAll(() => app.close())
+
+const consent = async (
+  clientId: string,
+  uri: string = redirectUri,
+  more: Record<string, string> = {},
+): Promise<string> => {
+  const page = await session.agent.fetch(
+    authorizeUrl(app.issuer, {
+      client_id: clientId,
+      redirect_uri: uri,
+      code_challenge: newPkce().challenge,
+      code_challenge_method: 'S256',
+      ...more,
+    }),
+  )
+  expect(page.status).toBe(200)
+  return page.text()
+}
+
+/** All that the page shows, as one line. */
+const shown = (html: string): string => shownText(html).join(' ').replaceAll(/\s+/g, ' ')
+
+const { en } = languages
+
+describe('XS-06 the consent page tells the truth about who asks', () => {
+  test('a client that registered itself: nobody here has checked it', async () => {
+    const { client_id } = await registered(app, { client_name: 'Notes & Co' })
+    const html = await consent(client_id)
+    expect(shown(html)).toContain(
+      'This application registered itself. Nobody at Notes & Co has checked it: its name and all else that it says may be untrue.',
+    )
+    expect(html).not.toContain(en.facts.verified)
+    // Nobody registered it, and it goes to where it is told.
+    expect(shown(html)).not.toContain('Registered by')
+    expect(shown(html)).toContain('You will be sent to client.example')
+    expect(shown(html)).not.toContain(en.consent.localCaution)
+  })
+
+  test('a client that describes itself: at which host', async () => {
+    const html = await consent(document)
+    expect(shown(html)).toContain(
+      'This application describes itself at assistant.example . Nobody here has checked it',
+    )
+    expect(html).toContain('<code dir="ltr">assistant.example</code>')
+  })
+
+  test('both: a program on the user’s own computer may be any program', async () => {
+    const redirect_uris = ['http://localhost:8000/cb', 'http://127.0.0.1/cb', 'http://[::1]/cb']
+    const { client_id } = await registered(app, {
+      redirect_uris,
+      token_endpoint_auth_method: 'none',
+    })
+    for (const uri of redirect_uris)
+      expect(shown(await consent(client_id, uri))).toContain(en.consent.localCaution)
+    expect(shown(await consent(document, 'http://localhost:9/cb'))).toContain(
+      en.consent.localCaution,
+    )
+    expect(shown(await consent(document))).not.toContain(en.consent.localCaution)
+  })
+
+  test('§2 of RFC 7591: website, terms and policy stand apart, as its own words', async () => {
+    const { client_id } = await registered(app, {
+      client_name: 'Assistant',
+      client_uri: 'https://assistant.example/',
+      tos_uri: 'https://assistant.example/terms?a=b&c=d',
+      policy_uri: 'https://assistant.example/privacy',
+      logo_uri: 'https://assistant.example/logo.png',
+      contacts: ['maker@assistant.example'],
+    })
+    const html = await consent(client_id)
+    const [own = ''] = /<figure class="description">[\s\S]*?<\/figure>/.exec(html) ?? []
+    expect(shown(`<body>${own}</body>`)).toBe(
+      'What Assistant says about itself: Website https://assistant.example/ Terms of use https://assistant.example/terms?a=b&c=d Privacy policy https://assistant.example/privacy',
+    )
+    expect(own.match(/rel="noopener noreferrer nofollow"/g)).toHaveLength(3)
+    expect(html.replace(own, '')).not.toContain('assistant.example')
+    // XS-03: nothing is loaded from it.
+    expect(html).not.toContain('logo.png')
+  })
+
+  test('a client that says nothing of itself has no such words', async () => {
+    const { client_id } = await registered(app)
+    expect(await consent(client_id)).not.toContain('class="description"')
+  })
+
+  test('once an administrator has verified it, it is marked so, and no warning is left', async () => {
+    const { client_id } = await registered(app, {
+      redirect_uris: ['http://localhost/cb'],
+      client_uri: 'https://assistant.example/',
+    })
+    await app.server.clients.mark(client_id, { isVerified: true })
+    const text = shown(await consent(client_id, 'http://localhost/cb'))
+    expect(text).toContain(en.facts.verified)
+    expect(text).not.toContain('registered itself')
+    expect(text).not.toContain(en.consent.localCaution)
+    expect(text).toContain('says about itself')
+  })
+
+  test('a client that a user registered is what it was: not self-registered', async () => {
+    const { clientId } = await app.client({ redirectUris: ['http://localhost/cb'] })
+    const text = shown(await consent(clientId, 'http://localhost/cb'))
+    expect(text).toContain('This application was not checked by Notes & Co .')
+    expect(text).not.toContain('itself')
+    expect(text).not.toContain(en.consent.localCaution)
+  })
+
+  test.each(Object.entries(languages))('%s says all of it', async (language, texts) => {
+    const { client_id } = await registered(app, {
+      redirect_uris: ['http://localhost/cb'],
+      tos_uri: 'https://assistant.example/terms',
+      policy_uri: 'https://assistant.example/privacy',
+    })
+    const squeezed = (text: string) => text.replaceAll(/\s+/g, '')
+    const of = async (id: string, uri: string) =>
+      squeezed(shown(await consent(id, uri, { ui_locales: language })))
+    const own = await of(client_id, 'http://localhost/cb')
+    for (const text of [
+      texts.consent.selfRegistered('Notes & Co'),
+      texts.consent.localCaution,
+      texts.consent.terms,
+      texts.consent.privacy,
+    ])
+      expect(own).toContain(squeezed(text))
+    expect(await of(document, redirectUri)).toContain(
+      squeezed(texts.consent.selfDescribed('assistant.example')),
+    )
+  })
+})
+
+test('administrators see where a client comes from', async () => {
+  await registered(app, { client_name: 'By itself' })
+  await app.server.users.setAdmin(app.user.id, true)
+  const page = await session.agent.fetch(`${app.issuer}/admin/applications/`)
+  const text = shown(await page.text())
+  expect(text).toContain('By itself Confidential Registered itself')
+  expect(text).toContain('Assistant Public Describes itself')
+})
