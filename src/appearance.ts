@@ -19,7 +19,9 @@ export const linksOf = (
   home: `${basePath}/`,
   applications: `${basePath}${settings.settingsPrefix}/applications/`,
   sessions: hostLogin ? null : `${basePath}${settings.settingsPrefix}/sessions/`,
+  activity: `${basePath}${settings.settingsPrefix}/activity/`,
   admin: `${basePath}${settings.adminPrefix}/applications/`,
+  adminActivity: `${basePath}${settings.adminPrefix}/activity/`,
   login: settings.loginUrl ?? `${basePath}${settings.loginPath}`,
   logout: hostLogin ? null : `${basePath}${settings.logoutPath}`,
 })

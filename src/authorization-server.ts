@@ -1,8 +1,10 @@
+import type { Answer } from './answer.ts'
 import { brandOf, linksOf, pagesOf } from './appearance.ts'
 import { builtInClientAuthentication } from './client-authentication/built-in.ts'
 import { PasswordHasher } from './crypto/password.ts'
 import { type RandomSource, systemRandom } from './crypto/random.ts'
 import { KeyRing } from './crypto/sealed.ts'
+import { signatureAlgorithms } from './crypto/signature-algorithms.ts'
 import { builtInEndpoints } from './endpoints/built-in.ts'
 import { loginEndpoint } from './endpoints/login.ts'
 import { logoutEndpoint } from './endpoints/logout.ts'
@@ -14,23 +16,36 @@ import type {
   Notice,
   Outcome,
   PendingAuthorization,
+  PresentedToken,
   ProviderOperations,
   ServerContext,
 } from './extension.ts'
 import { builtInExtensions } from './extensions/built-in.ts'
+import { jwtMint } from './extensions/jwt-access-tokens.ts'
 import { resourceMetadataAddress } from './extensions/protected-resource-metadata.ts'
 import { builtInGrants } from './grants/built-in.ts'
-import type { Connection } from './http-request.ts'
+import type { Connection, RequestSource } from './http-request.ts'
+import { Limits } from './limits.ts'
 import type { LogSink } from './log.ts'
+import type { AuditEventName } from './model/audit-event.ts'
 import type { AuthorizationCode } from './model/authorization.ts'
+import type { OnLeaked } from './model/leak-report.ts'
+import { type ProtectedResource, resourceNamed } from './model/protected-resource.ts'
+import type { RegisterClient } from './model/register-client.ts'
 import type { Scope, ScopeRegistry } from './model/scope.ts'
+import type { FoundToken } from './model/token.ts'
 import { UserProxy } from './model/user.ts'
 import type { UserCallbacks, UserTable } from './model/user-table.ts'
 import { loosenings, type Settings } from './options.ts'
+import { createOutbound } from './outbound/fetcher.ts'
+import type { OutboundOptions } from './outbound/outbound.ts'
 import type { Pages } from './pages/pages.ts'
 import { type ProviderOptions, providerOperations } from './provider-operations.ts'
 import { queryCharacters } from './query-characters.ts'
 import { readiness } from './readiness.ts'
+import { type AuditHook, AuditHooks } from './records/audit-hooks.ts'
+import { AuditQueue } from './records/audit-queue.ts'
+import { AuditTrail } from './records/audit-trail.ts'
 import type { RecordsContext } from './records/context.ts'
 import { checkKeys, keepNoted, type NotedKey } from './records/noted-keys.ts'
 import { type Records, records } from './records/records.ts'
@@ -39,16 +54,19 @@ import {
   type KeyRotationOptions,
   rotateSecretKeys,
 } from './records/rotate-keys.ts'
+import { SigningKeys } from './records/signing-keys.ts'
 import { TokenUses } from './records/token-uses.ts'
 import { TransientValues } from './records/transient-values.ts'
 import { logRefusal, type Refusal, refusalOf } from './refusal.ts'
-import { type Auth, ResourceServer } from './resource-server.ts'
+import { type ActingAs, currentOrigin, inNameOf } from './request-scope.ts'
+import { type Resolution, ResourceServer } from './resource-server.ts'
 import { createRouter } from './router.ts'
 import { clientAddress } from './session/client-address.ts'
 import { currentUser } from './session/current-user.ts'
 import { type PageLinks, type PageSession, pageSession } from './session/page-session.ts'
 import { type BrowserCredentials, type FindResourceOwner, Sessions } from './session/sessions.ts'
 import { checkedOptions, loadVerifyJwt, type StartOptions } from './start-up.ts'
+import { telling } from './store/after-commit.ts'
 import { decorated } from './store/decorated.ts'
 import { memoryTransients } from './store/memory-transients.ts'
 import type { AroundStore, OpenTransients, StoreOpener, TransientsOpener } from './store/store.ts'
@@ -81,8 +99,14 @@ export interface AuthorizationServerOptions extends StartOptions, ProviderOption
   /** Milliseconds since the epoch. */
   readonly clock?: () => number
   readonly random?: RandomSource
-  /** For requests that the server itself sends. */
-  readonly fetch?: typeof fetch
+  /** How the server sends requests to addresses that clients name. */
+  readonly outbound?: OutboundOptions
+  /** Parts of the application that tokens can be for alone (RFC 8707), besides the whole. */
+  readonly resources?: readonly ProtectedResource[]
+  /** Refuses, restricts or vouches for clients that register themselves; `dynamicRegistration` has to let them in first. */
+  readonly registerClient?: RegisterClient
+  /** Told of each credential that a secret scanner found, once it has ended: to write to its owner. */
+  readonly onLeaked?: OnLeaked
   readonly log?: LogSink
   /** Runs around every store operation. */
   readonly aroundStore?: AroundStore
@@ -93,10 +117,16 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   readonly issuer: string
   readonly settings: Settings
   readonly scopes: ScopeRegistry
+  /** What is protected: the first is the whole application, whose identifier is the issuer. */
+  readonly resources: readonly ProtectedResource[]
+  /** One of these, by its identifier. @throws TypeError where it is none */
+  resourceNamed(identifier: string): ProtectedResource
   readonly resourceServer: ResourceServer
   readonly sessions: Sessions
   /** Answers a request to one of the server's addresses. Never rejects. */
   fetch(request: Request, connection?: Connection): Promise<Response>
+  /** The same without a `Request` made of it, for adapters; undefined where it takes `fetch`. */
+  direct(source: RequestSource, connection: Connection): Promise<Answer | Response> | undefined
   /** Whether the path is one of the server's addresses. */
   handles(path: string): boolean
   /** All its addresses, for a host that routes by path; one that ends in `/*` has all below it. */
@@ -112,7 +142,16 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   /** The answer to a guard's error; undefined for an error that is not a refusal. */
   refusalOf(error: unknown): Refusal | undefined
   /** The challenge for whoever presented nothing, and the refusal of a token that lacks scopes. */
-  challenge(auth: Auth, neededScopes: readonly string[]): Error | undefined
+  challenge(resolution: Resolution, neededScopes: readonly string[]): Error | undefined
+  /**
+   * Calls the hook after each such event; `*` stands for every event. No request waits for it, and one that
+   * throws is logged as `hook.failed`.
+   * @returns what ends that
+   * @throws TypeError for an event that does not exist
+   */
+  on<Name extends AuditEventName>(event: Name | '*', hook: AuditHook<Name>): () => void
+  /** Runs code of the application in the name of a user: what it changes is recorded as done by that user. */
+  actingAs<T>(who: ActingAs, work: () => T): T
   /** Removes what has expired. @returns the number of rows */
   sweep(): Promise<number>
   /** Seals every row under the current secret key, so that earlier ones are needed no more. Requests go on meanwhile. */
@@ -133,7 +172,8 @@ export const createAuthorizationServer = async (
   options: AuthorizationServerOptions,
 ): Promise<AuthorizationServer> => {
   const { clock = () => Date.now(), random = systemRandom } = options
-  const { settings, issuer, basePath, secrets, scopes, errorView } = await checkedOptions(options)
+  const { settings, issuer, basePath, secrets, scopes, errorView, resources } =
+    await checkedOptions(options)
   const { log, telemetry, traces, prometheus } = await createObservers(options.log, settings)
   const pages = pagesOf(options.pages)
   for (const message of loosenings(settings))
@@ -142,6 +182,8 @@ export const createAuthorizationServer = async (
   const verify = await loadVerifyJwt(options, settings)
   const users = usersOf(options.users)
   const opened = await options.store.open(users, options.users?.keyType)
+  for (const message of opened.loosened ?? [])
+    log({ level: 'warn', event: 'settings.loosened', message })
   let beside: OpenTransients | undefined
   let notedKey: NotedKey | undefined
   try {
@@ -158,7 +200,18 @@ export const createAuthorizationServer = async (
   const kept = transients ? { ...opened, transients } : opened
   const { aroundStore = (_operation, run) => run() } = options
   const measured = telemetry.aroundStore ? decorated(kept, telemetry.aroundStore) : kept
-  const store = options.aroundStore ? decorated(measured, aroundStore) : measured
+  const hooks = new AuditHooks(log)
+  const observed = options.aroundStore ? decorated(measured, aroundStore) : measured
+  const store = telling(observed, hooks)
+  const queue = new AuditQueue(observed, log)
+  const audit = new AuditTrail({
+    root: store,
+    queue,
+    hooks,
+    keepsRoutine: settings.auditRoutine,
+    clock,
+    origin: currentOrigin,
+  })
   const { isReady, drain } = readiness(
     [
       () => aroundStore({ name: 'ping' }, () => opened.ping()),
@@ -167,9 +220,13 @@ export const createAuthorizationServer = async (
     log,
   )
 
-  const extensions = [...builtInExtensions, ...(options.extensions ?? [])]
+  const extensions = [...builtInExtensions, ...(options.extensions ?? [])].filter(
+    ({ isOn }) => isOn?.(settings) ?? true,
+  )
+  const finders = extensions.filter(({ findClient }) => findClient)
   const extensionGrants = extensions.flatMap(({ grants = [] }) => grants)
   const grants = [...builtInGrants, ...extensionGrants]
+  const signingKeys = new SigningKeys({ store, settings, keys, clock, log, audit })
   const context: RecordsContext = {
     store,
     transients: store.transients,
@@ -189,14 +246,25 @@ export const createAuthorizationServer = async (
     },
     hostUsers: users === 'elsewhere' ? (options.users as UserCallbacks) : undefined,
     saveToken: options.saveToken,
+    mint:
+      settings.accessTokenFormat === 'jwt' ? jwtMint({ issuer, signingKeys, random }) : undefined,
     clock,
     random,
     log,
+    audit,
   }
   const own = records(context)
   const provider = providerOperations(options, own)
+  const limits = new Limits(store.transients, clock, {
+    numbers: settings.limits,
+    isOff: settings.dangerouslyIgnoreLimits,
+    log,
+  })
   const sessions = new Sessions(context, issuer, verify, options.resourceOwner)
   const uses = new TokenUses(store, log)
+  const metadataAddresses = new Map(
+    resources.map(({ resource }) => [resource, resourceMetadataAddress(resource)]),
+  )
   const resourceServer = new ResourceServer({
     noteUse: (found, now, address) => uses.note(found, now, address),
     noteLookup: telemetry.tokenLookup,
@@ -206,13 +274,28 @@ export const createAuthorizationServer = async (
     jwtAuthHeader: settings.jwtAuthHeader,
     jwtAuthHeaderType: settings.jwtAuthHeaderType,
     clock,
+    limits,
+    tokenQuota: settings.tokenQuota,
     acceptQueryAccessToken: settings.acceptQueryAccessToken,
     realm: issuer,
-    resourceMetadata: resourceMetadataAddress(issuer),
+    resourceMetadata: (resource) => metadataAddresses.get(resource ?? issuer) ?? '',
+    acceptsDpop: settings.dpop !== 'off',
+    requiresDpop: settings.dpop === 'required',
+    dpopAlgorithms: signatureAlgorithms(settings).join(' '),
+    check: (presented, found) => checkPresented(presented, found, server),
   })
   const server: ServerContext = {
     ...own,
     ...provider,
+    getClient: async (clientId, lookup = {}) => {
+      for (const extension of finders) {
+        const found = await extension.findClient?.(clientId, server, lookup)
+        if (found !== undefined) return found ?? undefined
+      }
+      const client = await provider.getClient(clientId)
+      // One that describes itself elsewhere is a client as long as somebody looks there.
+      return client?.origin === 'metadata_document' ? undefined : client
+    },
     issuer,
     basePath,
     pages,
@@ -230,11 +313,14 @@ export const createAuthorizationServer = async (
     notices: new TransientValues<Notice>('settings_notice', context),
     forms: new TransientValues<Outcome>('settings_form', context),
     isReady,
+    flushAudit: () => queue.flushBriefly(),
     flushTokenUses: () => uses.flushBriefly(),
     sessions,
     resourceServer,
     grants,
-    clientAuthentication: builtInClientAuthentication,
+    clientAuthentication: builtInClientAuthentication(settings).filter(({ name }) =>
+      settings.clientAuthentication.includes(name),
+    ),
     extensions,
     endpoints: [
       ...(options.resourceOwner
@@ -245,7 +331,14 @@ export const createAuthorizationServer = async (
       ...extensions.flatMap(({ endpoints = [] }) => endpoints),
     ],
     errorView,
-    fetch: options.fetch ?? fetch,
+    outbound: createOutbound(options.outbound, { settings, clock }),
+    resources,
+    limits,
+    keys,
+    signingKeys,
+    registerClient: options.registerClient,
+    onLeaked: options.onLeaked,
+    transientValues: (kind) => new TransientValues(kind, context),
   }
   const router = createRouter(server)
   const links: PageLinks = {
@@ -256,6 +349,7 @@ export const createAuthorizationServer = async (
   }
   const sweeper = new Sweeper({
     findOrphans: users !== 'built-in' ? own.users : undefined,
+    signingKeys,
     store,
     transients: context.transients,
     settings,
@@ -272,9 +366,12 @@ export const createAuthorizationServer = async (
     issuer,
     settings,
     scopes,
+    resources,
+    resourceNamed: (identifier) => mustBeNamed(resources, identifier),
     resourceServer,
     sessions,
     fetch: router.fetch,
+    direct: router.direct,
     handles: router.handles,
     addresses: router.addresses,
     clientAddress: clientAddress(settings.trustedProxies),
@@ -287,7 +384,9 @@ export const createAuthorizationServer = async (
       return refusal
     },
     currentUser: (request, connection) => currentUser(request, server, connection),
-    challenge: (auth, needed) => resourceServer.challenge(auth, needed),
+    challenge: (resolution, needed) => resourceServer.challenge(resolution, needed),
+    on: (name, hook) => hooks.on(name, hook),
+    actingAs: (who, work) => inNameOf(who, work),
     sweep: () => sweeper.run(),
     rotateSecretKeys: (given) => rotateSecretKeys(context, given),
     isReady,
@@ -296,6 +395,7 @@ export const createAuthorizationServer = async (
       await sweeper.stop()
       await notedKey?.stop()
       await uses.flush()
+      await queue.flush()
       await beside?.close()
       hidePool?.()
       await opened.close()
@@ -304,9 +404,33 @@ export const createAuthorizationServer = async (
   }
 }
 
+const mustBeNamed = (
+  resources: readonly ProtectedResource[],
+  identifier: string,
+): ProtectedResource => {
+  const found = resourceNamed(resources, identifier)
+  if (found) return found
+  const known = resources.map(({ resource }) => resource).join(', ')
+  throw new TypeError(`There is no resource ${identifier}. The option resources names: ${known}.`)
+}
+
 const usersOf = (
   users: AuthorizationServerOptions['users'],
 ): UserTable | 'built-in' | 'elsewhere' => {
   if (!users) return 'built-in'
   return 'name' in users ? users : 'elsewhere'
+}
+
+const checkPresented = (
+  presented: PresentedToken,
+  found: FoundToken,
+  server: ServerContext,
+): Promise<void> | undefined => {
+  let checking: Promise<void> | undefined
+  for (const { onProtectedRequest } of server.extensions) {
+    if (!onProtectedRequest) continue
+    if (checking) checking = checking.then(() => onProtectedRequest(presented, found, server))
+    else checking = onProtectedRequest(presented, found, server) || undefined
+  }
+  return checking
 }

@@ -1,20 +1,29 @@
+import type { Answer } from './answer.ts'
+import type { SecretKind } from './crypto/digest.ts'
 import type { RandomSource } from './crypto/random.ts'
+import type { KeyRing } from './crypto/sealed.ts'
 import type { HttpRequest } from './http-request.ts'
+import type { Limits } from './limits.ts'
 import type { LogSink } from './log.ts'
 import type { AuthorizationCode, CodeBinding } from './model/authorization.ts'
 import type { AuthorizationRequest } from './model/authorization-request.ts'
 import type { Client, TokenEndpointAuthMethod } from './model/client.ts'
+import type { OnLeaked } from './model/leak-report.ts'
 import type { Parameters } from './model/parameters.ts'
+import type { ProtectedResource } from './model/protected-resource.ts'
 import type { Redemption } from './model/redemption.ts'
+import type { RegisterClient } from './model/register-client.ts'
 import type { ScopeRegistry } from './model/scope.ts'
 import type { FoundToken } from './model/token.ts'
 import type { User } from './model/user.ts'
 import type { Settings } from './options.ts'
+import type { Outbound } from './outbound/outbound.ts'
 import type { Brand, FrameLinks } from './pages/frame.ts'
 import type { Pages } from './pages/pages.ts'
 import type { Records } from './records/records.ts'
+import type { SigningKeys } from './records/signing-keys.ts'
 import type { TransientValues } from './records/transient-values.ts'
-import type { ResourceServer } from './resource-server.ts'
+import type { PresentedCredentials, ResourceServer } from './resource-server.ts'
 import type { Sessions } from './session/sessions.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import type { Traces } from './telemetry/traces.ts'
@@ -52,8 +61,18 @@ export interface Outcome {
   readonly location: string | null
 }
 
+/** What a client is looked up for, where that makes a difference to who looks. */
+export interface ClientLookup {
+  /** The address of who asks. */
+  readonly address?: string
+  /** Whether a user is to be asked for an authorization; otherwise the client goes on with one that it has. */
+  readonly forAuthorization?: boolean
+}
+
 /** All that grants, endpoints and extensions work with. */
 export interface ServerContext extends Records, ProviderOperations {
+  /** @throws OAuthError for a client that could not be looked up now, or is none */
+  getClient(clientId: string, lookup?: ClientLookup): Promise<Client | undefined>
   /** The issuer identifier, to which every address is relative. RFC 8414 §2. */
   readonly issuer: string
   /** The path of the issuer, without a slash at its end. */
@@ -78,6 +97,8 @@ export interface ServerContext extends Records, ProviderOperations {
   readonly forms: TransientValues<Outcome>
   /** Whether requests should be sent to this process. */
   isReady(): Promise<boolean>
+  /** Writes what the audit log has gathered, as far as this process knows. */
+  flushAudit(): Promise<void>
   /** Writes when tokens were used last, as far as this process knows. */
   flushTokenUses(): Promise<void>
   readonly sessions: Sessions
@@ -88,14 +109,26 @@ export interface ServerContext extends Records, ProviderOperations {
   readonly endpoints: readonly Endpoint[]
   /** Where the error view stands: an address that errors can be appended to. */
   readonly errorView: string
-  /** For requests that the server itself sends. */
-  readonly fetch: typeof fetch
+  /** Requests that the server itself sends. */
+  readonly outbound: Outbound
+  /** What is protected here; the first is the issuer, that is the whole application. RFC 8707 §2. */
+  readonly resources: readonly ProtectedResource[]
+  readonly limits: Limits
+  readonly keys: KeyRing
+  readonly signingKeys: SigningKeys
+  /** The host's say about clients that register themselves. */
+  readonly registerClient: RegisterClient | undefined
+  /** The host's way to tell owners that a credential of theirs has leaked. */
+  readonly onLeaked: OnLeaked | undefined
+  /** Short-lived values of one kind, for extensions. */
+  transientValues<T>(kind: SecretKind): TransientValues<T>
 }
 
 /** A token request after its client was authenticated. RFC 6749 §4. */
 export interface TokenRequest {
   readonly client: Client
   readonly params: Parameters
+  readonly http: HttpRequest
   /** Milliseconds since the epoch. */
   readonly now: number
 }
@@ -105,6 +138,10 @@ export interface Grant {
   readonly type: string
   /** The parameters it reads, which must not be given twice. */
   readonly parameters: readonly string[]
+  /** The client of a request that needs no client authentication; undefined: it has to authenticate as any other. */
+  findClient?(params: Parameters, server: ServerContext): Promise<Client | undefined>
+  /** Members of its answer beside those of RFC 6749 §5.1. */
+  readonly answer?: Readonly<Record<string, unknown>>
   /** @throws OAuthError; nothing is consumed then */
   redeem(request: TokenRequest, server: ServerContext): Promise<Redemption>
 }
@@ -113,14 +150,22 @@ export interface Grant {
 export interface ClientAuthenticationMethod {
   readonly name: TokenEndpointAuthMethod
   readonly parameters: readonly string[]
-  /** The client id that this request presents by this method; undefined where it is not used. */
+  /** What this request presents by this method; undefined where it is not used. */
   presented(authorization: string | null, params: Parameters): ClientCredentials | undefined
+  /** Whether that proves the client. Without a client it never does, and takes as long all the same. */
+  proves(
+    credentials: ClientCredentials,
+    client: Client | undefined,
+    server: ServerContext,
+  ): boolean | Promise<boolean>
+  /** Members of the server's metadata. RFC 8414 §2. */
+  readonly metadata?: Readonly<Record<string, unknown>>
 }
 
 export interface ClientCredentials {
   readonly clientId: string
-  /** Undefined for a public client, which has none. */
-  readonly clientSecret?: string
+  /** The secret or the assertion; undefined for a public client, which has none. */
+  readonly proof?: string
 }
 
 /** An address of the authorization server. */
@@ -130,33 +175,91 @@ export interface Endpoint {
    * `param('name')` gives. One that ends in a slash is found without it too, and is redirected.
    */
   path(settings: Settings): string
-  /** Stands at the root of the host, with the issuer's path behind it (RFC 8414 §3.1). */
-  readonly wellKnown?: boolean
-  readonly methods: readonly ('GET' | 'POST')[]
+  /** The identifiers that it is about: it stands at the root of the host, and before and behind the path of each. */
+  wellKnown?(server: ServerContext): readonly string[]
+  readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[]
+  /** Scripts of any origin may call it: without credentials of a browser (RFC 9700 §2.6). */
+  readonly cors?: boolean
   /** How its errors are delivered. */
   readonly errors: 'json' | 'page' | 'challenge'
   /** The metadata member that names its address. RFC 8414 §2. */
   readonly advertisedAs?: string
-  handle(request: HttpRequest, server: ServerContext): Promise<Response>
+  handle(request: HttpRequest, server: ServerContext): Promise<Response | Answer>
+}
+
+/** A token that is about to be issued. */
+export interface TokenIssue {
+  readonly redemption: Redemption
+  /** Of the token request; at the authorization endpoint, there are none. */
+  readonly params: Parameters
+  readonly http: HttpRequest
+  /** What extensions remembered of the authorization request, by their names. */
+  readonly remembered: Readonly<Record<string, unknown>>
+}
+
+/** An access token at a guard. */
+export interface PresentedToken {
+  readonly scheme: 'bearer' | 'dpop' | 'query'
+  readonly accessToken: string
+  readonly credentials: PresentedCredentials
 }
 
 /** One standard: what it adds to the protocol, phase by phase. Hooks refuse by throwing and add by returning. */
 export interface Extension {
   readonly name: string
+  /** Whether it is switched on; without this, it always is. */
+  isOn?(settings: Settings): boolean
   readonly endpoints?: readonly Endpoint[]
   readonly grants?: readonly Grant[]
   /** Parameters of the authorization request, which must not be given twice. */
   readonly authorizationParameters?: readonly string[]
+  /** Parameters of the token request, which must not be given twice. */
+  readonly tokenParameters?: readonly string[]
   /** Members of the server's metadata. RFC 8414 §2. */
   metadata?(server: ServerContext): Readonly<Record<string, unknown>>
+  /** Members of the metadata of a protected resource. RFC 9728 §2. */
+  resourceMetadata?(server: ServerContext): Readonly<Record<string, unknown>>
+  /** The client of an id that is of this extension's kind; undefined for every other id. */
+  findClient?(
+    clientId: string,
+    server: ServerContext,
+    lookup: ClientLookup,
+  ): Promise<Client | null> | undefined
+  /** The request that a request refers to; undefined where it says everything itself. */
+  onAuthorizationParameters?(
+    params: Parameters,
+    server: ServerContext,
+  ): Promise<Parameters | undefined> | undefined
+  /** Parameters that a pushed authorization request has besides those of its body. It runs last of all checks. RFC 9126 §2.1. */
+  onPushedRequest?(
+    params: Parameters,
+    http: HttpRequest,
+    server: ServerContext,
+  ): Promise<Readonly<Record<string, string>>>
   /** What to remember of an authorization request, under the extension's name. */
   onAuthorizationRequest?(
     params: Parameters,
     request: Pick<AuthorizationRequest, 'responseType'> & { readonly client: Client },
     server: ServerContext,
   ): unknown
-  /** Parameters of every authorization answer, errors included. */
-  onAuthorizationResponse?(server: ServerContext): Readonly<Record<string, string>>
+  /**
+   * Parameters of every authorization answer, errors included.
+   * @param answered what extensions remembered of a request that was granted or denied; undefined for any other answer
+   */
+  onAuthorizationResponse?(
+    server: ServerContext,
+    answered?: Readonly<Record<string, unknown>>,
+  ): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
   /** Checks a token request against what was remembered of the authorization request. */
   onCodeRedemption?(params: Parameters, binding: CodeBinding): void
+  /** Restricts a token before it is issued. It runs after the grant, and before anything is spent. */
+  onTokenIssue?(issue: TokenIssue, server: ServerContext): Redemption | Promise<Redemption>
+  /** Headers of the answer to a client that got tokens, or whose pushed request was taken. */
+  answerHeaders?(http: HttpRequest, server: ServerContext): Readonly<Record<string, string>>
+  /** Checks a token that is valid for the request that presents it. It runs on every request: be quick. */
+  onProtectedRequest?(
+    presented: PresentedToken,
+    found: FoundToken,
+    server: ServerContext,
+  ): void | Promise<void>
 }

@@ -16,10 +16,25 @@ export interface Connection {
   readonly requestId?: string | undefined
 }
 
+/** Where a request is read from: no more of what a framework hands over than is asked for. */
+export interface RequestSource {
+  readonly method: string
+  /** Path and query as they were sent, with or without a host. */
+  readonly target: string
+  /** All values of a header, joined by a comma; null where there is none. @param name in lower case */
+  header(name: string): string | null
+  readonly headers: Headers
+  /**
+   * The body, read once; undefined where it is larger.
+   * @param most bytes
+   * @throws TypeError where it was read before
+   */
+  text(most: number): Promise<string | undefined>
+}
+
 /** A request as endpoints see it: nothing of a framework, and no host that anybody could have chosen. */
 export class HttpRequest {
   readonly method: string
-  readonly headers: Headers
   /** The path as it was sent. */
   readonly path: string
   /** The raw query, without its question mark. */
@@ -28,29 +43,41 @@ export class HttpRequest {
   readonly address: string
   /** The framework's own request. */
   readonly raw: unknown
-  readonly #request: Request
+  readonly #source: RequestSource
   readonly #params: Readonly<Record<string, string>>
 
   constructor(
-    request: Request,
+    source: RequestSource,
     address: string,
-    raw: unknown = request,
+    raw: unknown,
     params: Readonly<Record<string, string>> = {},
   ) {
-    this.#request = request
+    this.#source = source
     this.#params = params
     this.raw = raw
-    this.method = request.method
-    this.headers = request.headers
+    this.method = source.method
     this.address = address
-    const target = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/#.*$/s, '')
-    const mark = target.indexOf('?')
-    this.path = mark < 0 ? target : target.slice(0, mark)
-    this.query = mark < 0 ? '' : target.slice(mark + 1)
+    const { path, query } = partsOf(source.target)
+    this.path = path
+    this.query = query
+  }
+
+  get headers(): Headers {
+    return this.#source.headers
+  }
+
+  /** All values of a header, joined by a comma; null where there is none. @param name in lower case */
+  header(name: string): string | null {
+    return this.#source.header(name)
+  }
+
+  /** The media type of the body, in lower case. */
+  get contentType(): string {
+    return (this.header('content-type') ?? '').toLowerCase()
   }
 
   get userAgent(): string {
-    return this.headers.get('user-agent') ?? ''
+    return this.header('user-agent') ?? ''
   }
 
   /**
@@ -93,38 +120,74 @@ export class HttpRequest {
   }
 
   async #text(contentType: string): Promise<string> {
-    const given = this.headers.get('content-type') ?? ''
-    const [type = '', charset = 'charset=utf-8', ...more] = given.toLowerCase().split(/ *; */)
-    const isUtf8 = /^charset=(?:utf-8|"utf-8")$/.test(charset) && more.length === 0
-    if (type !== contentType || !isUtf8)
+    const given = this.contentType
+    if (given !== contentType && !isInUtf8(given, contentType))
       throw new OAuthError('invalid_request', `The content type must be ${contentType}.`)
-    if (this.headers.has('content-encoding')) {
+    if (this.header('content-encoding') !== null) {
       throw new OAuthError('invalid_request', 'The body must not be compressed.')
     }
-    if (Number(this.headers.get('content-length') ?? 0) > largestBody) throw tooLarge()
+    if (Number(this.header('content-length') ?? 0) > largestBody) throw tooLarge()
+    let text: string | undefined
     try {
-      return await this.#body()
+      text = await this.#source.text(largestBody)
     } catch (cause) {
       // Somebody read it before us: a mistake of the host, not of the sender.
-      if (cause instanceof OAuthError || cause instanceof TypeError) throw cause
+      if (cause instanceof TypeError) throw cause
       // A sender that goes away in the middle is its own mistake, and no fault of ours to be logged.
       throw new OAuthError('invalid_request', 'The body ended too early.', { cause })
     }
+    if (text === undefined) throw tooLarge()
+    return text
+  }
+}
+
+/** What a source is read as that a framework hands over as a `Request`. */
+export class FetchSource implements RequestSource {
+  readonly method: string
+  readonly target: string
+  readonly #request: Request
+
+  constructor(request: Request) {
+    this.#request = request
+    this.method = request.method
+    this.target = request.url
   }
 
-  async #body(): Promise<string> {
+  get headers(): Headers {
+    return this.#request.headers
+  }
+
+  header(name: string): string | null {
+    return this.#request.headers.get(name)
+  }
+
+  async text(most: number): Promise<string | undefined> {
     // Its length is known and small, and no more of it is let in: read at once, without a stream's cost.
-    if (this.headers.has('content-length')) return this.#request.text()
+    if (this.#request.headers.has('content-length')) return this.#request.text()
     if (this.#request.body === null) return ''
     const chunks: Uint8Array[] = []
     let size = 0
     for await (const chunk of this.#request.body as ReadableStream<Uint8Array>) {
       size += chunk.byteLength
-      if (size > largestBody) throw tooLarge()
+      if (size > most) return undefined
       chunks.push(chunk)
     }
     return new TextDecoder().decode(Buffer.concat(chunks))
   }
+}
+
+/** Path and query of a request target, without a host that it may name. */
+export const partsOf = (target: string): { readonly path: string; readonly query: string } => {
+  const own = target.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/#.*$/s, '')
+  const mark = own.indexOf('?')
+  return mark < 0
+    ? { path: own, query: '' }
+    : { path: own.slice(0, mark), query: own.slice(mark + 1) }
+}
+
+const isInUtf8 = (given: string, contentType: string): boolean => {
+  const [type = '', charset = 'charset=utf-8', ...more] = given.split(/ *; */)
+  return type === contentType && /^charset=(?:utf-8|"utf-8")$/.test(charset) && more.length === 0
 }
 
 const tooLarge = (): OAuthError =>

@@ -22,8 +22,18 @@ export {
   JWTNoAuthorizationError,
 } from './jwt-error.ts'
 export { type LogEntry, type Logger, type LogLevel, type LogSink, logTo } from './log.ts'
+export type {
+  AuditActor,
+  AuditDetails,
+  AuditEvent,
+  AuditEventName,
+  AuditRecord,
+} from './model/audit-event.ts'
 export type { Client } from './model/client.ts'
+export type { ClientMetadata } from './model/client-metadata.ts'
 export { InvalidField } from './model/invalid-field.ts'
+export type { LeakedCredential, LeakReport, OnLeaked } from './model/leak-report.ts'
+export type { RegisterClient, RegistrationRequest } from './model/register-client.ts'
 export type { SaveToken, TokenData } from './model/save-token.ts'
 export { emailScope, Scope, ScopeDoesNotExists, ScopeRegistry } from './model/scope.ts'
 export type { FoundToken, IssuedToken, Token } from './model/token.ts'
@@ -42,12 +52,14 @@ export {
   type SettingsInput,
   settingsFrom,
 } from './options.ts'
+export type { OutboundOptions } from './outbound/outbound.ts'
 export type { Brand, Frame, FrameLinks, Page, Reader } from './pages/frame.ts'
 export { type Html, html, raw } from './pages/html.ts'
 export type { Messages } from './pages/messages/en.ts'
 export type { Language } from './pages/messages/languages.ts'
 export type { Pages, ViewOf } from './pages/pages.ts'
 export type { Actor, ClientAct } from './records/administration.ts'
+export type { AuditHook } from './records/audit-hooks.ts'
 export type { AuthorizedApplication, Device } from './records/authorized-applications.ts'
 export type { ClientInput, ClientWithSecret, ListedClient } from './records/clients.ts'
 export type {
@@ -61,6 +73,7 @@ export type {
   KeyRotationProgress,
   UnreadableRows,
 } from './records/rotate-keys.ts'
+export type { ActingAs } from './request-scope.ts'
 export type { Auth, SignedIn } from './resource-server.ts'
 export type { JwtContext, VerifyJwt } from './session/jwt.ts'
 export type { PageLinks, PageSession } from './session/page-session.ts'

@@ -53,6 +53,7 @@ const longestChain = 5
 const withoutFields = (value: unknown, depth = 0): unknown => {
   if (!(value instanceof Error)) return value
   const { name, stack, cause } = value
-  if (cause === undefined || depth === longestChain) return { name, stack }
+  // What is no error may be anything: jose puts the claims of a JWT there.
+  if (!(cause instanceof Error) || depth === longestChain) return { name, stack }
   return { name, stack, cause: withoutFields(cause, depth + 1) }
 }

@@ -1,6 +1,6 @@
 /**
  * The HTTP status of each error code where it is answered directly, and not by a redirect.
- * RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID Connect Core §3.1.2.6.
+ * RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID Connect Core §3.1.2.6, and the standards of the extensions.
  */
 const statusOf = {
   invalid_request: 400,
@@ -17,6 +17,16 @@ const statusOf = {
   request_uri_not_supported: 400,
   invalid_token: 401,
   insufficient_scope: 403,
+  invalid_target: 400,
+  invalid_dpop_proof: 400,
+  use_dpop_nonce: 400,
+  authorization_pending: 400,
+  slow_down: 400,
+  expired_token: 400,
+  unsupported_token_type: 400,
+  invalid_redirect_uri: 400,
+  invalid_client_metadata: 400,
+  unapproved_software_statement: 400,
   server_error: 500,
   temporarily_unavailable: 503,
 } as const

@@ -1,7 +1,10 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import type { GrantType, ResponseType } from './model/client.ts'
+import { limitNames } from './limit-table.ts'
+import type { GrantType, ResponseType, TokenEndpointAuthMethod } from './model/client.ts'
 import { validName } from './model/field-rules.ts'
+import { p256Key } from './model/p256-key.ts'
+import { type Requirement, securityProfiles } from './security-profile.ts'
 import type { VerifyJwt } from './session/jwt.ts'
 
 /** How a setting's text in the environment becomes its value. */
@@ -27,6 +30,25 @@ const list: FromText = (text) =>
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
+/** `a=1/60,b=2/60`: so many within so many seconds, by name. */
+const limits: FromText = (text) => {
+  const parts = list(text) as readonly string[]
+  const given = parts.map((part) => /^([A-Za-z]+)=(\d{1,9})\/(\d{1,9})$/.exec(part))
+  if (!given.every((match) => match !== null)) return text
+  return Object.fromEntries(
+    given.map(([, name, points, seconds]) => [
+      name,
+      { points: Number(points), seconds: Number(seconds) },
+    ]),
+  )
+}
+const json: FromText = (text) => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
 const number: FromText = (text) => (/^-?\d+$/.test(text.trim()) ? Number(text) : text)
 const boolean: FromText = (text) => ({ true: true, false: false })[text.trim()] ?? text
 
@@ -123,6 +145,12 @@ const grantTypes = [
   'client_credentials',
   'refresh_token',
 ] as const satisfies readonly GrantType[]
+const authMethods = [
+  'client_secret_basic',
+  'client_secret_post',
+  'private_key_jwt',
+  'none',
+] as const satisfies readonly TokenEndpointAuthMethod[]
 const responseTypes = ['code', 'token'] as const satisfies readonly ResponseType[]
 
 /** Every setting once: type, default, check, sentence, environment name. All else is derived. */
@@ -206,6 +234,105 @@ const settings = {
     sentence: 'View that shows authorization errors.',
     env: 'OAUTH2_PROVIDER_ERROR_ENDPOINT',
   },
+  securityProfile: choice(
+    ['specification', 'oauth2.1', 'fapi2'],
+    'specification',
+    'How much clients have to prove: as specified, as OAuth 2.1 or as the FAPI 2.0 Security Profile wants it. Settings that are not given follow it, and none may contradict it.',
+  ),
+  clientAuthentication: some(authMethods, authMethods, 'Ways for clients to authenticate.'),
+  revocation: flag(true, 'Whether clients can revoke tokens (RFC 7009).'),
+  revokeAccessTokenAlone: flag(
+    false,
+    'Whether revoking an access token leaves its refresh token alone; otherwise the authorization ends.',
+  ),
+  introspection: flag(true, 'Whether clients can ask about their own tokens (RFC 7662).'),
+  resourceIndicators: flag(
+    true,
+    'Whether clients can ask for tokens for some of the resources alone (RFC 8707).',
+  ),
+  pushedAuthorizationRequests: choice(
+    ['off', 'on', 'required'],
+    'on',
+    'Whether clients can, or must, send authorization requests beforehand (RFC 9126).',
+  ),
+  dpop: choice(
+    ['off', 'on', 'required'],
+    'on',
+    'Whether clients can, or must, bind tokens to a key (RFC 9449).',
+  ),
+  requireDpopNonce: flag(false, 'Whether DPoP proofs need a nonce of this server.'),
+  deviceAuthorization: flag(
+    false,
+    'Whether devices without a browser can ask for an authorization (RFC 8628).',
+  ),
+  tokenExchange: flag(
+    false,
+    'Whether whoever holds a token can get one that may do less and ends earlier (RFC 8693).',
+  ),
+  dynamicRegistration: choice(
+    ['off', 'token', 'open'],
+    'off',
+    'Whether clients can register themselves (RFC 7591): with the initial access token, or anybody.',
+  ),
+  initialAccessToken: {
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9\-._~+/]{22,255}=*$/)
+      .nullable()
+      .default(null),
+    fromText: textOrNull,
+    accepts: 'at least 22 characters of A-Z, a-z, 0-9 and -._~+/',
+    sentence: 'What a client has to present to register itself, with dynamicRegistration token.',
+    isSecret: true,
+  },
+  unusedClientExpiresIn: integer(
+    0,
+    31_536_000,
+    604_800,
+    'After how many seconds a client that registered itself and never got a token is removed; 0: never.',
+  ),
+  clientIdMetadataDocuments: flag(
+    false,
+    'Whether the client id may be an https address at which the client describes itself.',
+  ),
+  leakReportKeys: {
+    schema: z
+      .record(
+        z.string().min(1),
+        z.union([z.string(), z.looseObject({})]).refine((key) => p256Key(key) !== undefined),
+      )
+      .readonly()
+      .default({}),
+    fromText: json,
+    accepts: 'a JSON object with the public keys by their identifiers: of P-256, as PEM or JWK',
+    sentence:
+      'Switches /oauth/leaked on, for secret scanners that sign what they report by one of these keys.',
+    isSecret: true,
+  },
+  acceptUnsignedLeakReports: flag(
+    false,
+    'Switches /oauth/leaked on for reports that nobody has signed: whoever holds a token can end it.',
+  ),
+  dangerouslyAllowPrivateAddresses: flag(
+    false,
+    'Whether the server sends requests to private addresses that clients name. For tests alone.',
+  ),
+  accessTokenFormat: choice(
+    ['opaque', 'jwt'],
+    'opaque',
+    'What access tokens look like: jwt lets other servers check them by the published keys (RFC 9068).',
+  ),
+  signingAlgorithm: choice(
+    ['ES256', 'RS256', 'EdDSA'],
+    'ES256',
+    'How access tokens in the format jwt are signed.',
+  ),
+  signingKeyExpiresIn: integer(
+    3_600,
+    315_360_000,
+    7_776_000,
+    'After how many seconds another key signs; the former one stays published while its tokens live.',
+  ),
   tokenExpiresIn: integer(
     1,
     31_536_000,
@@ -233,6 +360,10 @@ const settings = {
     ['public', 'always', 'never'],
     'public',
     'Which clients must send a code challenge (PKCE).',
+  ),
+  requireRedirectUri: flag(
+    false,
+    'Whether authorization requests must name their redirect URI, also where a client has only one.',
   ),
   refreshTokenExpiresIn: integer(
     1,
@@ -287,6 +418,55 @@ const settings = {
     sentence: 'Proxies whose X-Forwarded-For is believed.',
     env: 'TRUSTED_PROXIES',
   },
+  limits: {
+    schema: z
+      .partialRecord(
+        z.enum(limitNames),
+        z.strictObject({
+          points: z.int().min(1).max(1_000_000_000),
+          seconds: z.int().min(1).max(86_400),
+        }),
+      )
+      .default({}),
+    fromText: limits,
+    accepts:
+      'a comma-separated list such as wrongTokens=500/60, that is 500 within 60 seconds (in code: { wrongTokens: { points: 500, seconds: 60 } })',
+    sentence: `Other numbers than the default ones for what is limited: ${limitNames.join(', ')}.`,
+  },
+  dangerouslyIgnoreLimits: flag(
+    false,
+    'Whether wrong passwords, secrets and tokens, and floods of requests, are taken without an end.',
+  ),
+  tokenQuota: integer(
+    0,
+    1_000_000,
+    0,
+    'How many requests a minute one access token is good for; 0: any number.',
+  ),
+  clientsPerUser: integer(
+    0,
+    1_000_000,
+    1_000,
+    'How many client applications users can register for themselves.',
+  ),
+  personalTokensPerUser: integer(
+    0,
+    1_000_000,
+    1_000,
+    'How many personal access tokens users can have that they created for themselves.',
+  ),
+  sessionsPerUser: integer(
+    1,
+    10_000,
+    100,
+    'In how many browsers a user can be logged in; with one more, the oldest login ends.',
+  ),
+  authorizationsPerApplication: integer(
+    1,
+    100_000,
+    1_000,
+    'How often, that is on how many devices, one application can act for one user; with one more, the oldest authorization ends.',
+  ),
   oauthPrefix: path('/oauth', 'Where the protocol endpoints stand, under the path of the issuer.'),
   openapiPath: path('/openapi.json', 'Where the OpenAPI document of the settings pages stands.'),
   loginPath: path('/login', 'Where the built-in login page stands.'),
@@ -336,6 +516,16 @@ const settings = {
     86_400,
     60,
     'Every how many seconds expired rows are removed; 0: never by itself.',
+  ),
+  auditExpiresIn: integer(
+    0,
+    315_360_000,
+    7_776_000,
+    'After how many seconds an entry of the audit log is removed; 0: never.',
+  ),
+  auditRoutine: flag(
+    true,
+    'Whether the audit log keeps what programs do all the time: refreshes, and tokens that clients get for themselves or narrow. Hooks hear of it in any case.',
   ),
   logLevel: choice(
     ['debug', 'info', 'warn', 'error', 'silent'],
@@ -408,7 +598,7 @@ export const describeSettings = (): readonly SettingDescription[] =>
   }))
 
 /**
- * Checks settings and fills in the defaults.
+ * Checks settings, and fills in what the security profile asks for and the defaults.
  * @throws InvalidSettings that lists every wrong one
  */
 export const parseSettings = (input: Readonly<Record<string, unknown>>): Settings => {
@@ -423,8 +613,26 @@ export const parseSettings = (input: Readonly<Record<string, unknown>>): Setting
         `${name} (${environmentName(name)}) accepts ${accepts}; ${given(name, input[name])}.`,
       )
   }
+  problems.push(...applyProfile(input, parsed))
   if (problems.length > 0) throw new InvalidSettings(problems)
   return parsed as Settings
+}
+
+// What was not given follows the profile; what was given must not contradict it.
+const applyProfile = (
+  input: Readonly<Record<string, unknown>>,
+  parsed: Record<string, unknown>,
+): readonly string[] => {
+  const profile = (parsed as Partial<Settings>).securityProfile ?? 'specification'
+  const requirements = Object.entries<Requirement>(securityProfiles[profile])
+  return requirements.flatMap(([name, { otherwise, isMet, needs }]) => {
+    if (input[name] === undefined) parsed[name] = structuredClone(otherwise)
+    if (!Object.hasOwn(parsed, name) || isMet(parsed[name])) return []
+    const setting = name as SettingName
+    return [
+      `${name} (${environmentName(setting)}) must be ${needs} with securityProfile (${environmentName('securityProfile')}) ${profile}; ${given(setting, input[name])}.`,
+    ]
+  })
 }
 
 const given = (name: SettingName, value: unknown): string => {
@@ -462,11 +670,21 @@ export const settingsFrom = (env: Readonly<Record<string, string | undefined>>):
   return input as SettingsInput
 }
 
-/** Settings that make the server less strict than it is by default, each with what that means. */
+/** Settings that make the server less strict than it can be, or is by default, each with what that means. */
 export const loosenings = (value: Settings): readonly string[] => {
   const found: string[] = []
+  if (value.allowedResponseTypes.includes('token'))
+    found.push(
+      'The implicit grant is on, as specified: access tokens stand in addresses (RFC 9700 §2.1.2). allowedResponseTypes (OAUTH2SERVER_ALLOWED_RESPONSE_TYPES) code turns it off.',
+    )
+  if (value.acceptQueryAccessToken)
+    found.push(
+      'Access tokens in the query are accepted, as specified: addresses are logged and passed on (RFC 9700 §4.3.2). acceptQueryAccessToken (OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN) false turns it off.',
+    )
   if (value.allowedGrantTypes.includes('password'))
-    found.push('The password grant is on: clients see passwords (RFC 9700 §2.4).')
+    found.push(
+      'The password grant is on: clients see passwords (RFC 9700 §2.4). allowedGrantTypes (OAUTH2SERVER_ALLOWED_GRANT_TYPES) without password turns it off.',
+    )
   if (value.requirePkce === 'never')
     found.push('PKCE is required of nobody: authorization codes can be stolen (RFC 9700 §2.1.1).')
   if (value.allowPrivateUseRedirectUris)
@@ -475,6 +693,18 @@ export const loosenings = (value: Settings): readonly string[] => {
     )
   if (value.sessionIpv4Prefix < 32 || value.sessionIpv6Prefix < 128)
     found.push('Sessions are bound to a network, not to one address.')
+  if (value.dynamicRegistration === 'open')
+    found.push('Anybody can register a client: its users are warned that nobody has checked it.')
+  if (value.acceptUnsignedLeakReports)
+    found.push('Anybody can report leaked credentials: whoever holds one can end it.')
+  if (value.dangerouslyAllowPrivateAddresses)
+    found.push(
+      'Requests are sent to private addresses that clients name: whoever registers can reach this network.',
+    )
+  if (value.dangerouslyIgnoreLimits)
+    found.push(
+      'Limits are ignored: passwords, secrets and tokens can be guessed, and requests sent, without an end.',
+    )
   if (value.cacheType === 'memory')
     found.push(
       'Authorization codes and new secrets that wait to be shown are kept in memory: they end with the process, and other nodes do not see them.',

@@ -1,4 +1,6 @@
+import type { PresentedToken } from './extension.ts'
 import type { JWTExtendedException } from './jwt-error.ts'
+import type { Limits } from './limits.ts'
 import { isWithin } from './model/scope.ts'
 import { type FoundToken, isActive, isExpired } from './model/token.ts'
 import type { UserProxy } from './model/user.ts'
@@ -23,8 +25,15 @@ export interface PresentedCredentials {
   /** All `Authorization` headers, joined by a comma. */
   readonly authorization: string | null
   readonly cookie: string | null
+  readonly method: string
+  /** The path as it was sent. */
+  readonly path: string
   /** The raw query. */
   readonly query: string
+  /** What the request is for, where that is not the whole application. RFC 8707 §2. */
+  readonly resource?: string | undefined
+  /** The scopes that the operation needs, as far as they are known beforehand: challenges name them. */
+  readonly neededScopes?: (() => readonly string[]) | undefined
   readonly address: string
   readonly userAgent: string
   /** The framework's own request, for the application's `resourceOwner`. */
@@ -32,6 +41,9 @@ export interface PresentedCredentials {
   /** All headers, for the verification of a session's JWT alone. */
   readonly headers: () => Headers
 }
+
+/** What a challenge says of the operation that a request is for. */
+export type Operation = Pick<PresentedCredentials, 'resource' | 'neededScopes'>
 
 /** The user whom the cookie of a request names. */
 export interface SignedIn {
@@ -49,11 +61,15 @@ export interface SessionCheck {
   jwtRefusal(headers: Headers, signedIn: SignedIn): Promise<JWTExtendedException | undefined>
 }
 
-/** What was presented, and why it is not enough for a guard that wants more than an anonymous caller. */
+/** What was presented, and why it is not enough for a guard that wants more than an anonymous caller, where that has a reason. */
 export interface Resolution {
   readonly auth: Auth
-  /** What `requireApiAuth` answers; undefined for whoever is authenticated. */
+  /** Why an anonymous caller is one, although something was presented. */
   readonly refusal?: Error
+  /** What the request is for, where that is not the whole application. */
+  readonly resource?: string | undefined
+  /** Whether a token came by the scheme DPoP, in which its refusal is then answered. RFC 9449 §7.2 */
+  readonly isDpop?: boolean
 }
 
 export const anonymous: Auth = Object.freeze({
@@ -76,11 +92,24 @@ export interface ResourceServerOptions {
   readonly noteUse: (found: FoundToken, now: number, address: string) => void
   /** Told what became of every token that is presented. */
   readonly noteLookup: (outcome: LookupOutcome) => void
+  readonly limits: Pick<Limits, 'check' | 'consume' | 'countFailure'>
+  /** How often within a minute a token can be used; 0: any number. */
+  readonly tokenQuota: number
   readonly acceptQueryAccessToken: boolean
   readonly realm: string
-  /** Where the metadata of the protected resource stands, which leads a client to us. RFC 9728 §5.1. */
-  readonly resourceMetadata: string
+  /** Where the metadata of a protected resource stands, which leads a client to us. RFC 9728 §5.1. */
+  readonly resourceMetadata: (resource?: string) => string
+  /** Whether tokens may be bound to keys (RFC 9449): where not, those that are can be used by nobody. */
+  readonly acceptsDpop: boolean
+  /** Whether they have to be, but for personal ones. */
+  readonly requiresDpop: boolean
+  /** By which a proof may be signed, separated by spaces. RFC 9449 §7.1. */
+  readonly dpopAlgorithms: string
+  /** Checks a valid token for the request that presents it. @throws OAuthError */
+  readonly check: (presented: PresentedToken, found: FoundToken) => void | Promise<void>
 }
+
+const lacksScope = 'The token lacks a scope that is needed.'
 
 const b64token = /^[A-Za-z0-9\-._~+/]+=*$/
 
@@ -94,35 +123,67 @@ export class ResourceServer {
 
   /**
    * Reads the credential of a request.
-   * @throws OAuthError, JWTExtendedException for one that is not valid; never for none
+   * @throws OAuthError, JWTExtendedException for one that is not valid, never for none; 429 where a limit was reached
    */
   async resolve(credentials: PresentedCredentials): Promise<Resolution> {
-    const token = this.#presentedToken(credentials)
-    if (token !== undefined) return { auth: await this.#authOf(token, credentials.address) }
-    return this.#session(credentials)
+    const presented = this.#presentedToken(credentials)
+    const { resource } = credentials
+    if (!presented) return { ...(await this.#session(credentials)), resource }
+    const auth = await this.#authOf(presented)
+    return presented.scheme === 'dpop' ? { auth, resource, isDpop: true } : { auth, resource }
   }
 
-  /** The challenge for whoever presented nothing. RFC 6750 §3.1. */
-  unauthenticated(): AuthenticationRequired {
-    return new AuthenticationRequired(this.#bearer({}))
+  /** The challenge for whoever presented nothing, with the scopes that are needed. RFC 6750 §3.1. */
+  unauthenticated(operation: Operation = {}): AuthenticationRequired {
+    const own = this.#bearer({}, operation)
+    const { requiresDpop, dpopAlgorithms } = this.#options
+    return new AuthenticationRequired(requiresDpop ? `${own}, DPoP algs="${dpopAlgorithms}"` : own)
   }
 
-  /** The refusal of a token that lacks scopes which the resource needs. RFC 6750 §3.1. */
-  insufficientScope(needed: readonly string[]): OAuthError {
-    return this.#challenge('insufficient_scope', 'The token lacks a scope that is needed.', {
-      scope: needed.join(' '),
-    })
+  /** The refusal of a token that lacks scopes which the operation needs. RFC 6750 §3.1. */
+  insufficientScope(operation: Operation): OAuthError {
+    return this.#challenge('insufficient_scope', lacksScope, operation)
   }
 
   /** What a caller is answered who was identified, but may not: undefined for whoever holds all the scopes. */
-  challenge(auth: Auth, needed: readonly string[]): Error | undefined {
-    if (auth.kind === 'anonymous') return this.unauthenticated()
+  challenge(
+    { auth, resource, isDpop = false }: Pick<Resolution, 'auth' | 'resource' | 'isDpop'>,
+    needed: readonly string[],
+  ): Error | undefined {
+    const operation = { resource, neededScopes: () => needed }
+    if (auth.kind === 'anonymous') return this.unauthenticated(operation)
     if (auth.scopes === null || isWithin(needed, auth.scopes)) return undefined
-    return this.insufficientScope(needed)
+    return isDpop
+      ? this.dpopRefusal('insufficient_scope', lacksScope, operation)
+      : this.insufficientScope(operation)
+  }
+
+  /** The refusal of a token that is not valid, or not for this request. Whoever presents it learns nothing of why. */
+  invalidToken(operation: Operation = {}): OAuthError {
+    return this.#challenge('invalid_token', 'The access token is not valid.', operation)
+  }
+
+  /**
+   * The refusal of a token that came by the scheme DPoP, or of the proof that came with it. RFC 9449 §7.1.
+   * @param headers others that the answer has
+   */
+  dpopRefusal(
+    code: 'invalid_token' | 'insufficient_scope' | 'invalid_dpop_proof' | 'use_dpop_nonce',
+    description: string,
+    operation: Operation = {},
+    headers: Readonly<Record<string, string>> = {},
+  ): OAuthError {
+    const { dpopAlgorithms: algs } = this.#options
+    const parts = this.#parts({ error: code, error_description: description, algs }, operation)
+    return new OAuthError(code, description, {
+      status: code === 'insufficient_scope' ? 403 : 401,
+      headers: { 'www-authenticate': challengeOf('DPoP', parts), ...headers },
+    })
   }
 
   // An opaque token wherever it stands; undefined where the session method is to decide.
-  #presentedToken({ authorization, query }: PresentedCredentials): string | undefined {
+  #presentedToken(credentials: PresentedCredentials): PresentedToken | undefined {
+    const { authorization, query } = credentials
     const inQuery = this.#options.acceptQueryAccessToken ? queryTokens(query) : []
     // A comma is in no credential that we take, so two headers were joined: RFC 9110 §5.3.
     if (
@@ -130,23 +191,35 @@ export class ResourceServer {
       (inQuery.length === 1 && authorization !== null) ||
       authorization?.includes(',')
     ) {
-      throw this.#challenge('invalid_request', 'Give one credential, once.')
+      throw this.#challenge('invalid_request', 'Give one credential, once.', credentials)
     }
     const [fromQuery] = inQuery
-    if (fromQuery) return fromQuery
-    const [, value] = /^bearer +(.+)$/i.exec(authorization ?? '') ?? []
-    return value === undefined || (value.includes('.') && !isJwtAccessToken(value))
-      ? undefined
-      : value
+    if (fromQuery) return { scheme: 'query', accessToken: fromQuery, credentials }
+    const [, scheme, value] = /^(bearer|dpop) +(.+)$/i.exec(authorization ?? '') ?? []
+    if (scheme === undefined || value === undefined) return undefined
+    const isDpop = scheme.length === 4
+    // What has a dot behind another scheme than Bearer can be nothing but a token.
+    if (!isDpop && value.includes('.') && !isJwtAccessToken(value)) return undefined
+    return { scheme: isDpop ? 'dpop' : 'bearer', accessToken: value, credentials }
   }
 
-  async #authOf(accessToken: string, address: string): Promise<Auth> {
-    const { getToken, userProxy, clock, noteUse, noteLookup } = this.#options
+  async #authOf(presented: PresentedToken): Promise<Auth> {
+    const { getToken, userProxy, clock, noteUse, noteLookup, check, limits } = this.#options
+    const { accessToken, credentials } = presented
+    const { address } = credentials
+    limits.check('wrongTokens', address)
     const found = b64token.test(accessToken) ? await getToken({ accessToken }) : undefined
-    if (!found) throw this.#refusedToken('unknown')
+    if (!found) {
+      await limits.countFailure('wrongTokens', address)
+      throw this.#refusedToken('unknown', presented)
+    }
     const now = clock()
-    if (isExpired(found.token.expires, now)) throw this.#refusedToken('expired')
-    if (!isActive(found)) throw this.#refusedToken('inactive')
+    if (isExpired(found.token.expires, now)) throw this.#refusedToken('expired', presented)
+    if (!isActive(found)) throw this.#refusedToken('inactive', presented)
+    if (!this.#isForHere(presented, found)) throw this.#refusedToken('misplaced', presented)
+    const checking = check(presented, found)
+    if (checking) await checking
+    if (this.#options.tokenQuota > 0) await this.#spend(found)
     noteLookup('valid')
     noteUse(found, now, address)
     const { token, user, client } = found
@@ -160,6 +233,21 @@ export class ResourceServer {
     }
   }
 
+  // What was narrowed from a token is no second one.
+  async #spend({ token: { id, parentId } }: FoundToken): Promise<void> {
+    const { limits, tokenQuota: points } = this.#options
+    await limits.consume({ name: 'tokenQuota', points, seconds: 60 }, '', String(parentId ?? id))
+  }
+
+  // A token that is bound to a key or to resources is worth nothing without the one or elsewhere.
+  #isForHere({ scheme, credentials }: PresentedToken, { token }: FoundToken): boolean {
+    const { acceptsDpop, requiresDpop, realm } = this.#options
+    const isBound = token.keyThumbprint !== null
+    if ((scheme === 'dpop') !== isBound || (isBound && !acceptsDpop)) return false
+    if (requiresDpop && !isBound && !token.isPersonal) return false
+    return token.resources.length === 0 || token.resources.includes(credentials.resource ?? realm)
+  }
+
   async #session(credentials: PresentedCredentials): Promise<Resolution> {
     const { session, jwtAuthHeader, jwtAuthHeaderType } = this.#options
     const { authorization } = credentials
@@ -169,15 +257,15 @@ export class ResourceServer {
       if (authorization === null) {
         // In a header of its own there can be nothing but a JWT, and that presents a session.
         if (!inAuthorization && credentials.headers().has(jwtAuthHeader))
-          throw this.unauthenticated()
-        return { auth: anonymous, refusal: this.unauthenticated() }
+          throw this.unauthenticated(credentials)
+        return { auth: anonymous }
       }
       // A dotted value is a JWT: without its session it says nothing about anybody, so no error is named.
       throw mayBeJwt(authorization, jwtAuthHeaderType)
-        ? this.unauthenticated()
-        : this.#invalidToken()
+        ? this.unauthenticated(credentials)
+        : this.invalidToken(credentials)
     }
-    if (authorization !== null && !inAuthorization) throw this.#invalidToken()
+    if (authorization !== null && !inAuthorization) throw this.invalidToken(credentials)
     const headers = credentials.headers()
     const refusal = await session.jwtRefusal(headers, signedIn)
     if (!refusal)
@@ -186,36 +274,45 @@ export class ResourceServer {
     throw refusal
   }
 
-  // Whoever presents it learns nothing of why.
-  #refusedToken(outcome: LookupOutcome): OAuthError {
+  #refusedToken(outcome: LookupOutcome, { scheme, credentials }: PresentedToken): OAuthError {
     this.#options.noteLookup(outcome)
-    return this.#invalidToken()
-  }
-
-  #invalidToken(): OAuthError {
-    return this.#challenge('invalid_token', 'The access token is not valid.')
+    const refused = this.invalidToken(credentials)
+    // Who used that scheme is answered in it (RFC 9449 §7.2), as long as it means something here.
+    return scheme === 'dpop' && this.#options.acceptsDpop
+      ? this.dpopRefusal('invalid_token', refused.message, credentials)
+      : refused
   }
 
   #challenge(
     code: 'invalid_request' | 'invalid_token' | 'insufficient_scope',
     description: string,
-    more: Readonly<Record<string, string>> = {},
+    operation: Operation,
   ): OAuthError {
+    const error = { error: code, error_description: description }
     return new OAuthError(code, description, {
-      headers: {
-        'www-authenticate': this.#bearer({ error: code, error_description: description, ...more }),
-      },
+      headers: { 'www-authenticate': this.#bearer(error, operation) },
     })
   }
 
-  #bearer(error: Readonly<Record<string, string>>): string {
+  #bearer(error: Readonly<Record<string, string>>, operation: Operation): string {
+    return challengeOf('Bearer', this.#parts(error, operation))
+  }
+
+  #parts(
+    error: Readonly<Record<string, string>>,
+    { resource, neededScopes = () => [] }: Operation,
+  ): Readonly<Record<string, string>> {
     const { realm, resourceMetadata } = this.#options
-    const parts = { realm, ...error, resource_metadata: resourceMetadata }
-    return `Bearer ${Object.entries(parts)
-      .map(([name, value]) => `${name}="${value}"`)
-      .join(', ')}`
+    const needed = neededScopes()
+    const scope = needed.length === 0 ? {} : { scope: needed.join(' ') }
+    return { realm, ...error, ...scope, resource_metadata: resourceMetadata(resource) }
   }
 }
+
+const challengeOf = (scheme: string, parts: Readonly<Record<string, string>>): string =>
+  `${scheme} ${Object.entries(parts)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(', ')}`
 
 const mayBeJwt = (authorization: string, headerType: string | null): boolean => {
   const words = ['bearer ', headerType === null ? '' : `${headerType.toLowerCase()} `]

@@ -1,12 +1,21 @@
-import { Hono } from 'hono'
+import { Hono, type MiddlewareHandler } from 'hono'
+import { cors } from 'hono/cors'
 import { addressesOf, addressWith } from './addresses.ts'
+import { Answer } from './answer.ts'
 import { jsonAnswer, movedAnswer } from './endpoints/answers.ts'
 import { asksForPage, prefersJson } from './endpoints/prefers-json.ts'
 import { notFound, problemOf, renderProblem } from './endpoints/problem.ts'
 import type { Endpoint, ServerContext } from './extension.ts'
-import { type Connection, HttpRequest } from './http-request.ts'
+import {
+  type Connection,
+  FetchSource,
+  HttpRequest,
+  partsOf,
+  type RequestSource,
+} from './http-request.ts'
 import { OAuthError } from './oauth-error.ts'
 import { asOAuthError, logRefusal, refusalOf } from './refusal.ts'
+import { noteHttp } from './request-scope.ts'
 import { clientAddress } from './session/client-address.ts'
 import { observeRequests } from './telemetry/requests.ts'
 
@@ -23,17 +32,49 @@ export interface Router {
   handles(path: string): boolean
   readonly addresses: readonly string[]
   fetch(request: Request, connection?: Connection): Promise<Response>
+  /** Answers a request to an address for programs, past the router; undefined for every other request. */
+  direct(source: RequestSource, connection: Connection): Promise<Answer | Response> | undefined
 }
 
-/** Where an endpoint stands: one path, or the two forms of a well-known address (RFC 8414 §3.1). */
-const pathsOf = (
-  { path, wellKnown = false }: Endpoint,
-  { settings, basePath }: ServerContext,
-): readonly string[] => {
-  const own = path(settings)
-  return wellKnown && basePath !== ''
-    ? [`${own}${basePath}`, `${basePath}${own}`]
-    : [`${basePath}${own}`]
+const responseOf = (answer: Answer | Response): Response =>
+  answer instanceof Answer ? answer.toResponse() : answer
+
+/** Where an endpoint stands: one path, or every form of a well-known address (RFC 8414 §3.1, RFC 9728 §3.1). */
+const pathsOf = (endpoint: Endpoint, server: ServerContext): readonly string[] => {
+  const own = endpoint.path(server.settings)
+  if (!endpoint.wellKnown) return [`${server.basePath}${own}`]
+  const { origin } = new URL(server.issuer)
+  const paths = endpoint.wellKnown(server).flatMap((identifier) => {
+    const about = new URL(identifier)
+    if (about.origin !== origin) return []
+    const path = about.pathname.replace(/\/$/, '')
+    return [`${own}${path}`, `${path}${own}`]
+  })
+  return [...new Set([own, ...paths])]
+}
+
+const readableHeaders = ['WWW-Authenticate', 'DPoP-Nonce', 'Retry-After']
+
+const crossOrigin = cors({
+  origin: (origin) => (origin === 'null' ? null : '*'),
+  allowMethods: ['GET', 'POST', 'PUT', 'DELETE'],
+  allowHeaders: ['Authorization', 'Content-Type', 'DPoP', 'MCP-Protocol-Version'],
+  exposeHeaders: readableHeaders,
+  maxAge: 86_400,
+})
+
+// The same for whoever names no origin.
+const readable = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': readableHeaders.join(','),
+}
+
+/** Scripts of any origin, but for those that hide theirs; a browser sends nothing of its own along. */
+const anyOrigin: MiddlewareHandler = (context, next) => {
+  const { method, raw } = context.req
+  // Only the question of a browser whether it may ask is answered here.
+  const isQuestion = raw.headers.has('access-control-request-method')
+  return method === 'OPTIONS' && !isQuestion ? next() : crossOrigin(context, next)
 }
 
 /** Leads requests to endpoints, and their errors to where each endpoint delivers them. */
@@ -43,20 +84,28 @@ export const createRouter = (server: ServerContext): Router => {
   const addressOf = clientAddress(settings.trustedProxies)
   const observed = observeRequests(server)
 
+  const httpFrom = (
+    source: RequestSource,
+    { remoteAddress, raw }: Connection,
+    params?: Readonly<Record<string, string>>,
+  ): HttpRequest => {
+    const address = addressOf(remoteAddress, source.header('x-forwarded-for'))
+    const http = new HttpRequest(source, address, raw, params)
+    noteHttp(http)
+    return http
+  }
   const httpOf = (
     request: Request,
     { connection }: Env['Bindings'],
     params?: Readonly<Record<string, string>>,
-  ): HttpRequest => {
-    const address = addressOf(connection.remoteAddress, request.headers.get('x-forwarded-for'))
-    return new HttpRequest(request, address, connection.raw, params)
-  }
+  ): HttpRequest =>
+    httpFrom(new FetchSource(request), { ...connection, raw: connection.raw ?? request }, params)
 
   const failed = (
     error: unknown,
     http: HttpRequest,
     { errors }: Pick<Endpoint, 'errors'>,
-  ): Response | Promise<Response> => {
+  ): Answer | Promise<Response> => {
     const refusal = refusalOf(error)
     logRefusal(log, error, refusal)
     const { status, headers, body } = refusal ?? unexpected
@@ -73,27 +122,36 @@ export const createRouter = (server: ServerContext): Router => {
     .flatMap((endpoint) => pathsOf(endpoint, server).map((path) => ({ endpoint, path })))
     .sort((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
 
+  const handle = async (endpoint: Endpoint, http: HttpRequest): Promise<Answer | Response> => {
+    try {
+      return await endpoint.handle(http, server)
+    } catch (error) {
+      return failed(error, http, endpoint)
+    }
+  }
+
+  // Those for programs, at one address each: found without a router.
+  const programs = new Map<string, Endpoint>()
   for (const { endpoint, path } of routes) {
+    const isForPrograms = endpoint.errors === 'json' && !path.includes(':')
+    if (isForPrograms && !programs.has(path)) programs.set(path, endpoint)
+    if (endpoint.cors) app.use(path, anyOrigin)
     app.on([...endpoint.methods], path, async ({ req, env }) => {
       env.matched(path)
       const http = httpOf(req.raw, env, req.param())
-      try {
-        if (!isReadable(http.path)) throw notFound()
-        return await endpoint.handle(http, server)
-      } catch (error) {
-        return failed(error, http, endpoint)
-      }
+      if (!isReadable(http.path)) return responseOf(await failed(notFound(), http, endpoint))
+      return responseOf(await handle(endpoint, http))
     })
     const allow = endpoint.methods
       .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
       .join(', ')
-    app.all(path, ({ req, env }) => {
+    app.all(path, async ({ req, env }) => {
       env.matched(path)
       const details = `Allowed: ${allow}.`
       const error = new OAuthError('invalid_request', details, { status: 405, headers: { allow } })
       const http = httpOf(req.raw, env)
       const { errors } = endpoint
-      return failed(error, http, { errors: asksForPage(http) ? errors : 'json' })
+      return responseOf(await failed(error, http, { errors: asksForPage(http) ? errors : 'json' }))
     })
     if (path.endsWith('/') && path.length > 1) {
       app.all(path.slice(0, -1), ({ req, env }) => {
@@ -103,8 +161,12 @@ export const createRouter = (server: ServerContext): Router => {
       })
     }
   }
-  app.notFound(({ req, env }) => failed(notFound(), httpOf(req.raw, env), { errors: 'page' }))
-  app.onError((error, { req, env }) => failed(error, httpOf(req.raw, env), { errors: 'json' }))
+  app.notFound(async ({ req, env }) =>
+    responseOf(await failed(notFound(), httpOf(req.raw, env), { errors: 'page' })),
+  )
+  app.onError(async (error, { req, env }) =>
+    responseOf(await failed(error, httpOf(req.raw, env), { errors: 'json' })),
+  )
 
   const addresses = addressesOf(
     routes.map(({ path }) => path),
@@ -114,7 +176,21 @@ export const createRouter = (server: ServerContext): Router => {
     handles: addresses.handles,
     addresses: addresses.list,
     fetch: (request, connection = {}) =>
-      observed(request, connection, (matched) => app.fetch(request, { connection, matched })),
+      observed(new FetchSource(request), connection, (matched) =>
+        app.fetch(request, { connection, matched }),
+      ),
+    direct(source, connection) {
+      const { path } = partsOf(source.target)
+      const endpoint = programs.get(path)
+      const isOurs = source.method === 'POST' && endpoint?.methods.includes('POST')
+      // What else a browser is told, the router knows.
+      if (!endpoint || !isOurs || source.header('origin') !== null) return undefined
+      return observed(source, connection, async (matched) => {
+        matched(path)
+        const answer = await handle(endpoint, httpFrom(source, connection))
+        return endpoint.cors && answer instanceof Answer ? answer.with(readable) : answer
+      })
+    },
   }
 }
 

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { checksumLength } from './crypto/personal-token-value.ts'
 import { entryPointScopes } from './entry-points.ts'
 import { importPath } from './import-path.ts'
+import { type ProtectedResource, resourceNamed } from './model/protected-resource.ts'
 import { emailScope, type Scope, ScopeDoesNotExists, ScopeRegistry } from './model/scope.ts'
 import { InvalidSettings, parseSettings, type Settings, type SettingsInput } from './options.ts'
 import type { VerifyJwt } from './session/jwt.ts'
@@ -15,7 +16,9 @@ export interface StartOptions extends SettingsInput {
   readonly applicationRoot?: string
   readonly views?: Readonly<Record<string, string>>
   readonly resourceOwner?: unknown
+  readonly resources?: readonly ProtectedResource[]
   readonly transients?: TransientsOpener | undefined
+  readonly registerClient?: unknown
 }
 
 export interface CheckedOptions {
@@ -25,6 +28,8 @@ export interface CheckedOptions {
   readonly secrets: readonly [string, ...string[]]
   readonly scopes: ScopeRegistry
   readonly errorView: string
+  /** The first is the issuer: the whole application. */
+  readonly resources: readonly ProtectedResource[]
 }
 
 const shortestKey = 32
@@ -66,13 +71,54 @@ export const checkedOptions = async (options: StartOptions): Promise<CheckedOpti
     )
   }
   if (settings) attempt(() => checkTokenLength(settings))
-  if (problems.length > 0 || !settings || !issuer || !secrets || !scopes)
+  const needsInitialToken =
+    settings?.dynamicRegistration === 'token' && settings.initialAccessToken === null
+  if (needsInitialToken && options.registerClient === undefined) {
+    problems.push(
+      'dynamicRegistration (OAUTH2SERVER_DYNAMIC_REGISTRATION) token needs initialAccessToken (OAUTH2SERVER_INITIAL_ACCESS_TOKEN), or the option registerClient.',
+    )
+  }
+  const resources = scopes && attempt(() => checkedResources(options.resources ?? [], scopes))
+  if (problems.length > 0 || !settings || !issuer || !secrets || !scopes || !resources)
     throw new InvalidSettings(problems)
 
   const basePath = new URL(issuer).pathname.replace(/\/$/, '')
   const view = attempt(() => errorView(settings, basePath, options.views))
   if (view === undefined) throw new InvalidSettings(problems)
-  return { settings, issuer, basePath, secrets, scopes, errorView: view }
+  const described = resourceNamed(resources, issuer)
+  const whole = { ...described, resource: issuer }
+  const all = [whole, ...resources.filter((resource) => resource !== described)]
+  return { settings, issuer, basePath, secrets, scopes, errorView: view, resources: all }
+}
+
+const checkedResources = (
+  resources: readonly ProtectedResource[],
+  scopes: ScopeRegistry,
+): readonly ProtectedResource[] => {
+  const problems = resources.flatMap(({ resource, scopes: own = [] }) => {
+    const unknown = own.filter((scope) => !scopes.requestable().includes(scope))
+    const wrong = isIdentifier(resource) ? [] : [whatIdentifiersAre]
+    const all = [...wrong, ...unknown.map((scope) => `there is no scope ${scope} for clients`)]
+    return all.map((why) => `resources: ${JSON.stringify(resource)}: ${why}.`)
+  })
+  const isRepeated = (one: ProtectedResource) => resourceNamed(resources, one.resource) !== one
+  if (problems.length === 0 && resources.some(isRepeated))
+    problems.push('resources: one is named twice.')
+  if (problems.length > 0) throw new InvalidSettings(problems)
+  return resources
+}
+
+const whatIdentifiersAre =
+  'it must be an https address as URL parsers write it, without a query or a fragment'
+
+// RFC 8707 §2, RFC 9728 §1.2. Clients send it on as their URL parser writes it, and it is compared as it is written.
+const isIdentifier = (resource: unknown): boolean => {
+  if (typeof resource !== 'string' || !URL.canParse(resource) || /[?#\s]/.test(resource))
+    return false
+  const { protocol, hostname, username, password, href, origin } = new URL(resource)
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && loopbackHosts.includes(hostname))
+  const isNormal = href === resource || origin === resource
+  return isSafe && isNormal && username === '' && password === ''
 }
 
 const impliedCache = ({ transients }: StartOptions): Settings['cacheType'] =>

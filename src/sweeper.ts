@@ -5,9 +5,11 @@ import type { Settings } from './options.ts'
 import { type Store, StoreUnavailable, type Transients } from './store/store.ts'
 
 /** Rows that one statement removes at most: no request waits for longer than they take. */
-const batch = 100
+const batch = 50
 /** Milliseconds at least between two batches, in which requests have the database for themselves. */
-const pause = 5
+const pause = 2
+/** How much longer than a batch the rest behind it is: the disk has to keep up with both. */
+const restShare = 2
 /** Users that are asked for in one run. */
 const usersAtOnce = 200
 
@@ -20,6 +22,8 @@ export interface SweeperOptions {
   readonly store: Store
   /** Users that no foreign key guards: what hangs from one who is gone is removed too. */
   readonly findOrphans: UserSource | undefined
+  /** Those that sign tokens; former ones have to go. */
+  readonly signingKeys: { deleteRetired(): Promise<number> }
   readonly transients: Transients
   readonly settings: Settings
   readonly clock: () => number
@@ -91,11 +95,15 @@ export class Sweeper {
     const { store, transients, settings, clock } = this.#options
     const now = clock()
     const idleSince = now - settings.sessionIdleExpiresIn * 1000
+    const { unusedClientExpiresIn: unused, auditExpiresIn: audited } = settings
+    const unusedSince = unused === 0 ? null : now - unused * 1000
     const sweeps = [
       () => store.tokens.deleteExpired(now, batch),
       () => store.authorizations.deleteExpired(now, batch),
       () => store.sessions.deleteExpired(now, idleSince, batch),
       () => transients.deleteExpired(now, batch),
+      ...(audited === 0 ? [] : [() => store.audit.deleteBefore(now - audited * 1000, batch)]),
+      ...(unusedSince === null ? [] : [() => store.clients.deleteUnused(unusedSince, batch)]),
     ]
     let removed = 0
     for (const sweep of sweeps) {
@@ -106,9 +114,10 @@ export class Sweeper {
         removed += last
         await betweenBatches()
         // A busy database gets a longer rest.
-        await delay(Math.max(pause, performance.now() - begun))
+        await delay(Math.max(pause, restShare * (performance.now() - begun)))
       }
     }
+    removed += await this.#options.signingKeys.deleteRetired()
     await this.#sweepOrphans()
     return removed
   }

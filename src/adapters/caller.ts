@@ -1,47 +1,97 @@
 import type { AuthorizationServer } from '../authorization-server.ts'
+import type { Refusal } from '../refusal.ts'
 import type { PresentedCredentials, Resolution } from '../resource-server.ts'
+import type { LookAhead } from './asked-scopes.ts'
 
 /** Who sent a request, and the server that found out. */
 export interface Caller {
   readonly server: AuthorizationServer
   readonly resolution: Resolution
+  /** The scopes that the guards of its route ask for, as far as they are known beforehand. */
+  readonly ahead: LookAhead
+  /** The scopes of the guards that it has passed. */
+  readonly passed: Set<string>
 }
+
+export interface RestOptions {
+  /** What the application behind it is, where it is not the whole: one of the server's `resources` (RFC 8707 §2). */
+  readonly resource?: string
+}
+
+/** Finds out who sent a request. @throws what `server.refusalOf` knows how to answer */
+export type Identify = (credentials: PresentedCredentials, ahead: LookAhead) => Promise<Caller>
 
 /**
  * The REST extension in every framework: refuses characters that a query string must not contain, and
  * finds out who is asking. The specification's hook `verify_oauth_token_and_set_current_user`.
- * @throws what `server.refusalOf` knows how to answer
+ * @throws TypeError at once for a resource that the server does not protect
  */
-export const identify = async (
+export const identifyAt = (
   server: AuthorizationServer,
-  credentials: PresentedCredentials,
-): Promise<Caller> => {
-  server.checkQuery(credentials.query)
-  return { server, resolution: await server.resourceServer.resolve(credentials) }
+  { resource: given }: RestOptions = {},
+): Identify => {
+  const resource = given === undefined ? undefined : server.resourceNamed(given).resource
+  return async (credentials, ahead) => {
+    server.checkQuery(credentials.query)
+    const presented = { ...credentials, resource, neededScopes: ahead }
+    const resolution = await server.resourceServer.resolve(presented)
+    return { server, resolution, ahead, passed: new Set() }
+  }
 }
 
-/** What a guard asks of a caller: an error that refuses, or undefined. */
-export type Judge = (caller: Caller) => Error | undefined
+/** What a guard asks of a caller. */
+export interface Judge {
+  /** The scopes that it asks for. */
+  readonly scopes: readonly string[]
+  /** An error that refuses, or undefined. @param named the scopes for its challenge */
+  refusal(caller: Caller, named: LookAhead): Error | undefined
+}
+
+/**
+ * Why a guard refuses a caller; undefined where it lets it pass.
+ * @param behind the scopes of guards that are known to stand behind this one
+ */
+export const judged = (
+  { scopes, refusal }: Judge,
+  caller: Caller,
+  behind: readonly string[] = [],
+): Error | undefined => {
+  const { passed, ahead } = caller
+  const named = () => [...new Set([...passed, ...ahead(), ...scopes, ...behind])]
+  const refused = refusal(caller, named)
+  if (!refused) for (const scope of scopes) passed.add(scope)
+  return refused
+}
 
 export interface RequireApiAuthOptions {
   /** Lets callers through who presented nothing; an invalid credential is refused all the same. */
   readonly allowAnonymous?: boolean
 }
 
-export const apiAuth = ({ allowAnonymous = false }: RequireApiAuthOptions = {}): Judge => {
-  return ({ server, resolution }) =>
-    allowAnonymous ? undefined : (resolution.refusal ?? server.challenge(resolution.auth, []))
-}
+export const apiAuth = ({ allowAnonymous = false }: RequireApiAuthOptions = {}): Judge => ({
+  scopes: [],
+  refusal({ server, resolution }, named) {
+    if (allowAnonymous || resolution.auth.kind !== 'anonymous') return undefined
+    return resolution.refusal ?? server.challenge(resolution, named())
+  },
+})
 
 /** @throws TypeError without a scope: a guard that asks for nothing guards nothing */
 export const oauthScopes = (scopes: readonly string[], { any = false } = {}): Judge => {
   if (scopes.length === 0 || !scopes.every((scope) => typeof scope === 'string' && scope !== '')) {
     throw new TypeError('A scope guard needs at least one scope id.')
   }
-  return ({ server, resolution }) => {
-    if (resolution.refusal) return resolution.refusal
-    const held = any && scopes.some((scope) => resolution.auth.scopes?.includes(scope))
-    return held ? undefined : server.challenge(resolution.auth, scopes)
+  const suffice = (held: readonly string[]): boolean =>
+    any ? scopes.some((scope) => held.includes(scope)) : scopes.every((s) => held.includes(s))
+  return {
+    scopes,
+    refusal({ server, resolution }, named) {
+      const { auth, refusal } = resolution
+      if (refusal) return refusal
+      const { kind, scopes: held } = auth
+      const passes = kind !== 'anonymous' && (held === null || suffice(held))
+      return passes ? undefined : server.challenge(resolution, named())
+    },
   }
 }
 
@@ -62,3 +112,23 @@ export const protectiveHeaders = {
   'cache-control': 'private, no-store',
   'referrer-policy': 'no-referrer',
 } as const
+
+// A script of any origin may read how to get a token: without credentials of a browser (RFC 9728 §5.1).
+const readableHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'WWW-Authenticate, DPoP-Nonce, Retry-After',
+}
+
+/**
+ * The headers of a refusal. One that carries a challenge, or says when to come again, can be read by scripts of other sites.
+ * @param isSet whether the application has set a header of this name: what it says of other sites stands
+ */
+export const refusalHeaders = (
+  { headers }: Refusal,
+  isSet: (name: string) => boolean = () => false,
+): Readonly<Record<string, string>> => {
+  const isForScripts = 'www-authenticate' in headers || 'retry-after' in headers
+  const readable = isForScripts ? Object.entries(readableHeaders) : []
+  const added = readable.filter(([name]) => !isSet(name))
+  return { ...protectiveHeaders, ...headers, ...Object.fromEntries(added) }
+}

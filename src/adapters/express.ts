@@ -1,9 +1,11 @@
+import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
 import type { AuthorizationServer } from '../authorization-server.ts'
 import type { UserProxy } from '../model/user.ts'
 import type { Auth } from '../resource-server.ts'
-import type { RequireApiAuthOptions } from './caller.ts'
+import type { RequireApiAuthOptions, RestOptions } from './caller.ts'
 import * as node from './node.ts'
+import { restStep } from './node-rest.ts'
 
 // Express's requests and responses are Node's, so there is nothing to translate but types and `locals`.
 
@@ -26,9 +28,26 @@ export const mount = (server: AuthorizationServer): RequestHandler =>
 /**
  * The REST extension: finds out who is asking, before any guard, and refuses characters that a query
  * string must not contain. For the REST application alone.
+ * @throws TypeError for a resource that the server does not protect
  */
-export const rest = (server: AuthorizationServer): RequestHandler =>
-  node.rest(server) as RequestHandler
+export const rest = (server: AuthorizationServer, options?: RestOptions): RequestHandler =>
+  restStep(server, options, handlersOf) as RequestHandler
+
+type Routed = IncomingMessage & {
+  readonly route?: {
+    readonly stack: readonly { readonly handle: unknown; readonly method?: string }[]
+  }
+}
+
+// The handlers of the route that Express has found, for the method of the request.
+const handlersOf = ({ method, route }: Routed): readonly unknown[] => {
+  const stack = route?.stack ?? []
+  const asked = method?.toLowerCase()
+  const isAlsoGet = asked === 'head' && !stack.some((layer) => layer.method === 'head')
+  return stack
+    .filter((layer) => !layer.method || layer.method === (isAlsoGet ? 'get' : asked))
+    .map(({ handle }) => handle)
+}
 
 /** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */
 export const requireApiAuth = (options?: RequireApiAuthOptions): RequestHandler =>

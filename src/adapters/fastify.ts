@@ -3,19 +3,24 @@ import type {
   FastifyReply,
   FastifyRequest,
   onRequestAsyncHookHandler,
+  RouteOptions,
 } from 'fastify'
 import type { AuthorizationServer } from '../authorization-server.ts'
 import type { Auth } from '../resource-server.ts'
 import type { PageSession } from '../session/page-session.ts'
+import { askedBy, asking } from './asked-scopes.ts'
 import {
   apiAuth,
   type Caller,
-  identify,
+  identifyAt,
   type Judge,
+  judged,
   mustBeIdentified,
   oauthScopes,
   protectiveHeaders,
   type RequireApiAuthOptions,
+  type RestOptions,
+  refusalHeaders,
 } from './caller.ts'
 import { answer, credentialsOf } from './node-http.ts'
 
@@ -63,12 +68,31 @@ export const mount = (server: AuthorizationServer): FastifyPluginAsync => {
   }
 }
 
-/** The REST extension: finds out who is asking, before any guard. For the REST application alone. */
-export const rest = (server: AuthorizationServer): FastifyPluginAsync =>
-  plugin(async (app) => {
+// In the configuration of each route, the scopes that its guards ask for.
+const scopes = Symbol('svc-oauth2server scopes')
+
+interface RouteConfig {
+  readonly [scopes]?: readonly string[]
+}
+
+const hooksOf = (route: RouteOptions): readonly unknown[] =>
+  [route.onRequest, route.preParsing, route.preValidation, route.preHandler].flat()
+
+/**
+ * The REST extension: finds out who is asking, before any guard. For the REST application alone. Await its
+ * registration, so that it sees the routes that come after it: their challenges name all scopes that they need.
+ * @throws TypeError for a resource that the server does not protect
+ */
+export const rest = (server: AuthorizationServer, options?: RestOptions): FastifyPluginAsync => {
+  const identify = identifyAt(server, options)
+  return plugin(async (app) => {
+    app.addHook('onRoute', (route) => {
+      route.config = Object.assign({}, route.config, { [scopes]: askedBy(hooksOf(route)) })
+    })
     app.addHook('onRequest', async (request, reply) => {
+      const ahead = () => (request.routeOptions.config as RouteConfig)[scopes] ?? []
       try {
-        const caller = await identify(server, credentialsOf(request.raw, server, request))
+        const caller = await identify(credentialsOf(request.raw, server, request), ahead)
         callers.set(request, caller)
         request.auth = caller.resolution.auth
         reply.headers(protectiveHeaders)
@@ -77,6 +101,7 @@ export const rest = (server: AuthorizationServer): FastifyPluginAsync =>
       }
     })
   })
+}
 
 /** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */
 export const requireApiAuth = (options?: RequireApiAuthOptions): Hook => guard(apiAuth(options))
@@ -105,19 +130,18 @@ export const page = (server: AuthorizationServer): Hook => {
   }
 }
 
-const guard = (judge: Judge): Hook => {
-  return async (request, reply) => {
+const guard = (judge: Judge): Hook =>
+  asking<Hook>(async (request, reply) => {
     const caller = mustBeIdentified(callers.get(request))
-    const refusal = judge(caller)
+    const refusal = judged(judge, caller)
     if (refusal) return refuse(refusal, caller.server, reply)
-  }
-}
+  }, judge.scopes)
 
 const refuse = (error: unknown, server: AuthorizationServer, reply: FastifyReply): FastifyReply => {
   const refusal = server.refusalOf(error)
   if (!refusal) throw error
   return reply
     .code(refusal.status)
-    .headers({ ...protectiveHeaders, ...refusal.headers })
+    .headers(refusalHeaders(refusal, (name) => reply.getHeader(name) !== undefined))
     .send(refusal.body)
 }

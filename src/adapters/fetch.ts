@@ -2,15 +2,19 @@ import type { AuthorizationServer } from '../authorization-server.ts'
 import type { Connection } from '../http-request.ts'
 import type { Auth, PresentedCredentials } from '../resource-server.ts'
 import type { PageSession } from '../session/page-session.ts'
+import { askedBy, asking } from './asked-scopes.ts'
 import {
   apiAuth,
   type Caller,
-  identify,
+  identifyAt,
   type Judge,
+  judged,
   mustBeIdentified,
   oauthScopes,
   protectiveHeaders,
   type RequireApiAuthOptions,
+  type RestOptions,
+  refusalHeaders,
 } from './caller.ts'
 
 /** The few strings of a fetch request that guards read. */
@@ -19,11 +23,13 @@ export const credentialsOf = (
   { remoteAddress, raw = request }: Connection,
   server: Pick<AuthorizationServer, 'clientAddress'>,
 ): PresentedCredentials => {
-  const { headers } = request
-  const [, query = ''] = /\?([^#]*)/.exec(request.url) ?? []
+  const { headers, method, url } = request
+  const [, path = '/', query = ''] = /^[a-z]+:\/\/[^/?#]*([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? []
   return {
     authorization: headers.get('authorization'),
     cookie: headers.get('cookie'),
+    method,
+    path,
     query,
     address: server.clientAddress(remoteAddress, headers.get('x-forwarded-for')),
     userAgent: headers.get('user-agent') ?? '',
@@ -34,14 +40,19 @@ export const credentialsOf = (
 
 const callers = new WeakMap<Request, Caller>()
 
-/** The REST extension over `fetch`: finds out who is asking. @returns the refusal, where there is one */
+/**
+ * The REST extension over `fetch`: finds out who is asking. @returns the refusal, where there is one
+ * @throws TypeError for a resource that the server does not protect
+ */
 export const rest = async (
   server: AuthorizationServer,
   request: Request,
   connection: Connection = {},
+  options?: RestOptions,
 ): Promise<Response | undefined> => {
+  const identify = identifyAt(server, options)
   try {
-    callers.set(request, await identify(server, credentialsOf(request, connection, server)))
+    callers.set(request, await identify(credentialsOf(request, connection, server), () => []))
     return undefined
   } catch (error) {
     return refusalAnswer(error, server)
@@ -69,8 +80,7 @@ export const refusalAnswer = (
 ): Response => {
   const refusal = server.refusalOf(error)
   if (!refusal) throw error
-  const headers = { ...protectiveHeaders, ...refusal.headers }
-  return Response.json(refusal.body, { status: refusal.status, headers })
+  return Response.json(refusal.body, { status: refusal.status, headers: refusalHeaders(refusal) })
 }
 
 /** A method that answers a request. */
@@ -102,14 +112,20 @@ export const requireAnyOauthScope = (...scopes: readonly string[]): HandlerDecor
   guard(oauthScopes(scopes, { any: true }))
 
 const guard = (judge: Judge): HandlerDecorator => {
-  return (method) =>
-    async function (request, ...rest) {
+  return <This, Rest extends readonly unknown[]>(
+    method: Handler<This, Rest, Response | Promise<Response>>,
+  ) => {
+    // Decorators that stand below this one.
+    const behind = askedBy([method])
+    const guarded: Handler<This, Rest, Promise<Response>> = async function (request, ...rest) {
       const caller = mustBeIdentified(callers.get(request))
-      const refusal = judge(caller)
+      const refusal = judged(judge, caller, behind)
       return refusal
         ? refusalAnswer(refusal, caller.server)
         : protect(await method.call(this, request, ...rest))
     }
+    return asking(guarded, [...judge.scopes, ...behind])
+  }
 }
 
 // A copy, since the headers of an answer may be fixed; what the application has set itself stands.

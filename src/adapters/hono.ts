@@ -1,18 +1,23 @@
 import type { Context, MiddlewareHandler } from 'hono'
+import { findTargetHandler } from 'hono/utils/handler'
 import type { AuthorizationServer } from '../authorization-server.ts'
 import type { Auth } from '../resource-server.ts'
 import type { PageSession } from '../session/page-session.ts'
+import { askedBy, asking } from './asked-scopes.ts'
 import {
   apiAuth,
   type Caller,
-  identify,
+  identifyAt,
   type Judge,
+  judged,
   mustBeIdentified,
   oauthScopes,
   protectiveHeaders,
   type RequireApiAuthOptions,
+  type RestOptions,
+  refusalHeaders,
 } from './caller.ts'
-import { credentialsOf, refusalAnswer } from './fetch.ts'
+import { credentialsOf } from './fetch.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -65,19 +70,32 @@ const unread = async ({ req }: Context): Promise<Request> => {
   return new Request(raw.url, { method, headers: raw.headers, body })
 }
 
-/** The REST extension: finds out who is asking, before any guard. For the REST application alone. */
+// What Hono is going to run for a request: middleware, up to the handler that answers. The function of `hono/route` would
+// know the requests of one copy of Hono alone, which may be another than the application's.
+const stepsOf = ({ req }: Context): readonly unknown[] => {
+  const steps = req.matchedRoutes.map(({ handler }) => findTargetHandler(handler))
+  const answering = steps.findIndex(({ length }) => length < 2)
+  return answering < 0 ? steps : steps.slice(0, answering)
+}
+
+/**
+ * The REST extension: finds out who is asking, before any guard. For the REST application alone.
+ * @throws TypeError for a resource that the server does not protect
+ */
 export const rest = (
   server: AuthorizationServer,
-  { remoteAddress = ofNode }: HonoOptions = {},
+  { remoteAddress = ofNode, ...options }: HonoOptions & RestOptions = {},
 ): MiddlewareHandler => {
+  const identify = identifyAt(server, options)
   return async (context, next) => {
     const connection = { remoteAddress: remoteAddress(context), raw: context }
     try {
-      const caller = await identify(server, credentialsOf(context.req.raw, connection, server))
+      const credentials = credentialsOf(context.req.raw, connection, server)
+      const caller = await identify(credentials, () => askedBy(stepsOf(context)))
       callers.set(context, caller)
       context.set('auth', caller.resolution.auth)
     } catch (error) {
-      return refusalAnswer(error, server)
+      return refuse(error, server, context)
     }
     await next()
     setHeaders(context, protectiveHeaders)
@@ -110,7 +128,7 @@ export const page = (
     try {
       session = await server.pageSession(credentialsOf(context.req.raw, connection, server))
     } catch (error) {
-      return refusalAnswer(error, server)
+      return refuse(error, server, context)
     }
     context.set('pageSession', session)
     await next()
@@ -120,13 +138,20 @@ export const page = (
   }
 }
 
-const guard = (judge: Judge): MiddlewareHandler => {
-  return async (context, next) => {
+const guard = (judge: Judge): MiddlewareHandler =>
+  asking<MiddlewareHandler>(async (context, next) => {
     const caller = mustBeIdentified(callers.get(context))
-    const refusal = judge(caller)
-    if (refusal) return refusalAnswer(refusal, caller.server)
+    const refusal = judged(judge, caller)
+    if (refusal) return refuse(refusal, caller.server, context)
     await next()
-  }
+  }, judge.scopes)
+
+const refuse = (error: unknown, server: AuthorizationServer, context: Context): Response => {
+  const refusal = server.refusalOf(error)
+  if (!refusal) throw error
+  const headers = refusalHeaders(refusal, (name) => context.res.headers.has(name))
+  for (const [name, value] of Object.entries(headers)) context.header(name, value)
+  return context.json(refusal.body, refusal.status as 401)
 }
 
 // What the application has set itself stands.

@@ -19,15 +19,18 @@ import { map, type Observable } from 'rxjs'
 import type { AuthorizationServer } from '../authorization-server.ts'
 import type { Auth as AuthOfCaller } from '../resource-server.ts'
 import type { PageSession } from '../session/page-session.ts'
+import { askedBy, asking } from './asked-scopes.ts'
 import {
   apiAuth,
   type Caller,
-  identify,
+  identifyAt,
   type Judge,
+  judged,
   mustBeIdentified,
   oauthScopes,
   protectiveHeaders,
   type RequireApiAuthOptions,
+  refusalHeaders,
 } from './caller.ts'
 import * as node from './node.ts'
 import { credentialsOf } from './node-http.ts'
@@ -58,6 +61,7 @@ type HttpRequest = IncomingMessage & { readonly raw?: IncomingMessage }
 
 interface HttpResponse {
   header(name: string, value: string): unknown
+  getHeader(name: string): unknown
 }
 
 const requestOf = (context: ExecutionContext): HttpRequest =>
@@ -66,8 +70,11 @@ const requestOf = (context: ExecutionContext): HttpRequest =>
 // Express hands out Node's request, Fastify one that has it inside.
 const rawRequest = (request: HttpRequest): IncomingMessage => request.raw ?? request
 
+const responseOf = (context: ExecutionContext): HttpResponse =>
+  context.switchToHttp().getResponse<HttpResponse>()
+
 const setHeaders = (context: ExecutionContext, headers: Readonly<Record<string, string>>): void => {
-  const response = context.switchToHttp().getResponse<HttpResponse>()
+  const response = responseOf(context)
   for (const [name, value] of Object.entries(headers)) response.header(name, value)
 }
 
@@ -82,9 +89,32 @@ const asHttpException = (
 ): HttpException => {
   const refusal = server.refusalOf(error)
   if (!refusal) throw error
-  setHeaders(context, { ...protectiveHeaders, ...refusal.headers })
+  const isSet = (name: string) => responseOf(context).getHeader(name) !== undefined
+  setHeaders(context, refusalHeaders(refusal, isSet))
   return new HttpException(refusal.body, refusal.status)
 }
+
+/** A class or a method, at which a decorator stands. */
+type Decorated = abstract new (...parts: never[]) => unknown
+
+// What decorators say of the method of a request: there, and at its class or those that it extends.
+const places = (context: ExecutionContext): readonly object[] => {
+  const found: object[] = [context.getHandler()]
+  let place: Decorated | null = context.getClass()
+  while (typeof place === 'function') {
+    found.push(place)
+    place = Object.getPrototypeOf(place)
+  }
+  return found
+}
+
+/** A decorator for a class or a method, which is told where it stands. */
+const standingAt =
+  (note: (place: object) => void): ClassDecorator & MethodDecorator =>
+  (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor): void =>
+    note(descriptor?.value ?? target)
+
+const resources = new WeakMap<object, string>()
 
 const guard = (judge: Judge): Type<CanActivate> => {
   class CallerGuard implements CanActivate {
@@ -98,11 +128,10 @@ const guard = (judge: Judge): Type<CanActivate> => {
       const request = requestOf(context)
       const raw = rawRequest(request)
       try {
-        const found =
-          callers.get(raw) ?? identify(this.#server, credentialsOf(raw, this.#server, request))
+        const found = callers.get(raw) ?? this.#identify(context, raw, request)
         callers.set(raw, found)
         const caller = await found
-        const refusal = judge(caller)
+        const refusal = judged(judge, caller)
         if (refusal) throw refusal
         Object.assign(request, { auth: caller.resolution.auth })
         setHeaders(context, protectiveHeaders)
@@ -111,15 +140,33 @@ const guard = (judge: Judge): Type<CanActivate> => {
         throw asHttpException(error, this.#server, context)
       }
     }
+
+    #identify(
+      context: ExecutionContext,
+      raw: IncomingMessage,
+      request: HttpRequest,
+    ): Promise<Caller> {
+      const at = places(context)
+      const resource = at.map((place) => resources.get(place)).find((given) => given !== undefined)
+      const identify = identifyAt(this.#server, resource === undefined ? {} : { resource })
+      // Guards of the class are asked first.
+      return identify(credentialsOf(raw, this.#server, request), () => askedBy(at.toReversed()))
+    }
   }
   Inject(AUTHORIZATION_SERVER)(CallerGuard, undefined, 0)
   Injectable()(CallerGuard)
   return mixin(CallerGuard)
 }
 
+const guardedBy = (judge: Judge): ClassDecorator & MethodDecorator =>
+  applyDecorators(
+    UseGuards(guard(judge)),
+    standingAt((place) => asking(place, judge.scopes)),
+  )
+
 /** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */
 export const RequireApiAuth = (options?: RequireApiAuthOptions): ClassDecorator & MethodDecorator =>
-  applyDecorators(UseGuards(guard(apiAuth(options))))
+  guardedBy(apiAuth(options))
 
 /**
  * Requires a token that holds all of these scopes; a session is not limited by scopes.
@@ -127,13 +174,39 @@ export const RequireApiAuth = (options?: RequireApiAuthOptions): ClassDecorator 
  */
 export const RequireOauthScopes = (
   ...scopes: readonly string[]
-): ClassDecorator & MethodDecorator => applyDecorators(UseGuards(guard(oauthScopes(scopes))))
+): ClassDecorator & MethodDecorator => guardedBy(oauthScopes(scopes))
 
 /** Requires a token that holds one of these scopes at least. @throws TypeError without a scope */
 export const RequireAnyOauthScope = (
   ...scopes: readonly string[]
-): ClassDecorator & MethodDecorator =>
-  applyDecorators(UseGuards(guard(oauthScopes(scopes, { any: true }))))
+): ClassDecorator & MethodDecorator => guardedBy(oauthScopes(scopes, { any: true }))
+
+// Nest makes a guard when the application starts: the moment to find out that there is no such resource.
+const knownResource = (resource: string): Type<CanActivate> => {
+  class ResourceGuard implements CanActivate {
+    constructor(server: AuthorizationServer) {
+      server.resourceNamed(resource)
+    }
+
+    canActivate(): boolean {
+      return true
+    }
+  }
+  Inject(AUTHORIZATION_SERVER)(ResourceGuard, undefined, 0)
+  Injectable()(ResourceGuard)
+  return mixin(ResourceGuard)
+}
+
+/**
+ * What a class or a method is, where it is not the whole application: one of the server's `resources` (RFC 8707 §2).
+ * Its guards let no token in that is for others. For one that the server does not protect, the application does not
+ * start: a TypeError.
+ */
+export const Resource = (resource: string): ClassDecorator & MethodDecorator =>
+  applyDecorators(
+    UseGuards(knownResource(resource)),
+    standingAt((place) => resources.set(place, resource)),
+  )
 
 /** Who is asking, as a parameter of a method that a guard of ours protects. */
 export const Auth: (...parts: unknown[]) => ParameterDecorator = createParamDecorator(

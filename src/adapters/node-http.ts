@@ -1,28 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
+import { Answer } from '../answer.ts'
 import type { AuthorizationServer } from '../authorization-server.ts'
 import type { PresentedCredentials } from '../resource-server.ts'
-
-/** Every value of a header, joined by a comma: Node keeps only the first of two `Authorization` headers. */
-const rawHeader = ({ rawHeaders }: IncomingMessage, name: string): string | null => {
-  let joined: string | null = null
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() !== name) continue
-    const value = rawHeaders[index + 1] ?? ''
-    joined = joined === null ? value : `${joined}, ${value}`
-  }
-  return joined
-}
-
-const allHeaders = ({ rawHeaders }: IncomingMessage): Headers => {
-  const headers = new Headers()
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ''
-    // HTTP/2 has its pseudo-headers among them.
-    if (!name.startsWith(':')) headers.append(name, rawHeaders[index + 1] ?? '')
-  }
-  return headers
-}
+import { allHeaders, hadBody, NodeSource, rawHeader } from './node-source.ts'
 
 /**
  * What the client sent, before any mounting: routers of a framework rewrite `url`. An absolute target may
@@ -42,6 +23,8 @@ export const credentialsOf = (
   return {
     authorization: rawHeader(request, 'authorization'),
     cookie: request.headers.cookie ?? null,
+    method: request.method ?? 'GET',
+    path: mark < 0 ? target : target.slice(0, mark),
     query: mark < 0 ? '' : target.slice(mark + 1),
     address: server.clientAddress(
       request.socket.remoteAddress,
@@ -56,9 +39,9 @@ export const credentialsOf = (
 /** The path of a request target, whatever host an absolute one names. */
 export const pathOf = (target: string): string => target.replace(origin, '').replace(/[?#].*$/s, '')
 
-/** Answers a Node request through the server's `fetch`, also where a body parser has drained it. */
+/** Answers a Node request, also where a body parser has drained it: at once where that can be, else through `fetch`. */
 export const answer = (
-  server: Pick<AuthorizationServer, 'fetch'>,
+  server: Pick<AuthorizationServer, 'fetch' | 'direct'>,
 ): ((request: IncomingMessage, response: ServerResponse, raw?: unknown) => Promise<void>) => {
   const raws = new WeakMap<object, unknown>()
   const listener = getRequestListener(
@@ -74,11 +57,30 @@ export const answer = (
     { overrideGlobalObjects: false, hostname: 'localhost' },
   )
   return async (request, response, raw = request) => {
-    raws.set(request, raw)
     request.url = targetOf(request)
     restoreBody(request)
+    const direct = server.direct(new NodeSource(request), {
+      remoteAddress: request.socket.remoteAddress,
+      raw,
+      requestId: response.getHeader('x-request-id')?.toString(),
+    })
+    if (direct) return send(await direct, response)
+    raws.set(request, raw)
     await listener(request, response)
   }
+}
+
+const send = async (answer: Answer | Response, response: ServerResponse): Promise<void> => {
+  const { status, headers, body } =
+    answer instanceof Answer
+      ? answer
+      : {
+          status: answer.status,
+          headers: Object.fromEntries(answer.headers),
+          body: Buffer.from(await answer.arrayBuffer()),
+        }
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
+  response.end(body)
 }
 
 const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
@@ -92,9 +94,6 @@ const withCookies = (answer: Response, theirs: number | string | string[] = []):
 }
 
 type Drained = IncomingMessage & { readonly body?: unknown; rawBody?: Buffer }
-
-const hadBody = ({ headers }: IncomingMessage): boolean =>
-  Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
 
 const restoreBody = (request: Drained): void => {
   if (!request.readableEnded || request.rawBody !== undefined || !hadBody(request)) return

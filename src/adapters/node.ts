@@ -3,26 +3,22 @@ import type { AuthorizationServer } from '../authorization-server.ts'
 import type { UserProxy } from '../model/user.ts'
 import type { Auth } from '../resource-server.ts'
 import type { PageSession } from '../session/page-session.ts'
+import { askedBy, asking } from './asked-scopes.ts'
 import {
   apiAuth,
   type Caller,
-  identify,
   type Judge,
+  judged,
   mustBeIdentified,
   oauthScopes,
-  protectiveHeaders,
   type RequireApiAuthOptions,
+  type RestOptions,
 } from './caller.ts'
 import { answer, credentialsOf, pathOf, targetOf } from './node-http.ts'
+import { callerOf, enter, type Middleware, refuse, restStep } from './node-rest.ts'
 
-/** A step of `node:http`, Connect and Express alike. */
-export type Middleware = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  next: (error?: unknown) => void,
-) => void
+export type { Middleware } from './node-rest.ts'
 
-const callers = new WeakMap<IncomingMessage, Caller>()
 const pages = new WeakMap<IncomingMessage, PageSession>()
 
 /** The general extension: the server's endpoints and pages. Everything else is passed on. */
@@ -34,20 +30,12 @@ export const mount = (server: AuthorizationServer): Middleware => {
   }
 }
 
-/** The REST extension: finds out who is asking, before any guard. For the REST application alone. */
-export const rest = (server: AuthorizationServer): Middleware => {
-  return (request, response, next) => {
-    identify(server, credentialsOf(request, server)).then(
-      (caller) => {
-        callers.set(request, caller)
-        Object.assign(request, { auth: caller.resolution.auth })
-        setHeaders(response, protectiveHeaders)
-        next()
-      },
-      (error: unknown) => refuse(error, server, response, next),
-    )
-  }
-}
+/**
+ * The REST extension: finds out who is asking, before any guard. For the REST application alone.
+ * @throws TypeError for a resource that the server does not protect
+ */
+export const rest = (server: AuthorizationServer, options?: RestOptions): Middleware =>
+  restStep(server, options)
 
 /** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */
 export const requireApiAuth = (options?: RequireApiAuthOptions): Middleware =>
@@ -81,7 +69,7 @@ export const page = (server: AuthorizationServer): Middleware => {
 
 /** Who is asking. @throws Error where `rest(server)` did not run before */
 export const authOf = (request: IncomingMessage): Auth =>
-  mustBeIdentified(callers.get(request)).resolution.auth
+  mustBeIdentified(callerOf(request)).resolution.auth
 
 /** What `page(server)` found. @throws Error where it did not run before */
 export const pageOf = (request: IncomingMessage): PageSession => {
@@ -93,7 +81,10 @@ export const pageOf = (request: IncomingMessage): PageSession => {
 /** The signed-in user of a page, or null. */
 export const signedInUser = (request: IncomingMessage): UserProxy | null => pageOf(request).user
 
-/** One step made of several, for `node:http` without a framework; as the last one it answers 404, or 500. */
+/**
+ * One step made of several, for `node:http` without a framework; as the last one it answers 404, or 500. The
+ * challenges of guards in it name the scopes of all of them.
+ */
 export const chain = (
   ...steps: readonly Middleware[]
 ): ((
@@ -101,14 +92,21 @@ export const chain = (
   response: ServerResponse,
   next?: (error?: unknown) => void,
 ) => void) => {
-  return (request, response, next = (error) => giveUp(response, error)) => {
+  const scopes = askedBy(steps)
+  const chained: ReturnType<typeof chain> = (
+    request,
+    response,
+    next = (error) => giveUp(response, error),
+  ) => {
     const run = (index: number, error?: unknown): void => {
       const step = steps[index]
       if (error !== undefined || !step) next(error)
       else step(request, response, (failure) => run(index + 1, failure))
     }
+    enter(request, scopes)
     run(0)
   }
+  return asking(chained, scopes)
 }
 
 // As frameworks do where the application handles no errors: the reason is for the log.
@@ -122,40 +120,15 @@ const giveUp = (response: ServerResponse, error: unknown): void => {
   response.end()
 }
 
-const guard = (judge: Judge): Middleware => {
-  return (request, response, next) => {
+const guard = (judge: Judge): Middleware =>
+  asking<Middleware>((request, response, next) => {
     let caller: Caller
     try {
-      caller = mustBeIdentified(callers.get(request))
+      caller = mustBeIdentified(callerOf(request))
     } catch (error) {
       return next(error)
     }
-    const refusal = judge(caller)
+    const refusal = judged(judge, caller)
     if (refusal) refuse(refusal, caller.server, response, next)
     else next()
-  }
-}
-
-const refuse = (
-  error: unknown,
-  server: AuthorizationServer,
-  response: ServerResponse,
-  next: (error: unknown) => void,
-): void => {
-  const refusal = server.refusalOf(error)
-  if (!refusal) {
-    next(error)
-    return
-  }
-  response.statusCode = refusal.status
-  setHeaders(response, {
-    ...protectiveHeaders,
-    ...refusal.headers,
-    'content-type': 'application/json',
-  })
-  response.end(JSON.stringify(refusal.body))
-}
-
-const setHeaders = (response: ServerResponse, headers: Readonly<Record<string, string>>): void => {
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-}
+  }, judge.scopes)

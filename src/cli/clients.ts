@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { type ClientInput, InvalidField } from '../index.ts'
-import { CommandError } from './errors.ts'
+import { type Client, type ClientInput, InvalidField } from '../index.ts'
+import { CommandError, shown } from './errors.ts'
 import { findUser } from './find-user.ts'
 import { repeated, required, single } from './options.ts'
 import { print } from './output.ts'
@@ -19,6 +20,8 @@ interface CreateOptions {
   readonly grantType?: readonly string[]
   readonly responseType?: readonly string[]
   readonly authMethod?: string
+  readonly jwks?: string
+  readonly jwksUri?: string
 }
 
 interface ClientOption {
@@ -37,7 +40,7 @@ export const addClients = (program: Command): void => {
   clients
     .command('create')
     .description(
-      'Registers a client and prints its id and secret. The secret is shown this once; a public client has none.',
+      'Registers a client and prints its id and secret. The secret is shown this once; a public client, and one that authenticates by its keys, has none.',
     )
     .addOption(required('--name <name>', 'What users see, at most 40 characters.'))
     .addOption(required('--user <user>', 'Who owns it: id or e-mail address.'))
@@ -70,9 +73,16 @@ export const addClients = (program: Command): void => {
     .addOption(
       single(
         '--auth-method <method>',
-        'Limits how it authenticates: client_secret_basic, client_secret_post or none. (default: no limit)',
+        'Limits how it authenticates: client_secret_basic, client_secret_post, private_key_jwt or none. (default: no limit)',
       ),
     )
+    .addOption(
+      single(
+        '--jwks <file>',
+        'Its public keys for private_key_jwt: a file with a JSON Web Key Set.',
+      ),
+    )
+    .addOption(single('--jwks-uri <url>', 'The same where they stand at an address of its own.'))
     .addHelpText(
       'after',
       `
@@ -123,9 +133,24 @@ const create = (options: CreateOptions): Promise<void> =>
     })
     print({
       client_id: client.clientId,
-      ...(client.isConfidential ? { client_secret: clientSecret } : {}),
+      ...(usesSecret(client) ? { client_secret: clientSecret } : {}),
     })
   })
+
+const usesSecret = ({
+  isConfidential,
+  tokenEndpointAuthMethod,
+}: Pick<Client, 'isConfidential' | 'tokenEndpointAuthMethod'>): boolean =>
+  isConfidential && tokenEndpointAuthMethod !== 'private_key_jwt'
+
+const keysIn = (file: string): string => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException
+    throw new CommandError(`The file ${shown(file)} cannot be read: ${code}.`)
+  }
+}
 
 /** What was not given takes the specified default. */
 const inputOf = (options: CreateOptions): ClientInput => ({
@@ -142,12 +167,16 @@ const inputOf = (options: CreateOptions): ClientInput => ({
   // The records refuse what is no method.
   tokenEndpointAuthMethod: (options.authMethod ?? null) as ClientInput['tokenEndpointAuthMethod'] &
     string,
+  jwks: options.jwks === undefined ? null : keysIn(options.jwks),
+  jwksUri: options.jwksUri ?? null,
 })
 
 const resetSecret = (options: ClientOption): Promise<void> =>
   withServer(async ({ clients }) => {
-    if ((await clients.find(options.clientId))?.isConfidential === false)
-      throw new CommandError('A public client has no secret.')
+    const found = await clients.find(options.clientId)
+    if (found?.isConfidential === false) throw new CommandError('A public client has no secret.')
+    if (found && !usesSecret(found))
+      throw new CommandError('This client authenticates by its keys, and has no secret.')
     const { client, clientSecret } = await clients.resetClientSecret(options.clientId)
     print({ client_id: client.clientId, client_secret: clientSecret })
   })

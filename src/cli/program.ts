@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { addAudit } from './audit.ts'
 import { addClients } from './clients.ts'
+import { addDoctor } from './doctor.ts'
 import { exitStatus, report } from './errors.ts'
 import { addMigrate } from './migrate.ts'
 import { addScopes } from './scopes.ts'
@@ -52,8 +54,10 @@ const createProgram = (): Command => {
     addTokens,
     addClients,
     addScopes,
+    addAudit,
     addMigrate,
     addSecretKey,
+    addDoctor,
   ])
     add(program)
   return program

@@ -1,18 +1,25 @@
-import { constantTimeEqual, digestOf } from '../crypto/digest.ts'
-import type { ClientAuthenticationMethod, ServerContext } from '../extension.ts'
+import type {
+  ClientAuthenticationMethod,
+  ClientCredentials,
+  ClientLookup,
+  ServerContext,
+} from '../extension.ts'
 import type { Client } from '../model/client.ts'
 import type { Parameters } from '../model/parameters.ts'
 import { OAuthError } from '../oauth-error.ts'
 
 /**
  * The client that sent a token request, proven by exactly one method. RFC 6749 §2.3, §3.2.1.
- * @throws OAuthError `invalid_client`, or `invalid_request` for two methods at once
+ * @param lookup the address of who sent it
+ * @throws OAuthError `invalid_client`, or `invalid_request` for two methods at once; 429 after too many failures
  */
 export const authenticateClient = async (
   authorization: string | null,
   params: Parameters,
-  { clientAuthentication, getClient, issuer, clock }: ServerContext,
+  server: ServerContext,
+  lookup: ClientLookup = {},
 ): Promise<Client> => {
+  const { clientAuthentication, getClient, issuer, limits } = server
   const refused = () =>
     new OAuthError('invalid_client', 'The client is unknown, or could not be authenticated.', {
       headers:
@@ -20,25 +27,39 @@ export const authenticateClient = async (
           ? {}
           : { 'www-authenticate': `Basic realm="${issuer}", charset="UTF-8"` },
     })
-  const used = clientAuthentication.flatMap((method) => {
-    const credentials = presentedBy(method, authorization, params, refused)
-    return credentials ? [{ method, credentials }] : []
-  })
-  const [first, second] = used
-  if (!first) throw refused()
-  if (second)
-    throw new OAuthError('invalid_request', 'The client authenticates by more than one method.')
+  let method: ClientAuthenticationMethod | undefined
+  let credentials: ClientCredentials | undefined
+  for (const candidate of clientAuthentication) {
+    const presented = presentedBy(candidate, authorization, params, refused)
+    if (!presented) continue
+    if (method)
+      throw new OAuthError('invalid_request', 'The client authenticates by more than one method.')
+    method = candidate
+    credentials = presented
+  }
+  if (!method || !credentials) throw refused()
 
-  const { clientId, clientSecret } = first.credentials
+  const { clientId } = credentials
   const named = params.optional('client_id')
   if (named !== undefined && named !== clientId) {
     throw new OAuthError('invalid_request', 'client_id is not the authenticated client.')
   }
-  const client = await getClient(clientId)
-  if (!proves(client, clientSecret, clock()) || !client?.isActive) throw refused()
-  const { tokenEndpointAuthMethod } = client
-  if (tokenEndpointAuthMethod !== null && tokenEndpointAuthMethod !== first.method.name)
+  const { address = '' } = lookup
+  limits.check('wrongSecrets', address)
+  limits.check('wrongSecretsOfClient', address, clientId)
+  const client = await getClient(clientId, lookup)
+  // An unknown client takes as long as a known one with a wrong secret.
+  const isProven = await method.proves(credentials, client, server)
+  if (!isProven || !client?.isActive) {
+    // Of a client that there is not, no counter is kept: anybody could name any number of them.
+    await Promise.all([
+      limits.countFailure('wrongSecrets', address),
+      client && limits.countFailure('wrongSecretsOfClient', address, clientId),
+    ])
     throw refused()
+  }
+  const { tokenEndpointAuthMethod } = client
+  if (tokenEndpointAuthMethod !== null && tokenEndpointAuthMethod !== method.name) throw refused()
   return client
 }
 
@@ -54,14 +75,4 @@ const presentedBy = (
     if (error instanceof OAuthError && error.code === 'invalid_client') throw refused()
     throw error
   }
-}
-
-// An unknown client takes as long as a known one with a wrong secret.
-const proves = (client: Client | undefined, secret: string | undefined, now: number): boolean => {
-  if (!client) {
-    constantTimeEqual(digestOf('client_secret', secret ?? ''), digestOf('client_secret', 'nobody'))
-    return false
-  }
-  if (client.isConfidential) return secret !== undefined && client.checkSecret(secret, now)
-  return secret === undefined
 }

@@ -1,9 +1,13 @@
-import type { ClientAuthenticationMethod } from '../extension.ts'
+import type { ClientAuthenticationMethod, ServerContext } from '../extension.ts'
 import { clientSecretBasic, clientSecretPost } from './client-secret.ts'
+import { privateKeyJwt } from './private-key-jwt.ts'
 import { publicClient } from './public.ts'
 
-export const builtInClientAuthentication: readonly ClientAuthenticationMethod[] = [
+export const builtInClientAuthentication = (
+  settings: ServerContext['settings'],
+): readonly ClientAuthenticationMethod[] => [
   clientSecretBasic,
   clientSecretPost,
+  privateKeyJwt(settings),
   publicClient,
 ]

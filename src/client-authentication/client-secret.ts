@@ -1,13 +1,21 @@
+import { constantTimeEqual, digestOf } from '../crypto/digest.ts'
 import type { ClientAuthenticationMethod } from '../extension.ts'
 import { OAuthError } from '../oauth-error.ts'
 
 const decoded = (text: string): string => {
+  if (!/[%+]/.test(text)) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
     // Not form-encoded at all: some clients send the secret raw, and ours need no encoding.
     return text
   }
+}
+
+const isSecretOf: ClientAuthenticationMethod['proves'] = ({ proof = '' }, client, { clock }) => {
+  if (client?.isConfidential) return client.checkSecret(proof, clock())
+  constantTimeEqual(digestOf('client_secret', proof), digestOf('client_secret', 'nobody'))
+  return false
 }
 
 /** Id and secret in a Basic header, form-encoded before base64. RFC 6749 §2.3.1. */
@@ -25,8 +33,9 @@ export const clientSecretBasic: ClientAuthenticationMethod = {
     const text = bytes.toString('utf8')
     const colon = text.indexOf(':')
     if (colon < 0) throw refused()
-    return { clientId: decoded(text.slice(0, colon)), clientSecret: decoded(text.slice(colon + 1)) }
+    return { clientId: decoded(text.slice(0, colon)), proof: decoded(text.slice(colon + 1)) }
   },
+  proves: isSecretOf,
 }
 
 /** Id and secret in the body. RFC 6749 §2.3.1. */
@@ -37,6 +46,7 @@ export const clientSecretPost: ClientAuthenticationMethod = {
     const clientSecret = params.optional('client_secret')
     return clientSecret === undefined
       ? undefined
-      : { clientId: params.required('client_id'), clientSecret }
+      : { clientId: params.required('client_id'), proof: clientSecret }
   },
+  proves: isSecretOf,
 }

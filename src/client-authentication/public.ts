@@ -5,8 +5,12 @@ export const publicClient: ClientAuthenticationMethod = {
   name: 'none',
   parameters: ['client_id'],
   presented(authorization, params) {
-    if (authorization !== null || params.optional('client_secret') !== undefined) return undefined
+    const hasProof = ['client_secret', 'client_assertion'].some(
+      (name) => params.optional(name) !== undefined,
+    )
+    if (authorization !== null || hasProof) return undefined
     const clientId = params.optional('client_id')
     return clientId === undefined ? undefined : { clientId }
   },
+  proves: (_credentials, client) => client !== undefined && !client.isConfidential,
 }

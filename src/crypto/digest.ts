@@ -15,6 +15,14 @@ export type SecretKind =
   | 'session'
   | 'settings_notice'
   | 'settings_form'
+  | 'pushed_request'
+  | 'device_code'
+  | 'user_code'
+  | 'device_confirmation'
+  | 'client_assertion'
+  | 'dpop_proof'
+  | 'registration_token'
+  | 'leaked_credential'
 
 /**
  * The digest by which a secret is looked up. One round of SHA-256 is enough, because every such

@@ -6,8 +6,8 @@ import {
   hash,
   hkdfSync,
   type KeyObject,
-  randomBytes,
 } from 'node:crypto'
+import { systemRandom } from './random.ts'
 
 declare const brand: unique symbol
 
@@ -29,6 +29,7 @@ interface SecretKey {
   readonly seal: Readonly<Record<SealPurpose, KeyObject>>
   readonly session: Uint8Array
   readonly csrf: Uint8Array
+  readonly lookup: Uint8Array
 }
 
 const nonceBytes = 12
@@ -46,6 +47,7 @@ const secretKey = (secret: string): SecretKey => ({
   },
   session: derive(secret, 'session-jwt'),
   csrf: derive(secret, 'csrf'),
+  lookup: derive(secret, 'lookup'),
 })
 
 /**
@@ -81,7 +83,7 @@ export class KeyRing {
   seal(purpose: SealPurpose, plaintext: string, claims: Claims): Sealed {
     const key = this.#current
     // Never from the injected source: a repeated nonce would give the key away.
-    const nonce = randomBytes(nonceBytes)
+    const nonce = systemRandom(nonceBytes)
     const cipher = createCipheriv('aes-256-gcm', key.seal[purpose], nonce)
     cipher.setAAD(Buffer.from(JSON.stringify(claims)))
     const sealed = Buffer.concat([
@@ -129,6 +131,16 @@ export class KeyRing {
   /** Whether a row still claims what it claimed when `sealRow` marked it. */
   isIntact(seal: string, claims: Claims): boolean {
     return this.open('row', seal, claims) === ''
+  }
+
+  /**
+   * The digests of a value that is too short for an unkeyed one, which could be guessed from the database:
+   * the current key's first.
+   */
+  lookupDigests(value: string): readonly string[] {
+    return this.#keys.map(({ lookup }) =>
+      createHmac('sha256', lookup).update(value).digest('base64url'),
+    )
   }
 
   /** The CSRF tokens that belong to a cookie value: the current key's first. */

@@ -19,11 +19,12 @@ export const authorizationCode: Grant = {
     const code = await server.codes.get(value)
     // One of another client may be a used one, whose client has another id by now.
     if (code?.clientId !== request.client.clientId) throw await unknownCode(value, request, server)
-    checkBinding(code, request)
+    checkBinding(code, request, server)
     await checkProof(value, code, request, server)
     const subject = await grantingUser(code, request, server).catch(async (error: unknown) => {
       // Who has proved everything for a used code is a replay, whatever else happened since.
-      if (error instanceof OAuthError) await server.tokens.revokeReusedCode(value)
+      if (error instanceof OAuthError)
+        await server.tokens.revokeReusedCode('authorization_code', value)
       throw error
     })
     const { clientId, redirectUri, redirectUriGiven, extensions } = code
@@ -39,17 +40,22 @@ export const authorizationCode: Grant = {
         sessionId: code.sessionId,
         userAgent: code.userAgent,
       },
-      code: { value, binding },
+      code: { kind: 'authorization_code', value, binding },
     }
   },
 }
 
 // One message for all: who guesses learns nothing from the difference.
-const checkBinding = (code: CodeBinding, { client, params }: TokenRequest): void => {
+const checkBinding = (
+  code: CodeBinding,
+  { client, params }: TokenRequest,
+  { settings }: ServerContext,
+): void => {
   if (code.clientId !== client.clientId) throw refused()
   const redirectUri = params.optional('redirect_uri')
-  if (redirectUri === undefined ? code.redirectUriGiven : redirectUri !== code.redirectUri)
-    throw refused()
+  // In OAuth 2.1 PKCE does what the repetition was for, and clients leave it out (§10.2).
+  const mustRepeat = code.redirectUriGiven && settings.securityProfile !== 'oauth2.1'
+  if (redirectUri === undefined ? mustRepeat : redirectUri !== code.redirectUri) throw refused()
 }
 
 const checkProof = async (
@@ -95,7 +101,7 @@ const unknownCode = async (
   if (!authorization?.code || authorization.revokedAt !== null) return refused()
   // The foreign key followed the client to its present id, the binding did not.
   const binding = { ...authorization.code, clientId: authorization.clientId }
-  checkBinding(binding, request)
+  checkBinding(binding, request, server)
   for (const extension of server.extensions) extension.onCodeRedemption?.(request.params, binding)
-  return server.tokens.revokeReusedCode(value)
+  return server.tokens.revokeReusedCode('authorization_code', value)
 }

@@ -2,12 +2,13 @@ import type { Grant } from '../extension.ts'
 import { longestPasswordBytes } from '../model/field-rules.ts'
 import { narrow } from '../model/scope.ts'
 import { OAuthError } from '../oauth-error.ts'
+import { tryPassword } from '../records/password-tries.ts'
 
 /** The client hands over the user's credentials: off by default. RFC 6749 §4.3. */
 export const password: Grant = {
   type: 'password',
   parameters: ['username', 'password', 'scope'],
-  async redeem({ client, params }, server) {
+  async redeem({ client, params, http }, server) {
     const username = params.required('username')
     const secret = params.opaque('password')
     if (secret === undefined) throw new OAuthError('invalid_request', 'password is missing.')
@@ -16,8 +17,9 @@ export const password: Grant = {
       within: client.scopeCeiling,
       otherwise: client.scopesWhenOmitted,
     })
-    const user = await server.getUser(username, secret)
+    const user = await tryPassword(username, http, server, () => server.getUser(username, secret))
     if (!user?.active) throw refused()
+    await server.authorizedApplications.makeRoom(user.id, client.clientId)
     return { type: 'user', client, subject: user, scopes, refreshable: true }
   },
 }

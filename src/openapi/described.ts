@@ -6,10 +6,18 @@ export interface Described {
   readonly settings: Pick<
     Settings,
     | 'acceptQueryAccessToken'
+    | 'acceptUnsignedLeakReports'
+    | 'accessTokenFormat'
     | 'adminPrefix'
+    | 'deviceAuthorization'
+    | 'dynamicRegistration'
+    | 'introspection'
     | 'jwtAuthHeader'
     | 'jwtAuthHeaderType'
+    | 'leakReportKeys'
     | 'oauthPrefix'
+    | 'pushedAuthorizationRequests'
+    | 'revocation'
     | 'settingsPrefix'
     | 'tokenPersonalMaxExpiresIn'
   >

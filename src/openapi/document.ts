@@ -1,12 +1,15 @@
 import type { Described } from './described.ts'
+import { activityPaths } from './paths/activity.ts'
 import { administrationPaths } from './paths/administration.ts'
 import { clientPaths } from './paths/clients.ts'
+import { extensionPaths } from './paths/extensions.ts'
 import { healthPaths } from './paths/health.ts'
 import { protocolPaths } from './paths/protocol.ts'
 import { sessionPaths } from './paths/sessions.ts'
 import { tokenPaths } from './paths/tokens.ts'
 import { sharedResponses } from './responses.ts'
 import type { Part } from './schema.ts'
+import { activitySchemas } from './schemas/activity.ts'
 import { administrationSchemas } from './schemas/administration.ts'
 import { applicationSchemas } from './schemas/applications.ts'
 import { clientSchemas } from './schemas/clients.ts'
@@ -34,8 +37,10 @@ export const openApiDocument = (server: Described): Part => ({
     ...clientPaths(server),
     ...tokenPaths(server),
     ...sessionPaths(server),
+    ...activityPaths(server),
     ...administrationPaths(server),
     ...protocolPaths(server),
+    ...extensionPaths(server),
     ...healthPaths(),
   },
   components: {
@@ -46,6 +51,7 @@ export const openApiDocument = (server: Described): Part => ({
       ...personalTokenSchemas(server),
       ...applicationSchemas,
       ...(server.sessionCookie === null ? {} : sessionSchemas),
+      ...activitySchemas,
       ...administrationSchemas(clientSchemas.Client ?? {}),
       ...protocolSchemas(server),
       ...errorSchemas,

@@ -25,6 +25,13 @@ export const securitySchemes = ({ settings, sessionCookie }: Described): Parts =
     scheme: 'basic',
     description: 'Client id and client secret, form-encoded each (RFC 6749 §2.3.1).',
   },
+  ...(settings.dynamicRegistration !== 'off' && {
+    registrationToken: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The initial access token, or the registration token of a client (RFC 7591).',
+    },
+  }),
 })
 
 const jwtScheme = ({ jwtAuthHeader, jwtAuthHeaderType }: Described['settings']): Part => {

@@ -25,6 +25,12 @@ const normalized = (address: string): string => {
   return loopback.check(plain, kindOf(plain)) ? '127.0.0.1' : plain
 }
 
+// Some proxies write the port of whom they saw, and then an IPv6 address in brackets.
+const withoutPort = (hop: string): string => {
+  const [, inBrackets, ipv4] = /^(?:\[([^\]]*)\](?::\d+)?|(\d+(?:\.\d+){3}):\d+)$/.exec(hop) ?? []
+  return inBrackets ?? ipv4 ?? hop
+}
+
 /** Finds the address of the client that stands behind trusted proxies. */
 export const clientAddress = (trustedProxies: readonly string[]) => {
   const trusted = networks(trustedProxies)
@@ -36,7 +42,7 @@ export const clientAddress = (trustedProxies: readonly string[]) => {
     // From the right: each proxy appends whom it saw, and what stands left of an untrusted one is anybody's claim.
     for (const hop of forwardedFor.split(',').reverse()) {
       if (address === '' || !trusted.check(address, kindOf(address))) break
-      const next = normalized(hop.trim())
+      const next = normalized(withoutPort(hop.trim()))
       if (next === '') break
       address = next
     }

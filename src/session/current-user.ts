@@ -1,5 +1,5 @@
 import type { ServerContext } from '../extension.ts'
-import { type Connection, HttpRequest } from '../http-request.ts'
+import { type Connection, FetchSource, HttpRequest } from '../http-request.ts'
 import type { UserProxy } from '../model/user.ts'
 import { refusalOf } from '../refusal.ts'
 import { browserOf } from './browser.ts'
@@ -13,11 +13,13 @@ export const currentUser = async (
 ): Promise<UserProxy | null> => {
   const forwardedFor = request.headers.get('x-forwarded-for')
   const address = clientAddress(settings.trustedProxies)(remoteAddress, forwardedFor)
-  const http = new HttpRequest(request, address, raw)
+  const http = new HttpRequest(new FetchSource(request), address, raw ?? request)
   try {
     const credentials = { ...browserOf(http), authorization: http.headers.get('authorization') }
     const { auth } = await resourceServer.resolve({
       ...credentials,
+      method: http.method,
+      path: http.path,
       query: http.query,
       headers: () => http.headers,
     })

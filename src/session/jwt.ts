@@ -1,4 +1,5 @@
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { withoutClaims } from '../crypto/without-claims.ts'
 import {
   JWTDecodeError,
   JWTExpiredToken,
@@ -73,8 +74,11 @@ const tokenIn = (headers: Headers, { header, headerType }: JwtContext): string =
   return rest.join(' ')
 }
 
+// RFC 7515 §2: base64url without padding. A decoder takes more.
+const compact = /^[\w-]+\.[\w-]+\.[\w-]+$/
+
 const verified = async (token: string, context: JwtContext): Promise<JWTPayload> => {
-  if (token.split('.').length !== 3) throw new JWTDecodeError()
+  if (!compact.test(token)) throw new JWTDecodeError()
   for (const key of context.keys) {
     try {
       const { payload } = await jwtVerify(token, key, {
@@ -105,8 +109,9 @@ const checkLife = ({ iat = 0, exp = 0 }: JWTPayload, { now, expiresIn }: JwtCont
 
 const translated = (error: unknown): Error => {
   if (error instanceof JWTExtendedException) return error
-  if (error instanceof errors.JWTExpired) return new JWTExpiredToken({ cause: error })
+  const cause = withoutClaims(error)
+  if (error instanceof errors.JWTExpired) return new JWTExpiredToken({ cause })
   if (error instanceof errors.JWTClaimValidationFailed)
-    return new JWTNoAuthorizationError({ cause: error })
-  return new JWTDecodeError({ cause: error })
+    return new JWTNoAuthorizationError({ cause })
+  return new JWTDecodeError({ cause })
 }

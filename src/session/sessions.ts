@@ -3,10 +3,12 @@ import type { JWTPayload } from 'jose'
 import { constantTimeEqual, digestOf } from '../crypto/digest.ts'
 import { bits256, randomString } from '../crypto/random.ts'
 import { JWTExtendedException } from '../jwt-error.ts'
-import { type UserId, UserProxy } from '../model/user.ts'
+import { type User, type UserId, UserProxy } from '../model/user.ts'
+import { byUser, ofUser } from '../records/audit-trail.ts'
 import { sessionClaims } from '../records/claims.ts'
 import { type RecordsContext, untilUnique } from '../records/context.ts'
 import { Users } from '../records/users.ts'
+import { noteUser } from '../request-scope.ts'
 import type { PresentedCredentials, SessionCheck, SignedIn } from '../resource-server.ts'
 import { type Part, type PartOf, type Store, type StoredSession, Vanished } from '../store/store.ts'
 import { isSameNetwork } from './client-address.ts'
@@ -68,7 +70,8 @@ export class Sessions implements SessionCheck {
   }
 
   /**
-   * Begins a new session; whatever the browser had before ends, and its identifier is never adopted.
+   * Begins a new session; whatever the browser had before ends, and its identifier is never adopted. Of a user who is
+   * signed in in too many browsers, the oldest session ends.
    * @param passwordHash what the password was checked against: it may have been changed meanwhile
    * @returns the `Set-Cookie` value
    * @throws Vanished where the user is gone, inactive or has another password by now
@@ -78,7 +81,7 @@ export class Sessions implements SessionCheck {
     browser: BrowserCredentials,
     passwordHash?: string | null,
   ): Promise<string> {
-    const { store, settings, clock, random, keys } = this.#context
+    const { store, settings, clock, random, keys, audit } = this.#context
     const former = this.#identifier(browser.cookie)
     return untilUnique(() =>
       store.transaction(async (tx) => {
@@ -97,8 +100,12 @@ export class Sessions implements SessionCheck {
           expiresAt: now + settings.sessionExpiresIn * 1000,
         }
         const session = { ...fields, lastSeenAt: now, seal: keys.sealRow(sessionClaims(fields)) }
+        if (former !== undefined) await this.#end(former, browser, 'login', tx)
+        await tx.sessions.deleteOldest(userId, settings.sessionsPerUser - 1)
         if (!(await tx.sessions.insert(session))) return undefined
-        if (former !== undefined) await this.#end(former, browser, tx)
+        const { address, userAgent } = fields
+        const by = { ...byUser(user), address, userAgent }
+        await audit.add(tx, 'login.succeeded', { ...ofUser(user), by, details: {} })
         return this.#cookie(identifier)
       }),
     )
@@ -107,7 +114,8 @@ export class Sessions implements SessionCheck {
   /** Ends the session of this browser. @returns the `Set-Cookie` value that clears its cookie */
   async signOut(browser: BrowserCredentials): Promise<string> {
     const identifier = this.#identifier(browser.cookie)
-    if (identifier !== undefined) await this.#end(identifier, browser, this.#context.store)
+    if (identifier !== undefined)
+      await this.#end(identifier, browser, 'logout', this.#context.store)
     return serialize(this.cookieName, '', { ...this.#attributes, maxAge: 0 })
   }
 
@@ -128,6 +136,7 @@ export class Sessions implements SessionCheck {
     ) {
       return undefined
     }
+    noteUser(known)
     const { session } = found
     const now = clock()
     if (now - session.lastSeenAt > touchInterval(settings.sessionIdleExpiresIn))
@@ -154,14 +163,37 @@ export class Sessions implements SessionCheck {
 
   /** Ends one session of a user. False where the user has no such session. */
   async endOne(userId: UserId, id: string): Promise<boolean> {
-    const { sessions } = this.#context.store
-    const found = await sessions.find(id as StoredSession['id'])
-    return found?.session.userId === userId && sessions.delete(found.session.id)
+    const { store } = this.#context
+    // Not held: of two who end it at once, each would wait for the other.
+    const found = await store.sessions.find(id as StoredSession['id'])
+    if (found?.session.userId !== userId) return false
+    return store.transaction(async (tx) => {
+      if (!(await tx.sessions.delete(found.session.id))) return false
+      await this.#ended(tx, userId, 'elsewhere', 1, found.user)
+      return true
+    })
   }
 
   /** Ends all sessions of the user but this one. */
   async endOthers({ user, sessionId }: SignedIn): Promise<void> {
-    await this.#context.store.sessions.deleteOfUser(user.id, sessionId as StoredSession['id'])
+    await this.#context.store.transaction(async (tx) => {
+      const count = await tx.sessions.deleteOfUser(user.id, sessionId as StoredSession['id'])
+      if (count > 0) await this.#ended(tx, user.id, 'elsewhere', count, user)
+    })
+  }
+
+  #ended(
+    tx: Store,
+    userId: UserId,
+    reason: 'login' | 'logout' | 'elsewhere',
+    count: number,
+    user?: Pick<User, 'email'> | null,
+  ): Promise<void> {
+    // Whose cookie it was, whoever logs in now.
+    const email = user?.email ?? ''
+    const by = reason === 'elsewhere' ? undefined : byUser({ id: userId, email })
+    const about = { userId, userEmail: user?.email ?? null, details: { reason, count } }
+    return this.#context.audit.add(tx, 'session.ended', { ...about, ...(by && { by }) })
   }
 
   /** The JWT for the pages of this session. */
@@ -203,10 +235,18 @@ export class Sessions implements SessionCheck {
   }
 
   // Whoever took the cookie elsewhere cannot end the session there either.
-  async #end(identifier: string, browser: BrowserCredentials, store: Store): Promise<void> {
+  async #end(
+    identifier: string,
+    browser: BrowserCredentials,
+    reason: 'login' | 'logout',
+    store: Store,
+  ): Promise<void> {
     const found = await store.sessions.find(digestOf('session', identifier))
-    if (found && this.#isSameBrowser(found.session, browser))
-      await store.sessions.delete(found.session.id)
+    if (!found || !this.#isSameBrowser(found.session, browser)) return
+    const { id, userId } = found.session
+    await store.transaction(async (tx) => {
+      if (await tx.sessions.delete(id)) await this.#ended(tx, userId, reason, 1, found.user)
+    })
   }
 
   async #ownerSignedIn(owner: ResourceOwner): Promise<SignedIn | undefined> {
@@ -215,6 +255,7 @@ export class Sessions implements SessionCheck {
       typeof owner === 'object' ? owner : { id: owner, sessionId: undefined }
     const user = await this.#users.find(id)
     if (!user?.active) return undefined
+    noteUser(user)
     // A digest, since the host may give us the very identifier of its cookie.
     return {
       user: new UserProxy(user, this.#users),

@@ -12,25 +12,58 @@ const tampered =
 
 /** Every event once: the reference is written from it, and what was not yet is counted as 0. */
 export const events: Readonly<Record<string, LogEvent>> = {
+  'audit.lost': {
+    levels: ['warn'],
+    sentence:
+      'Events are missing in the audit log: more failed logins than it takes in a minute, too many events at once, or the store was away.',
+  },
   'authorization_code.reused': {
     levels: ['warn'],
     sentence: 'A code was stolen, or a client sends codes twice; what was issued is revoked.',
   },
   'client.tampered': { levels: ['error'], sentence: tampered },
   'consent.tampered': { levels: ['error'], sentence: tampered },
+  'credential.leaked': {
+    levels: ['warn'],
+    sentence:
+      'A secret scanner found a token or a client secret; it has ended, and its owner is told.',
+  },
+  'device_code.reused': {
+    levels: ['warn'],
+    sentence: 'A device code was stolen, or a device sends it twice; what was issued is revoked.',
+  },
   'health.ready': { levels: ['info'], sentence: '`/health/ready` answers 200 again.' },
   'health.unready': {
     levels: ['warn'],
     sentence: '`/health/ready` answers 503: what the server depends on does not answer.',
   },
+  'hook.failed': {
+    levels: ['error'],
+    sentence: 'A hook of the application failed; no request depends on it.',
+  },
   'http.request': {
     levels: ['debug'],
     sentence: 'One for each request to an address of the server; not counted as an event.',
+  },
+  'leak_hook.failed': {
+    levels: ['error'],
+    sentence:
+      'The function `onLeaked` of the application failed: the owner of a leaked credential was perhaps not told.',
+  },
+  'limit.reached': {
+    levels: ['warn'],
+    sentence:
+      'Somebody guesses, or floods, or a program goes round in circles; more of it is answered by 429. `limit` names which, `address` who. Where that is the address of a proxy, `trustedProxies` lacks it.',
   },
   'refresh_token.reused': {
     levels: ['warn'],
     sentence:
       'A refresh token was stolen, or a client keeps old ones; its authorization is revoked.',
+  },
+  'registration.full': {
+    levels: ['warn'],
+    sentence:
+      'So many clients registered themselves and were never used that no other can: a flood, or nothing removes them.',
   },
   'request.failed': { levels: ['error'], sentence: 'A fault of the server; it answered 500.' },
   'request.refused': {
@@ -54,8 +87,10 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'session.tampered': { levels: ['error'], sentence: tampered },
   'settings.loosened': {
     levels: ['warn'],
-    sentence: 'At the start: a setting makes the server less strict than it is by default.',
+    sentence:
+      'At the start: a setting makes the server less strict than it can be. The implicit grant and tokens in the query, both on by default, are named too.',
   },
+  'signing_key.tampered': { levels: ['error'], sentence: tampered },
   'sweeper.failed': {
     levels: ['warn', 'error'],
     sentence: 'Expired rows were not removed; the next run tries again.',
@@ -64,5 +99,10 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'token_uses.lost': {
     levels: ['warn'],
     sentence: 'When tokens were used last could not be written; no request depends on it.',
+  },
+  'user_code.guessed': {
+    levels: ['warn'],
+    sentence:
+      'Within ten minutes, 50 wrong codes were entered on the page for devices: somebody guesses them.',
   },
 }

@@ -1,6 +1,6 @@
 import { trace } from '@opentelemetry/api'
 import { type LogLevel, type LogSink, levelsFrom } from '../log.ts'
-import { currentRequestId } from '../request-id.ts'
+import { currentRequest } from '../request-scope.ts'
 import type { Telemetry } from './telemetry.ts'
 
 /** Counts every entry, and writes those that matter enough, with the request and the trace that they belong to. */
@@ -15,7 +15,7 @@ export const observedLog = (
     if (level !== 'debug')
       event(1, { 'oauth2server.event': entry.event, 'oauth2server.level': level })
     if (!written.has(level)) return
-    const requestId = currentRequestId()
+    const requestId = currentRequest()?.id
     const traceId = trace.getActiveSpan()?.spanContext().traceId
     sink({
       ...entry,

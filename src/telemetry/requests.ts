@@ -1,7 +1,9 @@
 import { type Span, SpanStatusCode } from '@opentelemetry/api'
-import type { Connection } from '../http-request.ts'
+import type { Answer } from '../answer.ts'
+import type { Connection, RequestSource } from '../http-request.ts'
 import type { LogSink } from '../log.ts'
-import { inRequest, requestIdOf, withRequestId } from '../request-id.ts'
+import { requestIdOf, withRequestId } from '../request-id.ts'
+import { inRequest } from '../request-scope.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { Traces } from './traces.ts'
 
@@ -12,21 +14,25 @@ interface Observers {
 }
 
 /** Answers a request, and says which pattern its address has. */
-type Answer = (matched: (route: string) => void) => Response | Promise<Response>
+type Answering<A> = (matched: (route: string) => void) => A | Promise<A>
 
 /** Gives every request an id, and says of each answer what it was and how long it took. */
 export const observeRequests =
   ({ telemetry, traces, log }: Observers) =>
-  (request: Request, connection: Connection, answer: Answer): Promise<Response> => {
+  <A extends Answer | Response>(
+    source: RequestSource,
+    connection: Connection,
+    answer: Answering<A>,
+  ): Promise<A | Response> => {
     const began = performance.now()
-    const id = requestIdOf(request.headers, connection)
-    const method = methods.has(request.method) ? request.method : '_OTHER'
+    const id = requestIdOf(source, connection)
+    const method = methods.has(source.method) ? source.method : '_OTHER'
     let route: string | undefined
     const matched = (pattern: string) => {
       route = pattern
     }
     return inRequest(id, () =>
-      traces.request(request.headers, async (span) => {
+      traces.request(source, async (span) => {
         const answered = withRequestId(await answer(matched), id)
         const { status } = answered
         const milliseconds = performance.now() - began

@@ -6,7 +6,7 @@ import { type AttributesOf, instruments } from './instruments.ts'
 import { gauge, type Meters, type Recorder, recorder, scopeName } from './meters.ts'
 
 /** What became of an access token that was presented. */
-export type LookupOutcome = 'valid' | 'unknown' | 'expired' | 'inactive'
+export type LookupOutcome = 'valid' | 'unknown' | 'expired' | 'inactive' | 'misplaced'
 
 /** What the server measures. Nothing is measured where nobody takes it. */
 export interface Telemetry {
@@ -68,6 +68,7 @@ const outcomes = {
   unknown: { 'oauth2server.outcome': 'unknown' },
   expired: { 'oauth2server.outcome': 'expired' },
   inactive: { 'oauth2server.outcome': 'inactive' },
+  misplaced: { 'oauth2server.outcome': 'misplaced' },
 } as const satisfies Record<LookupOutcome, AttributesOf<typeof instruments.tokenLookups>>
 
 const codeOf = (error: unknown): string => {

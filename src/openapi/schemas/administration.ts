@@ -20,7 +20,6 @@ export const administrationSchemas = (client: Part): Parts => ({
   Administration: object({
     clients: list(named('AdminClient')),
     tokens: list(named('AdminToken')),
-    acts: about('The latest acts of administrators.', list(named('AdminAct'))),
     next: object({ clients: next, tokens: next }),
   }),
   AdminClient: object({
@@ -37,15 +36,6 @@ export const administrationSchemas = (client: Part): Parts => ({
     created_at: time,
     expires: nullable(time),
     last_used_at: nullable(time),
-  }),
-  AdminAct: object({
-    at: time,
-    event: about('For instance client.disabled.', text),
-    actor: about('The e-mail address of who did it.', text),
-    client_id: nullable(text),
-    token_id: nullable(id),
-    subject: about('What it was done to, as it was called then.', text),
-    address: text,
   }),
   ClientAct: object({ client_id: text, act: choice(['verify', 'unverify', 'disable', 'enable']) }),
   AdminClientDeletion: object({

@@ -27,6 +27,10 @@ const client: Parts = {
   is_verified: about('Whether an administrator has checked who makes it.', flag),
   is_disabled: about('Whether an administrator has switched it off.', flag),
   users: about('The number of its tokens that are neither personal nor internal.', count),
+  client_secret_leaked_at: about(
+    'When the secret was ended because others knew it; null: it was not, or there is another since.',
+    nullable(time),
+  ),
   previous_client_secret_expires: about(
     'Until when the former secret is valid, or was; null: it is not.',
     nullable(time),

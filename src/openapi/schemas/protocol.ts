@@ -15,7 +15,7 @@ import {
 } from '../schema.ts'
 
 /** What the protocol endpoints are sent and answer. */
-export const protocolSchemas = ({ grantTypes }: Described): Parts => ({
+export const protocolSchemas = ({ grantTypes, settings }: Described): Parts => ({
   TokenRequest: {
     type: 'object',
     properties: {
@@ -29,16 +29,17 @@ export const protocolSchemas = ({ grantTypes }: Described): Parts => ({
   TokenAnswer: object(
     {
       access_token: text,
-      token_type: constant('Bearer'),
+      token_type: choice(['Bearer', 'DPoP']),
       expires_in: about('Seconds.', count),
       scope: about('What was granted, with spaces between.', text),
       refresh_token: text,
+      issued_token_type: about('Of a token exchange (RFC 8693).', text),
       user: object(
         { id: userId, email: text, email_verified: flag },
         { optional: ['email', 'email_verified'] },
       ),
     },
-    { optional: ['expires_in', 'refresh_token', 'user'] },
+    { optional: ['expires_in', 'refresh_token', 'issued_token_type', 'user'] },
   ),
   Pong: object({ ping: constant('pong') }),
   TokenHolder: object({
@@ -46,8 +47,25 @@ export const protocolSchemas = ({ grantTypes }: Described): Parts => ({
     client: about('Null for a personal token.', nullable(object({ client_id: text, name: text }))),
     scopes: list(text),
   }),
-  ServerMetadata: about('RFC 8414 §2. Extensions may add members.', open(serverMembers)),
-  ResourceMetadata: about('RFC 9728 §2.', open(resourceMembers)),
+  ServerMetadata: about(
+    'RFC 8414 §2. Extensions may add members.',
+    open(serverMembers, furtherServerMembers),
+  ),
+  ResourceMetadata: about('RFC 9728 §2.', open(resourceMembers, furtherResourceMembers)),
+  ...(settings.dynamicRegistration !== 'off' && {
+    RegisteredClient: about(
+      'RFC 7591 §3.2.1, with the metadata as it was taken.',
+      open(
+        {
+          client_id: text,
+          client_id_issued_at: count,
+          registration_access_token: text,
+          registration_client_uri: text,
+        },
+        { client_secret: text, client_secret_expires_at: count },
+      ),
+    ),
+  }),
 })
 
 const tokenParameters = (grantTypes: readonly string[]): Parts => ({
@@ -68,22 +86,52 @@ const serverMembers: Parts = {
   response_types_supported: list(text),
   grant_types_supported: list(text),
   token_endpoint_auth_methods_supported: list(text),
-  scopes_supported: list(text),
-  response_modes_supported: list(text),
   code_challenge_methods_supported: list(text),
   authorization_response_iss_parameter_supported: flag,
+}
+
+/** An endpoint of a standard of its own, and how clients authenticate there. */
+const further = (name: string): Parts => ({
+  [name]: text,
+  [`${name}_auth_methods_supported`]: list(text),
+  [`${name}_auth_signing_alg_values_supported`]: list(text),
+})
+
+// A list of nothing is left out, and so is what is switched off.
+const furtherServerMembers: Parts = {
+  scopes_supported: list(text),
+  response_modes_supported: list(text),
+  token_endpoint_auth_signing_alg_values_supported: list(text),
+  protected_resources: list(text),
+  dpop_signing_alg_values_supported: list(text),
+  ...further('revocation_endpoint'),
+  ...further('introspection_endpoint'),
+  pushed_authorization_request_endpoint: text,
+  require_pushed_authorization_requests: flag,
+  registration_endpoint: text,
+  device_authorization_endpoint: text,
+  client_id_metadata_document_supported: flag,
+  jwks_uri: text,
 }
 
 const resourceMembers: Parts = {
   resource: text,
   authorization_servers: list(text),
-  scopes_supported: list(text),
   bearer_methods_supported: list(text),
 }
 
-/** An object with these members, and perhaps others. */
-const open = (properties: Parts): Part => ({
+const furtherResourceMembers: Parts = {
+  scopes_supported: list(text),
+  resource_name: text,
+  resource_documentation: text,
+  dpop_signing_alg_values_supported: list(text),
+  dpop_bound_access_tokens_required: flag,
+  jwks_uri: text,
+}
+
+/** An object with these members, perhaps some of those, and perhaps others. */
+const open = (properties: Parts, optional: Parts = {}): Part => ({
   type: 'object',
-  properties,
+  properties: { ...properties, ...optional },
   required: Object.keys(properties),
 })

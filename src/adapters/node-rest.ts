@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AuthorizationServer } from '../authorization-server.ts'
+import { askedBy } from './asked-scopes.ts'
+import {
+  type Caller,
+  identifyAt,
+  protectiveHeaders,
+  type RestOptions,
+  refusalHeaders,
+} from './caller.ts'
+import { credentialsOf } from './node-http.ts'
+
+/** A step of `node:http`, Connect and Express alike. */
+export type Middleware = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void
+
+// On the request itself, under names that nobody else has: an entry of a weak map for each would be a quarter of
+// the garbage that a bearer check makes.
+const found = Symbol('svc-oauth2server caller')
+const entered = Symbol('svc-oauth2server scopes')
+
+type Noted = IncomingMessage & { [found]?: Caller; [entered]?: readonly string[] }
+
+/** Who sent a request, once the REST extension has found out. */
+export const callerOf = (request: Noted): Caller | undefined => request[found]
+
+/** Notes for which scopes the guards of a chain ask that a request has entered. */
+export const enter = (request: Noted, scopes: readonly string[]): void => {
+  if (scopes.length > 0) request[entered] = [...(request[entered] ?? []), ...scopes]
+}
+
+/** The REST extension. @param routeOf the handlers of the route that a request has found, where a framework knows */
+export const restStep = (
+  server: AuthorizationServer,
+  options: RestOptions | undefined,
+  routeOf: (request: IncomingMessage) => readonly unknown[] = () => [],
+): Middleware => {
+  const identify = identifyAt(server, options)
+  return (request, response, next) => {
+    const noted: Noted = request
+    const ahead = () => [...(noted[entered] ?? []), ...askedBy(routeOf(request))]
+    identify(credentialsOf(request, server), ahead).then(
+      (caller) => {
+        noted[found] = caller
+        Object.assign(request, { auth: caller.resolution.auth })
+        setHeaders(response, protectiveHeaders)
+        next()
+      },
+      (error: unknown) => refuse(error, server, response, next),
+    )
+  }
+}
+
+/** Answers a refusal, and passes on what is none. */
+export const refuse = (
+  error: unknown,
+  server: AuthorizationServer,
+  response: ServerResponse,
+  next: (error: unknown) => void,
+): void => {
+  const refusal = server.refusalOf(error)
+  if (!refusal) {
+    next(error)
+    return
+  }
+  response.statusCode = refusal.status
+  setHeaders(response, {
+    ...refusalHeaders(refusal, (name) => response.hasHeader(name)),
+    'content-type': 'application/json',
+  })
+  response.end(JSON.stringify(refusal.body))
+}
+
+const setHeaders = (response: ServerResponse, headers: Readonly<Record<string, string>>): void => {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+}

@@ -1,0 +1,84 @@
+import type { IncomingMessage } from 'node:http'
+import type { RequestSource } from '../http-request.ts'
+
+/** Every value of a header, joined by a comma: Node keeps only the first of two `Authorization` headers. */
+export const rawHeader = (
+  { rawHeaders }: IncomingMessage,
+  name: string,
+  separator = ', ',
+): string | null => {
+  let joined: string | null = null
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const given = rawHeaders[index] as string
+    if (given.length !== name.length || given.toLowerCase() !== name) continue
+    const value = rawHeaders[index + 1] ?? ''
+    joined = joined === null ? value : `${joined}${separator}${value}`
+  }
+  return joined
+}
+
+export const allHeaders = ({ rawHeaders }: IncomingMessage): Headers => {
+  const headers = new Headers()
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    // HTTP/2 has its pseudo-headers among them.
+    if (!name.startsWith(':')) headers.append(name, rawHeaders[index + 1] ?? '')
+  }
+  return headers
+}
+
+/** Whether the sender announced one. */
+export const hadBody = ({ headers }: IncomingMessage): boolean =>
+  Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
+
+const decoder = new TextDecoder()
+
+/** A Node request as it is, without anything made of it beforehand. */
+export class NodeSource implements RequestSource {
+  readonly method: string
+  readonly target: string
+  readonly #request: IncomingMessage & { readonly rawBody?: Buffer | undefined }
+  #headers: Headers | undefined
+
+  constructor(request: IncomingMessage) {
+    this.#request = request
+    this.method = request.method ?? 'GET'
+    this.target = request.url ?? '/'
+  }
+
+  get headers(): Headers {
+    this.#headers ??= allHeaders(this.#request)
+    return this.#headers
+  }
+
+  header(name: string): string | null {
+    return rawHeader(this.#request, name, name === 'cookie' ? '; ' : ', ')
+  }
+
+  text(most: number): Promise<string | undefined> {
+    const request = this.#request
+    const { rawBody } = request
+    if (rawBody) return Promise.resolve(rawBody.length > most ? undefined : decoder.decode(rawBody))
+    return new Promise((resolve, reject) => {
+      if (request.readableEnded && !hadBody(request)) return resolve('')
+      if (request.readableEnded) return reject(new TypeError('The body was read before.'))
+      if (request.destroyed) return reject(new Error('The sender is gone.'))
+      const chunks: Buffer[] = []
+      let size = 0
+      request.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size > most) {
+          request.pause()
+          resolve(undefined)
+        } else chunks.push(chunk)
+      })
+      request.on('end', () => {
+        const [first = Buffer.alloc(0)] = chunks
+        resolve(decoder.decode(chunks.length > 1 ? Buffer.concat(chunks) : first))
+      })
+      request.on('error', reject)
+      // Somebody before us may have stopped it.
+      request.resume()
+    })
+  }
+}

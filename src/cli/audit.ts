@@ -1,0 +1,68 @@
+import type { Command } from 'commander'
+import type { AuthorizationServer } from '../index.ts'
+import { auditEvents, isAuditEventName } from '../model/audit-event.ts'
+import { auditToWire } from '../model/audit-wire.ts'
+import { CommandError, shown, UsageError } from './errors.ts'
+import { noSuchUser } from './find-user.ts'
+import { single } from './options.ts'
+import { print } from './output.ts'
+import { withServer } from './server.ts'
+
+interface AuditOptions {
+  readonly since?: string
+  readonly until?: string
+  readonly event?: string
+  readonly user?: string
+  readonly client?: string
+}
+
+/** `audit`: what changed who may do what. */
+export const addAudit = (program: Command): void => {
+  program
+    .command('audit')
+    .description(
+      'Prints the audit log, one JSON object a line, the earliest event first. It has no token, secret or password in it.',
+    )
+    .addOption(single('--since <time>', 'From this time on: ISO 8601, such as 2026-01-31.'))
+    .addOption(single('--until <time>', 'Before this time.'))
+    .addOption(single('--event <event>', 'Only this event, such as login.failed.'))
+    .addOption(single('--user <user>', 'Only what is about this user: id or e-mail address.'))
+    .addOption(single('--client <id>', 'Only what is about the client of this id.'))
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ svc-oauth2server audit --since 2026-11-01 --event login.failed`,
+    )
+    .action(printAudit)
+}
+
+const printAudit = async ({ event, user, client, ...times }: AuditOptions): Promise<void> => {
+  if (event !== undefined && !isAuditEventName(event)) {
+    const known = Object.keys(auditEvents).join(', ')
+    throw new UsageError(`there is no event ${shown(event)}; there are: ${known}`)
+  }
+  const [since, until] = [timeIn(times.since), timeIn(times.until)]
+  await withServer(async (server) => {
+    if (user !== undefined) await checkUser(user, server)
+    const search = { event, user, clientId: client, since, until }
+    for await (const found of server.activity.all(search)) print(auditToWire(found))
+  })
+}
+
+// An id may be that of a user who is gone.
+const checkUser = async (user: string, { users }: AuthorizationServer): Promise<void> => {
+  if (user.includes('@') && !(await users.findByEmail(user))) throw noSuchUser(user)
+  if (user === '') throw new CommandError('--user is empty.')
+}
+
+const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/
+
+/** Milliseconds since the epoch; a day begins at midnight UTC. */
+const timeIn = (text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined
+  const at = isoTime.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(at))
+    throw new UsageError(`${shown(text)} is no time such as 2026-01-31 or 2026-01-31T12:00:00Z`)
+  return at
+}

@@ -1,0 +1,87 @@
+import type { Command } from 'commander'
+import { examineConfiguration } from './doctor/configuration.ts'
+import { examine } from './doctor/examine.ts'
+import type { Finding } from './doctor/finding.ts'
+import { CommandError, shown, UsageError } from './errors.ts'
+import { single } from './options.ts'
+import { print, say } from './output.ts'
+import { withServer } from './server.ts'
+
+interface DoctorOptions {
+  readonly url?: string
+  readonly logIn?: boolean
+  readonly json?: boolean
+}
+
+/** `doctor`: examines a server, or a configuration, as clients and their users meet it. */
+export const addDoctor = (program: Command): void => {
+  program
+    .command('doctor')
+    .summary('Examine a server as its clients meet it.')
+    .description(
+      'Examines a server as its clients and their users meet it: addresses, cross-origin requests, headers, cookies, refusals, a whole login, and where it leaves aside what RFC 9700 advises. Without --url it examines a server of this configuration, which lives for the examination alone and in memory.',
+    )
+    .addOption(
+      single(
+        '--url <issuer>',
+        'The public address of a running server, which is examined from outside.',
+      ),
+    )
+    .option(
+      '--log-in',
+      'With --url: log in there too, with a user and a client that are made in the database of this environment, and deleted again.',
+    )
+    .option('--json', 'Print a JSON object a line: {"state", "check", "advice"}.')
+    .addHelpText(
+      'after',
+      `
+Prints a line for each check: ok, warn or fail, its name, and what to do. Exit status:
+0 where nothing fails, 1 otherwise.
+
+Examples:
+  $ svc-oauth2server doctor
+  $ svc-oauth2server doctor --url https://login.example.org`,
+    )
+    .action(doctor)
+}
+
+const doctor = async ({ url, logIn = false, json = false }: DoctorOptions): Promise<void> => {
+  if (url === undefined && logIn) throw new UsageError('--log-in needs --url')
+  const findings =
+    url === undefined
+      ? await examineConfiguration(process.env)
+      : await examineServer(issuerIn(url), { logIn })
+  for (const finding of findings) print(json ? finding : lineOf(finding))
+  const count = (state: Finding['state']) => findings.filter((one) => one.state === state).length
+  const failed = count('fail')
+  if (failed > 0) throw new CommandError(`${failed} of ${findings.length} checks failed.`)
+  say(`${findings.length} checks, none failed; warnings: ${count('warn')}.`)
+}
+
+const examineServer = async (
+  issuer: string,
+  { logIn }: { readonly logIn: boolean },
+): Promise<readonly Finding[]> => {
+  const patient = { issuer, send: (request: Request) => fetch(request), isOurs: false }
+  if (!logIn) return examine(patient)
+  let findings: readonly Finding[] = []
+  await withServer(async (records) => {
+    findings = await examine({ ...patient, records })
+  })
+  return findings
+}
+
+/** @throws UsageError */
+const issuerIn = (url: string): string => {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(url) || parsed.username !== '')
+    throw new UsageError(
+      `--url accepts an address such as https://login.example.org; given was ${shown(url)}`,
+    )
+  return `${parsed.origin}${parsed.pathname.replace(/\/$/, '')}`
+}
+
+const widest = 28
+
+const lineOf = ({ state, check, advice }: Finding): string =>
+  `${state.padEnd(4)}  ${advice === '' ? check : `${check.padEnd(widest)}  ${advice}`}`

@@ -1,0 +1,205 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import type { ClientInput } from '../../index.ts'
+import type { Answer } from './ask.ts'
+import { stranger } from './cross-origin.ts'
+import { type Examination, endpointOf } from './examination.ts'
+
+/** Where it would be sent back to. Nobody goes there. */
+export const callback = `${stranger}/callback`
+
+const random = (): string => randomBytes(32).toString('base64url')
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url')
+
+/** A key that an application proves to have. */
+export interface Key {
+  readonly jwk: JWK
+  readonly privateKey: CryptoKey
+}
+
+export const newKey = async (): Promise<Key> => {
+  const { publicKey, privateKey } = await generateKeyPair('ES256')
+  return { privateKey, jwk: { ...(await exportJWK(publicKey)), kid: 'doctor' } }
+}
+
+type Method = 'none' | 'client_secret_basic' | 'private_key_jwt'
+
+/** The way to authenticate that the server offers, the simplest first. */
+export const methodOf = ({ metadata }: Pick<Examination, 'metadata'>): Method | undefined => {
+  const offered = metadata.token_endpoint_auth_methods_supported
+  const methods = ['none', 'client_secret_basic', 'private_key_jwt'] as const
+  return methods.find((method) => Array.isArray(offered) && offered.includes(method))
+}
+
+/** What such an application is registered with. */
+export const registration = (method: Method, { jwk }: Key): Partial<ClientInput> => ({
+  isConfidential: method !== 'none',
+  tokenEndpointAuthMethod: method,
+  redirectUris: [callback],
+  ...(method === 'private_key_jwt' ? { jwks: JSON.stringify({ keys: [jwk] }) } : {}),
+})
+
+export interface Registered {
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly method: Method
+  readonly key: Key
+}
+
+/** A client application: what it asks for, how it proves itself, and what it makes of its tokens. */
+export class Application {
+  readonly #examination: Examination
+  readonly #registered: Registered
+  #nonce: string | undefined
+
+  constructor(examination: Examination, registered: Registered) {
+    this.#examination = examination
+    this.#registered = registered
+  }
+
+  /** A new authorization request; an undefined parameter is left out. */
+  newRequest(given: Readonly<Record<string, string | undefined>> = {}): AuthorizationRequest {
+    const verifier = random()
+    const state = random()
+    const all = Object.entries({
+      response_type: 'code',
+      client_id: this.#registered.clientId,
+      redirect_uri: callback,
+      state,
+      code_challenge: sha256(verifier),
+      code_challenge_method: 'S256',
+      ...given,
+    })
+    const params = Object.fromEntries(
+      all.filter((pair): pair is [string, string] => pair[1] !== undefined),
+    )
+    return { verifier, state, params }
+  }
+
+  /** The address that leads its user to the server: pushed beforehand where that can be done. @returns a text for a refusal */
+  async address({ params }: AuthorizationRequest): Promise<URL | string> {
+    const address = new URL(endpointOf(this.#examination, 'authorization_endpoint') ?? '')
+    const push = endpointOf(this.#examination, 'pushed_authorization_request_endpoint')
+    if (push === undefined) {
+      address.search = new URLSearchParams(params).toString()
+      return address
+    }
+    const { status, json } = await this.#post(push, params)
+    if (status !== 201)
+      return `the pushed request is answered with ${status} ${json?.error ?? ''}`.trim()
+    address.search = new URLSearchParams({
+      client_id: this.#registered.clientId,
+      request_uri: String(json?.request_uri),
+    }).toString()
+    return address
+  }
+
+  token(params: Readonly<Record<string, string>>): Promise<Answer> {
+    return this.#post(endpointOf(this.#examination, 'token_endpoint') ?? '', params)
+  }
+
+  redeem(code: string, { verifier }: AuthorizationRequest): Promise<Answer> {
+    const grant = { grant_type: 'authorization_code', code, redirect_uri: callback }
+    return this.token({ ...grant, code_verifier: verifier })
+  }
+
+  refresh(token: string): Promise<Answer> {
+    return this.token({ grant_type: 'refresh_token', refresh_token: token })
+  }
+
+  revoke(endpoint: string, token: string): Promise<Answer> {
+    return this.#post(endpoint, { token })
+  }
+
+  /** Asks a guarded address. */
+  async use(url: string, token: string): Promise<Answer> {
+    const scheme = this.#isBound() ? 'DPoP' : 'Bearer'
+    const ask = async () =>
+      this.#examination.ask(url, {
+        headers: { authorization: `${scheme} ${token}`, ...(await this.#proof('GET', url, token)) },
+      })
+    return this.#again(await ask(), ask)
+  }
+
+  async #post(url: string, params: Readonly<Record<string, string>>): Promise<Answer> {
+    const ask = async () => {
+      const { headers, fields } = await this.#credentials()
+      return this.#examination.ask(url, {
+        method: 'POST',
+        headers: { ...headers, ...(await this.#proof('POST', url)) },
+        body: new URLSearchParams({ ...params, ...fields }),
+      })
+    }
+    return this.#again(await ask(), ask)
+  }
+
+  // RFC 9449 §8
+  async #again(answer: Answer, ask: () => Promise<Answer>): Promise<Answer> {
+    const nonce = answer.headers.get('dpop-nonce')
+    const isNew = nonce !== null && nonce !== this.#nonce
+    if (nonce !== null) this.#nonce = nonce
+    return isNew && this.#isBound() && answer.status >= 400 ? ask() : answer
+  }
+
+  async #credentials(): Promise<{
+    readonly headers: Readonly<Record<string, string>>
+    readonly fields: Readonly<Record<string, string>>
+  }> {
+    const { clientId, clientSecret, method, key } = this.#registered
+    if (method === 'none') return { headers: {}, fields: { client_id: clientId } }
+    if (method === 'client_secret_basic') {
+      const credentials = btoa(
+        `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`,
+      )
+      return { headers: { authorization: `Basic ${credentials}` }, fields: {} }
+    }
+    const assertion = await new SignJWT({ iss: clientId, sub: clientId, jti: randomUUID() })
+      .setProtectedHeader({ alg: 'ES256', kid: 'doctor' })
+      .setAudience(String(this.#examination.metadata.issuer))
+      .setIssuedAt()
+      .setExpirationTime('1m')
+      .sign(key.privateKey)
+    const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+    return {
+      headers: {},
+      fields: { client_id: clientId, client_assertion_type: type, client_assertion: assertion },
+    }
+  }
+
+  // RFC 9728 §2
+  #isBound(): boolean {
+    return this.#examination.metadata.dpop_bound_access_tokens_required === true
+  }
+
+  // RFC 9449 §4.2
+  async #proof(
+    method: string,
+    url: string,
+    token?: string,
+  ): Promise<Readonly<Record<string, string>>> {
+    if (!this.#isBound()) return {}
+    const { key } = this.#registered
+    const { kid: _kid, ...jwk } = key.jwk
+    const { issuer, metadata } = this.#examination
+    // As the server knows the address, where that is another than the one it is reached at.
+    const htu = url.replace(issuer, String(metadata.issuer))
+    const claims = {
+      htm: method,
+      htu,
+      jti: randomUUID(),
+      ...(token === undefined ? {} : { ath: sha256(token) }),
+      ...(this.#nonce === undefined ? {} : { nonce: this.#nonce }),
+    }
+    const proof = await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk })
+      .setIssuedAt()
+      .sign(key.privateKey)
+    return { dpop: proof }
+  }
+}
+
+export interface AuthorizationRequest {
+  readonly params: Readonly<Record<string, string>>
+  readonly verifier: string
+  readonly state: string
+}

@@ -1,0 +1,103 @@
+import type { Settings } from '../../index.ts'
+import { type Examination, setting } from './examination.ts'
+import { type Finding, ok, warn } from './finding.ts'
+import type { Metadata } from './metadata.ts'
+
+/** One piece of advice of RFC 9700 that a server can leave aside. */
+interface Practice {
+  readonly check: string
+  readonly advice: string
+  /** Whether the metadata shows that it is left aside. */
+  readonly inMetadata?: (metadata: Metadata) => boolean
+  /** Whether the configuration does, which only its own command line knows. */
+  readonly inSettings?: (settings: Settings) => boolean
+}
+
+const lists = (metadata: Metadata, member: string, value: string): boolean => {
+  const listed = metadata[member]
+  return Array.isArray(listed) && listed.includes(value)
+}
+
+const practices: readonly Practice[] = [
+  {
+    check: 'implicit',
+    advice: `The implicit grant is on: access tokens stand in addresses (RFC 9700 §2.1.2). ${setting('allowedResponseTypes', 'code')}`,
+    inMetadata: (metadata) => lists(metadata, 'response_types_supported', 'token'),
+  },
+  {
+    check: 'password-grant',
+    advice: `The password grant is on: clients see passwords (RFC 9700 §2.4). Take password out of ${setting('allowedGrantTypes', 'authorization_code,refresh_token,client_credentials')}`,
+    inMetadata: (metadata) => lists(metadata, 'grant_types_supported', 'password'),
+  },
+  {
+    check: 'token-in-query',
+    advice: `Access tokens are accepted in the query, from where they get into logs (RFC 9700 §4.3.2). ${setting('acceptQueryAccessToken', 'false')}`,
+    inMetadata: (metadata) => lists(metadata, 'bearer_methods_supported', 'query'),
+  },
+  {
+    check: 'pkce',
+    advice: `PKCE is not required of every client: a code that was stolen, or injected, can be redeemed (RFC 9700 §2.1.1). ${setting('requirePkce', 'always')}`,
+    inSettings: ({ requirePkce }) => requirePkce !== 'always',
+  },
+  {
+    check: 'pkce-method',
+    advice:
+      'Clients do not learn that S256 is understood, or plain is accepted, which protects nothing (RFC 9700 §2.1.1).',
+    inMetadata: (metadata) =>
+      !lists(metadata, 'code_challenge_methods_supported', 'S256') ||
+      lists(metadata, 'code_challenge_methods_supported', 'plain'),
+  },
+  {
+    check: 'issuer-in-answer',
+    advice:
+      'Authorization answers do not name the issuer: a client of several servers can be mixed up (RFC 9700 §4.4.2).',
+    inMetadata: (metadata) => metadata.authorization_response_iss_parameter_supported !== true,
+  },
+  {
+    check: 'sender-constrained',
+    advice: `Tokens cannot be bound to a key of their client: whoever steals one can use it (RFC 9700 §2.2.1). ${setting('dpop', 'on')}`,
+    inMetadata: (metadata) => metadata.dpop_signing_alg_values_supported === undefined,
+  },
+  {
+    check: 'audience',
+    advice: `Tokens cannot be for one resource alone: each of several can use a token at the others (RFC 9700 §2.3). ${setting('resourceIndicators', 'true')}`,
+    inSettings: ({ resourceIndicators }) => !resourceIndicators,
+  },
+  {
+    check: 'client-keys',
+    advice: `Clients cannot authenticate by a key, but by a secret that both sides have (RFC 9700 §2.5). Add private_key_jwt to ${setting('clientAuthentication', '…')}`,
+    inMetadata: (metadata) =>
+      !lists(metadata, 'token_endpoint_auth_methods_supported', 'private_key_jwt'),
+  },
+  {
+    check: 'private-use-redirects',
+    advice: `Private-use redirect URIs are allowed: another application can claim one (RFC 8252 §8.1). ${setting('allowPrivateUseRedirectUris', 'false')}`,
+    inSettings: ({ allowPrivateUseRedirectUris }) => allowPrivateUseRedirectUris,
+  },
+  {
+    check: 'private-addresses',
+    advice: `Requests are sent to private addresses that clients name. ${setting('dangerouslyAllowPrivateAddresses', 'false')}`,
+    inSettings: ({ dangerouslyAllowPrivateAddresses }) => dangerouslyAllowPrivateAddresses,
+  },
+]
+
+/** Where the server leaves aside what RFC 9700 advises, as far as it can be seen from here. */
+export const bestPractices = ({ metadata, settings }: Examination): readonly Finding[] =>
+  practices.flatMap(({ check, advice, inMetadata, inSettings }) => {
+    const seen = inMetadata?.(metadata) ?? (settings && inSettings?.(settings))
+    if (seen === undefined) return []
+    return [seen ? warn(check, advice) : ok(check)]
+  })
+
+/** What a configuration says of the place where the server will stand. */
+export const deployment = ({ issuer, settings }: Examination): readonly Finding[] => {
+  if (!settings || new URL(issuer).protocol !== 'https:') return []
+  return settings.trustedProxies.length > 0
+    ? [ok('trusted-proxies')]
+    : [
+        warn(
+          'trusted-proxies',
+          `No proxy is trusted, though one of them brings the https: all users seem to have its address. ${setting('trustedProxies', '…')}`,
+        ),
+      ]
+}

@@ -1,0 +1,101 @@
+import type { Answer, Ask } from './ask.ts'
+import { cookieProblems } from './pages.ts'
+
+/** Somebody who logs in and agrees: as much of a browser as our own pages need. */
+export class Browser {
+  readonly #ask: Ask
+  readonly #issuer: string
+  readonly #account: { readonly email: string; readonly password: string }
+  readonly #cookies = new Map<string, string>()
+  /** What was wrong with the cookies that it was given. */
+  readonly cookieProblems = new Set<string>()
+
+  constructor(
+    ask: Ask,
+    issuer: string,
+    account: { readonly email: string; readonly password: string },
+  ) {
+    this.#ask = ask
+    this.#issuer = issuer
+    this.#account = account
+  }
+
+  /** Follows an authorization request to where it leads away from the server; a text says why it does not. */
+  async authorize(url: string): Promise<URL | string> {
+    let address = url
+    let answer = await this.#fetch(address)
+    // A login and a consent, each with its redirects.
+    for (let steps = 0; steps < 10; steps += 1) {
+      const location = answer.headers.get('location')
+      if (location !== null) {
+        const target = new URL(location, address)
+        if (target.origin !== new URL(this.#issuer).origin) return target
+        address = target.href
+        answer = await this.#fetch(address)
+        continue
+      }
+      const form = answer.status === 200 ? formIn(answer.text) : undefined
+      if (!form) return `${pathOf(address)} answers ${answer.status}`
+      const { email, password } = this.#account
+      const own = form.asksForPassword ? { email, password } : { confirm: 'yes' }
+      address = new URL(form.action, address).href
+      const body = new URLSearchParams({ ...form.hidden, ...own })
+      answer = await this.#fetch(address, { method: 'POST', body })
+      if (answer.status < 300 || answer.status > 399)
+        return `the form at ${pathOf(address)} is answered with ${answer.status}`
+    }
+    return 'login and consent lead round in a circle'
+  }
+
+  async #fetch(url: string, init: RequestInit = {}): Promise<Answer> {
+    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = {
+      'user-agent': 'svc-oauth2server doctor',
+      ...(cookie === '' ? {} : { cookie }),
+    }
+    const answer = await this.#ask(url, { ...init, headers })
+    for (const set of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=;]*)=([^;]*)/.exec(set) ?? []
+      this.#cookies.set(name, value)
+    }
+    for (const problem of cookieProblems(answer, this.#issuer)) this.cookieProblems.add(problem)
+    return answer
+  }
+}
+
+const pathOf = (address: string): string => new URL(address).pathname
+
+interface Form {
+  readonly action: string
+  readonly hidden: Readonly<Record<string, string>>
+  readonly asksForPassword: boolean
+}
+
+/** The first form of a page that posts, as far as it is one of ours. */
+const formIn = (html: string): Form | undefined => {
+  const [form] = /<form[^>]*method="post"[\s\S]*?<\/form>/.exec(html) ?? []
+  if (form === undefined) return undefined
+  const fields = [...form.matchAll(/<input type="hidden"[^>]*>/g)].map(([input]) => [
+    attribute(input, 'name'),
+    attribute(input, 'value'),
+  ])
+  return {
+    action: attribute(form, 'action'),
+    hidden: Object.fromEntries(fields),
+    asksForPassword: form.includes('type="password"'),
+  }
+}
+
+const entities: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  '#39': "'",
+  amp: '&',
+}
+
+const attribute = (tag: string, name: string): string =>
+  (new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? '').replaceAll(
+    /&(lt|gt|quot|#39|amp);/g,
+    (whole, entity: string) => entities[entity] ?? whole,
+  )

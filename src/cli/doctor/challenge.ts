@@ -1,0 +1,52 @@
+import { stranger } from './cross-origin.ts'
+import { type Examination, endpointOf } from './examination.ts'
+import { type Finding, unless } from './finding.ts'
+
+/** A guarded address, which every server has beside its token endpoint. */
+export const pingOf = (examination: Examination): string | undefined =>
+  endpointOf(examination, 'token_endpoint')?.replace(/\/token$/, '/ping')
+
+/** How whoever comes without a token, or with a wrong one, is led to the login. RFC 6750 §3, RFC 9728 §5.1. */
+export const challenges = async (examination: Examination): Promise<readonly Finding[]> => {
+  const { ask, issuer } = examination
+  const url = pingOf(examination)
+  if (url === undefined) return []
+  const bare = await ask(url, { headers: { origin: stranger } })
+  const challenge = bare.headers.get('www-authenticate') ?? ''
+  const address = /resource_metadata="([^"]*)"/.exec(challenge)?.[1]
+  const led = address?.startsWith(`${new URL(issuer).origin}/`) ? await ask(address) : undefined
+  const wrong = await ask(url, { headers: { authorization: 'Bearer wrong' } })
+  const exposed = bare.headers.get('access-control-expose-headers') ?? ''
+  return [
+    unless(
+      'challenge',
+      [
+        bare.status !== 401 && `${url} without a token answers ${bare.status}, and not 401`,
+        !/\b(?:Bearer|DPoP) /.test(challenge) && 'It has no WWW-Authenticate for a token',
+        bare.status === 401 &&
+          !led &&
+          `resource_metadata is ${address ?? 'missing'}, and not at ${new URL(issuer).origin}`,
+        led && led.json?.resource !== issuer && `${address} does not describe ${issuer}`,
+      ],
+      'Clients cannot find the login from the API: let 401 answers pass the proxy unchanged, and set BASE_URL to the public address.',
+    ),
+    unless(
+      'challenge-invalid',
+      [
+        (wrong.status !== 401 ||
+          !/error="invalid_token"/.test(wrong.headers.get('www-authenticate') ?? '')) &&
+          `A wrong token is answered with ${wrong.status}, and not with 401 and error="invalid_token"`,
+      ],
+      'Clients do not learn that they need another: let the Authorization header, and 401 answers, pass the proxy.',
+    ),
+    unless(
+      'cors-challenge',
+      [
+        !bare.headers.has('access-control-allow-origin') &&
+          'The 401 answer has no Access-Control-Allow-Origin',
+        !/www-authenticate/i.test(exposed) && 'It does not expose WWW-Authenticate',
+      ],
+      'Applications in a browser cannot read the challenge: let headers that begin with Access-Control- pass the proxy.',
+    ),
+  ]
+}

@@ -1,0 +1,32 @@
+import { fromEnvironment, type Variables } from '../../environment.ts'
+import { createAuthorizationServer } from '../../index.ts'
+import { application } from '../server.ts'
+import { examine } from './examine.ts'
+import type { Finding } from './finding.ts'
+
+/**
+ * Examines a server of this configuration that lives for this alone, in memory: nothing of what is really kept is
+ * read or written. It is asked directly, so that every address is what `BASE_URL` says, wherever that leads from here.
+ * @throws InvalidSettings
+ */
+export const examineConfiguration = async (env: Variables): Promise<readonly Finding[]> => {
+  const { options } = await fromEnvironment({
+    ...env,
+    DATABASE_URL: 'sqlite::memory:',
+    OAUTH2_CACHE_TYPE: 'memory',
+    OAUTH2_CACHE_REDIS_URL: undefined,
+  })
+  const server = await createAuthorizationServer({
+    ...options,
+    ...application(),
+    sweepInterval: 0,
+    metricsToken: null,
+    logLevel: 'silent',
+  })
+  const send = (request: Request) => server.fetch(request, { remoteAddress: '127.0.0.1' })
+  try {
+    return await examine({ issuer: server.issuer, send, records: server, isOurs: true })
+  } finally {
+    await server.close()
+  }
+}

@@ -1,0 +1,93 @@
+import type { Answer } from './ask.ts'
+import { type Examination, endpointOf } from './examination.ts'
+import { type Finding, unless } from './finding.ts'
+
+/** A site that the server has never heard of. */
+export const stranger = 'https://doctor.example'
+
+const advice =
+  'Applications in a browser cannot use it: let OPTIONS requests, and headers that begin with Access-Control-, pass the proxy unchanged.'
+
+const problemsOf = ({ headers }: Answer, what: string): readonly (string | false)[] => {
+  const origin = headers.get('access-control-allow-origin')
+  return [
+    origin !== '*' && origin !== stranger && `${what} has no Access-Control-Allow-Origin`,
+    headers.get('access-control-allow-credentials') === 'true' &&
+      `${what} allows credentials, which no site may send here`,
+  ]
+}
+
+const lists = (header: string | null, wanted: string): boolean =>
+  header === '*' ||
+  (header
+    ?.toLowerCase()
+    .split(/\s*,\s*/)
+    .includes(wanted) ??
+    false)
+
+/** Scripts of every site may ask, without credentials of the browser. */
+const isOpen = async (
+  name: string,
+  url: string,
+  method: string,
+  { ask }: Examination,
+): Promise<Finding> => {
+  const asked = {
+    origin: stranger,
+    'access-control-request-method': method,
+    'access-control-request-headers': 'authorization,content-type',
+  }
+  const preflight = await ask(url, { method: 'OPTIONS', headers: asked })
+  const answer = await ask(url, { method, headers: { origin: stranger } })
+  const allowed = preflight.headers.get('access-control-allow-headers')
+  return unless(
+    `cors-${name}`,
+    [
+      (preflight.status < 200 || preflight.status > 299) &&
+        `The question of a browser (OPTIONS) is answered with ${preflight.status}`,
+      ...problemsOf(preflight, 'The answer to OPTIONS'),
+      ['authorization', 'content-type'].some((header) => !lists(allowed, header)) &&
+        'The answer to OPTIONS does not allow the headers Authorization and Content-Type',
+      ...problemsOf(answer, `The answer to ${method}`),
+    ],
+    advice,
+  )
+}
+
+/** No script of another site may ask: there, a browser acts for its user. RFC 9700 §2.6. */
+const isClosed = async (name: string, url: string, { ask }: Examination): Promise<Finding> => {
+  const asked = { origin: stranger, 'access-control-request-method': 'POST' }
+  const answers = [
+    await ask(url, { method: 'OPTIONS', headers: asked }),
+    await ask(url, { headers: { origin: stranger } }),
+  ]
+  const isAllowed = answers.some(({ headers }) => headers.has('access-control-allow-origin'))
+  return unless(
+    `no-cors-${name}`,
+    [isAllowed && 'Scripts of other sites may read this page'],
+    'Take Access-Control-Allow-Origin away from it: users decide there (RFC 9700 §2.6).',
+  )
+}
+
+/** Which addresses scripts of other sites can use: those of clients, and none of a user's. */
+export const crossOrigin = async (examination: Examination): Promise<readonly Finding[]> => {
+  const { issuer, settings } = examination
+  const endpoints = [
+    ['token', 'POST'],
+    ['revocation', 'POST'],
+    ['registration', 'POST'],
+    ['pushed_authorization_request', 'POST'],
+  ] as const
+  const { origin, pathname } = new URL(issuer)
+  const metadata = `${origin}/.well-known/oauth-authorization-server${pathname.replace(/\/$/, '')}`
+  const findings = [await isOpen('metadata', metadata, 'GET', examination)]
+  for (const [name, method] of endpoints) {
+    const url = endpointOf(examination, `${name}_endpoint`)
+    if (url) findings.push(await isOpen(name, url, method, examination))
+  }
+  const authorize = endpointOf(examination, 'authorization_endpoint')
+  if (authorize) findings.push(await isClosed('authorization', authorize, examination))
+  const login = `${issuer}${settings?.loginPath ?? '/login'}`
+  findings.push(await isClosed('login', login, examination))
+  return findings
+}

@@ -1,0 +1,251 @@
+import { type Application, type AuthorizationRequest, callback } from './application.ts'
+import type { Answer } from './ask.ts'
+import type { Browser } from './browser.ts'
+import { pingOf } from './challenge.ts'
+import { type Examination, endpointOf, setting } from './examination.ts'
+import { type Finding, fail, ok, unless, warn } from './finding.ts'
+import { cookieAdvice } from './pages.ts'
+
+/** A user with a browser, and an application that asks for access. */
+export interface Actors {
+  readonly browser: Browser
+  readonly application: Application
+}
+
+interface Tokens {
+  readonly access: string
+  readonly refresh: string
+}
+
+/** A flow that did not come to its end; the message says where. */
+class Stopped extends Error {}
+
+/** Goes the whole way of a client: code with PKCE, refresh, revocation, and what must not work. */
+export const flow = async (
+  examination: Examination,
+  actors: Actors,
+): Promise<readonly Finding[]> => {
+  const findings: Finding[] = []
+  const attempt = async (check: string, work: () => Promise<Finding>): Promise<void> => {
+    try {
+      findings.push(await work())
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error
+      findings.push(
+        unless(
+          check,
+          [error.message],
+          'Clients are stuck there: look into the log of the server and of the proxy.',
+        ),
+      )
+    }
+  }
+  const steps: Readonly<Record<string, Step>> = {
+    'flow-code': code,
+    'flow-redirect-uri': exactRedirectUri,
+    'flow-pkce': withoutChallenge,
+    'flow-pkce-plain': plainChallenge,
+    'flow-code-once': codeOnce,
+    'flow-refresh': refresh,
+    'flow-refresh-reuse': refreshReuse,
+    'flow-revocation': revocation,
+  }
+  for (const [check, step] of Object.entries(steps)) {
+    await attempt(check, () => step({ check, examination, ...actors }))
+    // Nothing else can work without it.
+    if (findings[0]?.state === 'fail') break
+  }
+  const cookies = [...actors.browser.cookieProblems]
+  return [...findings, unless('flow-cookies', cookies, cookieAdvice)]
+}
+
+interface Scene extends Actors {
+  readonly check: string
+  readonly examination: Examination
+}
+type Step = (scene: Scene) => Promise<Finding>
+
+/** Where an authorization request leads; a text says why it leads nowhere. */
+const outcomeOf = async (
+  { application, browser }: Actors,
+  request: AuthorizationRequest,
+): Promise<URL | string> => {
+  const address = await application.address(request)
+  return typeof address === 'string' ? address : browser.authorize(address.href)
+}
+
+interface Granted {
+  readonly code: string
+  readonly request: AuthorizationRequest
+  readonly answer: URL
+}
+
+const granted = async (actors: Actors): Promise<Granted> => {
+  const request = actors.application.newRequest()
+  const answer = await outcomeOf(actors, request)
+  if (typeof answer === 'string') throw new Stopped(`Login and consent do not end: ${answer}`)
+  const found = answer.searchParams.get('code')
+  if (found === null)
+    throw new Stopped(`The client is answered with ${answer.searchParams.get('error')}`)
+  return { code: found, request, answer }
+}
+
+const tokensIn = ({ status, json }: Answer): Tokens => {
+  const { access_token: access, refresh_token: refreshToken } = json ?? {}
+  if (status !== 200 || typeof access !== 'string')
+    throw new Stopped(`The token request is answered with ${status} ${json?.error ?? ''}`.trim())
+  return { access, refresh: typeof refreshToken === 'string' ? refreshToken : '' }
+}
+
+const newTokens = async (actors: Actors): Promise<Tokens> => {
+  const { code: found, request } = await granted(actors)
+  return tokensIn(await actors.application.redeem(found, request))
+}
+
+/** The status that the holder of a token gets at a guarded address. */
+const statusOf = async ({ application, examination }: Scene, token: string): Promise<number> =>
+  (await application.use(pingOf(examination) ?? '', token)).status
+
+const isUseless = async (scene: Scene, token: string, what: string): Promise<string | false> =>
+  (await statusOf(scene, token)) !== 401 && `${what} still works`
+
+// RFC 6749 §4.1, RFC 9207 §2
+const code: Step = async (scene) => {
+  const { application, examination, check } = scene
+  const { code: found, request, answer } = await granted(scene)
+  const { searchParams } = answer
+  const redeemed = await application.redeem(found, request)
+  const { access } = tokensIn(redeemed)
+  const status = await statusOf(scene, access)
+  const is = (name: string, value: unknown) =>
+    searchParams.getAll(name).length === 1 && searchParams.get(name) === value
+  return unless(
+    check,
+    [
+      `${answer.origin}${answer.pathname}` !== callback && `The user is sent to ${answer.origin}`,
+      !is('state', request.state) && 'The answer has another state than the request',
+      !is('iss', examination.metadata.issuer) && 'The answer does not name the issuer (RFC 9207)',
+      !/\bno-store\b/.test(redeemed.headers.get('cache-control') ?? '') &&
+        'The token answer may be kept by caches (RFC 6749 §5.1)',
+      status !== 200 &&
+        `A new token is answered with ${status}: does the Authorization header pass the proxy`,
+    ],
+    'Clients depend on it.',
+  )
+}
+
+// RFC 9700 §2.1
+const exactRedirectUri: Step = async (scene) => {
+  for (const uri of [
+    `${callback}/other`,
+    `${callback}?other=1`,
+    'https://other.example/callback',
+  ]) {
+    const request = scene.application.newRequest({ redirect_uri: uri })
+    const answer = await outcomeOf(scene, request)
+    if (typeof answer === 'string') continue
+    return unless(
+      scene.check,
+      [`A browser is sent to ${uri}, which is not registered`],
+      'Redirect URIs have to be compared as they are written (RFC 9700 §2.1).',
+    )
+  }
+  return ok(scene.check)
+}
+
+const getsCode = async (scene: Scene, given: Parameters<Application['newRequest']>[0]) => {
+  const answer = await outcomeOf(scene, scene.application.newRequest(given))
+  return typeof answer !== 'string' && answer.searchParams.has('code')
+}
+
+// RFC 9700 §2.1.1; what is set so on purpose is no fault.
+const withoutChallenge: Step = async (scene) =>
+  (await getsCode(scene, { code_challenge: undefined, code_challenge_method: undefined }))
+    ? warn(
+        scene.check,
+        `A client that does without PKCE gets a code, which whoever steals it can redeem (RFC 9700 §2.1.1). ${setting('requirePkce', 'always')}`,
+      )
+    : ok(scene.check)
+
+// RFC 7636 §7.2
+const plainChallenge: Step = async (scene) =>
+  unless(
+    scene.check,
+    [(await getsCode(scene, { code_challenge_method: 'plain' })) && 'The method plain gets a code'],
+    'It protects no code (RFC 9700 §2.1.1): is something else answering here?',
+  )
+
+// RFC 6749 §4.1.2
+const codeOnce: Step = async (scene) => {
+  const { application, check } = scene
+  const { code: found, request } = await granted(scene)
+  const { access } = tokensIn(await application.redeem(found, request))
+  const again = await application.redeem(found, request)
+  return unless(
+    check,
+    [
+      again.status === 200 && 'A code can be redeemed twice',
+      await isUseless(scene, access, 'What was issued for a code that was used twice'),
+    ],
+    'A code that was stolen must be worth nothing (RFC 6749 §4.1.2).',
+  )
+}
+
+const noRefresh = 'There is no refresh token: users have to log in again whenever a token ends.'
+
+// RFC 9700 §4.14.2
+const refresh: Step = async (scene) => {
+  const types = scene.examination.metadata.grant_types_supported
+  if (Array.isArray(types) && !types.includes('refresh_token'))
+    return warn(scene.check, `${noRefresh} ${setting('allowedGrantTypes', '…,refresh_token')}`)
+  const first = await newTokens(scene)
+  if (first.refresh === '') return fail(scene.check, `${noRefresh} Is it taken out of the answer?`)
+  const second = tokensIn(await scene.application.refresh(first.refresh))
+  return unless(
+    scene.check,
+    [
+      second.refresh === first.refresh && 'The refresh token stays the same',
+      await isUseless(scene, first.access, 'The access token from before'),
+      (await statusOf(scene, second.access)) !== 200 && 'The new access token does not work',
+    ],
+    'Refresh tokens have to rotate (RFC 9700 §4.14.2).',
+  )
+}
+
+// Its successor was used, so the first one can only be a copy. RFC 9700 §4.14.2
+const refreshReuse: Step = async (scene) => {
+  const { application, check } = scene
+  const first = await newTokens(scene)
+  if (first.refresh === '') return ok(check)
+  const second = tokensIn(await application.refresh(first.refresh))
+  const third = tokensIn(await application.refresh(second.refresh))
+  const again = await application.refresh(first.refresh)
+  return unless(
+    check,
+    [
+      again.status === 200 && 'A refresh token that was replaced still works',
+      await isUseless(scene, third.access, 'What was issued after its theft was seen'),
+    ],
+    'The theft of a refresh token goes unnoticed (RFC 9700 §4.14.2).',
+  )
+}
+
+// RFC 7009 §2
+const revocation: Step = async (scene) => {
+  const { application, examination, check } = scene
+  const endpoint = endpointOf(examination, 'revocation_endpoint')
+  if (endpoint === undefined) return ok(check)
+  const { access, refresh: refreshToken } = await newTokens(scene)
+  const answer = await application.revoke(endpoint, refreshToken || access)
+  return unless(
+    check,
+    [
+      answer.status !== 200 && `Revocation is answered with ${answer.status}`,
+      await isUseless(scene, access, 'An access token that was revoked'),
+      refreshToken !== '' &&
+        (await application.refresh(refreshToken)).status === 200 &&
+        'A refresh token that was revoked still works',
+    ],
+    'Users who log out of a client stay logged in there (RFC 7009 §2).',
+  )
+}

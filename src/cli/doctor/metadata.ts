@@ -1,0 +1,153 @@
+import type { Answer, Ask } from './ask.ts'
+import { type Finding, fail, ok, unless, warn } from './finding.ts'
+
+/** What a server says of itself. RFC 8414 §2. */
+export type Metadata = Readonly<Record<string, unknown>>
+
+const serverPath = '/.well-known/oauth-authorization-server'
+const resourcePath = '/.well-known/oauth-protected-resource'
+
+interface Form {
+  readonly name: 'inserted' | 'appended' | 'root'
+  readonly url: string
+}
+
+/** Where clients look for the metadata of an identifier; without a path, all forms are one. RFC 8414 §3.1, §5. */
+const formsOf = (path: string, identifier: string): readonly Form[] => {
+  const { origin, pathname } = new URL(identifier)
+  const own = pathname.replace(/\/$/, '')
+  const inserted: Form = { name: 'inserted', url: `${origin}${path}${own}` }
+  if (own === '') return [inserted]
+  return [
+    inserted,
+    { name: 'appended', url: `${identifier}${path}` },
+    { name: 'root', url: `${origin}${path}` },
+  ]
+}
+
+interface Document {
+  /** What the findings are called. */
+  readonly check: string
+  readonly path: string
+  /** The member that has to be the identifier. */
+  readonly identifiedBy: string
+}
+
+const serverMetadata: Document = { check: 'metadata', path: serverPath, identifiedBy: 'issuer' }
+const resourceMetadata: Document = {
+  check: 'resource-metadata',
+  path: resourcePath,
+  identifiedBy: 'resource',
+}
+
+const problemOf = ({ status, headers, json }: Answer, url: string): string | undefined => {
+  if (status !== 200) return `${url} answers ${status}`
+  const type = headers.get('content-type') ?? 'no type'
+  if (!/^application\/json\b/i.test(type)) return `${url} is ${type}, and not application/json`
+  return json ? undefined : `${url} is no JSON object`
+}
+
+/** A document at all addresses that clients try; undefined where it is at none of them. */
+const documentAt = async (
+  { check, path, identifiedBy }: Document,
+  identifier: string,
+  ask: Ask,
+): Promise<{ readonly findings: readonly Finding[]; readonly found: Metadata | undefined }> => {
+  const findings: Finding[] = []
+  let found: Metadata | undefined
+  for (const { name, url } of formsOf(path, identifier)) {
+    const answer = await ask(url)
+    const problem = problemOf(answer, url)
+    const label = name === 'inserted' ? check : `${check}-${name}`
+    if (problem !== undefined) {
+      const advice = `${problem}. Let the proxy pass this address on as it came.`
+      findings.push((name === 'inserted' ? fail : warn)(label, advice))
+      continue
+    }
+    found ??= answer.json
+    findings.push(ok(label))
+    if (name === 'inserted') findings.push(await headAt(url, `${check}-head`, ask))
+  }
+  if (found) {
+    const named = found[identifiedBy]
+    findings.push(
+      unless(
+        `${check}-${identifiedBy}`,
+        [named !== identifier && `It names ${shown(named)}, and was asked for as ${identifier}`],
+        'Clients refuse that: start the server with its public address as BASE_URL.',
+      ),
+    )
+  }
+  return { findings, found }
+}
+
+const headAt = async (url: string, check: string, ask: Ask): Promise<Finding> => {
+  const { status, text } = await ask(url, { method: 'HEAD' })
+  const problem = status === 200 && text === '' ? undefined : `HEAD answers ${status}`
+  return unless(check, [problem], 'HEAD has to be answered as GET is, without the body.')
+}
+
+const shown = (value: unknown): string => JSON.stringify(value) ?? 'nothing'
+
+/** Finds the server by its metadata, as every client does. RFC 8414. */
+export const discover = async (
+  issuer: string,
+  ask: Ask,
+): Promise<{ readonly findings: readonly Finding[]; readonly metadata: Metadata | undefined }> => {
+  const { findings, found } = await documentAt(serverMetadata, issuer, ask)
+  if (!found) return { findings, metadata: undefined }
+  const resource = await documentAt(resourceMetadata, issuer, ask)
+  const servers = resource.found?.authorization_servers
+  const isNamed = Array.isArray(servers) && servers.includes(issuer)
+  return {
+    metadata: { ...resource.found, ...found },
+    findings: [
+      transport(issuer),
+      ...findings,
+      addresses(issuer, found),
+      required(found),
+      ...resource.findings,
+      unless(
+        'resource-metadata-server',
+        [resource.found && !isNamed && `It names ${shown(servers)} as authorization servers`],
+        'Clients cannot find the way from the API to the login: start the server with its public address as BASE_URL.',
+      ),
+    ],
+  }
+}
+
+const transport = (issuer: string): Finding =>
+  new URL(issuer).protocol === 'https:'
+    ? ok('https')
+    : warn(
+        'https',
+        'The server is on http: good for development on one machine alone. Everywhere else it needs https (RFC 6749 §3.1, RFC 9700 §2.6).',
+      )
+
+// Wrong where the server does not know under which address it is reached through its proxy.
+const addresses = (issuer: string, metadata: Metadata): Finding => {
+  const { origin } = new URL(issuer)
+  const elsewhere = Object.entries(metadata).filter(
+    ([member, value]) =>
+      /_(?:endpoint|uri)$/.test(member) &&
+      typeof value === 'string' &&
+      !(URL.canParse(value) && new URL(value).origin === origin),
+  )
+  const names = elsewhere.map(([member]) => member).join(', ')
+  const [first] = elsewhere
+  return unless(
+    'addresses',
+    [first && `${names}: not at ${origin}, but for instance ${shown(first[1])}`],
+    'The scheme and host of all addresses are those of BASE_URL: it has to be the public address, with https where the proxy has it.',
+  )
+}
+
+// RFC 8414 §2
+const required = (metadata: Metadata): Finding =>
+  unless(
+    'metadata-members',
+    ['authorization_endpoint', 'token_endpoint', 'response_types_supported'].map(
+      (member) => metadata[member] === undefined && `${member} is missing`,
+    ),
+    'Clients need it to begin.',
+  )

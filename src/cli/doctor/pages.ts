@@ -1,0 +1,102 @@
+import type { Answer } from './ask.ts'
+import { type Examination, endpointOf } from './examination.ts'
+import { type Finding, ok, unless, warn } from './finding.ts'
+
+const directive = (headers: Headers, name: string): string | undefined =>
+  (headers.get('content-security-policy') ?? '')
+    .split(';')
+    .map((part) => part.trim())
+    .find((part) => part.startsWith(`${name} `))
+    ?.slice(name.length + 1)
+
+/** What protects a page from other sites: in frames, by scripts, in caches, by what their logs learn. */
+const pageProblems = ({ headers }: Answer): readonly (string | false)[] => [
+  directive(headers, 'frame-ancestors') !== "'none'" &&
+    "Content-Security-Policy lacks frame-ancestors 'none', so that it can be shown in a frame of another site (RFC 9700 §4.16)",
+  directive(headers, 'default-src') === undefined && 'Content-Security-Policy lacks default-src',
+  /'unsafe-(?:inline|eval)'/.test(headers.get('content-security-policy') ?? '') &&
+    'Content-Security-Policy allows inline scripts or styles',
+  headers.get('x-content-type-options') !== 'nosniff' && 'X-Content-Type-Options is not nosniff',
+  !/^(?:no-referrer|same-origin)$/.test(headers.get('referrer-policy') ?? '') &&
+    'Referrer-Policy is not no-referrer (RFC 9700 §4.2.4)',
+  !/\bno-store\b/.test(headers.get('cache-control') ?? '') && 'Cache-Control is not no-store',
+  headers.has('x-powered-by') && 'X-Powered-By tells what it runs on',
+]
+
+const pageAdvice =
+  'Let the headers of the pages pass the proxy as they are, and add none in their place.'
+
+/** What is wrong with the cookies of an answer. RFC 6265bis §4.1. */
+export const cookieProblems = (
+  { headers }: Pick<Answer, 'headers'>,
+  issuer: string,
+): readonly string[] => {
+  const isHttps = new URL(issuer).protocol === 'https:'
+  return headers.getSetCookie().flatMap((cookie) => {
+    const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim())
+    const name = pair.replace(/=.*/s, '')
+    const has = (pattern: RegExp) => attributes.some((attribute) => pattern.test(attribute))
+    const missing = [
+      has(/^secure$/i) ? '' : 'Secure',
+      has(/^httponly$/i) ? '' : 'HttpOnly',
+      has(/^samesite=(?:lax|strict)$/i) ? '' : 'SameSite',
+    ].filter((attribute) => attribute !== '')
+    return [
+      ...(missing.length === 0 ? [] : [`The cookie ${name} lacks ${missing.join(', ')}`]),
+      ...(isHttps && !name.startsWith('__Host-')
+        ? [`The name of the cookie ${name} does not begin with __Host-`]
+        : []),
+    ]
+  })
+}
+
+export const cookieAdvice =
+  'Let cookies pass the proxy as they are; their names begin with __Host- once BASE_URL has https.'
+
+/** What a browser is told with the login page and the error page. */
+export const pages = async (examination: Examination): Promise<readonly Finding[]> => {
+  const { issuer, ask, settings } = examination
+  const login = `${issuer}${settings?.loginPath ?? '/login'}`
+  const page = await ask(login)
+  const findings: Finding[] = []
+  if (page.status !== 200 || !page.headers.get('content-type')?.startsWith('text/html')) {
+    findings.push(
+      warn(
+        'login-page',
+        `There is no login page at ${login} (${page.status}). If users log in elsewhere, look at the headers and cookies there yourself.`,
+      ),
+    )
+  } else {
+    const head = await ask(login, { method: 'HEAD' })
+    findings.push(
+      unless('login-page', pageProblems(page), pageAdvice),
+      unless('login-cookies', cookieProblems(page, issuer), cookieAdvice),
+      unless(
+        'login-head',
+        [(head.status !== 200 || head.text !== '') && `HEAD answers ${head.status}`],
+        'HEAD has to be answered as GET is, without the body.',
+      ),
+    )
+  }
+  const authorize = endpointOf(examination, 'authorization_endpoint')
+  if (authorize) findings.push(await errorPage(authorize, examination))
+  if (!settings) findings.push(strictTransport(page, issuer))
+  return findings
+}
+
+// Nobody is known here, so the page that says so is ours.
+const errorPage = async (authorize: string, { ask, issuer }: Examination): Promise<Finding> => {
+  const sent = await ask(authorize)
+  const location = sent.headers.get('location')
+  const target = location === null ? undefined : new URL(location, authorize)
+  const page = target?.origin === new URL(issuer).origin ? await ask(target.href) : sent
+  return unless('error-page', pageProblems(page), pageAdvice)
+}
+
+const strictTransport = ({ headers }: Answer, issuer: string): Finding =>
+  new URL(issuer).protocol !== 'https:' || headers.has('strict-transport-security')
+    ? ok('strict-transport')
+    : warn(
+        'strict-transport',
+        'Browsers are not told to come by https alone: let the proxy add Strict-Transport-Security: max-age=31536000.',
+      )

@@ -1,0 +1,71 @@
+import type { Answer } from './ask.ts'
+import { stranger } from './cross-origin.ts'
+import { type Examination, endpointOf } from './examination.ts'
+import { type Finding, unless } from './finding.ts'
+
+/** How a request of nobody is refused, at both endpoints. RFC 6749 §4.1.2.1, §5.2. */
+export const refusals = async (examination: Examination): Promise<readonly Finding[]> => {
+  const { ask } = examination
+  const findings: Finding[] = []
+  const authorize = endpointOf(examination, 'authorization_endpoint')
+  if (authorize) {
+    const request = new URLSearchParams({
+      response_type: 'code',
+      client_id: 'nobody',
+      redirect_uri: `${stranger}/callback`,
+    })
+    const { status, headers } = await ask(`${authorize}?${request}`)
+    const isSent = headers.get('location')?.startsWith(stranger) ?? false
+    findings.push(
+      unless(
+        'unknown-client',
+        [
+          isSent && 'A browser is sent to an address that no client has registered',
+          status >= 500 && `It answers ${status}`,
+        ],
+        'This is an open redirector (RFC 9700 §4.11.2): is something else answering here?',
+      ),
+    )
+  }
+  const token = endpointOf(examination, 'token_endpoint')
+  if (token) {
+    const body = (fields: Record<string, string>) => ({
+      method: 'POST',
+      body: new URLSearchParams(fields),
+    })
+    const empty = await ask(token, body({}))
+    const nobody = await ask(
+      token,
+      body({ grant_type: 'refresh_token', client_id: 'nobody', refresh_token: 'x' }),
+    )
+    const get = await ask(token)
+    findings.push(
+      unless(
+        'token-errors',
+        [
+          ...errorProblems(empty, 'A request without anything', 400, [
+            'invalid_request',
+            'invalid_client',
+          ]),
+          ...errorProblems(nobody, 'An unknown client', 401, ['invalid_client']),
+          get.status !== 405 && `GET answers ${get.status}, and not 405`,
+        ],
+        'Clients do not learn what is wrong (RFC 6749 §5.2): let error answers pass the proxy unchanged.',
+      ),
+    )
+  }
+  return findings
+}
+
+const errorProblems = (
+  { status, headers, json }: Answer,
+  who: string,
+  expected: number,
+  codes: readonly string[],
+): readonly (string | false)[] => [
+  !(status === expected || status === 401) &&
+    `${who} is answered with ${status}, and not ${expected}`,
+  !codes.includes(String(json?.error)) && `${who} is not told ${codes[0]}`,
+  !/\bno-store\b/.test(headers.get('cache-control') ?? '') &&
+    `${who} gets an answer without Cache-Control: no-store`,
+]

@@ -1,0 +1,114 @@
+import { calculateJwkThumbprint, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose'
+import { constantTimeEqual, sha256 } from './digest.ts'
+import { withoutClaims } from './without-claims.ts'
+
+/** The request that a proof came with. */
+export interface ProvenRequest {
+  readonly method: string
+  /** Its absolute address, without a query. */
+  readonly uri: string
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  /** JWS algorithms, all of them asymmetric. */
+  readonly algorithms: readonly string[]
+  /** What the proof has to be bound to, at a protected resource. */
+  readonly accessToken?: string
+}
+
+/** Who sent a request: the holder of a key. */
+export interface DpopProof {
+  /** The SHA-256 thumbprint of the public key. RFC 7638, RFC 9449 §6.1. */
+  readonly thumbprint: string
+  readonly jti: string
+  readonly nonce: string | undefined
+  /** From when on it is too old for any request. Milliseconds since the epoch. */
+  readonly expiresAt: number
+}
+
+/** A proof that proves nothing for this request. The message is for the client, the cause for the log. */
+export class InvalidProof extends Error {
+  override readonly name = 'InvalidProof'
+}
+
+/** Seconds that a proof is good for, and that the clock of its sender may be ahead of ours. */
+const longestAge = 300
+const clockSkew = 60
+
+// An RSA key of 4096 bits and a long address fit; what is longer is no proof.
+const longestProof = 8_192
+const longestId = 256
+
+// Node joins two headers by a comma, which is in no JWT.
+const compactJws = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
+const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
+
+/**
+ * Checks a proof against the request that it came with, but for what needs a memory: its nonce, and that it is used once.
+ * RFC 9449 §4.3.
+ * @throws InvalidProof
+ */
+export const checkDpopProof = async (text: string, request: ProvenRequest): Promise<DpopProof> => {
+  if (text.length > longestProof || !compactJws.test(text))
+    throw new InvalidProof('Give one DPoP proof, which is a JWT.')
+  const { payload, thumbprint } = await verified(text, request)
+  const { jti, htm, htu, iat, nonce, ath } = payload
+  if (typeof jti !== 'string' || jti === '' || jti.length > longestId)
+    throw new InvalidProof(`The claim jti must have 1 to ${longestId} characters.`)
+  if (htm !== request.method) throw new InvalidProof('The claim htm is not the method used.')
+  if (typeof htu !== 'string' || !isSameAddress(htu, request.uri))
+    throw new InvalidProof('The claim htu is not the address used.')
+  if (typeof iat !== 'number' || !isRecent(iat, request.now))
+    throw new InvalidProof('The claim iat is missing, too old or in the future.')
+  if (nonce !== undefined && typeof nonce !== 'string')
+    throw new InvalidProof('The claim nonce must be a text.')
+  if (request.accessToken !== undefined && !isHashOf(ath, request.accessToken))
+    throw new InvalidProof('The claim ath is not the hash of the access token.')
+  return { thumbprint, jti, nonce, expiresAt: Math.ceil((iat + longestAge) * 1000) + 1 }
+}
+
+const verified = async (
+  text: string,
+  { now, algorithms }: ProvenRequest,
+): Promise<{ readonly payload: JWTPayload; readonly thumbprint: string }> => {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(text, EmbeddedJWK, {
+      typ: 'dpop+jwt',
+      algorithms: [...algorithms],
+      currentDate: new Date(now),
+      clockTolerance: clockSkew,
+    })
+    const { jwk = {} } = protectedHeader
+    if (privateMembers.some((name) => Object.hasOwn(jwk, name)))
+      throw new TypeError('The proof gives its private key away.')
+    return { payload, thumbprint: await calculateJwkThumbprint(jwk, 'sha256') }
+  } catch (error) {
+    const cause = withoutClaims(error)
+    throw new InvalidProof('The DPoP proof is not a signed JWT of this kind.', { cause })
+  }
+}
+
+const isRecent = (iat: number, now: number): boolean => {
+  const age = now / 1000 - iat
+  return age <= longestAge && age >= -clockSkew
+}
+
+const isHashOf = (ath: unknown, accessToken: string): boolean =>
+  typeof ath === 'string' && constantTimeEqual(ath, sha256(accessToken))
+
+const isSameAddress = (htu: string, uri: string): boolean => {
+  const claimed = normalized(htu)
+  return claimed !== undefined && claimed === normalized(uri)
+}
+
+// RFC 3986 §6.2.2, §6.2.3: URL sees to case, default port and dot segments, but for encoded characters.
+const normalized = (text: string): string | undefined => {
+  if (!URL.canParse(text)) return undefined
+  const { origin, pathname, username, password } = new URL(text)
+  if (origin === 'null' || username !== '' || password !== '') return undefined
+  return origin + pathname.replaceAll(/%[0-9A-Fa-f]{2}/g, decodedUnreserved)
+}
+
+const decodedUnreserved = (encoded: string): string => {
+  const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16))
+  return /^[A-Za-z0-9\-._~]$/.test(character) ? character : encoded.toUpperCase()
+}

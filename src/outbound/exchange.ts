@@ -1,0 +1,198 @@
+import { type LookupAddress, lookup as systemLookup } from 'node:dns'
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { promisify } from 'node:util'
+import { OutboundFailed, type OutboundOptions, type OutboundRequest } from './outbound.ts'
+import { isPublic } from './public-address.ts'
+
+/** Milliseconds for everything: the host name, the connection, and the last byte of the answer. */
+const longestExchange = 5_000
+
+/** An answer that was asked for: a document, or that the one that is known is still valid. */
+export interface Answer {
+  readonly status: 200 | 304
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+export interface Question extends Pick<OutboundRequest<unknown>, 'accept' | 'largest'> {
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  /** Whether a 304 is an answer. */
+  readonly isConditional: boolean
+}
+
+/** Sends one GET request. @throws OutboundFailed */
+export type Exchange = (question: Question) => Promise<Answer>
+
+const resolveBySystem = promisify(systemLookup)
+
+/**
+ * One request with one answer: nothing of the environment decides about it, no redirect is followed, and the
+ * connection goes to an address that was checked before.
+ */
+export const createExchange = (
+  {
+    resolve = (hostname) => resolveBySystem(hostname, { all: true }),
+    certificateAuthorities,
+  }: OutboundOptions,
+  { allowPrivate }: { readonly allowPrivate: boolean },
+): Exchange => {
+  // Of their own: no connection is kept, no session of TLS resumed, and no proxy of the environment asked.
+  const agents = {
+    'http:': new http.Agent({ keepAlive: false }),
+    'https:': new https.Agent({
+      keepAlive: false,
+      maxCachedSessions: 0,
+      rejectUnauthorized: true,
+      ...(certificateAuthorities ? { ca: [...certificateAuthorities] } : {}),
+    }),
+  }
+
+  const addressesOf = async (hostname: string): Promise<readonly LookupAddress[]> => {
+    const addresses = await resolve(hostname).catch((cause: unknown) => {
+      throw unresolved(cause)
+    })
+    const isAllowed = allowPrivate || addresses.every(({ address }) => isPublic(address))
+    if (addresses.length === 0 || !isAllowed) throw unresolved(addresses)
+    return addresses
+  }
+
+  const request = (
+    { url, headers, accept }: Question,
+    addresses: readonly LookupAddress[],
+    signal: AbortSignal,
+  ): ClientRequest => {
+    const isHttp = url.protocol === 'http:'
+    return (isHttp ? http : https).request(url, {
+      agent: agents[isHttp ? 'http:' : 'https:'],
+      headers: {
+        accept: accept.join(', '),
+        'accept-encoding': 'identity',
+        'user-agent': 'svc-oauth2server',
+        ...headers,
+      },
+      lookup: pinnedTo(addresses),
+      signal,
+    })
+  }
+
+  return async (question) => {
+    const timeout = AbortSignal.timeout(longestExchange)
+    try {
+      const addresses = await orAborted(addressesOf(hostOf(question.url)), timeout)
+      const sent = request(question, addresses, timeout)
+      try {
+        return await read(await responseTo(sent), question)
+      } finally {
+        sent.destroy()
+      }
+    } catch (error) {
+      throw timeout.aborted ? tooSlow(error) : asFailure(error)
+    }
+  }
+}
+
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
+
+// The same for a name that nobody has: otherwise it would tell what names there are in a private network.
+const unresolved = (cause: unknown): OutboundFailed =>
+  new OutboundFailed('Its host has no public address.', { cause, isOutage: true })
+
+const tooSlow = (cause: unknown): OutboundFailed =>
+  new OutboundFailed(`It was not there after ${longestExchange / 1000} seconds.`, {
+    cause,
+    isOutage: true,
+  })
+
+// A host name is resolved once: another answer to a second look-up would lead to an address that nobody has checked.
+const pinnedTo =
+  (addresses: readonly LookupAddress[]): LookupFunction =>
+  (_hostname, options, callback) => {
+    if (options.all) callback(null, [...addresses])
+    else callback(null, addresses[0]?.address ?? '', addresses[0]?.family)
+  }
+
+const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    work.then(resolve, reject)
+  })
+
+const responseTo = (sent: ClientRequest): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    sent.on('response', resolve)
+    // It stays: what goes wrong after the answer has begun is told by the answer.
+    sent.on('error', reject)
+    sent.on('upgrade', (_response, socket) => {
+      socket.destroy()
+      reject(new OutboundFailed('It answered with another protocol.'))
+    })
+    sent.end()
+  })
+
+const read = async (response: IncomingMessage, question: Question): Promise<Answer> => {
+  const { accept, largest, isConditional } = question
+  const headers = Object.fromEntries(
+    Object.entries(response.headers).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value]] : [],
+    ),
+  )
+  const { statusCode: status = 0 } = response
+  if (status === 304 && isConditional) return { status, headers, text: '' }
+  if (status !== 200) throw unexpected(status)
+  if (!isAccepted(headers['content-type'] ?? '', accept))
+    throw new OutboundFailed('Its content type must be application/json, or of that kind.')
+  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
+    throw new OutboundFailed('It is compressed, which was not asked for.')
+  return { status, headers, text: await bodyOf(response, largest) }
+}
+
+const unexpected = (status: number): OutboundFailed => {
+  if (status >= 300 && status < 400)
+    return new OutboundFailed('It leads elsewhere by a redirect, which is not followed.')
+  const isOutage = status >= 500 || status === 429
+  return new OutboundFailed(`It was answered with the status ${status}.`, { isOutage })
+}
+
+const isAccepted = (contentType: string, accept: readonly string[]): boolean => {
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  return accept.some((accepted) => {
+    const [before = '', behind] = accepted.split('*')
+    return behind === undefined
+      ? type === accepted
+      : type.startsWith(before) && type.endsWith(behind)
+  })
+}
+
+const bodyOf = async (response: IncomingMessage, largest: number): Promise<string> => {
+  const tooLarge = () => new OutboundFailed(`It is larger than ${largest} bytes.`)
+  if (Number(response.headers['content-length'] ?? 0) > largest) throw tooLarge()
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.byteLength
+    if (size > largest) throw tooLarge()
+    chunks.push(chunk)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch (cause) {
+    throw new OutboundFailed('It is not in UTF-8.', { cause })
+  }
+}
+
+/** Codes of Node and OpenSSL for a certificate that proves nothing. */
+const ofCertificate = /CERT|SIGNATURE|^ERR_TLS_|^ERR_SSL_/
+
+const asFailure = (error: unknown): OutboundFailed => {
+  if (error instanceof OutboundFailed) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return ofCertificate.test(code)
+    ? new OutboundFailed('Its certificate is not valid.', { cause: error })
+    : new OutboundFailed('Its host could not be reached, or broke off.', {
+        cause: error,
+        isOutage: true,
+      })
+}

@@ -1,0 +1,53 @@
+import type { LookupAddress } from 'node:dns'
+
+export interface OutboundRequest<T> {
+  readonly url: string
+  /** Media types that the answer may have; `application/*+json` stands for all of that kind. */
+  readonly accept: readonly string[]
+  /** Bytes that it may have at most. */
+  readonly largest: number
+  /** Reads the document. What it throws goes to the caller, and such a document is not kept. */
+  readonly read: (document: unknown) => T
+  /** Seconds: what was kept longer than that is asked for again, as by the directive of that name (RFC 9111 §5.2.1.1). */
+  readonly maxAge?: number
+  /** Runs before an answer is asked for that is not kept. It can refuse by throwing. */
+  readonly beforeSending?: () => Promise<void>
+}
+
+export interface OutboundFailure {
+  /** Why it really happened: for the log alone. */
+  readonly cause?: unknown
+  /** Whether it may well succeed later: nobody answered in time, or only that there is an outage. */
+  readonly isOutage?: boolean
+}
+
+/**
+ * A request of ours that got no answer that we take. The message says why to whoever named the address, and names
+ * nothing that was resolved.
+ */
+export class OutboundFailed extends Error {
+  override readonly name = 'OutboundFailed'
+  readonly isOutage: boolean
+
+  constructor(message: string, { cause, isOutage = false }: OutboundFailure = {}) {
+    super(message, cause === undefined ? {} : { cause })
+    this.isOutage = isOutage
+  }
+}
+
+/** What the host may change of how the server sends requests. */
+export interface OutboundOptions {
+  /** Finds all addresses of a host name; the system's resolver without it. */
+  readonly resolve?: (hostname: string) => Promise<readonly LookupAddress[]>
+  /** Certificate authorities in PEM, instead of the well-known ones. */
+  readonly certificateAuthorities?: readonly string[]
+}
+
+/** Sends requests to addresses that strangers have named, which is why so little is allowed. */
+export interface Outbound {
+  /**
+   * Fetches a JSON document over https, and keeps it as HTTP caches do (RFC 9111).
+   * @throws OutboundFailed
+   */
+  json<T>(request: OutboundRequest<T>): Promise<T>
+}
