@@ -1,0 +1,63 @@
+/**
+ * The table in docs/security.md: each case of test/attacks/catalogue.json, its tests, and how they ended in the run
+ * that test/attacks/results.json was written by.
+ */
+import { globSync, readFileSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '..')
+const begin = '<!-- attacks: written by `npm run reference` -->'
+const end = '<!-- /attacks -->'
+
+/** @param {string} path */
+const read = (path) => readFileSync(resolve(root, path), 'utf8')
+
+/** @typedef {Record<string, { passed: number, failed: number }>} Ran by projects of vitest */
+
+/** @returns {readonly { group: string, name: string, cases: Record<string, string> }[]} */
+export const catalogue = () => JSON.parse(read('test/attacks/catalogue.json'))
+
+/** How the tests of each case ended. @returns {Record<string, Ran>} */
+export const results = () => JSON.parse(read('test/attacks/results.json'))
+
+/** The files with tests of a case, by the title that begins with it. @returns {(name: string) => readonly string[]} */
+export const filesOfCases = () => {
+  const files = globSync('test/attacks/*.test.ts', { cwd: root }).sort()
+  const sources = files.map((path) => ({ path: path.replaceAll('\\', '/'), source: read(path) }))
+  return (name) =>
+    sources
+      .filter(({ source }) => new RegExp(`['"\`]${name} `).test(source))
+      .map(({ path }) => path)
+}
+
+/** @param {Ran} ran */
+const ended = (ran) => {
+  const say = (/** @type {{ passed: number, failed: number }[]} */ all) => {
+    const sum = (/** @type {'passed' | 'failed'} */ state) =>
+      all.reduce((total, one) => total + one[state], 0)
+    return `${sum('passed')} passed${sum('failed') > 0 ? `, **${sum('failed')} failed**` : ''}`
+  }
+  const { nodes, ...here } = ran
+  const parts = Object.values(here).length > 0 ? [say(Object.values(here))] : []
+  return [...parts, ...(nodes ? [`on three nodes ${say([nodes])}`] : [])].join('; ')
+}
+
+const table = () => {
+  const files = filesOfCases()
+  const ran = results()
+  const rows = catalogue().flatMap(({ cases }) =>
+    Object.entries(cases).map(([name, title]) => {
+      const links = files(name).map((path) => `[${basename(path, '.test.ts')}](../${path})`)
+      return `| ${name} | ${title.replaceAll('|', '\\|')} | ${links.join(', ')} | ${ended(ran[name] ?? {})} |\n`
+    }),
+  )
+  return `| Case | What | Tests | Result |\n| --- | --- | --- | --- |\n${rows.join('')}`
+}
+
+/** The page with the table as it has to be. @param {string} page */
+export const withAttacks = (page) => {
+  const [before, rest = ''] = page.split(begin)
+  const after = rest.split(end)[1]
+  if (after === undefined) throw new Error(`docs/security.md has no ${begin} and ${end}.`)
+  return `${before}${begin}\n\n${table()}\n${end}${after}`
+}

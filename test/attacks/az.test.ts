@@ -1,0 +1,756 @@
+import type { ClientInput } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dangerousRedirectUris } from '../support/redirect-uris.ts'
+import { manage, register, registered } from '../support/registration.ts'
+import { UserAgent } from '../support/user-agent.ts'
+import {
+  type AttackClient,
+  type AttackServer,
+  expectJson,
+  expectLocal400,
+  expectNoChange,
+  expectRedirect,
+  formOf,
+  isConsentPage,
+  isLoginPage,
+  type Over,
+  startAttackServer,
+} from './support/attack-server.ts'
+
+let attack: AttackServer
+beforeAll(async () => {
+  attack = await startAttackServer()
+})
+afterAll(() => attack.close())
+
+const cb = 'https://client.example/cb'
+const evilCb = 'https://evil.example/cb'
+const conf = (): AttackClient => attack.clients.conf
+const client = (input: Partial<ClientInput>): Promise<AttackClient> =>
+  attack.client({ name: 'Another', ...input })
+
+/** By link where the user is known, by form where nobody is: LOCAL400 each time, and nothing is stored. */
+const refusedEverywhere = (over: Over, append = ''): Promise<void> =>
+  expectNoChange(attack, async () => {
+    for (const [as, method] of [
+      ['a', 'GET'],
+      [null, 'POST'],
+    ] as const)
+      expectLocal400(await attack.authorize(over, { as, method, append, submit: null }))
+  })
+
+describe('AZ-01 Unknown or missing client', () => {
+  test.each([
+    ['unknown', 'nope'],
+    ['empty', ''],
+    ['missing', undefined],
+    ['markup', '"><script>alert(1)</script>'],
+    ['an object’s own property', '__proto__'],
+    ['an address that nobody is to fetch', 'https://evil.example/client.json'],
+    ['10 000 characters', 'x'.repeat(10_000)],
+  ])('%s', async (_, client_id) => {
+    await refusedEverywhere({ client_id, redirect_uri: evilCb })
+    const answer = await attack.authorize({ client_id, redirect_uri: evilCb })
+    expect(answer.text).toContain('invalid_request')
+    expect(answer.text).not.toMatch(/<script>|evil\.example|\bat .*\.ts:/)
+  })
+
+  test('the client row behind a personal token is none', async () => {
+    const [row] = await attack.server.query(
+      'select client_id from oauth2server_client where is_personal = 1',
+    )
+    await refusedEverywhere({ client_id: String(row?.client_id), redirect_uri: undefined })
+  })
+})
+
+describe('AZ-02 Unregistered redirect URI refused at authorize, not only at token', () => {
+  test('by link, form and pushed request', async () => {
+    await refusedEverywhere({ redirect_uri: evilCb })
+    await expectNoChange(attack, async () => {
+      expectJson(await attack.push({ redirect_uri: evilCb }), 400, 'invalid_request')
+    })
+  })
+
+  test('another client’s', async () => {
+    await refusedEverywhere({ redirect_uri: attack.clients.spa.redirectUri })
+    await refusedEverywhere({ redirect_uri: cb, client_id: attack.clients.evil.clientId })
+  })
+
+  test('before consent and again when the code is minted', async () => {
+    const own = await client({ redirectUris: [cb, `${cb}2`] })
+    const { agent } = await attack.browser('a')
+    const page = await attack.authorize({}, { client: own, submit: null })
+    expect(isConsentPage(page)).toBe(true)
+    await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`] })
+    await expectNoChange(attack, async () => {
+      expectLocal400(await attack.submit(page, agent, { confirm: 'yes' }))
+    })
+  })
+
+  test('where consent was given before', async () => {
+    const own = await client({ redirectUris: [cb, `${cb}2`] })
+    await attack.grant({}, { client: own })
+    await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`] })
+    await expectNoChange(attack, async () => {
+      expectLocal400(await attack.authorize({}, { client: own, submit: null }))
+    })
+  })
+
+  test('a pushed one that was removed since', async () => {
+    const own = await client({ redirectUris: [cb, `${cb}2`] })
+    const { request_uri } = (await attack.push({}, { client: own })).body
+    await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`] })
+    const answer = await attack.request(
+      `/oauth/authorize?${formOf({ client_id: own.clientId, request_uri: String(request_uri) })}`,
+      await attack.browser('a'),
+    )
+    expectLocal400(await attack.follow(answer, (await attack.browser('a')).agent))
+  })
+})
+
+describe('AZ-04 Exact string comparison', () => {
+  const others = [
+    `${cb}/`,
+    'https://client.example/CB',
+    `${cb}?x=1`,
+    `${cb}?`,
+    `${cb}#`,
+    `${cb}#f`,
+    'http://client.example/cb',
+    'https://client.example:443/cb',
+    'https://client.example:/cb',
+    'https://CLIENT.example/cb',
+    'HTTPS://client.example/cb',
+    'https://client.example./cb',
+    'https://a.client.example/cb',
+    'https://client.example.evil.example/cb',
+    'https://user@client.example/cb',
+    'https://@client.example/cb',
+    'https://client.example@evil.example/cb',
+    'https://client.example/cb/../x',
+    'https://client.example/x/../cb',
+    'https://client.example/./cb',
+    'https://client.example//cb',
+    'https://client.example/c%62',
+    `${cb}/%2e%2e/x`,
+    `${cb}..;/x`,
+    `${cb}%00`,
+    `${cb}\0`,
+    `${cb}%20`,
+    `${cb} `,
+    ` ${cb}`,
+    `${cb}\n`,
+    `${cb}\n${cb}`,
+    `${cb} ${evilCb}`,
+    '//client.example/cb',
+    '/cb',
+    'https:client.example/cb',
+    'https:\\\\client.example\\cb',
+    'https://client.example\\cb',
+    'https://clıent.example/cb',
+    'https://client.example/сb',
+    encodeURIComponent(cb),
+    'undefined',
+  ]
+
+  test.each(others)('%j', async (redirect_uri) => {
+    await refusedEverywhere({ redirect_uri })
+  })
+
+  test('a registered prefix of another one widens neither', async () => {
+    const longer = `${cb}/more`
+    const own = await client({ redirectUris: [cb, longer] })
+    for (const redirect_uri of [cb, longer]) {
+      const { location } = await attack.authorize({ redirect_uri }, { client: own })
+      expect(location?.startsWith(`${redirect_uri}?code=`)).toBe(true)
+    }
+    for (const redirect_uri of [`${cb}/mor`, `${cb}/`, `${longer}/x`, `${cb}\n${longer}`])
+      expectLocal400(await attack.authorize({ redirect_uri }, { client: own, submit: null }))
+  })
+
+  test.each([
+    'https://client.example',
+    'https://client.example/',
+    'https://CLIENT.example/cb',
+    'https://client.example:443/a/../b?x=%7e&y',
+  ])('%s is emitted as it was registered, and no other spelling of it will do', async (uri) => {
+    const own = await client({ redirectUris: [uri] })
+    const { location } = await attack.authorize({}, { client: own })
+    expect(location?.startsWith(`${uri}${uri.includes('?') ? '&' : '?'}code=`)).toBe(true)
+    const normalized = new URL(uri).href
+    if (normalized === uri) return
+    const asking = { client: own, submit: null }
+    expectLocal400(await attack.authorize({ redirect_uri: normalized }, asking))
+  })
+})
+
+describe('AZ-05 Path confusion table', () => {
+  const suffixes = [
+    '/FAKEPATH',
+    '%2FFAKEPATH',
+    '/..%2FFAKEPATH',
+    '/%2e%2e%2FFAKEPATH',
+    '/%2e%2e/FAKEPATH',
+    '/..%252FFAKEPATH',
+    '/%252e%252e%252FFAKEPATH',
+    '/../FAKEPATH',
+    '/FAKEPATH/..',
+    '/FAKEPATH/%2e%2e',
+    '/.',
+    '/;/../../FAKEPATH',
+    '/%3B/../../FAKEPATH',
+    '%0A%0D/../../FAKEPATH',
+    '/%0A%0D/../../FAKEPATH',
+    '%0D%0ALocation:%20https://evil.example',
+    '%00/../../FAKEPATH',
+    '/%23/../../FAKEPATH',
+    '/%3F/../../FAKEPATH',
+    '/%5C../../FAKEPATH',
+    '%5C..%5CFAKEPATH',
+    '%09',
+    '%E5%98%8A%E5%98%8DFAKEPATH',
+    ';FAKEPATH',
+    '.',
+    '%26redirect_uri=x',
+  ]
+
+  test.each(suffixes)('%s', async (suffix) => {
+    // Once as the text itself, and once so that it is decoded on the way.
+    await refusedEverywhere({ redirect_uri: `${cb}${suffix}` })
+    const append = `&redirect_uri=${encodeURIComponent(cb)}${suffix}`
+    await refusedEverywhere({ redirect_uri: undefined }, append)
+    const answer = await attack.authorize({ redirect_uri: undefined }, { append })
+    expect(answer.text).not.toMatch(/FAKEPATH|evil\.example/)
+    for (const location of answer.locations) expect(location).not.toMatch(/[\r\n]|FAKEPATH/)
+  })
+})
+
+describe('AZ-07 Native loopback: any port, nothing else', () => {
+  const native = { client: 'pub' } as const
+  test.each(['http://127.0.0.1:1/cb', 'http://127.0.0.1:65535/cb', 'http://[::1]:9/cb'])(
+    '%s gets its code, and the token request repeats it',
+    async (redirect_uri) => {
+      const answer = await attack.authorize({ redirect_uri }, native)
+      expect(answer.location?.startsWith(`${redirect_uri}?code=`)).toBe(true)
+      const { code } = answer.query
+      for (const other of ['http://127.0.0.1/cb', 'http://127.0.0.1:2/cb', undefined]) {
+        const refused = await attack.token({ code, redirect_uri: other }, native)
+        expectJson(refused, 400, 'invalid_grant')
+      }
+      expect((await attack.token({ code, redirect_uri }, native)).status).toBe(200)
+    },
+  )
+
+  test.each([
+    'http://127.0.0.1:9/other',
+    'http://127.0.0.1:9/cb?x=1',
+    'http://127.0.0.1:9/cb/',
+    'http://127.0.0.1:9/cb#',
+    'http://127.0.0.1:9/CB',
+    'http://127.0.0.1:9',
+    'https://127.0.0.1:9/cb',
+    'http://localhost:9/cb',
+    'http://localhost/cb',
+    'http://127.0.0.2:9/cb',
+    'http://127.1:9/cb',
+    'http://2130706433:9/cb',
+    'http://0.0.0.0:9/cb',
+    'http://[::]:9/cb',
+    'http://[0:0:0:0:0:0:0:1]:9/cb',
+    'http://[::ffff:127.0.0.1]:9/cb',
+    'http://127.0.0.1.evil.example:9/cb',
+    'http://127.0.0.1:9@evil.example/cb',
+    'http://user@127.0.0.1:9/cb',
+    'http://127.0.0.1:0/cb',
+    'http://127.0.0.1:65536/cb',
+    'http://127.0.0.1:/cb',
+    'http://127.0.0.1:-1/cb',
+    'http://127.0.0.1:+9/cb',
+    'http://127.0.0.1: 9/cb',
+    'http://127.0.0.1:9\\cb',
+    'com.example.app:9/cb',
+    'com.example.app://cb',
+    'com.example.app:/cb2',
+    'COM.example.app:/cb',
+  ])('%s is refused', async (redirect_uri) => {
+    expectLocal400(await attack.authorize({ redirect_uri }, { ...native, submit: null }))
+  })
+
+  test('a confidential client has no such freedom', async () => {
+    const own = await client({ redirectUris: ['http://127.0.0.1/cb'] })
+    const redirect_uri = 'http://127.0.0.1:9/cb'
+    expectLocal400(await attack.authorize({ redirect_uri }, { client: own, submit: null }))
+  })
+
+  test('nor has an https address of a public one', async () => {
+    const redirect_uri = 'https://spa.example:9/cb'
+    expectLocal400(await attack.authorize({ redirect_uri }, { client: 'spa', submit: null }))
+  })
+})
+
+describe('AZ-09 Dangerous redirect URIs refused at registration', () => {
+  const uris = [...dangerousRedirectUris, ' JavaScript:alert(1)', 'https://client.example/cb\0']
+
+  test.each(uris)('%j', async (uri) => {
+    const { agent, csrfToken } = await attack.browser('m')
+    const information = await registered(attack.server)
+    await expectNoChange(attack, async () => {
+      for (const redirect_uris of [[uri], [cb, uri]]) {
+        const answer = await register(attack.server, { redirect_uris })
+        expect(`${answer.status} ${answer.body.error}`).toBe('400 invalid_redirect_uri')
+        const put = await manage('PUT', information, {
+          client_id: information.client_id,
+          redirect_uris,
+        })
+        expect(`${put.status} ${put.body.error}`).toBe('400 invalid_redirect_uri')
+      }
+      const form = await attack.request('/account/settings/applications/clients/new/', {
+        agent,
+        method: 'POST',
+        body: new URLSearchParams({
+          csrf_token: csrfToken,
+          name: 'Evil',
+          redirect_uris: uri,
+          is_confidential: 'true',
+        }),
+      })
+      expect(form.status).toBe(400)
+      // As text in the form at most, never as an address or markup.
+      expect(form.text).not.toMatch(
+        /(?:href|src|action)="(?:javascript|data:[^,]|vbscript|blob|file):?/i,
+      )
+      expect(form.text).not.toContain('<cb>')
+    })
+  })
+
+  test.each([[[1]], ['https://client.example/cb'], [{}], [[[cb]]], [[null]], [null]])(
+    'no list of texts: %j',
+    async (redirect_uris) => {
+      await expectNoChange(attack, async () => {
+        const answer = await register(attack.server, { redirect_uris })
+        expect(answer.status).toBe(400)
+        expect(answer.body.error).toMatch(/^invalid_(?:redirect_uri|client_metadata)$/)
+      })
+    },
+  )
+
+  test.each([
+    ['com.example.app:/cb', 201],
+    ['myapp:/cb', 400],
+    ['myapp://cb', 400],
+    ['com.example.app:', 400],
+    ['com.example.app://evil.example/cb', 400],
+    ['javascript.x:/alert(1)', 201],
+  ])('a private-use scheme of a public client has a dot: %s', async (uri, status) => {
+    const metadata = { redirect_uris: [uri], token_endpoint_auth_method: 'none' }
+    expect((await register(attack.server, metadata)).status).toBe(status)
+  })
+
+  test('where they are not allowed, no private-use scheme is', async () => {
+    await using strict = await startAttackServer({ allowPrivateUseRedirectUris: false })
+    const metadata = {
+      redirect_uris: ['com.example.app:/cb'],
+      token_endpoint_auth_method: 'none',
+    }
+    expect((await register(strict.server, metadata)).status).toBe(400)
+  })
+})
+
+describe('AZ-10 Omitted redirect_uri', () => {
+  const omitted = { redirect_uri: undefined }
+  test('one registered: it is meant, and the token request may omit it too', async () => {
+    const answer = await attack.authorize(omitted)
+    expect(answer.location?.startsWith(`${cb}?code=`)).toBe(true)
+    const { code } = answer.query
+    expectJson(await attack.token({ code, redirect_uri: evilCb }), 400, 'invalid_grant')
+    expect((await attack.token({ code, ...omitted })).status).toBe(200)
+  })
+
+  test('two or none registered', async () => {
+    const two = await client({ redirectUris: [cb, `${cb}2`] })
+    expectLocal400(await attack.authorize(omitted, { client: two, submit: null }))
+    expectLocal400(await attack.authorize({ redirect_uri: '' }, { client: two, submit: null }))
+    const none = await client({ redirectUris: [] })
+    expectLocal400(await attack.authorize(omitted, { client: none, submit: null }))
+    expectLocal400(await attack.authorize({ redirect_uri: cb }, { client: none, submit: null }))
+  })
+
+  test('where it is required (OAuth 2.1)', async () => {
+    await using strict = await startAttackServer({ requireRedirectUri: true })
+    expectLocal400(await strict.authorize(omitted))
+    expect((await strict.authorize()).query.code).toBeDefined()
+  })
+})
+
+describe('AZ-12 Duplicate and array-shaped parameters', () => {
+  test.each([
+    'client_id=evil',
+    `redirect_uri=${encodeURIComponent(cb)}`,
+    `redirect_uri=${encodeURIComponent(evilCb)}`,
+    'scope=w',
+    'state=b',
+    'state=xyz',
+    'state=',
+    'response_type=token',
+    'response_type=code',
+    'code_challenge=x',
+    'code_challenge_method=S256',
+  ])('%s once more', async (pair) => {
+    await refusedEverywhere({}, `&${pair}`)
+    expectJson(await attack.push({}, { append: `&${pair}` }), 400, 'invalid_request')
+  })
+
+  test.each(['response_mode', 'prompt', 'request', 'request_uri'])('%s twice', async (name) => {
+    await refusedEverywhere({}, `&${name}=a&${name}=a`)
+  })
+
+  test('client_id[] alone is no client', async () => {
+    const { clientId } = conf()
+    await refusedEverywhere({ client_id: undefined }, `&client_id[]=${clientId}`)
+    await refusedEverywhere({ client_id: undefined }, `&client_id%5B0%5D=${clientId}`)
+    await refusedEverywhere({ client_id: undefined }, `&client_id.x=${clientId}`)
+  })
+
+  test('names with brackets are unknown parameters', async () => {
+    const append = `&scope[x]=w&scope[]=w&redirect_uri[0]=${encodeURIComponent(evilCb)}&client_id[]=nope&__proto__[x]=y&constructor=z`
+    const answer = await attack.authorize({}, { append })
+    expect(answer.location?.startsWith(`${cb}?code=`)).toBe(true)
+    expect((await attack.token({ code: answer.query.code })).body.scope).toBe('r')
+  })
+
+  test('a POST is read from its body alone', async () => {
+    const { agent } = await attack.browser('a')
+    const query = formOf({
+      client_id: attack.clients.evil.clientId,
+      redirect_uri: evilCb,
+      state: 'q',
+    })
+    const inBody = new URL(attack.authorizeUrl()).searchParams
+    const answer = await attack.request(`/oauth/authorize?${query}`, {
+      agent,
+      method: 'POST',
+      body: inBody,
+    })
+    const end = isConsentPage(answer)
+      ? await attack.submit(answer, agent, { confirm: 'yes' })
+      : answer
+    expect(end.location?.startsWith(`${cb}?code=`)).toBe(true)
+    expect(end.query.state).toBe('xyz')
+    // And what the body does not say is not there.
+    const nothing = await attack.request(new URL(attack.authorizeUrl()).href, {
+      agent,
+      method: 'POST',
+      body: new URLSearchParams({ scope: 'r' }),
+    })
+    expectLocal400(await attack.follow(nothing, agent))
+  })
+})
+
+describe('AZ-13 response_type, grant and unknown parameters', () => {
+  const refused = (over: Over, error: string, asking = {}) =>
+    expectNoChange(attack, async () => {
+      for (const method of ['GET', 'POST'] as const)
+        expectRedirect(await attack.authorize(over, { method, ...asking }), error)
+      expectJson(await attack.push(over, asking), 400, error)
+    })
+
+  test.each([
+    [undefined, 'invalid_request'],
+    ['', 'invalid_request'],
+    ['bogus', 'unsupported_response_type'],
+    ['CODE', 'unsupported_response_type'],
+    ['code token', 'unsupported_response_type'],
+    ['token code', 'unsupported_response_type'],
+    ['code code', 'unsupported_response_type'],
+    ['code ', 'unsupported_response_type'],
+    ['code,token', 'unsupported_response_type'],
+    ['id_token', 'unsupported_response_type'],
+    ['none', 'unsupported_response_type'],
+    ['constructor', 'unsupported_response_type'],
+    ['token', 'unauthorized_client'],
+  ])('response_type %j', async (response_type, error) => {
+    await refused({ response_type }, error)
+  })
+
+  test('a client that may use client_credentials alone', async () => {
+    const own = await client({ redirectUris: [cb], grantTypes: ['client_credentials'] })
+    await refused({}, 'unauthorized_client', { client: own })
+  })
+
+  test('request is refused, not silently dropped in favour of the query', async () => {
+    const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from('{"scope":"w"}').toString('base64url')}.`
+    await refused({ request: unsigned }, 'request_not_supported')
+    await refused({ request: 'x' }, 'request_not_supported')
+  })
+
+  test.each(['https://evil.example/x', 'urn:ietf:params:oauth:request_uri:unknown', 'x'])(
+    'request_uri %s: neither fetched nor ignored',
+    async (request_uri) => {
+      await refusedEverywhere({ request_uri })
+      expectJson(await attack.push({ request_uri }), 400, 'invalid_request')
+    },
+  )
+
+  test('request_uri where nothing can be pushed', async () => {
+    await using own = await startAttackServer({ pushedAuthorizationRequests: 'off' })
+    const request_uri = 'https://evil.example/x'
+    expectRedirect(await own.authorize({ request_uri }), 'request_uri_not_supported')
+  })
+
+  test('unknown parameters are ignored', async () => {
+    const answer = await attack.authorize({ foo: ['bar', 'baz'], '': 'x' })
+    expect(answer.query.code).toBeDefined()
+    expect(Object.keys(answer.query).sort()).toEqual(['code', 'iss', 'state'])
+  })
+})
+
+describe('AZ-14 Implicit flow cannot be reached by tampering', () => {
+  const noToken = ({ locations, text }: { locations: readonly string[]; text: string }) => {
+    expect(locations.join()).not.toContain('access_token')
+    expect(text).not.toContain('access_token')
+  }
+
+  test('(a) a client without it', async () => {
+    const answer = await attack.authorize({ response_type: 'token' })
+    expectRedirect(answer, 'unauthorized_client')
+    noToken(answer)
+  })
+
+  test('(b) the consent form, in body and query', async () => {
+    for (const name of ['conf', 'imp'] as const) {
+      const { agent } = await attack.newBrowser('b')
+      const asking = { client: name, agent, submit: null } as const
+      const page = await attack.authorize({ prompt: 'consent' }, asking)
+      expect(isConsentPage(page)).toBe(true)
+      const more = { response_type: 'token', response_mode: 'fragment', confirm: 'yes' }
+      const tampered = {
+        ...page,
+        text: page.text.replace(/action="([^"?]*)"/, 'action="$1?response_type=token"'),
+      }
+      const answer = await attack.submit(tampered, agent, more)
+      expect(answer.query.code).toBeDefined()
+      expect(answer.fragment).toEqual({})
+      noToken(answer)
+    }
+  })
+
+  test('(c) the way back from the login', async () => {
+    const agent = new UserAgent()
+    const login = await attack.authorize({}, { agent })
+    expect(isLoginPage(login)).toBe(true)
+    const next = `/oauth/authorize?${formOf({
+      response_type: 'token',
+      client_id: conf().clientId,
+      redirect_uri: cb,
+      scope: 'r',
+      state: 'xyz',
+    })}`
+    const { email, password } = attack.users.b
+    const answer = await attack.submit(login, agent, { email, password, next })
+    expectRedirect(answer, 'unauthorized_client')
+    noToken(answer)
+  })
+
+  test('(d) an access token is never in a query', async () => {
+    const given = { response_type: 'token', response_mode: 'query' }
+    const { redirectUri } = attack.clients.imp
+    const answer = await attack.authorize(given, { client: 'imp' })
+    expectRedirect(answer, 'invalid_request', { redirectUri })
+    noToken(answer)
+  })
+
+  test('(e) where it is allowed, the token is in the fragment alone', async () => {
+    const given = { response_type: 'token', code_challenge: attack.challenge }
+    const answer = await attack.authorize(given, { client: 'imp' })
+    expect(answer.location?.startsWith('https://imp.example/cb#')).toBe(true)
+    expect(answer.query).toEqual({})
+    expect(Object.keys(answer.fragment).sort()).toEqual([
+      'access_token',
+      'expires_in',
+      'iss',
+      'scope',
+      'state',
+      'token_type',
+    ])
+    expect(answer.fragment).toMatchObject({ state: 'xyz', iss: attack.issuer, scope: 'r' })
+    expect(Number(answer.fragment.expires_in)).toBeLessThanOrEqual(3600)
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect((await attack.ping(answer.fragment.access_token ?? '')).status).toBe(200)
+  })
+
+  test('switched off for the whole server', async () => {
+    await using own = await startAttackServer({ allowedResponseTypes: ['code'] })
+    const { redirectUri } = own.clients.imp
+    const answer = await own.authorize({ response_type: 'token' }, { client: 'imp' })
+    expectRedirect(answer, 'unsupported_response_type', { redirectUri })
+    noToken(answer)
+  })
+})
+
+describe('AZ-15 state is opaque bytes', () => {
+  const kilobytes = (count: number) => 'x'.repeat(count * 1024)
+  const ask = (state: string, over: Over = {}, decision: 'yes' | 'no' = 'yes') =>
+    attack.authorize(
+      { state: undefined, prompt: 'consent', ...over },
+      { append: state, submit: decision },
+    )
+
+  test.each([
+    ['a line break', 'a%0d%0aSet-Cookie:x=1', 'a\r\nSet-Cookie:x=1'],
+    ['bidi control and an emoji', '%E2%80%AE%F0%9F%98%80', '\u202e😀'],
+    ['reserved characters', 'a+b%2Bc%26d%3De%23f', 'a b+c&d=e#f'],
+    ['markup', '%3Cscript%3E%22%27', '<script>"\''],
+    ['NUL', '%00', '\0'],
+    ['a percent sign alone', '100%25', '100%'],
+    ['decoded once', '%2541', '%41'],
+    ['spaces around', '+x+', ' x '],
+    ['2 KiB', kilobytes(2), kilobytes(2)],
+    ['what is no UTF-8', '%ff', '\ufffd'],
+  ])('%s comes back as it is', async (_, sent, expected) => {
+    const answers = [
+      await ask(`&state=${sent}`),
+      await ask(`&state=${sent}`, {}, 'no'),
+      await ask(`&state=${sent}`, { scope: 'bogus' }),
+    ]
+    for (const answer of answers) {
+      expect(answer.status).toBe(303)
+      expect(answer.query.state).toBe(expected)
+      // Percent-encoded in the header, whatever it is.
+      expect(answer.location).toMatch(/^[\x21-\x7E]+$/)
+      expect(answer.headers.get('set-cookie') ?? '').not.toContain('x=1')
+    }
+  })
+
+  test('empty is empty or absent, absent stays absent', async () => {
+    expect((await ask('&state=')).query.state ?? '').toBe('')
+    expect((await ask('')).query).not.toHaveProperty('state')
+    expect((await ask('', {}, 'no')).query).not.toHaveProperty('state')
+  })
+
+  test('too long is refused, without it', async () => {
+    expectRedirect(await ask(`&state=${kilobytes(8)}`), 'invalid_request', { state: null })
+    expectJson(await attack.push({ state: kilobytes(8) }), 400, 'invalid_request')
+  })
+
+  test('the same in the fragment', async () => {
+    const state = 'a\r\n\u202e+&=#%'
+    const answer = await attack.authorize({ response_type: 'token', state }, { client: 'imp' })
+    expect(answer.fragment.state).toBe(state)
+  })
+})
+
+describe('AZ-16 No automatic off-origin bounce for a visitor the server has not authenticated', () => {
+  const wrong: Over[] = [
+    { scope: 'bogus' },
+    { response_type: undefined },
+    { response_type: 'bogus' },
+    { response_mode: 'bogus' },
+    { code_challenge: undefined },
+    { state: 'x'.repeat(5000) },
+    { request: 'x' },
+    { prompt: 'none login' },
+    { resource: 'https://elsewhere.example' },
+  ]
+
+  test.each(wrong)('%j', async (over) => {
+    for (const name of ['evil', 'conf', 'spa'] as const) {
+      for (const method of ['GET', 'POST'] as const) {
+        const answer = await attack.authorize(over, { client: name, as: null, method })
+        expect(isLoginPage(answer)).toBe(true)
+        for (const location of answer.locations)
+          expect(new URL(location, attack.issuer).origin).toBe(attack.issuer)
+      }
+    }
+  })
+
+  test('the error goes to the client once its user has logged in', async () => {
+    const agent = new UserAgent()
+    const login = await attack.authorize({ scope: 'bogus' }, { client: 'evil', agent })
+    const { email, password } = attack.users.b
+    const answer = await attack.submit(login, agent, { email, password })
+    expectRedirect(answer, 'invalid_scope', { redirectUri: evilCb })
+  })
+
+  test('a dead session is none', async () => {
+    const { agent } = await attack.newBrowser('b')
+    attack.server.advance(15 * 86_400)
+    const answer = await attack.authorize({ scope: 'bogus' }, { client: 'evil', agent })
+    expect(isLoginPage(answer)).toBe(true)
+    attack.server.advance(-15 * 86_400)
+  })
+})
+
+describe('AZ-17 Redirect mechanics', () => {
+  test('success, denial, errors and login are redirected with 303, uncached and without referrer', async () => {
+    const { agent } = await attack.browser('a')
+    const page = await attack.authorize({ prompt: 'consent' }, { submit: null })
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer')
+    const answers = [
+      await attack.submit(page, agent, { confirm: 'yes' }),
+      await attack.authorize({ prompt: 'consent' }, { submit: 'no' }),
+      await attack.authorize({ scope: 'bogus' }),
+      await attack.request(attack.authorizeUrl()),
+      await attack.request(attack.authorizeUrl({ client_id: 'nope' }), { agent }),
+      await attack.request(attack.authorizeUrl(), {
+        method: 'POST',
+        body: new URL(attack.authorizeUrl()).searchParams,
+      }),
+    ]
+    for (const { status, headers, text } of answers) {
+      expect(status).toBe(303)
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('referrer-policy')).toBe('no-referrer')
+      expect(text).toBe('')
+    }
+  })
+
+  test('the login too', async () => {
+    const agent = new UserAgent()
+    const login = await attack.authorize({}, { agent })
+    const { email, password } = attack.users.b
+    const end = await attack.submit(login, agent, { email, password })
+    expect(end.locations.join()).not.toContain(encodeURIComponent(password))
+    expect(end.locations.join()).not.toContain(password.replaceAll(' ', '+'))
+    const wrong = await attack.authorize({}, { as: null })
+    expect(wrong.status).toBe(200)
+  })
+
+  test('nothing that was posted is sent on', async () => {
+    const { csrfToken, agent } = await attack.browser('a')
+    const page = await attack.authorize({ prompt: 'consent' }, { submit: null })
+    const answer = await attack.submit(page, agent, { confirm: 'yes', client_secret: 'x' })
+    expect(Object.keys(answer.query).sort()).toEqual(['code', 'iss', 'state'])
+    expect(answer.location).not.toContain(csrfToken)
+    expect(answer.location).not.toContain('#')
+  })
+
+  test('a client_secret in the request is neither echoed nor carried to the login', async () => {
+    const { clientSecret } = conf()
+    const login = await attack.authorize({ client_secret: clientSecret }, { as: null })
+    expect(isLoginPage(login)).toBe(true)
+    expect(login.locations.join()).not.toContain(clientSecret)
+    expect(login.text).not.toContain(clientSecret)
+    const answer = await attack.authorize({ client_secret: clientSecret })
+    expect(answer.query.code).toBeDefined()
+    expect(answer.location).not.toContain(clientSecret)
+  })
+
+  test.each([
+    ['code', 'query', undefined],
+    ['code', 'fragment', 'invalid_request'],
+    ['code', 'form_post', 'invalid_request'],
+    ['code', 'bogus', 'invalid_request'],
+    ['code', 'QUERY', 'invalid_request'],
+    ['token', 'fragment', undefined],
+    ['token', 'query', 'invalid_request'],
+    ['token', 'form_post', 'invalid_request'],
+  ])('response_type %s, response_mode %s: %s', async (response_type, response_mode, error) => {
+    const { redirectUri } = attack.clients.imp
+    const answer = await attack.authorize({ response_type, response_mode }, { client: 'imp' })
+    if (error) expectRedirect(answer, error, { redirectUri })
+    else if (response_type === 'code') expect(answer.query.code).toBeDefined()
+    else expect(answer.fragment.access_token).toBeDefined()
+    expect(answer.fragment).not.toHaveProperty('code')
+    expect(answer.query).not.toHaveProperty('access_token')
+  })
+})

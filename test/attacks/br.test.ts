@@ -1,0 +1,435 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RawResponse, rawHttp } from '../support/raw-http.ts'
+import { register } from '../support/registration.ts'
+import { browser } from '../support/session.ts'
+import { clientOf } from '../support/tokens.ts'
+import { UserAgent } from '../support/user-agent.ts'
+import {
+  type Answer,
+  type AttackServer,
+  expectBearer,
+  formOf,
+  startAttackServer,
+} from './support/attack-server.ts'
+
+/** Resources that need a caller: of the application, and of the server itself; and one that lets anybody in. */
+const guarded = ['/api/me', '/oauth/ping', '/oauth/info'] as const
+const open = '/api/public'
+
+let attack: AttackServer
+/** A token of user-a that is valid. */
+let token: string
+beforeAll(async () => {
+  attack = await startAttackServer()
+  token = (await attack.grant({ scope: 'r w' })).accessToken
+})
+afterAll(() => attack.close())
+
+const bearer = (value: string) => ({ authorization: `Bearer ${value}` })
+
+const ask = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  attack.request(path, { headers })
+
+/** A request with these header lines, byte by byte. */
+const raw = (target: string, headers: readonly string[], method = 'GET'): Promise<RawResponse> =>
+  rawHttp(attack.server, { method, target, headers })
+
+const kindOf = async (path: string, headers: Record<string, string> = {}): Promise<unknown> => {
+  const { status, body } = await ask(path, headers)
+  return status === 200 ? body.kind : status
+}
+
+/** 400, as two credentials are answered. */
+const expectTwo = ({ status, headers, text }: Pick<RawResponse, 'status' | 'headers' | 'text'>) => {
+  expect([status, JSON.parse(text).error]).toEqual([400, 'invalid_request'])
+  expect(headers.get('www-authenticate')).toContain('error="invalid_request"')
+}
+
+describe('BR-01 No, bad, expired, revoked token', () => {
+  test('nothing: the bare challenge, which leads to the metadata', async () => {
+    for (const path of guarded) {
+      const answer = await ask(path, { accept: 'text/html' })
+      expectBearer(answer)
+      const challenge = answer.headers.get('www-authenticate')
+      expect(challenge).toContain(`realm="${attack.issuer}"`)
+      const metadata = `${attack.issuer}/.well-known/oauth-protected-resource`
+      expect(challenge).toContain(`resource_metadata="${metadata}"`)
+      expect((await ask(metadata)).status).toBe(200)
+      expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/)
+      expect(Object.keys(answer.body)).not.toContain('error')
+    }
+  })
+
+  const worthless: Readonly<Record<string, () => Promise<string>>> = {
+    bad: async () => 'bad',
+    expired: async () => {
+      const { accessToken } = await attack.server.server.tokens.createPersonal(
+        'Short',
+        attack.users.a.user.id,
+        { expiresIn: 1 },
+      )
+      attack.server.advance(1)
+      return accessToken
+    },
+    revoked: async () => {
+      const { accessToken } = await attack.grant()
+      await attack.server.server.tokens.revoke(await found(accessToken))
+      return accessToken
+    },
+    'of a deactivated user': async () => {
+      const { users } = attack.server.server
+      const user = await users.create({ email: 'gone@example.org', password: null })
+      const made = await attack.server.server.tokens.createPersonal('Gone', user.id)
+      expect((await attack.ping(made.accessToken)).status).toBe(200)
+      await users.setActive(user.id, false)
+      return made.accessToken
+    },
+    'of a client whose owner was deactivated': async () => {
+      const { users } = attack.server.server
+      const owner = await users.create({ email: 'owner@example.org', password: null })
+      const client = await attack.client({ userId: owner.id })
+      const { accessToken } = await attack.grant({}, { client })
+      expect((await attack.ping(accessToken)).status).toBe(200)
+      await users.setActive(owner.id, false)
+      return accessToken
+    },
+    'of a deleted client': async () => {
+      const client = await attack.client()
+      const { accessToken } = await attack.grant({}, { client })
+      await attack.server.server.clients.delete(client.clientId)
+      return accessToken
+    },
+    'a refresh token': async () => (await attack.grant()).refreshToken,
+    'a code': () => attack.code(),
+    'a client secret': async () => attack.clients.conf.clientSecret,
+  }
+  const found = async (accessToken: string) => {
+    const known = await attack.server.server.tokens.find({ accessToken })
+    if (!known) throw new Error('There is no such token.')
+    return known.token
+  }
+
+  test.each(Object.entries(worthless))('%s', async (_, make) => {
+    const value = await make()
+    for (const path of [...guarded, open]) {
+      const answer = await ask(path, { accept: 'text/html', ...bearer(value) })
+      expectBearer(answer, 'invalid_token')
+      expect(answer.body.error).toBe('invalid_token')
+      expect(answer.text).not.toContain(value)
+    }
+    // A living session does not make up for it.
+    const { cookie } = await attack.browser('a')
+    const both = { cookie, 'user-agent': browser, ...bearer(value) }
+    for (const path of [...guarded, open]) expectBearer(await ask(path, both), 'invalid_token')
+    expect((await attack.ping(token)).status).toBe(200)
+  })
+})
+
+describe('BR-02 Header and query together, or twice', () => {
+  const line = (value: string) => `Authorization: Bearer ${value}`
+
+  test.each<[string, () => readonly [query: string, ...lines: string[]]]>([
+    ['the same in header and query', () => [`?access_token=${token}`, line(token)]],
+    ['different ones', () => ['?access_token=bad', line(token)]],
+    ['Basic and the query', () => [`?access_token=${token}`, 'Authorization: Basic eDp5']],
+    ['the query twice', () => [`?access_token=${token}&access_token=${token}`]],
+    ['the query twice, once by an encoded name', () => [`?access_token=a&access%5Ftoken=${token}`]],
+    ['two header lines, the first one junk', () => ['', 'Authorization: junk', line(token)]],
+    ['two header lines, the second one junk', () => ['', line(token), 'Authorization: junk']],
+    ['two header lines, both valid', () => ['', line(token), line(token)]],
+    ['two header lines, names in other cases', () => ['', line(token), `aUTHORIZATION: Bearer x`]],
+    ['an empty header line behind it', () => ['', line(token), 'Authorization:']],
+    ['a list in one line', () => ['', `${line(token)}, Bearer ${token}`]],
+  ])('%s: 400', async (_, present) => {
+    const [query, ...lines] = present()
+    for (const path of [...guarded, open]) expectTwo(await raw(`${path}${query}`, lines))
+  })
+
+  test('access_token[]: no name of ours', async () => {
+    expect((await raw(`/api/me?access_token[]=${token}`, [])).status).toBe(400)
+    for (const path of ['/oauth/ping', '/oauth/info'])
+      expectBearer(await ask(`${path}?access_token%5B%5D=${token}`))
+  })
+
+  test('a body is no credential, so that beside a header it changes nothing', async () => {
+    const body = new URLSearchParams({ access_token: 'bad' })
+    const init = { method: 'POST', body }
+    expect((await attack.request('/oauth/ping', { ...init, headers: bearer(token) })).status).toBe(
+      200,
+    )
+  })
+})
+
+describe('BR-05 Query token hygiene', () => {
+  test('no answer repeats it, keeps it, or sends it on', async () => {
+    const { agent } = await attack.newBrowser('a')
+    const query = `access_token=${token}`
+    const authorize = `${new URL(attack.authorizeUrl()).search}&${query}`
+    const paths = [
+      `/api/me?${query}`,
+      `/api/notes?${query}`,
+      `/api/absent?${query}`,
+      `/api/me?a=[&${query}`,
+      `/oauth/ping?${query}`,
+      `/oauth/info?${query}`,
+      `/oauth/absent?${query}`,
+      `/oauth/token?${query}`,
+      `/oauth/errors?error=x&${query}`,
+      `/oauth/device?${query}`,
+      `/oauth/authorize${authorize}`,
+      `/oauth/authorize?client_id=nope&${query}`,
+      `/login?${query}`,
+      `/account/settings/applications?${query}`,
+      `/account/settings/applications/?${query}&clients_after=x`,
+      `/account/settings/applications/tokens/new/?access%5Ftoken=${token}`,
+    ]
+    for (const path of paths) {
+      for (const who of [undefined, agent]) {
+        const answer = await attack.request(path, who ? { agent: who } : {})
+        expect(answer.status, path).toBeLessThan(500)
+        expect(answer.text, path).not.toContain(token)
+        expect([...answer.headers.values()].join('\n'), path).not.toContain(token)
+        expect(answer.headers.get('cache-control'), path).toMatch(/no-store/)
+        expect(answer.headers.get('referrer-policy'), path).toBe('no-referrer')
+      }
+    }
+    expect(JSON.stringify(attack.server.log)).not.toContain(token)
+  })
+
+  test('it can be switched off', async () => {
+    await using off = await startAttackServer({ acceptQueryAccessToken: false })
+    const { value } = await off.personalToken()
+    const answer = await off.request(`/oauth/ping?access_token=${value}`)
+    expectBearer(answer)
+    expect((await off.ping(value)).status).toBe(200)
+    expectBearer(await off.request(`/api/me?access_token=${value}`))
+    expect((await off.request(`/api/public?access_token=${value}`)).body.kind).toBe('anonymous')
+    const metadata = await off.request('/.well-known/oauth-protected-resource')
+    expect(metadata.body.bearer_methods_supported).toEqual(['header'])
+  })
+})
+
+describe('BR-06 Header grammar', () => {
+  const flipped = (value: string): string =>
+    [...value].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join('')
+
+  test.each<[string, (value: string) => string]>([
+    ['bearer', (value) => `bearer ${value}`],
+    ['BEARER', (value) => `BEARER ${value}`],
+    ['two spaces', (value) => `Bearer  ${value}`],
+    // What stands around the value of a header is no part of it (RFC 9110 §5.5).
+    ['a space behind it', (value) => `Bearer ${value} `],
+  ])('%s is taken', async (_, header) => {
+    for (const path of guarded) {
+      expect((await raw(path, [`Authorization: ${header(token)}`])).status).toBe(200)
+    }
+  })
+
+  test.each<[string, (value: string) => string]>([
+    ['a tab', (value) => `Bearer\t${value}`],
+    ['no space', (value) => `Bearer${value}`],
+    ['the scheme alone', () => 'Bearer'],
+    ['the token alone', (value) => value],
+    ['an empty header', () => ''],
+    ['a word behind it', (value) => `Bearer ${value} extra`],
+    ['a parameter', (value) => `Bearer token=${value}`],
+    ['a quoted token', (value) => `Bearer "${value}"`],
+    ['two of them', (value) => `Bearer ${value},Bearer ${value}`],
+    ['the scheme twice', (value) => `Bearer Bearer ${value}`],
+    ['Token', (value) => `Token ${value}`],
+    ['Basic', (value) => `Basic ${value}`],
+    ['DPoP', (value) => `DPoP ${value}`],
+    ['Bearer:', (value) => `Bearer: ${value}`],
+    ['an 8-bit character', (value) => `Bearer ${value}\xE9`],
+    ['a colon behind it', (value) => `Bearer ${value}:`],
+    ['letters in the other case', (value) => `Bearer ${flipped(value)}`],
+    ['%00', (value) => `Bearer ${value}%00`],
+    ['an equals sign', (value) => `Bearer ${value}=`],
+    ['one letter more', (value) => `Bearer ${value}A`],
+    ['one letter less', (value) => `Bearer ${value.slice(0, -1)}`],
+    ['its first half', (value) => `Bearer ${value.slice(0, value.length / 2)}`],
+    ['a pattern', (value) => `Bearer ${value.slice(0, -1)}_`],
+    ['10 kB', () => `Bearer ${'A'.repeat(10_000)}`],
+  ])('%s is refused', async (_, header) => {
+    for (const path of [...guarded, open]) {
+      const { status, headers, text } = await raw(path, [`Authorization: ${header(token)}`])
+      const { error } = JSON.parse(text) as { error?: string }
+      expect(['400 invalid_request', '401 invalid_token'], path).toContain(`${status} ${error}`)
+      expect(headers.get('www-authenticate')).toMatch(/^(?:Bearer|DPoP) /)
+    }
+  })
+
+  test('100 kB: refused before anybody reads it', async () => {
+    const { status } = await raw('/api/me', [`Authorization: Bearer ${'A'.repeat(100_000)}`])
+    expect(status).toBe(431)
+    expect((await attack.ping(token)).status).toBe(200)
+  })
+})
+
+describe('BR-07 Machine tokens never impersonate a user', () => {
+  test('nobody chooses a client id: not one that is the id of a user', async () => {
+    const { a, m } = attack.users
+    for (const client_id of [String(a.user.id), String(m.user.id), 'user-a', a.user.email]) {
+      const metadata = { redirect_uris: ['https://evil.example/cb'], client_id, user_id: a.user.id }
+      const { status, body } = await register(attack.server, metadata)
+      attack.saw(body.client_secret, body.registration_access_token)
+      expect(status).toBe(201)
+      expect(body.client_id).toMatch(/^[A-Za-z0-9]{40}$/)
+      expect(await attack.server.server.clients.find(client_id)).toBeUndefined()
+      const taken = { grant_type: 'client_credentials', client_id, client_secret: 'x' }
+      const answer = await attack.token(taken, { auth: 'none' })
+      expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client'])
+    }
+  })
+
+  const introspected = async (value: string, { clientId, clientSecret } = attack.clients.m2m) => {
+    const credentials = btoa(`${clientId}:${clientSecret}`)
+    return attack.request('/oauth/introspect', {
+      method: 'POST',
+      body: new URLSearchParams({ token: value }),
+      headers: { authorization: `Basic ${credentials}` },
+    })
+  }
+
+  test("a machine acts as its owner, by the contract; an ownerless one as nobody's user", async () => {
+    const machine = { grant_type: 'client_credentials' }
+    const own = String((await attack.token(machine, { client: 'm2m' })).body.access_token)
+    const { id } = attack.users.a.user
+    const { m2m } = attack.clients
+    expect((await ask('/oauth/info', bearer(own))).body).toEqual({
+      user: { id },
+      client: { client_id: m2m.clientId, name: 'M2M' },
+      scopes: ['r'],
+    })
+    expect((await introspected(own)).body.sub).toBe(String(id))
+
+    const nobody = await attack.client({ userId: null, allowedScopes: ['r', 'user:email'] })
+    const given = { ...machine, scope: 'r user:email' }
+    const answer = await attack.token(given, { client: nobody })
+    expect(answer.body).not.toHaveProperty('user')
+    const value = String(answer.body.access_token)
+    expect((await ask('/oauth/info', bearer(value))).body.user).toBeNull()
+    expect((await ask('/api/me', bearer(value))).body).toEqual({ id: null, kind: 'access_token' })
+    expect((await ask(open, bearer(value))).body).toEqual({ kind: 'access_token', user: null })
+    expect((await introspected(value, nobody)).body.sub).toBe(nobody.clientId)
+  })
+
+  test('a client that was seeded under the id of a user is looked up as a client alone', async () => {
+    const { clients, tokens } = attack.server.server
+    const id = String(attack.users.a.user.id)
+    // Only code of the host can do that, by a document of its own.
+    const registration = { origin: 'metadata_document', registrationToken: null, metadata: '{}' }
+    await clients.keep(clients.described(id, { name: 'Seeded' }, registration as never))
+    const client = await clientOf(attack.server, id)
+    const issued = await tokens.issue({ type: 'client', client, subject: null, scopes: ['r'] })
+    attack.saw(issued.accessToken)
+    const headers = bearer(issued.accessToken)
+    expect((await ask('/api/me', headers)).body).toEqual({ id: null, kind: 'access_token' })
+    expect((await ask('/oauth/info', headers)).body).toMatchObject({
+      user: null,
+      client: { client_id: id },
+    })
+    const page = await ask('/account/settings/applications/', headers)
+    expect([page.status, page.location]).toEqual([303, expect.stringMatching(/^\/login\?/)])
+  })
+})
+
+describe('BR-08 allowAnonymous and HEAD/OPTIONS', () => {
+  test('nothing, a dead cookie, a cookie without a JWT: anonymous; a bad token: 401', async () => {
+    const gone = await attack.newBrowser('a')
+    const cookie = { cookie: gone.cookie, 'user-agent': browser }
+    expect(await kindOf(open)).toBe('anonymous')
+    expect(await kindOf(open, cookie)).toBe('anonymous')
+    expect(await kindOf(open, { ...cookie, ...bearer(gone.jwt) })).toBe('session')
+    await attack.request('/logout', {
+      agent: gone.agent,
+      method: 'POST',
+      body: new URLSearchParams({ csrf_token: gone.csrfToken }),
+    })
+    expect(await kindOf(open, cookie)).toBe('anonymous')
+    expectBearer(await ask(open, { ...cookie, ...bearer(gone.jwt) }))
+    for (const value of ['bad', `${token}x`, 'a/b+c==']) {
+      expectBearer(await ask(open, bearer(value)), 'invalid_token')
+      expectBearer(await ask(`${open}?access_token=${encodeURIComponent(value)}`), 'invalid_token')
+    }
+    expectBearer(await ask(open, { authorization: 'Basic eDp5' }), 'invalid_token')
+  })
+
+  test('HEAD is guarded as GET is, and says as little', async () => {
+    for (const path of guarded) {
+      const bare = await raw(path, [], 'HEAD')
+      const bad = await raw(path, ['Authorization: Bearer bad'], 'HEAD')
+      const good = await raw(path, [`Authorization: Bearer ${token}`], 'HEAD')
+      expect([bare.status, bad.status, good.status], path).toEqual([401, 401, 200])
+      expect([bare.text, bad.text, good.text]).toEqual(['', '', ''])
+      expect(bare.headers.get('www-authenticate')).toMatch(/^Bearer realm/)
+    }
+    const bad = await raw(open, ['Authorization: Bearer bad'], 'HEAD')
+    expect([bad.status, (await raw(open, [], 'HEAD')).status]).toEqual([401, 200])
+    // A token that lacks the scope of the GET.
+    const unfit = await raw('/api/notes', [`Authorization: Bearer ${token}`], 'HEAD')
+    expect(unfit.status).toBe(403)
+  })
+
+  test('OPTIONS reveals nothing, whoever asks', async () => {
+    for (const path of [...guarded, open, '/api/notes']) {
+      const [nobody, somebody] = [
+        await raw(path, ['Origin: https://evil.example'], 'OPTIONS'),
+        await raw(path, [`Authorization: Bearer ${token}`], 'OPTIONS'),
+      ]
+      for (const { text, headers } of [nobody, somebody]) {
+        expect(text, path).not.toMatch(/user-a|"id"|"kind"|pong/)
+        expect(headers.get('access-control-allow-credentials')).toBeNull()
+      }
+      expect(somebody.status, path).toBe(nobody.status)
+    }
+  })
+})
+
+describe('BR-09 Token in body / JSON', () => {
+  const send = (path: string, init: RequestInit): Promise<Answer> =>
+    attack.request(path, { method: 'POST', ...init })
+  const multipart = (): FormData => {
+    const form = new FormData()
+    form.set('access_token', token)
+    return form
+  }
+
+  test.each<[string, () => RequestInit]>([
+    [
+      'JSON',
+      () => ({
+        body: JSON.stringify({ access_token: token, text: 'x' }),
+        headers: { 'content-type': 'application/json' },
+      }),
+    ],
+    ['multipart', () => ({ body: multipart() })],
+    ['a form', () => ({ body: new URLSearchParams({ access_token: token }) })],
+    [
+      'a form with the token as text of another type',
+      () => ({ body: `access_token=${token}`, headers: { 'content-type': 'text/plain' } }),
+    ],
+  ])('%s: the bare challenge', async (_, init) => {
+    for (const path of ['/oauth/ping', '/api/notes']) expectBearer(await send(path, init()))
+  })
+
+  test('a GET with a body', async () => {
+    const body = formOf({ access_token: token })
+    const type = 'Content-Type: application/x-www-form-urlencoded'
+    for (const target of guarded) {
+      const answer = await rawHttp(attack.server, { target, body, headers: [type] })
+      expect(answer.status).toBe(401)
+      expect(answer.headers.get('www-authenticate')).not.toContain('error=')
+    }
+  })
+
+  test('a header of another name, and a cookie', async () => {
+    for (const path of guarded) {
+      expectBearer(await ask(path, { 'x-access-token': token, 'x-authorization': token }))
+      expectBearer(await ask(path, { cookie: `access_token=${token}; authorization=${token}` }))
+    }
+    const agent = new UserAgent()
+    await agent.jar.setCookie(`oauth2server_session=${token.slice(0, 43)}; Path=/`, attack.issuer)
+    expectBearer(await attack.request('/api/me', { agent }))
+  })
+})

@@ -1,0 +1,531 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deviceGrant } from '../support/device.ts'
+import { startServer } from '../support/server.ts'
+import { assertionOf, jwksOf, jwtBearer, newClientKey } from '../support/signing-client.ts'
+import {
+  type Answer,
+  type AttackServer,
+  attackOptions,
+  basic,
+  expectBearer,
+  expectJson,
+  expectLocal400,
+  expectNoChange,
+  expectRedirect,
+  formOf,
+  type Over,
+  type Redeeming,
+  startAttackServer,
+} from './support/attack-server.ts'
+
+let attack: AttackServer
+beforeAll(async () => {
+  attack = await startAttackServer()
+})
+afterAll(() => attack.close())
+
+const raw = (text: string) => ({
+  authorization: `Basic ${Buffer.from(text, 'utf8').toString('base64')}`,
+})
+
+describe('CA-01 Wrong secret', () => {
+  test('by Basic and in the body, of a known and an unknown client: one answer', async () => {
+    const { clientId, clientSecret } = attack.clients.imp
+    const code = await attack.code({}, { client: 'imp' })
+    const wrong = [
+      [clientId, 'wrong'],
+      [clientId, ''],
+      [clientId, clientSecret.slice(0, -1)],
+      [clientId, `${clientSecret}x`],
+      [clientId, clientSecret.toLowerCase()],
+      [clientId, attack.clients.conf.clientSecret],
+      ['nope', 'wrong'],
+      ['nope', clientSecret],
+      ['', clientSecret],
+      ['__proto__', 'x'],
+    ] as const
+    const bodies = new Set<string>()
+    await expectNoChange(attack, async () => {
+      for (const [id, secret] of wrong) {
+        const headers = { authorization: basic(id, secret) }
+        const byHeader = await attack.token({ code }, { client: 'imp', auth: 'none', headers })
+        // client_id in the body would contradict.
+        const alone = await attack.token(
+          { code, client_id: undefined },
+          { client: 'imp', auth: 'none', headers },
+        )
+        expectJson(alone, 401, 'invalid_client', { triedBasic: true })
+        expect([400, 401]).toContain(byHeader.status)
+        bodies.add(alone.text)
+        if (id === '' || secret === '') continue
+        const given = { code, client_id: id, client_secret: secret }
+        const inBody = await attack.token(given, { client: 'imp', auth: 'none' })
+        expectJson(inBody, 401, 'invalid_client', { triedBasic: false })
+        bodies.add(inBody.text)
+      }
+    })
+    expect([...bodies]).toHaveLength(1)
+    expect((await attack.token({ code }, { client: 'imp' })).status).toBe(200)
+  })
+
+  test('an unknown client takes as long as a wrong secret', async () => {
+    const { clientId } = attack.clients.imp
+    const times: Record<string, number[]> = { [clientId]: [], [`${clientId.slice(0, -1)}?`]: [] }
+    for (let sample = 0; sample < 100; sample += 1) {
+      for (const [id, samples] of Object.entries(times)) {
+        const begun = performance.now()
+        await attack.token(
+          { grant_type: 'client_credentials' },
+          { auth: 'none', headers: { authorization: basic(id, 'wrong') } },
+        )
+        samples.push(performance.now() - begun)
+      }
+    }
+    const [known = 0, unknown = 0] = Object.values(times).map(
+      (samples) => samples.sort((one, other) => one - other)[50] ?? 0,
+    )
+    // A password hash on one of the two ways would be a hundred times as long.
+    expect(Math.max(known, unknown) / Math.min(known, unknown)).toBeLessThan(2)
+  })
+
+  test.each([
+    ['no base64', 'Basic ???'],
+    ['not canonical', `Basic ${Buffer.from('a:b').toString('base64').replace('=', '')}`],
+    ['without a colon', `Basic ${Buffer.from('ab').toString('base64')}`],
+    ['nothing', 'Basic '],
+    ['the scheme alone', 'Basic'],
+    ['another scheme', 'Digest username="a"'],
+    ['Bearer', 'Bearer x'],
+    ['url-safe alphabet', 'Basic __--'],
+    ['two values', `Basic ${Buffer.from('a:b').toString('base64')} x`],
+  ])('P-15 a malformed Authorization header: %s', async (_, authorization) => {
+    const code = await attack.code()
+    const answer = await attack.token(
+      { code, client_id: undefined },
+      { auth: 'none', headers: { authorization } },
+    )
+    expectJson(answer, 401, 'invalid_client', { triedBasic: true })
+    expect((await attack.token({ code })).status).toBe(200)
+  })
+})
+
+describe('CA-02 client_secret_basic alone is enough', () => {
+  test('without client_id and client_secret in the body', async () => {
+    const answer = await attack.token({ code: await attack.code() })
+    expect(answer.status).toBe(200)
+  })
+
+  test('with the same client_id besides, and however the scheme is spelled', async () => {
+    const { clientId, clientSecret } = attack.clients.conf
+    const client_id = clientId
+    expect((await attack.token({ code: await attack.code(), client_id })).status).toBe(200)
+    for (const scheme of ['basic', 'BASIC']) {
+      const headers = { authorization: basic(clientId, clientSecret).replace('Basic', scheme) }
+      const code = await attack.code()
+      expect(
+        (await attack.token({ code, client_id: undefined }, { auth: 'none', headers })).status,
+      ).toBe(200)
+    }
+  })
+})
+
+describe('CA-03 More than one authentication method', () => {
+  const secretOf = () => attack.clients.conf.clientSecret
+
+  test('Basic and a secret in the body, the same or not', async () => {
+    const code = await attack.code()
+    const { clientId: client_id } = attack.clients.conf
+    await expectNoChange(attack, async () => {
+      for (const client_secret of [secretOf(), 'wrong']) {
+        expectJson(await attack.token({ code, client_secret }), 400, 'invalid_request')
+        expectJson(await attack.token({ code, client_id, client_secret }), 400, 'invalid_request')
+      }
+    })
+    expect((await attack.token({ code })).status).toBe(200)
+  })
+
+  test('Basic and an assertion; a secret and an assertion', async () => {
+    const key = await newClientKey()
+    const own = await attack.client({
+      jwks: jwksOf(key),
+      redirectUris: ['https://client.example/cb'],
+    })
+    const code = await attack.code({}, { client: own })
+    const assertion = {
+      client_assertion_type: jwtBearer,
+      client_assertion: await assertionOf(attack.server, own.clientId, key),
+    }
+    for (const auth of ['basic', 'post'] as const) {
+      const answer = await attack.token({ code, ...assertion }, { client: own, auth })
+      expectJson(answer, 400, 'invalid_request')
+    }
+    // Nor was it used up by that.
+    const alone = await attack.token(
+      { code, client_id: undefined, ...assertion },
+      { client: own, auth: 'none' },
+    )
+    expect(alone.status).toBe(200)
+  })
+
+  test('a secret twice', async () => {
+    const { clientId, clientSecret } = attack.clients.imp
+    const client_secret = [clientSecret, clientSecret]
+    const given = { code: 'x', client_id: clientId, client_secret }
+    expectJson(await attack.token(given, { auth: 'none' }), 400, 'invalid_request')
+  })
+
+  test('the query is never read, and what stands there is not logged', async () => {
+    const { clientId, clientSecret, redirectUri } = attack.clients.imp
+    const code = await attack.code({}, { client: 'imp' })
+    const whole = formOf({
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      client_secret: clientSecret,
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: attack.verifier,
+    })
+    const credentials = formOf({ client_id: clientId, client_secret: clientSecret })
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const body = formOf({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: attack.verifier,
+    })
+    const answers = [
+      await attack.request(`/oauth/token?${credentials}`, { method: 'POST', headers, body }),
+      await attack.request(`/oauth/token?${whole}`, { method: 'POST', headers, body: '' }),
+      await attack.request(`/oauth/token?${whole}`, { method: 'POST' }),
+    ]
+    for (const answer of answers) {
+      expect([400, 401]).toContain(answer.status)
+      expect(answer.body.error).toMatch(/^invalid_(?:request|client)$/)
+    }
+    expect((await attack.request(`/oauth/token?${whole}`)).status).toBe(405)
+    const logged = JSON.stringify(attack.server.log)
+    for (const secret of [clientSecret, code]) expect(logged).not.toContain(secret)
+    expect((await attack.token({ code }, { client: 'imp' })).status).toBe(200)
+  })
+
+  test.each(['application/json', 'multipart/form-data; boundary=x', 'text/plain'])(
+    'nor is a body of the type %s',
+    async (type) => {
+      const { clientId, clientSecret } = attack.clients.m2m
+      const answer = await attack.request('/oauth/token', {
+        method: 'POST',
+        headers: { 'content-type': type, authorization: basic(clientId, clientSecret) },
+        body: type.includes('json')
+          ? '{"grant_type":"client_credentials"}'
+          : 'grant_type=client_credentials',
+      })
+      expect(answer.status).toBeGreaterThanOrEqual(400)
+      expect(answer.status).toBeLessThan(500)
+      expect(answer.body).not.toHaveProperty('access_token')
+    },
+  )
+})
+
+describe('CA-06 Registered method, grant and client type are enforced', () => {
+  const machine = { grant_type: 'client_credentials' }
+
+  test.each([
+    ['client_secret_post', 'basic'],
+    ['client_secret_basic', 'post'],
+  ] as const)('%s is registered, %s is used', async (tokenEndpointAuthMethod, auth) => {
+    const own = await attack.client({ tokenEndpointAuthMethod })
+    const right = auth === 'basic' ? 'post' : 'basic'
+    await expectNoChange(attack, async () => {
+      const triedBasic = auth === 'basic'
+      const wrong = await attack.token(machine, { client: own, auth })
+      expectJson(wrong, 401, 'invalid_client', { triedBasic })
+      expectJson(await attack.token(machine, { client: own, auth: 'none' }), 401, 'invalid_client')
+    })
+    expect((await attack.token(machine, { client: own, auth: right })).status).toBe(200)
+  })
+
+  test('keys are registered, a secret is used', async () => {
+    const own = await attack.client({
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      jwks: jwksOf(await newClientKey()),
+    })
+    for (const auth of ['basic', 'post', 'none'] as const)
+      expectJson(await attack.token(machine, { client: own, auth }), 401, 'invalid_client')
+  })
+
+  test('a public client sends any secret, even the one of its row', async () => {
+    const { spa } = attack.clients
+    const code = await attack.code({}, { client: 'spa' })
+    await expectNoChange(attack, async () => {
+      for (const clientSecret of [spa.clientSecret, 'any']) {
+        const client = { ...spa, clientSecret }
+        for (const auth of ['basic', 'post'] as const)
+          expectJson(await attack.token({ code }, { client, auth }), 401, 'invalid_client')
+      }
+      const empty = { authorization: basic(spa.clientId, '') }
+      const asked = await attack.token(
+        { code, client_id: undefined },
+        { client: 'spa', auth: 'none', headers: empty },
+      )
+      expectJson(asked, 401, 'invalid_client')
+    })
+    expect((await attack.token({ code }, { client: 'spa' })).status).toBe(200)
+  })
+
+  test.each<[string, Over, Redeeming, number, string]>([
+    ['pub asks for itself', machine, { client: 'pub' }, 400, 'unauthorized_client'],
+    ['conf asks for itself', machine, {}, 400, 'unauthorized_client'],
+    ['m2m redeems', { code: 'x' }, { client: 'm2m' }, 400, 'unauthorized_client'],
+    [
+      'm2m refreshes',
+      { grant_type: 'refresh_token', refresh_token: 'x' },
+      { client: 'm2m' },
+      400,
+      'unauthorized_client',
+    ],
+    [
+      'password while off',
+      {
+        grant_type: 'password',
+        username: 'user-a@example.org',
+        password: 'correct horse battery staple',
+      },
+      { client: 'imp' },
+      400,
+      'unsupported_grant_type',
+    ],
+    ['unknown', { grant_type: 'urn:x' }, {}, 400, 'unsupported_grant_type'],
+    ['upper case', { grant_type: 'AUTHORIZATION_CODE' }, {}, 400, 'unsupported_grant_type'],
+    [
+      'a space behind',
+      { grant_type: 'client_credentials ' },
+      { client: 'm2m' },
+      400,
+      'unsupported_grant_type',
+    ],
+    ['implicit', { grant_type: 'implicit' }, { client: 'imp' }, 400, 'unsupported_grant_type'],
+    [
+      'constructor',
+      { grant_type: 'constructor' },
+      { client: 'imp' },
+      400,
+      'unsupported_grant_type',
+    ],
+    ['empty', { grant_type: '' }, {}, 400, 'invalid_request'],
+    ['missing', { grant_type: undefined }, {}, 400, 'invalid_request'],
+    [
+      'twice',
+      { grant_type: ['client_credentials', 'client_credentials'] },
+      { client: 'm2m' },
+      400,
+      'invalid_request',
+    ],
+    [
+      'in brackets',
+      { grant_type: undefined, 'grant_type[]': 'client_credentials' },
+      { client: 'm2m' },
+      400,
+      'invalid_request',
+    ],
+    [
+      'a device code that its client may not use',
+      { grant_type: deviceGrant, device_code: 'x' },
+      {},
+      400,
+      'unauthorized_client',
+    ],
+  ])('grant_type: %s', async (_, over, redeeming, status, error) => {
+    await expectNoChange(attack, async () => {
+      expectJson(await attack.token(over, redeeming), status, error)
+    })
+  })
+
+  test('a client without the refresh grant gets nothing to refresh, and may not', async () => {
+    const own = await attack.client({
+      redirectUris: ['https://client.example/cb'],
+      grantTypes: ['authorization_code'],
+    })
+    const { answer } = await attack.grant({}, { client: own })
+    expect(answer.body).not.toHaveProperty('refresh_token')
+    // Nor with what it got before.
+    const other = await attack.client({ redirectUris: ['https://client.example/cb'] })
+    const { refreshToken } = await attack.grant({}, { client: other })
+    const { clients } = attack.server.server
+    await clients.update(other.clientId, { grantTypes: ['authorization_code'] })
+    expectJson(
+      await attack.refresh(refreshToken, {}, { client: other }),
+      400,
+      'unauthorized_client',
+    )
+  })
+
+  test('m2m calls authorize', async () => {
+    // It has no redirect URI at all; with one, it is told there.
+    expectLocal400(await attack.authorize({}, { client: 'm2m' }))
+    const own = await attack.client({
+      redirectUris: ['https://client.example/cb'],
+      grantTypes: ['client_credentials'],
+    })
+    expectRedirect(await attack.authorize({}, { client: own }), 'unauthorized_client')
+  })
+
+  test('P-24 the client behind a personal token is none, with and without proof', async () => {
+    const [row] = await attack.server.query(
+      'select client_id from oauth2server_client where is_personal = 1',
+    )
+    const client = {
+      clientId: String(row?.client_id),
+      clientSecret: 'x',
+      redirectUri: '',
+      isConfidential: false,
+    }
+    for (const auth of ['basic', 'post', 'none'] as const)
+      expectJson(await attack.token(machine, { client, auth }), 401, 'invalid_client')
+  })
+})
+
+describe('CA-07 Secret reset and client deactivation are immediate everywhere', () => {
+  const machine = { grant_type: 'client_credentials' }
+
+  test('the old secret is refused at every node at once', async () => {
+    await using other = await startServer({ beside: attack.server, ...attackOptions })
+    const person = await attack.newPerson()
+    const own = await attack.client({ userId: person.id, defaultScopes: ['r'] })
+    for (const at of [attack.server, other])
+      expect((await attack.token(machine, { client: own, at })).status).toBe(200)
+    const reset = await attack.request(
+      `/account/settings/applications/clients/${own.clientId}/reset/`,
+      {
+        agent: person.agent,
+        method: 'POST',
+        body: new URLSearchParams({ csrf_token: person.csrfToken }),
+      },
+    )
+    expect(reset.status).toBe(303)
+    for (const at of [other, attack.server])
+      expectJson(await attack.token(machine, { client: own, at }), 401, 'invalid_client')
+  })
+
+  test('an inactive owner: no token request, no token, no code, at no node; and back again', async () => {
+    await using other = await startServer({ beside: attack.server, ...attackOptions })
+    const owner = await attack.newPerson()
+    const own = await attack.client({
+      userId: owner.id,
+      redirectUris: ['https://client.example/cb'],
+      defaultScopes: ['r'],
+    })
+    const code = await attack.code({}, { client: own })
+    const tokens = await attack.grant({}, { client: own })
+    const machineToken = attack.tokensIn(await attack.token(machine, { client: own }))
+    const { users } = attack.server.server
+    await users.setActive(owner.id, false)
+    for (const at of [other, attack.server]) {
+      const redeeming = { client: own, at }
+      const answers: Answer[] = [
+        await attack.token({ code }, redeeming),
+        await attack.token(machine, redeeming),
+        await attack.refresh(tokens.refreshToken, {}, redeeming),
+      ]
+      for (const answer of answers) expectJson(answer, 401, 'invalid_client', { triedBasic: true })
+      for (const { accessToken } of [tokens, machineToken])
+        expectBearer(await attack.ping(accessToken, at), 'invalid_token')
+    }
+    expectLocal400(await attack.authorize({}, { client: own }))
+    await users.setActive(owner.id, true)
+    await attack.expectAlive(tokens)
+    expect((await attack.token({ code }, { client: own })).status).toBe(200)
+  })
+
+  test('a client that an administrator switched off, and one that was deleted', async () => {
+    await using other = await startServer({ beside: attack.server, ...attackOptions })
+    const input = { redirectUris: ['https://client.example/cb'] }
+    const [off, deleted] = [await attack.client(input), await attack.client(input)]
+    const ofOff = await attack.grant({}, { client: off })
+    const ofDeleted = await attack.grant({}, { client: deleted })
+    const { clients } = attack.server.server
+    await clients.mark(off.clientId, { isDisabled: true })
+    await clients.delete(deleted.clientId)
+    for (const [client, { accessToken, refreshToken }] of [
+      [off, ofOff],
+      [deleted, ofDeleted],
+    ] as const) {
+      for (const at of [other, attack.server]) {
+        expectBearer(await attack.ping(accessToken, at), 'invalid_token')
+        const answer = await attack.refresh(refreshToken, {}, { client, at })
+        expectJson(answer, 401, 'invalid_client')
+      }
+    }
+  })
+})
+
+describe('CA-09 client_id lookup is exact', () => {
+  const variants = (id: string): string[] => [
+    id.toUpperCase(),
+    id.toLowerCase(),
+    ` ${id}`,
+    `${id} `,
+    `${id}\0`,
+    `${id}%00`,
+    `${id}%20`,
+    `${id}\n`,
+    id.slice(0, -1),
+    `${id.slice(0, -1)}%`,
+    `${id.slice(0, -1)}_`,
+    '%',
+    '*',
+    "' or 1=1 --",
+    id.replace(/[A-Za-z]/, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0)),
+    `${id}\u0301`,
+    `\ufeff${id}`,
+    'x'.repeat(10_000),
+    '1',
+    '0',
+    'user-a@example.org',
+    'Conf',
+  ]
+
+  test('by Basic, in the body, and at the authorization endpoint', async () => {
+    const { conf, spa } = attack.clients
+    await expectNoChange(attack, async () => {
+      for (const [client, clientId] of [
+        ...variants(conf.clientId).map((id) => [conf, id] as const),
+        ...variants(spa.clientId).map((id) => [spa, id] as const),
+      ]) {
+        const other = { ...client, clientId }
+        for (const auth of ['basic', 'post', 'none'] as const) {
+          const answer = await attack.token({ code: 'x' }, { client: other, auth })
+          expect([400, 401], `${auth} ${JSON.stringify(clientId)}`).toContain(answer.status)
+          // A control character is no client id at all.
+          if (answer.status === 400) expectJson(answer, 400, 'invalid_request')
+          else expectJson(answer, 401, 'invalid_client')
+          if (!/[\0\n]/.test(clientId)) expect(answer.status).toBe(401)
+        }
+        expectLocal400(await attack.authorize({ client_id: clientId }))
+      }
+    })
+  })
+
+  test('a secret that is written otherwise in the header', async () => {
+    const { clientId, clientSecret } = attack.clients.conf
+    const code = await attack.code()
+    const given = { code, client_id: undefined }
+    for (const text of [
+      ` ${clientId}:${clientSecret}`,
+      `${clientId}:${clientSecret}\n`,
+      `${clientId}:${clientSecret}:`,
+      `${clientId}::${clientSecret}`,
+      `${clientId}%3A${clientSecret}`,
+    ]) {
+      const answer = await attack.token(given, { auth: 'none', headers: raw(text) })
+      expectJson(answer, 401, 'invalid_client')
+    }
+    // Form-decoded, it is the same (RFC 6749 §2.3.1).
+    const [first = ''] = clientSecret
+    const encoded = `%${first.charCodeAt(0).toString(16)}${clientSecret.slice(1)}`
+    const answer = await attack.token(given, {
+      auth: 'none',
+      headers: raw(`${clientId}:${encoded}`),
+    })
+    expect(answer.status).toBe(200)
+  })
+})

@@ -1,0 +1,467 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Scope } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deviceGrant } from '../support/device.ts'
+import { volley } from '../support/nodes.ts'
+import { startServer } from '../support/server.ts'
+import { authorizationOf } from '../support/tokens.ts'
+import {
+  type AttackClient,
+  type AttackServer,
+  attackOptions,
+  basic,
+  expectJson,
+  expectNoChange,
+  formOf,
+  type Over,
+  scopes,
+  startAttackServer,
+  type Tokens,
+} from './support/attack-server.ts'
+
+let attack: AttackServer
+beforeAll(async () => {
+  attack = await startAttackServer()
+})
+afterAll(() => attack.close())
+
+const { r, w, rwAll } = scopes
+const hour = 3600
+
+describe('CD-01 Short life', () => {
+  test('one second before its end it is redeemed, one second after it is not', async () => {
+    const [early, late] = [await attack.code(), await attack.code()]
+    attack.server.advance(59)
+    expect((await attack.token({ code: early })).status).toBe(200)
+    attack.server.advance(2)
+    await expectNoChange(attack, async () => {
+      expectJson(await attack.token({ code: late }), 400, 'invalid_grant')
+    })
+  })
+
+  test('60 seconds by default, and never more than 600', async () => {
+    expect(attack.server.server.settings.authorizationCodeExpiresIn).toBe(60)
+    const lasting = { beside: attack.server, authorizationCodeExpiresIn: 601 }
+    await expect(startServer(lasting)).rejects.toThrow(/AUTHORIZATION_CODE_EXPIRES_IN/)
+  })
+
+  test('another process, or one that was started since, neither loses nor lengthens it', async () => {
+    const [early, late] = [await attack.code(), await attack.code()]
+    attack.server.advance(30)
+    await using again = await startServer({
+      beside: attack.server,
+      ...attackOptions,
+      authorizationCodeExpiresIn: 600,
+    })
+    expect((await attack.token({ code: early }, { at: again })).status).toBe(200)
+    attack.server.advance(31)
+    expectJson(await attack.token({ code: late }, { at: again }), 400, 'invalid_grant')
+  })
+})
+
+describe('CD-02 Sequential replay by the rightful client', () => {
+  test.each([
+    ['at once', 0],
+    ['after a second', 1],
+    ['after its life', 61],
+    ['after an hour', hour],
+  ])('%s: refused, and all that came of it is dead', async (_, seconds) => {
+    const code = await attack.code({ scope: `${r} ${w}` })
+    const first = attack.tokensIn(await attack.token({ code }))
+    const second = attack.tokensIn(await attack.refresh(first.refreshToken))
+    const other = await attack.grant()
+    const others = await attack.grant({}, { as: 'b' })
+    attack.server.advance(seconds)
+    expectJson(await attack.token({ code }), 400, 'invalid_grant')
+    for (const tokens of [first, second]) await attack.expectDead(tokens)
+    // Of the same user and client; after an hour they live by their refresh tokens.
+    for (const { refreshToken } of [other, others])
+      expect((await attack.refresh(refreshToken)).status).toBe(200)
+    await attack.server.server.sweep()
+    expectJson(await attack.token({ code }), 400, 'invalid_grant')
+    await attack.expectDead(second)
+  })
+
+  test('what the clean-up left of it still knows a replay', async () => {
+    const code = await attack.code()
+    const tokens = attack.tokensIn(await attack.token({ code }))
+    attack.server.advance(hour)
+    await attack.server.server.sweep()
+    const next = attack.tokensIn(await attack.refresh(tokens.refreshToken))
+    expectJson(await attack.token({ code }), 400, 'invalid_grant')
+    await attack.expectDead(next)
+  })
+
+  test.each<[string, Over, Parameters<AttackServer['token']>[1]]>([
+    ['without its verifier', { code_verifier: 'v'.repeat(43) }, {}],
+    ['with another redirect URI', { redirect_uri: 'https://evil.example/cb' }, {}],
+    ['by another client', {}, { client: 'conf2' }],
+    ['by a public client', {}, { client: 'spa' }],
+    ['by its client, unproven', {}, { auth: 'none' }],
+  ])('P-6 %s nobody takes the tokens along', async (_, over, redeeming) => {
+    const code = await attack.code()
+    const tokens = attack.tokensIn(await attack.token({ code }))
+    await expectNoChange(attack, async () => {
+      const { status } = await attack.token({ code, ...over }, redeeming)
+      expect([400, 401]).toContain(status)
+    })
+    await attack.expectAlive(tokens)
+  })
+})
+
+describe('CD-04 Code bound to client and user', () => {
+  const attempts = (
+    code: string,
+  ): [string, Over, Parameters<AttackServer['token']>[1], number, string][] => {
+    const { conf, conf2, pub } = attack.clients
+    const { redirectUri: redirect_uri } = conf
+    const of = (client: AttackClient) => ({
+      authorization: basic(client.clientId, client.clientSecret),
+    })
+    return [
+      ['another client', { code, redirect_uri }, { client: 'conf2' }, 400, 'invalid_grant'],
+      ['a public client', { code, redirect_uri }, { client: 'pub' }, 400, 'invalid_grant'],
+      ['the attacker’s', { code, redirect_uri }, { client: 'evil' }, 400, 'invalid_grant'],
+      ['nobody', { code, client_id: undefined }, { auth: 'none' }, 401, 'invalid_client'],
+      ['empty client_id', { code, client_id: '' }, { auth: 'none' }, 401, 'invalid_client'],
+      [
+        'Basic of another, client_id of ours',
+        { code, client_id: conf.clientId },
+        { auth: 'none', headers: of(conf2) },
+        400,
+        'invalid_request',
+      ],
+      [
+        'Basic of ours, client_id of a public one',
+        { code, client_id: pub.clientId },
+        {},
+        400,
+        'invalid_request',
+      ],
+      ['client_id alone', { code }, { auth: 'none' }, 401, 'invalid_client'],
+    ]
+  }
+
+  test('nobody but its client can redeem it, and it still can', async () => {
+    const code = await attack.code()
+    await expectNoChange(attack, async () => {
+      for (const [name, over, redeeming, status, error] of attempts(code)) {
+        const answer = await attack.token(over, redeeming)
+        expect([name, answer.status]).toEqual([name, status])
+        expectJson(answer, status, error)
+      }
+    })
+    expect((await attack.token({ code })).status).toBe(200)
+  })
+
+  test('the tokens are of the user who agreed', async () => {
+    const code = await attack.code({}, { as: 'b' })
+    const { body } = await attack.token({ code })
+    expect(body.user).toEqual({ id: attack.users.b.id })
+  })
+
+  test('a code of one kind is none of another', async () => {
+    const code = await attack.code()
+    const device = { grant_type: deviceGrant, device_code: code }
+    expectJson(await attack.token(device, { client: 'imp' }), 400, 'invalid_grant')
+    expectJson(await attack.refresh(code), 400, 'invalid_grant')
+    expect((await attack.ping(code)).status).toBe(401)
+    const { accessToken, refreshToken } = await attack.grant()
+    for (const other of [accessToken, refreshToken])
+      expectJson(await attack.token({ code: other }), 400, 'invalid_grant')
+  })
+})
+
+describe('CD-05 redirect_uri binding', () => {
+  const cb = 'https://client.example/cb'
+  test('every other one is refused, and burns nothing', async () => {
+    const own = await attack.client({ redirectUris: [cb, `${cb}2`] })
+    const code = await attack.code({}, { client: own })
+    await expectNoChange(attack, async () => {
+      for (const redirect_uri of [
+        `${cb}2`,
+        undefined,
+        '',
+        'https://evil.example/cb',
+        `${cb}/`,
+        'https://client.example/c%62',
+        'https://client.example/%63b',
+        'HTTPS://client.example/cb',
+        encodeURIComponent(cb),
+        `${cb} `,
+      ]) {
+        const answer = await attack.token({ code, redirect_uri }, { client: own })
+        expectJson(answer, 400, 'invalid_grant')
+      }
+      const twice = { code, redirect_uri: [cb, cb] }
+      expectJson(await attack.token(twice, { client: own }), 400, 'invalid_request')
+    })
+    expect((await attack.token({ code }, { client: own })).status).toBe(200)
+  })
+
+  test('one that was omitted may be named, and nothing else', async () => {
+    const code = await attack.code({ redirect_uri: undefined })
+    await expectNoChange(attack, async () => {
+      const redirect_uri = `${cb}2`
+      expectJson(await attack.token({ code, redirect_uri }), 400, 'invalid_grant')
+    })
+    expect((await attack.token({ code, redirect_uri: undefined })).status).toBe(200)
+  })
+
+  test('removed from the client since: the code is dead', async () => {
+    const own = await attack.client({ redirectUris: [cb, `${cb}2`] })
+    const code = await attack.code({}, { client: own })
+    await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`] })
+    expectJson(await attack.token({ code }, { client: own }), 400, 'invalid_grant')
+  })
+
+  test('P-25 one that is added kills nothing', async () => {
+    const own = await attack.client({ redirectUris: [cb] })
+    const code = await attack.code({}, { client: own })
+    await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`, cb] })
+    expect((await attack.token({ code }, { client: own })).status).toBe(200)
+  })
+})
+
+const many = 50
+
+/** The same redemption many times at the same moment, over sockets of their own. */
+const race = async (code: string): Promise<readonly { status: number; body: object }[]> => {
+  const { clientId, clientSecret, redirectUri: redirect_uri } = attack.clients.conf
+  const fields = {
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri,
+    code_verifier: attack.verifier,
+  }
+  const url = `${attack.issuer}/oauth/token`
+  const form = { url, authorization: basic(clientId, clientSecret), fields }
+  const answers = await volley(Array.from({ length: many }, () => form))
+  return answers.map((answer) => {
+    if (answer.status === 'rejected') throw answer.reason
+    return answer.value
+  })
+}
+
+describe('CD-06 50 parallel redemptions, one node', () => {
+  test('one is answered; the others are replays, which revoke what it got', async () => {
+    const other = await attack.grant()
+    const code = await attack.code()
+    const answers = await race(code)
+    const [won, ...more] = answers.filter(({ status }) => status === 200)
+    expect(more).toEqual([])
+    expect(
+      answers.filter(({ body }) => Reflect.get(body, 'error') === 'invalid_grant'),
+    ).toHaveLength(many - 1)
+    const tokens = won?.body as Record<string, string>
+    attack.saw(tokens.access_token, tokens.refresh_token)
+    await attack.expectDead({
+      accessToken: tokens.access_token ?? '',
+      refreshToken: tokens.refresh_token ?? '',
+    } as Tokens)
+    await attack.expectAlive(other)
+    const families = await attack.server.query(
+      'select code_digest from oauth2server_authorization where code_digest is not null group by code_digest having count(*) > 1',
+    )
+    expect(families).toEqual([])
+  })
+})
+
+describe('CD-07 Same race across two nodes with a slow store', () => {
+  test.each([
+    'after users.find',
+    'after transients.get',
+    'after consents.find',
+    'before transaction',
+  ])('the slow node pauses %s', async (at) => {
+    let isSlow = false
+    await using slow = await startServer({
+      beside: attack.server,
+      ...attackOptions,
+      aroundStore: async ({ name }, run) => {
+        if (isSlow && at === `before ${name}`) await delay(200)
+        const result = await run()
+        if (isSlow && at === `after ${name}`) await delay(200)
+        return result
+      },
+    })
+    const code = await attack.code()
+    isSlow = true
+    const first = attack.token({ code }, { at: slow })
+    await delay(50)
+    const [late, quick] = [await attack.token({ code }), await first]
+    const statuses = [late, quick].map(({ status }) => status).sort()
+    expect(statuses).toEqual([200, 400])
+    const winner = late.status === 200 ? late : quick
+    const loser = late.status === 200 ? quick : late
+    expectJson(loser, 400, 'invalid_grant')
+    await attack.expectDead(attack.tokensIn(winner))
+  })
+})
+
+describe('CD-10 User or client changes between code and exchange', () => {
+  type Server = AttackServer['server']['server']
+  /** A person who agreed to an own client of another person, and what is done then. */
+  test.each<
+    [
+      string,
+      (
+        server: Server,
+        of: Record<'user' | 'owner', number> & { clientId: string },
+      ) => Promise<unknown>,
+      string,
+    ]
+  >([
+    [
+      'the user is deactivated',
+      ({ users }, { user }) => users.setActive(user, false),
+      'invalid_grant',
+    ],
+    ['the user is deleted', ({ users }, { user }) => users.delete(user), 'invalid_grant'],
+    [
+      'the user changes the password',
+      ({ users }, { user }) => users.setPassword(user, 'another one, long enough'),
+      'invalid_grant',
+    ],
+    [
+      'the client is deleted',
+      ({ clients }, { clientId }) => clients.delete(clientId),
+      'invalid_client',
+    ],
+    [
+      'its owner is deactivated',
+      ({ users }, { owner }) => users.setActive(owner, false),
+      'invalid_client',
+    ],
+    ['its owner is deleted', ({ users }, { owner }) => users.delete(owner), 'invalid_client'],
+    [
+      'the client loses the scope',
+      ({ clients }, { clientId }) => clients.update(clientId, { allowedScopes: [w] }),
+      'invalid_grant',
+    ],
+    [
+      'the client loses the grant type',
+      ({ clients }, { clientId }) =>
+        clients.update(clientId, { grantTypes: ['client_credentials'] }),
+      'unauthorized_client',
+    ],
+    [
+      'the client turns public',
+      ({ clients }, { clientId }) => clients.update(clientId, { isConfidential: false }),
+      'invalid_client',
+    ],
+  ])('%s', async (_, change, error) => {
+    const [person, owner] = [await attack.newPerson(), await attack.newPerson()]
+    const own = await attack.client({
+      userId: owner.id,
+      redirectUris: ['https://client.example/cb'],
+    })
+    const { agent } = person
+    const code = await attack.code({}, { client: own, agent })
+    await change(attack.server.server, {
+      user: Number(person.id),
+      owner: Number(owner.id),
+      clientId: own.clientId,
+    })
+    await expectNoChange(attack, async () => {
+      const answer = await attack.token({ code }, { client: own })
+      expectJson(answer, error === 'invalid_client' ? 401 : 400, error)
+    })
+  })
+
+  test('the user logs out, or withdraws the consent', async () => {
+    const person = await attack.newPerson()
+    const { agent, csrfToken } = person
+    const post = (path: string) =>
+      attack.request(path, {
+        agent,
+        method: 'POST',
+        body: new URLSearchParams({ csrf_token: csrfToken }),
+      })
+    const withdrawn = await attack.code({}, { agent })
+    const { clientId } = attack.clients.conf
+    const revoke = await post(`/account/settings/applications/authorized/${clientId}/revoke/`)
+    expect(revoke.status).toBe(303)
+    expectJson(await attack.token({ code: withdrawn }), 400, 'invalid_grant')
+    const loggedOut = await attack.code({}, { agent })
+    expect((await post('/logout')).status).toBe(303)
+    expectJson(await attack.token({ code: loggedOut }), 400, 'invalid_grant')
+  })
+
+  test('the scope is registered no more', async () => {
+    const code = await attack.code({ scope: `${r} ${w}` })
+    await using fewer = await startServer({
+      beside: attack.server,
+      ...attackOptions,
+      scopes: [new Scope(r)],
+    })
+    expectJson(await attack.token({ code }, { at: fewer }), 400, 'invalid_grant')
+  })
+})
+
+describe('CD-12 Unguessable, and not widened at the token endpoint', () => {
+  const samples = 300
+
+  /** At least 128 bits of the alphabet, no two alike, and no place that hardly differs. */
+  const expectRandom = (values: readonly string[]) => {
+    expect(new Set(values).size).toBe(values.length)
+    const [first = ''] = values
+    for (const value of values) expect(value).toMatch(/^[A-Za-z0-9]{22,255}$/)
+    for (let place = 0; place < first.length; place += 1) {
+      const characters = new Set(values.map((value) => value[place]))
+      expect(characters.size, `at ${place}`).toBeGreaterThan(values.length > 100 ? 40 : 15)
+    }
+  }
+
+  test('access and refresh tokens', async () => {
+    const { clientId } = attack.clients.conf
+    const issued = []
+    for (let count = 0; count < samples; count += 1)
+      issued.push(await authorizationOf(attack.server, clientId, { scopes: [] }))
+    expectRandom(issued.map(({ accessToken }) => accessToken))
+    expectRandom(issued.map(({ refreshToken }) => refreshToken))
+  })
+
+  test('authorization codes', async () => {
+    const codes = []
+    for (let count = 0; count < 60; count += 1) codes.push(await attack.code())
+    expectRandom(codes)
+  })
+
+  test('device codes, and references of pushed requests', async () => {
+    const answers = []
+    for (let count = 0; count < 60; count += 1) {
+      answers.push(
+        await attack.request('/oauth/device_authorization', {
+          method: 'POST',
+          body: formOf({ client_id: attack.clients.imp.clientId, scope: r }),
+          headers: {
+            'content-type': 'application/x-www-form-urlencoded',
+            authorization: basic(attack.clients.imp.clientId, attack.clients.imp.clientSecret),
+          },
+        }),
+      )
+    }
+    expectRandom(answers.map(({ body }) => String(body.device_code)))
+    const userCodes = answers.map(({ body }) => String(body.user_code))
+    expect(new Set(userCodes).size).toBe(userCodes.length)
+  })
+
+  test('client ids and secrets, registered and reset', async () => {
+    const made = []
+    for (let count = 0; count < 60; count += 1) made.push(await attack.client())
+    expectRandom(made.map(({ clientId }) => clientId))
+    expectRandom(made.map(({ clientSecret }) => clientSecret))
+  })
+
+  test('a scope at the code exchange widens nothing', async () => {
+    for (const scope of [`${r} ${w} ${rwAll}`, w, rwAll]) {
+      const answer = await attack.token({ code: await attack.code(), scope })
+      if (answer.status !== 200) expectJson(answer, 400, 'invalid_scope')
+      else expect(answer.body.scope).toBe(r)
+      if (answer.status !== 200) continue
+      const refreshed = await attack.refresh(attack.tokensIn(answer).refreshToken)
+      expect(refreshed.body.scope).toBe(r)
+    }
+  })
+})

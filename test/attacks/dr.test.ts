@@ -1,0 +1,549 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Limits } from '../../src/limits.ts'
+import { rawHttp } from '../support/raw-http.ts'
+import { dangerousRedirectUris } from '../support/redirect-uris.ts'
+import {
+  asTestClient,
+  type Information,
+  manage,
+  refusal,
+  register,
+  registered,
+  sendJson,
+} from '../support/registration.ts'
+import { redirectUri } from '../support/server.ts'
+import { clientOf, statusOf } from '../support/tokens.ts'
+import { ping, tokenRequest, UserAgent } from '../support/user-agent.ts'
+import { type AttackServer, startAttackServer } from './support/attack-server.ts'
+
+const initialAccessToken = 'an-initial-access-token-of-this-test'
+const day = 86_400
+
+let it: AttackServer
+beforeAll(async () => {
+  it = await startAttackServer({ dynamicRegistration: 'open' })
+})
+afterAll(() => it?.close())
+
+const clientCount = async ({ server }: AttackServer = it): Promise<number> =>
+  Number((await server.query('select count(*) as n from oauth2server_client'))[0]?.n)
+
+const rowOf = async (clientId: string) =>
+  (await it.server.query(`select * from oauth2server_client where client_id = '${clientId}'`))[0]
+
+/** A registration that has to be refused, and to write nothing. */
+const refused = async (metadata: unknown, headers: Record<string, string> = {}) => {
+  const before = await clientCount()
+  const answer = await register(it.server, metadata, headers)
+  expect(await clientCount()).toBe(before)
+  return refusal(answer)
+}
+
+describe('DR-01 Gate', () => {
+  test('off: 404, and absent from the metadata', async () => {
+    await using closed = await startAttackServer({ dynamicRegistration: 'off' })
+    const { issuer } = closed.server
+    const before = await clientCount(closed)
+    expect((await register(closed.server)).status).toBe(404)
+    for (const method of ['GET', 'PUT', 'DELETE'])
+      expect((await fetch(`${issuer}/oauth/register/x`, { method })).status).toBe(404)
+    const metadata = await fetch(`${issuer}/.well-known/oauth-authorization-server`)
+    expect(await metadata.json()).not.toHaveProperty('registration_endpoint')
+    expect(await clientCount(closed)).toBe(before)
+  })
+
+  test('with an initial access token: only the very one opens, as often as it is presented', async () => {
+    await using guarded = await startAttackServer({
+      dynamicRegistration: 'token',
+      initialAccessToken,
+    })
+    const app = guarded.server
+    const personal = await app.personalToken(['notes:read', 'notes:write'])
+    const before = await clientCount(guarded)
+    const none = await register(app)
+    expect(none.status).toBe(401)
+    expect(none.headers.get('www-authenticate')).toBe(`Bearer realm="${app.issuer}"`)
+    expect(none.headers.get('cache-control')).toBe('no-store')
+    const strangers = [
+      'wrong',
+      `${initialAccessToken}x`,
+      initialAccessToken.slice(0, -1),
+      initialAccessToken.toUpperCase(),
+      // Good everywhere else: what lets somebody in at the API opens no registration.
+      personal,
+    ]
+    for (const token of strangers) {
+      const answer = await register(app, undefined, { authorization: `Bearer ${token}` })
+      expect(refusal(answer)).toBe('401 invalid_token')
+      expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
+    }
+    const elsewhere = await sendJson(
+      'POST',
+      `${app.issuer}/oauth/register?access_token=${initialAccessToken}`,
+      { redirect_uris: [redirectUri], initial_access_token: initialAccessToken },
+    )
+    expect(elsewhere.status).toBe(401)
+    expect(await clientCount(guarded)).toBe(before)
+
+    const authorization = `Bearer ${initialAccessToken}`
+    for (let times = 1; times <= 2; times += 1) {
+      const { status, headers, body } = await register(app, undefined, { authorization })
+      expect(status).toBe(201)
+      expect(headers.get('content-type')).toMatch(/^application\/json\b/)
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(body.client_secret).toMatch(/^[A-Za-z0-9]{22,}$/)
+      expect(body.client_id_issued_at).toBe(Math.floor(app.now() / 1000))
+      expect(body.client_secret_expires_at).toBe(0)
+      // Shown once.
+      expect((await manage('GET', body)).body).not.toHaveProperty('client_secret')
+      expect(await clientCount(guarded)).toBe(before + times)
+    }
+  })
+
+  test.each(['GET', 'PUT', 'DELETE', 'PATCH'])('%s without an id: 405', async (method) => {
+    const before = await clientCount()
+    const answer = await fetch(`${it.server.issuer}/oauth/register`, { method })
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
+    expect(await clientCount()).toBe(before)
+  })
+})
+
+describe('DR-02 Privileged or foreign metadata', () => {
+  const chosen = 'chosen-by-the-client-itself'
+  const privileges = (userId: unknown): Record<string, unknown> => ({
+    client_id: chosen,
+    client_secret: chosen,
+    registration_access_token: chosen,
+    user_id: userId,
+    owner: userId,
+    is_internal: true,
+    is_personal: true,
+    is_confidential: false,
+    isConfidential: false,
+    is_verified: true,
+    is_disabled: false,
+    skip_consent: true,
+    trusted: true,
+    origin: 'owner',
+    allowed_scopes: ['test:scope'],
+    optional_scopes: ['notes:read'],
+    constructor: { prototype: { polluted: true } },
+  })
+
+  test('all of it at once is ignored: what counts is the server’s', async () => {
+    const text = JSON.stringify({
+      redirect_uris: [redirectUri],
+      ...privileges(it.users.a.id),
+    }).replace(/^\{/, '{"__proto__":{"trusted":true,"polluted":true},')
+    const { status, body } = await register(it.server, text)
+    expect(status).toBe(201)
+    const readBack = (await manage('GET', body)).body
+    for (const shown of [body, readBack])
+      for (const name of Object.keys(privileges(null)))
+        if (!['client_id', 'client_secret', 'registration_access_token'].includes(name))
+          expect(Object.hasOwn(shown, name), name).toBe(false)
+    for (const value of [body.client_id, body.client_secret, body.registration_access_token])
+      expect(value).not.toBe(chosen)
+    const client = await clientOf(it.server, body.client_id)
+    expect(client).toMatchObject({
+      userId: null,
+      isInternal: false,
+      isPersonal: false,
+      isConfidential: true,
+      isVerified: false,
+      origin: 'registration',
+      allowedScopes: null,
+    })
+    expect(client.checkSecret(chosen, it.server.now())).toBe(false)
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+    expect(({} as Record<string, unknown>).trusted).toBeUndefined()
+  })
+
+  test.each([undefined, 'client_secret_basic', 'client_secret_post'])(
+    'a client that was handed a secret has to present it (%s)',
+    async (method) => {
+      const information = await registered(
+        it.server,
+        method === undefined ? {} : { token_endpoint_auth_method: method },
+      )
+      const agent = new UserAgent()
+      const client = asTestClient(it.server, agent, information)
+      const code = await client.code()
+      const redemption = {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirectUri,
+        code_verifier: client.pkce.verifier,
+        client_id: client.clientId,
+      }
+      const { issuer } = it.server
+      for (const given of [redemption, { ...redemption, client_secret: 'wrong' }]) {
+        const { status, body } = await tokenRequest(issuer, given)
+        expect([status, body.error]).toEqual([401, 'invalid_client'])
+      }
+      expect((await client.redeem(code)).status).toBe(200)
+    },
+  )
+
+  test.each<[string, Record<string, unknown>]>([
+    ['an internal scope', { scope: 'test:scope' }],
+    ['an internal scope among others', { scope: 'notes:read test:scope' }],
+    ['an unknown scope', { scope: 'bogus' }],
+    ['scope __proto__', { scope: '__proto__' }],
+    ['the password grant', { grant_types: ['password'] }],
+    ['client_credentials', { grant_types: ['client_credentials'] }],
+    [
+      'client_credentials of a public client',
+      { token_endpoint_auth_method: 'none', grant_types: ['client_credentials'] },
+    ],
+    ['a grant type of every object', { grant_types: ['constructor'] }],
+    ['a method of authentication of every object', { token_endpoint_auth_method: 'toString' }],
+    ['a response type that is none', { response_types: ['__proto__'] }],
+    ['a software statement', { software_statement: 'e30.e30.' }],
+  ])('%s is refused', async (_what, metadata) => {
+    expect(await refused({ redirect_uris: [redirectUri], ...metadata })).toMatch(
+      /^400 (?:invalid_client_metadata|unapproved_software_statement)$/,
+    )
+  })
+
+  test('implicit while it is off is refused', async () => {
+    await using code = await startAttackServer({
+      dynamicRegistration: 'open',
+      allowedResponseTypes: ['code'],
+    })
+    const before = await clientCount(code)
+    const answer = await register(code.server, {
+      redirect_uris: [redirectUri],
+      grant_types: ['implicit'],
+      response_types: ['token'],
+    })
+    expect(refusal(answer)).toBe('400 invalid_client_metadata')
+    expect(await clientCount(code)).toBe(before)
+  })
+
+  test('P-24 a client that registered itself gets no token of its own, whatever it says later', async () => {
+    const information = await registered(it.server)
+    for (const grant_type of ['client_credentials', 'password']) {
+      const { status, body } = await tokenRequest(
+        it.server.issuer,
+        { grant_type, username: it.users.a.email, password: it.server.password },
+        {
+          basic: {
+            clientId: information.client_id,
+            clientSecret: information.client_secret,
+          },
+        },
+      )
+      expect(status).toBe(400)
+      expect(body.error).toMatch(/^(?:unauthorized_client|unsupported_grant_type)$/)
+    }
+  })
+})
+
+describe('DR-03 Type abuse', () => {
+  const uris = `"redirect_uris":["${redirectUri}"]`
+  test.each<[string, unknown]>([
+    ['nothing', ''],
+    ['null', 'null'],
+    ['an array', '[]'],
+    ['an array of metadata', `[{${uris}}]`],
+    ['a string', '"x"'],
+    ['a number', '1'],
+    ['10,000 levels', `{${uris},"x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`],
+    ['10,000 levels of objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
+    ['a name that is no text', { redirect_uris: [redirectUri], client_name: {} }],
+    ['a lone surrogate', `{${uris},"client_name":"\\ud800"}`],
+    ['a name twice', `{${uris},"scope":"notes:read","scope":"notes:write"}`],
+    ['__proto__ twice', `{${uris},"__proto__":{},"__proto__":{}}`],
+    ['a scope that is a list', { redirect_uris: [redirectUri], scope: ['notes:read'] }],
+    ['grant types that are a text', { redirect_uris: [redirectUri], grant_types: 'x' }],
+    ['grant types that are numbers', { redirect_uris: [redirectUri], grant_types: [1] }],
+    ['contacts that are an object', { redirect_uris: [redirectUri], contacts: {} }],
+    ['a key set that is a text', { redirect_uris: [redirectUri], jwks: 'x' }],
+  ])('%s is invalid_client_metadata', async (_what, body) => {
+    expect(await refused(body)).toBe('400 invalid_client_metadata')
+  })
+
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['a text', redirectUri],
+    ['none', []],
+    ['null in a list', [null]],
+    ['a number in a list', [1]],
+    ['an object', {}],
+    ['an object in a list', [{ toString: redirectUri }]],
+    ['a list in a list', [[redirectUri]]],
+    ['a good one and a bad one', [redirectUri, 'javascript:alert(1)']],
+    [
+      '1,000 of them',
+      Array.from({ length: 1_000 }, (_, index) => `https://client.example/${index}`),
+    ],
+    ...dangerousRedirectUris.map((uri): [string, unknown] => [JSON.stringify(uri), [uri]]),
+  ])('redirect_uris: %s', async (_what, redirect_uris) => {
+    expect(await refused({ redirect_uris })).toMatch(
+      /^400 invalid_(?:redirect_uri|client_metadata)$/,
+    )
+  })
+
+  test('10,000 redirect URIs are 413', async () => {
+    const redirect_uris = Array.from({ length: 10_000 }, (_, n) => `https://client.example/${n}`)
+    expect(await refused({ redirect_uris })).toBe('413 invalid_request')
+  })
+
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/jwt',
+    'text/json',
+    '',
+  ])('content type %j is refused', async (type) => {
+    const metadata = { redirect_uris: [redirectUri] }
+    expect(await refused(metadata, { 'content-type': type })).toBe('400 invalid_request')
+  })
+
+  test.each(['\xff', '\xc3\x28', '\xed\xa0\x80', '\xf8\x88\x80\x80\x80'])(
+    'bytes that are no UTF-8 are refused: %j',
+    async (bytes) => {
+      const before = await clientCount()
+      const answer = await rawHttp(it.server, {
+        method: 'POST',
+        target: '/oauth/register',
+        headers: ['Content-Type: application/json'],
+        body: `{${uris},"client_name":"${bytes}"}`,
+      })
+      expect([answer.status, JSON.parse(answer.text).error]).toEqual([
+        400,
+        'invalid_client_metadata',
+      ])
+      expect(await clientCount()).toBe(before)
+    },
+  )
+})
+
+describe('DR-05 Flood', () => {
+  const behindProxy = { dynamicRegistration: 'open', trustedProxies: ['127.0.0.1'] } as const
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+
+  test('from one address, and from many: 429 with Retry-After, and everything else goes on', async () => {
+    await using flooded = await startAttackServer(behindProxy)
+    const app = flooded.server
+    const limits = new Limits(app.server.store.transients, app.now)
+    for (let sent = 0; sent < 298; sent += 1) await limits.consume('registrations', '192.0.2.1')
+
+    const answers = []
+    for (let sent = 0; sent < 5; sent += 1)
+      answers.push(await register(app, undefined, from('192.0.2.1')))
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 429, 429, 429])
+    for (const answer of answers.slice(2)) {
+      expect(refusal(answer)).toBe('429 temporarily_unavailable')
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(Number(answer.headers.get('retry-after'))).toBeLessThanOrEqual(600)
+    }
+    // Whoever adds an address of their own invention is still the peer of the proxy.
+    const spoofed = await register(app, undefined, from('198.51.100.7, 192.0.2.1'))
+    expect(spoofed.status).toBe(429)
+    expect((await register(app, undefined, from('192.0.2.2'))).status).toBe(201)
+
+    const before = await clientCount(flooded)
+    for (let sent = 0; sent < 3_000; sent += 1)
+      await limits.consume('registrationsOfAll', '').catch(() => {})
+    for (let host = 10; host < 20; host += 1)
+      expect((await register(app, undefined, from(`192.0.2.${host}`))).status).toBe(429)
+    expect(await clientCount(flooded)).toBe(before)
+    const { basic, grant_type } = { basic: flooded.clients.m2m, grant_type: 'client_credentials' }
+    expect((await tokenRequest(app.issuer, { grant_type }, { basic })).status).toBe(200)
+
+    app.advance(600)
+    expect((await register(app, undefined, from('192.0.2.1'))).status).toBe(201)
+  })
+
+  test('huge names are cut, and refused beyond 64 KiB', async () => {
+    const { body } = await register(it.server, {
+      redirect_uris: [redirectUri],
+      client_name: 'n'.repeat(10_000),
+    })
+    expect([...String(body.client_name)].length).toBeLessThanOrEqual(40)
+    expect(await refused({ redirect_uris: [redirectUri], client_name: 'n'.repeat(66_000) })).toBe(
+      '413 invalid_request',
+    )
+  })
+
+  test('the table is bounded: at 10,000 that were never used there is no other, and they expire', async () => {
+    let pretended: number | undefined
+    await using full = await startAttackServer({
+      dynamicRegistration: 'open',
+      aroundStore: async (operation, run) => {
+        const result = await run()
+        return operation.name === 'clients.countUnused' && pretended !== undefined
+          ? (pretended as typeof result)
+          : result
+      },
+    })
+    const unused = await registered(full.server)
+    const used = await registered(full.server)
+    await asTestClient(full.server, new UserAgent(), used).tokens()
+    const before = await clientCount(full)
+    pretended = 10_000
+    const answer = await register(full.server)
+    expect(refusal(answer)).toBe('503 temporarily_unavailable')
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await manage('GET', unused)).status).toBe(200)
+    expect(await clientCount(full)).toBe(before)
+
+    pretended = undefined
+    full.server.advance(7 * day + 1)
+    await full.server.server.sweep()
+    expect((await manage('GET', unused)).status).toBe(401)
+    expect((await manage('GET', used)).status).toBe(200)
+  })
+})
+
+describe('DR-06 Management tokens', () => {
+  const withRefresh = { grant_types: ['authorization_code', 'refresh_token'] }
+  const put = (information: Information, metadata: Record<string, unknown> = {}) =>
+    manage('PUT', information, {
+      client_id: information.client_id,
+      redirect_uris: [redirectUri],
+      ...metadata,
+    })
+
+  test('the token of A at the address of B is answered as that of nobody', async () => {
+    const mine = await registered(it.server)
+    const theirs = await registered(it.server)
+    const before = await rowOf(theirs.client_id)
+    const at = (clientId: string): Information => ({
+      ...mine,
+      registration_client_uri: `${it.server.issuer}/oauth/register/${clientId}`,
+    })
+    const foreign = [at(theirs.client_id), at('nobody'), at(it.clients.conf.clientId)]
+    for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+      const answers = await Promise.all(
+        foreign.map((one) =>
+          manage(method, one, { client_id: theirs.client_id, redirect_uris: [redirectUri] }),
+        ),
+      )
+      const said = answers.map((answer) => [
+        refusal(answer),
+        JSON.stringify(answer.body),
+        answer.headers.get('www-authenticate'),
+      ])
+      expect(new Set(said.map(String)).size).toBe(1)
+      expect(said[0]?.[0]).toBe('401 invalid_token')
+    }
+    expect(await rowOf(theirs.client_id)).toEqual(before)
+  })
+
+  test('after DELETE: 204, then 401', async () => {
+    const information = await registered(it.server)
+    expect((await manage('DELETE', information)).status).toBe(204)
+    for (const method of ['GET', 'PUT', 'DELETE'] as const)
+      expect(refusal(await manage(method, information, {}))).toBe('401 invalid_token')
+  })
+
+  test('in the query it is nothing, and at the API neither', async () => {
+    const information = await registered(it.server)
+    const { registration_client_uri: url, registration_access_token: token } = information
+    for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+      const answer = await sendJson(method, `${url}?access_token=${token}`, {})
+      expect(answer.status).toBe(401)
+    }
+    expect(await statusOf(it.server, token)).toBe(401)
+    expect(await ping(it.server, token)).toBe(401)
+    expect((await manage('GET', information)).status).toBe(200)
+  })
+
+  test('a client that an administrator disabled is neither revived, changed nor deleted', async () => {
+    const information = await registered(it.server)
+    await it.server.server.administration.actOnClient(information.client_id, 'disable', {
+      user: it.server.user,
+      address: '127.0.0.1',
+    })
+    const before = await rowOf(information.client_id)
+    expect((await put(information, { is_disabled: false })).status).toBe(403)
+    expect((await manage('DELETE', information)).status).toBe(403)
+    expect(await rowOf(information.client_id)).toEqual(before)
+  })
+
+  test.each<[string, (information: Information) => unknown]>([
+    ['without client_id', () => ({ redirect_uris: [redirectUri] })],
+    ['with another client_id', () => ({ client_id: 'x', redirect_uris: [redirectUri] })],
+    [
+      'with a secret of its own choice',
+      ({ client_id }) => ({ client_id, client_secret: 'mine', redirect_uris: [redirectUri] }),
+    ],
+    [
+      'to an internal scope',
+      ({ client_id }) => ({ client_id, scope: 'test:scope', redirect_uris: [redirectUri] }),
+    ],
+    [
+      'to client_credentials',
+      ({ client_id }) => ({
+        client_id,
+        grant_types: ['client_credentials'],
+        redirect_uris: [redirectUri],
+      }),
+    ],
+    [
+      'to the password grant',
+      ({ client_id }) => ({
+        client_id,
+        grant_types: ['password'],
+        redirect_uris: [redirectUri],
+      }),
+    ],
+    [
+      'to a redirect URI that is none',
+      ({ client_id }) => ({ client_id, redirect_uris: ['javascript:alert(1)'] }),
+    ],
+    [
+      'to a key that is none of its own',
+      ({ client_id }) => ({
+        client_id,
+        token_endpoint_auth_method: 'private_key_jwt',
+        redirect_uris: [redirectUri],
+      }),
+    ],
+  ])('PUT %s is refused, and changes nothing', async (_what, metadata) => {
+    const information = await registered(it.server)
+    const before = await rowOf(information.client_id)
+    const answer = await manage('PUT', information, metadata(information))
+    expect(refusal(answer)).toMatch(/^400 invalid_(?:client_metadata|redirect_uri|request)$/)
+    expect(await rowOf(information.client_id)).toEqual(before)
+  })
+
+  test('what a narrowed client was granted shrinks at once', async () => {
+    const scope = 'notes:read notes:write'
+    const information = await registered(it.server, { ...withRefresh, scope })
+    const client = asTestClient(it.server, new UserAgent(), information)
+    const tokens = await client.tokens({ scope })
+    const write = async (token: string) => {
+      const answer = await fetch(`${it.server.issuer}/api/notes`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: '{"text":"x"}',
+      })
+      return answer.status
+    }
+    expect(await write(tokens.access_token)).toBe(201)
+    expect((await put(information, { ...withRefresh, scope: 'notes:read' })).status).toBe(200)
+    expect(await write(tokens.access_token)).toBe(403)
+    const refreshed = await client.refresh(tokens.refresh_token)
+    expect([refreshed.status, refreshed.body.scope]).toEqual([200, 'notes:read'])
+    expect(await write(refreshed.body.access_token)).toBe(403)
+
+    const other = await registered(it.server, withRefresh)
+    const second = asTestClient(it.server, new UserAgent(), other)
+    const { refresh_token } = await second.tokens()
+    expect((await put(other, { grant_types: ['authorization_code'] })).status).toBe(200)
+    expect((await second.refresh(refresh_token)).body.error).toBe('unauthorized_client')
+  })
+
+  test('confidential to public ends what was granted', async () => {
+    const information = await registered(it.server, withRefresh)
+    const client = asTestClient(it.server, new UserAgent(), information)
+    const { access_token } = await client.tokens()
+    const changed = await put(information, { ...withRefresh, token_endpoint_auth_method: 'none' })
+    expect(changed.status).toBe(200)
+    expect(await ping(it.server, access_token)).toBe(401)
+  })
+})

@@ -1,0 +1,166 @@
+import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, test } from 'vitest'
+import { each } from '../support/load.ts'
+import { startNotes, temporaryFolder } from '../support/processes.ts'
+import { UserAgent } from '../support/user-agent.ts'
+import { startAttackServer } from './support/attack-server.ts'
+
+const timeout = 240_000
+
+describe('DS-01 Oversize everything', () => {
+  // `listen` of svc-oauth2server/environment has time limits for slow senders; Node looks for them every 30 s.
+  test('one byte a second: the sender is cut off, and nobody waits for it', {
+    timeout,
+  }, async () => {
+    await using folder = await temporaryFolder()
+    await using notes = await startNotes({ data: folder.path, limit: timeout })
+    const began = performance.now()
+    const slow = Array.from({ length: 40 }, (_, index) => {
+      const socket = connect(notes.port, '127.0.0.1')
+      let heard = ''
+      socket.on('error', () => undefined).setEncoding('latin1')
+      socket.on('data', (text: string) => {
+        heard += text
+      })
+      // Half of them never end their headers, the others their body.
+      socket.write('POST /oauth/token HTTP/1.1\r\nHost: localhost\r\n')
+      if (index % 2 === 0)
+        socket.write(
+          'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 5000\r\n\r\n',
+        )
+      const drip = setInterval(
+        () => socket.write(index % 2 === 0 ? 'a' : `X-${Date.now()}: a\r\n`),
+        1_000,
+      )
+      return new Promise<string>((resolve) =>
+        socket.once('close', () => {
+          clearInterval(drip)
+          resolve(heard)
+        }),
+      )
+    })
+    const others = async () => {
+      const asked = performance.now()
+      expect((await fetch(`${notes.url}/health/ready`)).status).toBe(200)
+      return performance.now() - asked
+    }
+    for (let times = 0; times < 5; times += 1) {
+      expect(await others()).toBeLessThan(2_000)
+      await delay(500)
+    }
+    const heard = await Promise.all(slow)
+    expect(performance.now() - began).toBeLessThan(100_000)
+    for (const answer of heard) expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+    expect((await fetch(`${notes.url}/health/ready`)).status).toBe(200)
+  })
+})
+
+describe('DS-03 Unauthenticated requests create no unbounded state', () => {
+  test('8,000 requests of nobody: no rows, and a heap that stays as it was', {
+    timeout,
+  }, async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    await using it = await startAttackServer()
+    const { issuer } = it
+    const work = async (index: number) => {
+      const name = `${index}-${Math.random()}`
+      const requests = [
+        () =>
+          fetch(it.authorizeUrl({ state: name }), {
+            redirect: 'manual',
+            headers: { cookie: `a=${name}` },
+          }),
+        () => fetch(it.authorizeUrl({ client_id: name }), { redirect: 'manual' }),
+        () => fetch(`${issuer}/login?next=/${name}`),
+        () => fetch(`${issuer}/oauth/ping`, { headers: { authorization: `Bearer ${name}` } }),
+        () =>
+          it.request('/oauth/token', {
+            method: 'POST',
+            body: new URLSearchParams({
+              grant_type: 'authorization_code',
+              code: name,
+              client_id: name,
+            }),
+          }),
+        () =>
+          fetch(`${issuer}/`, {
+            headers: { cookie: `oauth2server_session=${name}`, 'accept-language': name },
+          }),
+        () => fetch(`${issuer}/oauth/${name}`),
+        () => fetch(`${issuer}/.well-known/oauth-authorization-server/${name}`),
+      ]
+      const answer = await requests[index % requests.length]?.()
+      if (answer instanceof Response) await answer.text()
+    }
+    const many = async (count: number) =>
+      each(Array.from({ length: count }), 20, async (_, index) => work(index))
+    const heap = () => {
+      collect()
+      return process.memoryUsage().heapUsed
+    }
+    await many(2_000)
+    const rows = await it.state()
+    const transients = () => it.server.query('select count(*) as n from oauth2server_transient')
+    const [waiting] = await transients()
+    const before = heap()
+    await many(6_000)
+    const growth = heap() - before
+    expect(await it.state()).toEqual(rows)
+    expect(await transients()).toEqual([waiting])
+    // The log of the test is kept in memory, and nothing else: a kilobyte a request would be 6 MB.
+    expect(growth).toBeLessThan(6_000_000)
+  })
+})
+
+describe('DS-05 Online guessing', () => {
+  test('wrong passwords of an account are put off where they come from, and lock nobody out', {
+    timeout,
+  }, async () => {
+    await using it = await startAttackServer({ trustedProxies: ['127.0.0.1'] })
+    const { email, password } = it.users.b
+    const loginAt = async (address: string) => {
+      const agent = new UserAgent({ 'x-forwarded-for': address })
+      const page = await (await agent.fetch(`${it.issuer}/login?prompt=login`)).text()
+      const [, csrf_token = ''] = /name="csrf_token" value="([^"]+)"/.exec(page) ?? []
+      return (given: string) => {
+        const body = new URLSearchParams({ email, password: given, csrf_token })
+        return agent.fetch(`${it.issuer}/login`, { method: 'POST', body })
+      }
+    }
+    const guess = await loginAt('192.0.2.1')
+    const answers = await Promise.all(
+      Array.from({ length: 260 }, (_, index) => guess(`guess ${index}`)),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(new Set(statuses)).toEqual(new Set([403, 429]))
+    for (const answer of answers.filter(({ status }) => status === 429))
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await guess(password)).status).toBe(429)
+    const owner = await loginAt('192.0.2.2')
+    expect((await owner(password)).status).toBe(303)
+  })
+
+  test('guesses of one password from everywhere at once: too many to be checked are put off', {
+    timeout,
+  }, async () => {
+    await using it = await startAttackServer({ trustedProxies: ['127.0.0.1'] })
+    const { password } = it.users.b
+    const guesser = async (index: number) => {
+      const agent = new UserAgent({ 'x-forwarded-for': `198.51.100.${index}` })
+      const page = await (await agent.fetch(`${it.issuer}/login`)).text()
+      const [, csrf_token = ''] = /name="csrf_token" value="([^"]+)"/.exec(page) ?? []
+      const body = new URLSearchParams({ email: `m${index}@example.org`, password, csrf_token })
+      return () => agent.fetch(`${it.issuer}/login`, { method: 'POST', body })
+    }
+    const guessers = await Promise.all(Array.from({ length: 250 }, (_, index) => guesser(index)))
+    const answers = await Promise.all(guessers.map((guess) => guess()))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403, 503]))
+    for (const answer of answers.filter(({ status }) => status === 503))
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    await it.newBrowser('b')
+  })
+})

@@ -1,0 +1,582 @@
+import { gzipSync } from 'node:zlib'
+import { type AroundStore, StoreUnavailable } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Limits } from '../../src/limits.ts'
+import { Device } from '../support/device.ts'
+import { newKey, proofBy } from '../support/dpop.ts'
+import { type RawRequest, rawHttp } from '../support/raw-http.ts'
+import { browser } from '../support/session.ts'
+import { UserAgent } from '../support/user-agent.ts'
+import {
+  type Answer,
+  type AttackServer,
+  basic,
+  expectJson,
+  scopes,
+  startAttackServer,
+} from './support/attack-server.ts'
+
+const urlencoded = 'Content-Type: application/x-www-form-urlencoded'
+const json = 'Content-Type: application/json'
+
+let it: AttackServer
+/** Operations of the store since they were last looked at. */
+const operations: string[] = []
+beforeAll(async () => {
+  const aroundStore: AroundStore = ({ name }, run) => {
+    operations.push(name)
+    return run()
+  }
+  it = await startAttackServer({ aroundStore, introspection: true })
+})
+afterAll(() => it?.close())
+
+const send = (request: RawRequest) => rawHttp(it.server, request)
+const asConf = () => {
+  const { clientId, clientSecret } = it.clients.conf
+  return `Authorization: ${basic(clientId, clientSecret)}`
+}
+
+/** Where a form is sent to, and the type of its body. */
+const posts: readonly (readonly [string, string])[] = [
+  ['/oauth/token', urlencoded],
+  ['/oauth/revoke', urlencoded],
+  ['/oauth/introspect', urlencoded],
+  ['/oauth/par', urlencoded],
+  ['/oauth/device_authorization', urlencoded],
+  ['/oauth/device', urlencoded],
+  ['/oauth/authorize', urlencoded],
+  ['/oauth/register', json],
+  ['/login', urlencoded],
+  ['/logout', urlencoded],
+]
+
+// A limit counts whoever asks at all, whatever the body is like.
+const isJudgement = (name: string): boolean => !/^transients\.|^sessions\.|^transaction$/.test(name)
+
+describe('DS-01 Oversize everything', () => {
+  test.each(posts)(
+    '%s: 64 KiB and no more, however they come, before anything is judged',
+    async (target, type) => {
+      const headers = [type, asConf()]
+      const body = `a=${'x'.repeat(70_000)}`
+      const inChunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+      const small = '400\r\n'.concat('a'.repeat(1024), '\r\n').repeat(70)
+      operations.length = 0
+      for (const request of [
+        { headers, body },
+        { headers: [...headers, 'Transfer-Encoding: chunked'], body: inChunks },
+        // Never ends, and is not waited for.
+        { headers: [...headers, 'Transfer-Encoding: chunked'], body: small },
+        // Announced, and never sent.
+        { headers: [...headers, 'Content-Length: 100000000'], body: 'a=b' },
+      ])
+        expect((await send({ method: 'POST', target, ...request })).status).toBe(413)
+      expect(operations.filter(isJudgement)).toEqual([])
+    },
+  )
+
+  test('100 MB in chunks: refused after the first of them, and memory stays flat', async () => {
+    const { port } = new URL(it.issuer)
+    const { connect } = await import('node:net')
+    const socket = connect(Number(port), '127.0.0.1')
+    let answer = ''
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      answer += text
+    })
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+    socket.on('error', () => undefined)
+    const lines = ['POST /oauth/token HTTP/1.1', 'Host: localhost', urlencoded]
+    socket.write([...lines, 'Transfer-Encoding: chunked', '', ''].join('\r\n'))
+    const chunk = Buffer.concat([
+      Buffer.from('10000\r\n'),
+      Buffer.alloc(65_536, 'a'),
+      Buffer.from('\r\n'),
+    ])
+    const before = process.memoryUsage().rss
+    let sent = 0
+    while (sent < 100_000_000 && !socket.destroyed && socket.writable) {
+      sent += chunk.length
+      if (!socket.write(chunk))
+        await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed])
+    }
+    socket.destroy()
+    await closed
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+    expect(sent).toBeLessThan(50_000_000)
+    expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
+    expect((await it.token({ grant_type: 'client_credentials' }, { client: 'm2m' })).status).toBe(
+      200,
+    )
+  })
+
+  test('more than 100 parameters', async () => {
+    const body = Array.from({ length: 20_000 }, (_, index) => `${index.toString(36)}=`).join('&')
+    const some = Array.from({ length: 101 }, (_, index) => `p${index}=`).join('&')
+    for (const [target, type] of posts.filter(([path]) => path !== '/oauth/register'))
+      for (const parameters of [body, some]) {
+        operations.length = 0
+        const answer = await send({
+          method: 'POST',
+          target,
+          headers: [type, asConf()],
+          body: parameters,
+        })
+        const isErrorView =
+          answer.status === 303 && answer.headers.get('location')?.startsWith('/oauth/errors?')
+        expect([400, 413].includes(answer.status) || isErrorView, target).toBe(true)
+        expect(operations.filter(isJudgement)).toEqual([])
+      }
+  })
+
+  test.each(['gzip', 'deflate', 'br', 'identity'])(
+    'a body in %s is not unpacked',
+    async (encoding) => {
+      const bomb = gzipSync(Buffer.alloc(10_000_000, 'a')).toString('latin1')
+      for (const [target, type] of posts) {
+        const headers = [type, asConf(), `Content-Encoding: ${encoding}`]
+        const { status } = await send({ method: 'POST', target, headers, body: bomb })
+        expect([400, 413, 415], target).toContain(status)
+      }
+    },
+  )
+
+  test('an address of 17 kB and a header of 100 kB: 431, and the next request is served', async () => {
+    const long = 'a'.repeat(17_000)
+    for (const request of [
+      { target: `/oauth/authorize?state=${long}` },
+      { target: `/login?next=/${long}` },
+      { target: '/login', headers: [`Cookie: a=${'a'.repeat(100_000)}`] },
+      { target: '/oauth/ping', headers: [`Authorization: Bearer ${'a'.repeat(100_000)}`] },
+      { target: '/oauth/ping', headers: [`X-Forwarded-For: ${'1,'.repeat(50_000)}`] },
+    ])
+      expect((await send(request)).status).toBe(431)
+    expect((await send({ target: '/login' })).status).toBe(200)
+  })
+
+  test('long values that fit are answered by the protocol, and a state of 2048 bytes is taken', async () => {
+    const long = 'x'.repeat(60_000)
+    const { state } = (await it.authorize({ state: 's'.repeat(2_048) })).query
+    expect(state).toBe('s'.repeat(2_048))
+    expectJson(await it.token({ code: long }), 400, 'invalid_grant')
+    expectJson(await it.token({ code: 'x', code_verifier: long }), 400, 'invalid_grant')
+    expectJson(await it.refresh(long), 400, 'invalid_grant')
+    expectJson(await it.token({ grant_type: long }), 400, 'unsupported_grant_type')
+    const scope = { grant_type: 'client_credentials', scope: long }
+    expectJson(await it.token(scope, { client: 'm2m' }), 400, 'invalid_scope')
+    const nobody = { clientId: long.slice(0, 7_000), clientSecret: 'x' }
+    const client = { ...it.clients.conf, ...nobody }
+    expectJson(await it.token({ code: 'x' }, { client }), 401, 'invalid_client')
+  })
+})
+
+describe('DS-02 Algorithmic complexity', () => {
+  /** Milliseconds of this process, at best: others may have the machine meanwhile. */
+  const costOf = async (work: () => Promise<unknown>): Promise<number> => {
+    let best = Number.POSITIVE_INFINITY
+    for (let times = 0; times < 5 && best >= 50; times += 1) {
+      const before = process.cpuUsage()
+      await work()
+      const { user, system } = process.cpuUsage(before)
+      best = Math.min(best, (user + system) / 1000)
+    }
+    return best
+  }
+
+  const many = 'a'.repeat(60_000)
+  const bait: Record<string, string> = {
+    'letters and an exclamation mark': `${many}!`,
+    'at signs': 'a@'.repeat(30_000),
+    slashes: `${'/'.repeat(60_000)}x`,
+    blanks: ' '.repeat(60_000),
+    dots: `${'a.'.repeat(30_000)}!`,
+    'colons, as in an address of IPv6': `http://[${':'.repeat(60_000)}]`,
+    'zones of IPv6': `http://[fe80::1%25${'a'.repeat(59_000)}]/`,
+    'dashes of loopback names': `http://localhost${'-'.repeat(59_000)}`,
+    'letters that grow when they are normalized': '\uFDFA'.repeat(6_000),
+    'marks upon marks': `a${'\u0301\u0323'.repeat(9_000)}`,
+  }
+
+  test.each(Object.keys(bait))('a form of %s', async (name) => {
+    const value = bait[name] ?? ''
+    const fields = ['scope', 'redirect_uri', 'client_id', 'state', 'code', 'resource', 'grant_type']
+    for (const field of fields) {
+      const body = new URLSearchParams({ [field]: value }).toString().slice(0, 65_000)
+      for (const [target, type] of posts.filter(([path]) => !path.startsWith('/log'))) {
+        const request = { method: 'POST', target, headers: [type, asConf()], body }
+        expect(await costOf(() => send(request)), `${field} at ${target}`).toBeLessThan(50)
+      }
+    }
+  })
+
+  test.each(Object.keys(bait))('metadata of %s', async (name) => {
+    const value = (bait[name] ?? '').slice(0, 20_000)
+    for (const member of ['client_name', 'scope', 'client_uri', 'contacts', 'redirect_uris']) {
+      const isList = member === 'contacts' || member === 'redirect_uris'
+      const metadata = {
+        redirect_uris: ['https://client.example/cb'],
+        [member]: isList ? [value] : value,
+      }
+      const body = Buffer.from(JSON.stringify(metadata)).toString('latin1')
+      const request = { method: 'POST', target: '/oauth/register', headers: [json], body }
+      expect(await costOf(() => send(request)), member).toBeLessThan(50)
+    }
+  })
+
+  test('many scopes, many names in JSON, deep JSON', async () => {
+    const scope = Array.from({ length: 12_000 }, (_, index) => index.toString(36)).join(' ')
+    const machine = { grant_type: 'client_credentials', scope }
+    expect(await costOf(() => it.token(machine, { client: 'm2m' }))).toBeLessThan(50)
+    const same = { grant_type: 'client_credentials', scope: `${scopes.r} `.repeat(20_000) }
+    expect(await costOf(() => it.token(same, { client: 'm2m' }))).toBeLessThan(50)
+    const names = Array.from({ length: 5_000 }, (_, index) => `"${index.toString(36)}":1`)
+    for (const body of [
+      `{${names.join(',')}}`,
+      `{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`,
+      '['.repeat(60_000),
+      `{"a":"${'\\\\'.repeat(30_000)}`,
+      `"${'\\"'.repeat(30_000)}`,
+    ]) {
+      const request = { method: 'POST', target: '/oauth/register', headers: [json], body }
+      expect(await costOf(() => send(request))).toBeLessThan(50)
+    }
+  })
+
+  const long = 'a'.repeat(12_000)
+  test.each([
+    `Accept-Language: ${'a-'.repeat(6_000)}!`,
+    `Accept-Language: ${'en;q=0.1,'.repeat(1_300)}`,
+    `Accept: ${'text/html;q=0.1,'.repeat(700)}`,
+    `Cookie: ${long};`,
+    `Cookie: ${'oauth2server_session=;'.repeat(500)}`,
+    `Cookie: ${'; '.repeat(6_000)}`,
+    `Authorization: Bearer ${long}!`,
+    `Authorization: Bearer${' '.repeat(12_000)}x y`,
+    `Authorization: Bearer ${'a.'.repeat(6_000)}`,
+    `Authorization: Basic ${long}=!`,
+    `DPoP: ${'a.'.repeat(6_000)}`,
+    `X-Forwarded-For: ${'fe80::1%a,'.repeat(1_200)}`,
+    `User-Agent: ${'('.repeat(12_000)}`,
+    `User-Agent: ${'Mozilla/5.0 '.repeat(1_000)}`,
+    `Content-Type: application/x-www-form-urlencoded${' '.repeat(12_000)};x`,
+    `Origin: http://${'a.'.repeat(5_000)}`,
+    `X-Request-Id: ${long}`,
+  ])('the header %.40s', async (line) => {
+    for (const [method, target] of [
+      ['GET', '/api/me'],
+      ['POST', '/oauth/token'],
+      ['GET', '/login'],
+      ['GET', `/oauth/authorize?client_id=${it.clients.conf.clientId}`],
+    ] as const)
+      expect(await costOf(() => send({ method, target, headers: [line] })), target).toBeLessThan(50)
+  })
+})
+
+describe('DS-03 Unauthenticated requests create no unbounded state', () => {
+  const rowsOf = async (): Promise<Record<string, number>> => {
+    const tables = await it.server.query("select name from sqlite_master where type = 'table'")
+    const counts: Record<string, number> = {}
+    for (const { name } of tables) {
+      // What others did before is recorded a moment later; failed logins are bounded by the minute.
+      const which =
+        name === 'oauth2server_audit' ? "where is_routine = 0 and event <> 'login.failed'" : ''
+      const [row] = await it.server.query(`select count(*) as n from "${name}" ${which}`)
+      counts[String(name)] = Number(row?.n)
+    }
+    return counts
+  }
+  const many = 60
+  const key = newKey()
+
+  const anonymous: Record<string, (index: number) => Promise<unknown>> = {
+    'authorization requests': (index) =>
+      it.request(new URL(it.authorizeUrl({ state: `state-${index}` })).href, {
+        headers: { cookie: `oauth2server_session=${index}; x=${index}` },
+      }),
+    'authorization requests of unknown clients': (index) =>
+      it.request(it.authorizeUrl({ client_id: `client-${index}` })),
+    'login pages': (index) => it.request(`/login?next=/${index}`),
+    'wrong logins': (index) => {
+      const body = new URLSearchParams({ email: `nobody-${index}@example.org`, password: 'x' })
+      return it.request('/login', { method: 'POST', body })
+    },
+    'wrong codes': (index) => it.token({ code: `code-${index}` }),
+    'wrong refresh tokens': (index) => it.refresh(`token-${index}`),
+    'unknown clients': (index) => {
+      const client = { ...it.clients.conf, clientId: `client-${index}` }
+      return it.token({ code: 'x' }, { client })
+    },
+    'wrong tokens': (index) => it.ping(`token-${index}`),
+    'hosts that were made up': (index) =>
+      send({ target: '/login', headers: [`Host: host-${index}.example`] }),
+    'sessions that were made up': (index) =>
+      new UserAgent({ 'user-agent': browser }).fetch(`${it.issuer}/`, {
+        headers: { cookie: `oauth2server_session=${'A'.repeat(42)}${index % 10}` },
+      }),
+    'proofs of nobody': async (index) => {
+      const dpop = await proofBy(await key, { app: it.server }, { claims: { jti: `jti-${index}` } })
+      const client = { ...it.clients.conf, clientSecret: 'wrong' }
+      return it.token({ grant_type: 'client_credentials' }, { client, headers: { dpop } })
+    },
+    'revocations of nobody': (index) =>
+      it.request('/oauth/revoke', {
+        method: 'POST',
+        body: new URLSearchParams({ token: `token-${index}`, client_id: `client-${index}` }),
+      }),
+    'device requests of nobody': (index) =>
+      it.request('/oauth/device_authorization', {
+        method: 'POST',
+        body: new URLSearchParams({ client_id: `client-${index}` }),
+      }),
+    'paths that are not there': (index) => it.request(`/oauth/nothing/${index}`),
+  }
+
+  test.each(Object.keys(anonymous))('%s leave no rows behind', async (name) => {
+    const work = anonymous[name] ?? (async () => undefined)
+    await work(0)
+    const before = await rowsOf()
+    for (let index = 1; index <= many; index += 1) await work(index)
+    const after = await rowsOf()
+    // One counter for an address in a minute, however often it comes.
+    const { oauth2server_transient: counters = 0, ...rest } = after
+    const { oauth2server_transient: were = 0, ...then } = before
+    expect(rest).toEqual(then)
+    expect(counters - were).toBeLessThanOrEqual(1)
+  })
+})
+
+describe('DS-05 Online guessing', () => {
+  test('user codes and device requests are counted by the peer: X-Forwarded-For of nobody trusted is not read', async () => {
+    await using guessed = await startAttackServer()
+    const device = await Device.register(guessed.server)
+    const statuses: number[] = []
+    for (let sent = 0; sent < 110; sent += 1) {
+      const headers = { 'x-forwarded-for': `192.0.2.${sent}` }
+      statuses.push((await device.ask({}, { headers })).status)
+    }
+    expect(statuses.filter((status) => status === 200)).toHaveLength(100)
+    expect(statuses.slice(100)).toEqual(Array.from({ length: 10 }, () => 429))
+  })
+
+  test('tokens that somebody guesses at introspection: 429 for them, while real ones are answered', async () => {
+    const { server, clients } = it
+    const ask = (token: string, { clientId, clientSecret } = clients.conf) =>
+      it.request('/oauth/introspect', {
+        method: 'POST',
+        body: new URLSearchParams({ token }),
+        headers: { authorization: basic(clientId, clientSecret) },
+      })
+    const { accessToken } = await it.grant()
+    const limits = new Limits(server.server.store.transients, server.now)
+    const { log } = server
+    expect((await ask('guess')).body).toEqual({ active: false })
+    for (let sent = 0; sent < 600; sent += 1)
+      await limits
+        .consume('wrongIntrospections', '127.0.0.1', clients.conf.clientId)
+        .catch(() => undefined)
+    const refused = await ask('another guess')
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await ask(accessToken)).body.active).toBe(true)
+    // Another client is not concerned.
+    expect((await ask('guess', clients.conf2)).status).toBe(200)
+    expect(log.some(({ event }) => event === 'request.failed')).toBe(false)
+  })
+
+  test('without the shared counters each node counts alone: the limit stays', async () => {
+    let isAway = false
+    await using alone = await startAttackServer({
+      aroundStore: ({ name }, run) => {
+        if (isAway && name === 'transients.increment') throw new StoreUnavailable('gone')
+        return run()
+      },
+    })
+    const device = await Device.register(alone.server)
+    isAway = true
+    const statuses: number[] = []
+    for (let sent = 0; sent < 110; sent += 1) statuses.push((await device.ask()).status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(100)
+    const refused = await device.ask()
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+
+  const attacker = { 'x-forwarded-for': '192.0.2.1' }
+  const victim = { 'x-forwarded-for': '198.51.100.2' }
+  const trustedProxies = ['127.0.0.1']
+
+  /** Sends so many, a part of them at once. @returns how often each answer was given */
+  const flood = async (most: number, send: (index: number) => Promise<{ status: number }>) => {
+    const counts: Record<string, number> = {}
+    for (let sent = 0; sent < most; sent += 50) {
+      const part = Array.from({ length: 50 }, (_, index) => send(sent + index))
+      for (const { status } of await Promise.all(part)) counts[status] = (counts[status] ?? 0) + 1
+    }
+    return counts
+  }
+
+  const expectRefused = ({ status, headers, body }: Answer) => {
+    expect([status, body.error]).toEqual([429, 'temporarily_unavailable'])
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(headers.get('cache-control')).toContain('no-store')
+  }
+
+  test('1,000 wrong secrets: 429 for this peer and this client alone, whatever addresses it makes up', async () => {
+    await using guessed = await startAttackServer({ trustedProxies })
+    const wrong = { ...guessed.clients.m2m, clientSecret: 'wrong' }
+    const machine = { grant_type: 'client_credentials' }
+    const counts = await flood(1_000, (index) =>
+      guessed.token(machine, {
+        client: wrong,
+        headers: { 'x-forwarded-for': `203.0.113.${index % 250}, 192.0.2.1` },
+      }),
+    )
+    // What is on its way when the limit is reached was let in before.
+    expect(counts[401]).toBeGreaterThanOrEqual(100)
+    expect(counts[401]).toBeLessThan(160)
+    expect(Object.keys(counts)).toEqual(['401', '429'])
+    expectRefused(await guessed.token(machine, { client: 'm2m', headers: attacker }))
+    expect((await guessed.token(machine, { client: 'm2m', headers: victim })).status).toBe(200)
+    const own = { scope: scopes.r }
+    expect((await guessed.code(own, { client: 'conf' })).length).toBeGreaterThan(20)
+  })
+
+  test('1,000 wrong codes and refresh tokens: 429 for this client there, and nobody loses a grant', async () => {
+    await using guessed = await startAttackServer({ trustedProxies })
+    const { refreshToken } = await guessed.grant()
+    const code = await guessed.code()
+    const counts = await flood(1_000, (index) => {
+      const given = { headers: attacker }
+      return index % 2 === 0
+        ? guessed.token({ code: `guess-${index}` }, given)
+        : guessed.refresh(`guess-${index}`, {}, given)
+    })
+    expect(counts).toEqual({ 400: 1_000 })
+    expectRefused(await guessed.token({ code }, { headers: attacker }))
+    expectRefused(await guessed.refresh(refreshToken, {}, { headers: attacker }))
+    expect((await guessed.token({ code }, { headers: victim })).status).toBe(200)
+    expect((await guessed.refresh(refreshToken, {}, { headers: victim })).status).toBe(200)
+  })
+
+  test('1,000 wrong tokens: 429 there and never 401 for a good one, which is taken elsewhere', async () => {
+    await using guessed = await startAttackServer({ trustedProxies })
+    const { accessToken } = await guessed.grant()
+    const ping = (token: string, address: Readonly<Record<string, string>>) =>
+      guessed.request('/oauth/ping', { headers: { authorization: `Bearer ${token}`, ...address } })
+    expect(await flood(1_000, (index) => ping(`guess-${index}`, attacker))).toEqual({ 401: 1_000 })
+    expectRefused(await ping(accessToken, attacker))
+    expect((await ping(accessToken, victim)).status).toBe(200)
+    const { log } = guessed.server
+    expect(log.filter(({ event }) => event === 'limit.reached')).toHaveLength(1)
+  })
+
+  test('100 wrong passwords: 20 of them are tried, and the account is locked for this peer alone', async () => {
+    await using guessed = await startAttackServer({ trustedProxies })
+    const { email, password } = guessed.users.b
+    const somebody = (address: Readonly<Record<string, string>>) => {
+      const agent = new UserAgent({ 'user-agent': browser, ...address })
+      return async (given: string) =>
+        agent.submit(await agent.browse(`${guessed.issuer}/login`), { email, password: given })
+    }
+    const guess = somebody(attacker)
+    await guess('first')
+    const counts = await flood(100, (index) => guess(`guess ${index}`))
+    expect(counts).toEqual({ 403: 19, 429: 81 })
+    expect((await guess(password)).status).toBe(429)
+    expect((await somebody(victim)(password)).status).toBe(303)
+  })
+})
+
+describe('DS-06 Prototype pollution and key tricks', () => {
+  const names = [
+    '__proto__',
+    'constructor',
+    'prototype',
+    'toString',
+    'hasOwnProperty',
+    'valueOf',
+    '__defineGetter__',
+  ]
+  const nasty = [
+    '__proto__[scope]=w',
+    '__proto__.isAdmin=true',
+    'constructor.prototype.x=1',
+    'constructor[prototype][x]=1',
+    ...names.map((name) => `${name}=polluted`),
+    ...names.map((name) => `${name}=again`),
+  ].join('&')
+
+  const isUntouched = () => {
+    const bare = {} as Record<string, unknown>
+    for (const name of ['scope', 'x', 'isAdmin', 'polluted', 'client_id'])
+      expect(bare[name]).toBeUndefined()
+    expect(Object.prototype.toString).toBeTypeOf('function')
+    expect(Object.prototype.hasOwnProperty).toBeTypeOf('function')
+  }
+
+  test('as names they are unknown parameters, however often', async () => {
+    for (const target of ['/login', '/oauth/errors', '/oauth/authorize', '/oauth/ping', '/'])
+      expect((await send({ target: `${target}?${nasty}` })).status).toBeLessThan(500)
+    for (const [target] of posts) {
+      const headers = [urlencoded, asConf()]
+      expect((await send({ method: 'POST', target, headers, body: nasty })).status).toBeLessThan(
+        500,
+      )
+    }
+    const machine = { grant_type: 'client_credentials' }
+    const answer = await it.token(machine, { client: 'm2m', append: `&${nasty}` })
+    expect([answer.status, answer.body.scope]).toEqual([200, scopes.r])
+    isUntouched()
+  })
+
+  test('in JSON they change nothing', async () => {
+    const body = `{"__proto__":{"scope":"w","isAdmin":true},"constructor":{"prototype":{"x":1}},"redirect_uris":["https://client.example/cb"]}`
+    const registered = await send({
+      method: 'POST',
+      target: '/oauth/register',
+      headers: [json],
+      body,
+    })
+    expect(registered.status).toBe(201)
+    expect(JSON.parse(registered.text)).not.toHaveProperty('isAdmin')
+    expect(JSON.parse(registered.text).scope ?? '').not.toContain('w')
+    isUntouched()
+  })
+
+  test.each(names)('%s as a value is nothing that is known', async (name) => {
+    expect((await it.authorize({ scope: name })).query.error).toBe('invalid_scope')
+    expect((await it.authorize({ response_type: name })).query.error).toBe(
+      'unsupported_response_type',
+    )
+    expect((await it.authorize({ code_challenge_method: name })).query.error).toBe(
+      'invalid_request',
+    )
+    expect((await it.authorize({ response_mode: name })).query.error).toBe('invalid_request')
+    expect((await it.authorize({ client_id: name })).status).toBe(400)
+    expectJson(await it.token({ grant_type: name }), 400, 'unsupported_grant_type')
+    const scope = { grant_type: 'client_credentials', scope: name }
+    expectJson(await it.token(scope, { client: 'm2m' }), 400, 'invalid_scope')
+    const client = { ...it.clients.conf, clientId: name }
+    expectJson(await it.token({ code: 'x' }, { client }), 401, 'invalid_client')
+    expect((await it.ping(name)).status).toBe(401)
+    const lang = await send({ target: '/login', headers: [`Accept-Language: ${name}`] })
+    expect(lang.status).toBe(200)
+    const cookie = await send({
+      target: '/',
+      headers: [`Cookie: ${name}=x; oauth2server_session=${name}`],
+    })
+    expect(cookie.text).toContain('Nobody is logged in')
+    const page = await it.request(`/oauth/${name}`)
+    expect(page.status).toBe(404)
+    isUntouched()
+  })
+
+  test('as the name of a client they are a text', async () => {
+    for (const name of names) {
+      const client = await it.client({ name })
+      const page = await it.authorize({}, { client, submit: null })
+      expect(page.text).toContain(name)
+      expect((await it.code({}, { client })).length).toBeGreaterThan(20)
+    }
+  })
+})

@@ -1,0 +1,526 @@
+import { randomInt } from 'node:crypto'
+import type { User } from 'svc-oauth2server'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { userCodeAlphabet } from '../../src/model/user-code.ts'
+import {
+  Device,
+  type DeviceCodes,
+  decideOn,
+  enterCode,
+  openDevicePage,
+  postToDevicePage,
+} from '../support/device.ts'
+import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
+import { browser, type LoggedIn } from '../support/session.ts'
+import { newPkce, ping, refusal, UserAgent } from '../support/user-agent.ts'
+import { type AttackServer, isOnNodes, startAttackServer } from './support/attack-server.ts'
+
+let it: AttackServer
+let app: TestServer
+let person: Person
+let pub: Device
+let conf: Device
+
+// Limits are counted by address and user. Where nodes share one Redis with other tests, these must not be theirs.
+const address = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`
+const start = async (options: TestOptions = {}): Promise<AttackServer> => {
+  const attack = await startAttackServer({ trustedProxies: ['127.0.0.1'], ...options })
+  const { server } = attack
+  if (isOnNodes) {
+    const sequence = "pg_get_serial_sequence('oauth2server_user', 'id')"
+    await server.query(`select setval(${sequence}, ${randomInt(1_000, 2_000_000_000)})`)
+  }
+  return attack
+}
+
+type Person = Pick<LoggedIn, 'agent' | 'csrfToken'> & { readonly user: User }
+
+let made = 0
+/** A new user, signed in in a browser at an address of its own; without a password, which takes its time. */
+const somebody = async (
+  { issuer, server }: TestServer,
+  { from = address(), user: given }: { from?: string; user?: User } = {},
+): Promise<Person> => {
+  made += 1
+  const email = `somebody-${made}@example.org`
+  const user = given ?? (await server.users.create({ email, password: null }))
+  const headers = { 'user-agent': browser, 'x-forwarded-for': from }
+  const agent = new UserAgent(headers)
+  const at = { cookie: null, address: from, userAgent: browser }
+  await agent.jar.setCookie(await server.sessions.signIn(user.id, at), issuer)
+  const html = await (await agent.fetch(`${issuer}/`)).text()
+  const [, csrfToken = ''] = /name="csrf_token" value="([^"]+)"/.exec(html) ?? []
+  return { agent, csrfToken, user }
+}
+
+beforeAll(async () => {
+  it = await start()
+  app = it.server
+})
+afterAll(() => it?.close())
+beforeEach(async () => {
+  // Far from what earlier tests have counted.
+  app.advance(randomInt(1, 1_000) * 3_600)
+  person = await somebody(app)
+  pub = await Device.register(app)
+  conf = await Device.register(app, { isConfidential: true, name: 'Set-top Box' })
+})
+
+/** Codes on which the person has decided. */
+const decided = async (device: Device, confirm: 'yes' | 'no' = 'yes'): Promise<DeviceCodes> => {
+  const codes = await device.codes()
+  expect((await decideOn(app, person, codes, confirm)).status).toBe(200)
+  return codes
+}
+
+const families = async ({ client }: Device): Promise<number> => {
+  const [row] = await app.query(
+    `select count(*) as n from oauth2server_authorization where client_id = '${client.clientId}'`,
+  )
+  return Number(row?.n)
+}
+
+describe('DV-01 Poll state machine', () => {
+  test('pending, slower by 5 seconds each time it was too early, and for good', async () => {
+    const codes = await pub.codes()
+    expect(codes.interval).toBe(5)
+    const poll = async () => refusal(await pub.poll(codes))
+    const pollAfter = async (seconds: number) => {
+      app.advance(seconds)
+      return poll()
+    }
+    expect(await poll()).toBe('400 authorization_pending')
+    expect(await pollAfter(5)).toBe('400 authorization_pending')
+    for (const tooEarly of [4, 9, 14]) expect(await pollAfter(tooEarly)).toBe('400 slow_down')
+    // 20 seconds by now.
+    expect(await pollAfter(19)).toBe('400 slow_down')
+    expect(await pollAfter(25)).toBe('400 authorization_pending')
+    expect(await pollAfter(24)).toBe('400 slow_down')
+  })
+
+  test('denied, expired, and once success', async () => {
+    const denied = await decided(pub, 'no')
+    for (const _ of [1, 2]) expect(refusal(await pub.poll(denied))).toBe('400 access_denied')
+
+    const codes = await pub.codes()
+    app.advance(codes.expires_in)
+    expect(refusal(await pub.poll(codes))).toBe('400 expired_token')
+    app.advance(codes.expires_in)
+    expect(refusal(await pub.poll(codes))).toBe('400 invalid_grant')
+
+    person = await somebody(app)
+    const allowed = await decided(pub)
+    const { status, body } = await pub.poll(allowed)
+    expect([status, await ping(app, body.access_token)]).toEqual([200, 200])
+    expect(refusal(await pub.poll(allowed))).toBe('400 invalid_grant')
+    // Who proves everything for a code that is spent is a replay.
+    expect(await ping(app, body.access_token)).toBe(401)
+  })
+
+  test('two nodes are one state machine', async () => {
+    await using other = await startServer({ beside: app, deviceAuthorization: true })
+    const codes = await pub.codes()
+    expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
+    app.advance(3)
+    expect(refusal(await pub.poll(codes, {}, other))).toBe('400 slow_down')
+    app.advance(8)
+    expect(refusal(await pub.poll(codes))).toBe('400 slow_down')
+    await decideOn(app, person, codes)
+    expect((await pub.poll(codes, {}, other)).status).toBe(200)
+    for (const node of [app, other])
+      expect(refusal(await pub.poll(codes, {}, node))).toBe('400 invalid_grant')
+  })
+})
+
+describe('DV-02 user_code brute force', () => {
+  const wrong = ['BBBB-BBBB', 'CCCC-CCCC', 'DDDD-DDDD', 'FFFF-FFFF', 'GGGG-GGGG']
+
+  test('five wrong ones of a user, whatever the session and the address; a right one resets nothing', async () => {
+    const ada = await somebody(app)
+    for (const code of wrong) {
+      expect((await enterCode(app, ada, code)).status).toBe(400)
+      const { user_code } = await pub.codes()
+      if (code !== wrong.at(-1)) expect((await decideOn(app, ada, { user_code })).status).toBe(200)
+    }
+    const { user_code } = await pub.codes()
+    const blocked = await enterCode(app, ada, user_code)
+    expect(blocked.status).toBe(429)
+    expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0)
+    const again = await somebody(app, { user: ada.user })
+    expect((await enterCode(app, again, user_code)).status).toBe(429)
+    // Nobody else is locked out, and the code that was not tried is as good as before.
+    expect((await enterCode(app, await somebody(app), user_code)).status).toBe(200)
+    app.advance(600)
+    const later = await somebody(app, { user: ada.user })
+    const { user_code: fresh } = await pub.codes()
+    expect((await enterCode(app, later, fresh)).status).toBe(200)
+  })
+
+  test('five wrong ones of an address, whoever enters them', async () => {
+    const from = address()
+    for (const code of wrong)
+      expect((await enterCode(app, await somebody(app, { from }), code)).status).toBe(400)
+    const { user_code } = await pub.codes()
+    const next = await somebody(app, { from })
+    expect((await enterCode(app, next, user_code)).status).toBe(429)
+    const elsewhere = await somebody(app, { user: next.user })
+    expect((await enterCode(app, elsewhere, user_code)).status).toBe(200)
+  })
+
+  test('many at once are no more than five', async () => {
+    const ada = await somebody(app)
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        enterCode(app, ada, `BBBB-BBB${userCodeAlphabet[index % 20]}`),
+      ),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 400)).toHaveLength(5)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(25)
+  })
+
+  test('logged out, nothing can be tried at all', async () => {
+    const { user_code } = await pub.codes()
+    const guest = { agent: new UserAgent(), csrfToken: 'x' }
+    for (const code of [user_code, ...wrong, ...wrong]) {
+      const { status, headers } = await enterCode(app, guest, code)
+      expect(status).toBe(303)
+      expect(headers.get('location')).toMatch(/^\/login\?/)
+    }
+    const decision = { user_code, confirm: 'yes', csrf_token: 'x' }
+    expect((await postToDevicePage(app, guest, decision)).status).toBe(403)
+    expect(refusal(await pub.poll(await pub.codes()))).toBe('400 authorization_pending')
+  })
+
+  test('mistyped, unknown, expired and used are one answer', async () => {
+    const expired = await pub.codes()
+    app.advance(600)
+    person = await somebody(app)
+    const used = await decided(pub)
+    await pub.poll(used)
+    const refused = await decided(pub, 'no')
+    const pages = []
+    for (const code of [
+      'nonsense',
+      'WWWW-WWWW',
+      expired.user_code,
+      used.user_code,
+      refused.user_code,
+    ]) {
+      // Each by somebody else: nobody has that many tries.
+      const { status, html } = await enterCode(app, await somebody(app), code)
+      const said = html
+        .replaceAll(/ value="[^"]*"/g, '')
+        .replaceAll(/somebody-\d+@example\.org/g, '')
+      pages.push(`${status} ${said}`)
+    }
+    expect(new Set(pages).size).toBe(1)
+  })
+
+  test('eight of twenty consonants; case and dashes do not matter, and live codes differ', async () => {
+    expect(new Set(userCodeAlphabet).size).toBe(20)
+    expect(userCodeAlphabet).not.toMatch(/[AEIOUY]/)
+    // Five tries while a code lives.
+    expect(5 / 20 ** 8).toBeLessThan(2 ** -32)
+    const codes = []
+    for (let count = 0; count < 30; count += 1) codes.push((await pub.codes()).user_code)
+    expect(new Set(codes).size).toBe(30)
+    for (const code of codes)
+      expect(code).toMatch(new RegExp(`^[${userCodeAlphabet}]{4}-[${userCodeAlphabet}]{4}$`))
+    const [first = '', second = '', third = ''] = codes
+    for (const typed of [
+      first.toLowerCase(),
+      second.replace('-', ''),
+      ` ${third.replace('-', ' ').toLowerCase()} `,
+    ])
+      expect((await enterCode(app, person, typed)).status).toBe(200)
+  })
+
+  test('at all nodes together, and with an alarm that sounds once', async () => {
+    await using other = await startServer({
+      beside: app,
+      deviceAuthorization: true,
+      trustedProxies: ['127.0.0.1'],
+    })
+    const heard = () =>
+      [...app.log, ...other.log].filter(({ event }) => event === 'user_code.guessed').length
+    // A window of its own, of which nothing is over.
+    app.advance(600 - ((app.now() / 1000) % 600))
+    for (let guest = 0; guest < 11; guest += 1) {
+      const stranger = await somebody(app)
+      for (const [index, code] of wrong.entries())
+        expect((await enterCode(index % 2 === 0 ? app : other, stranger, code)).status).toBe(400)
+      for (const node of [app, other])
+        expect((await enterCode(node, stranger, 'HHHH-HHHH')).status).toBe(429)
+      if (guest < 9) expect(heard()).toBe(0)
+    }
+    await expect.poll(heard).toBe(1)
+  })
+})
+
+describe('DV-04 Binding and phishing hardening', () => {
+  test('another client, or a confidential one without its secret, gets nothing and spends nothing', async () => {
+    const stranger = await Device.register(app)
+    for (const device of [pub, conf]) {
+      const codes = await decided(device)
+      expect(refusal(await stranger.poll(codes))).toBe('400 invalid_grant')
+      const { clientId } = conf.client
+      const unproven = new Device(app, { clientId, clientSecret: '' }, false)
+      expect(refusal(await unproven.poll(codes))).toBe('401 invalid_client')
+      const wrong = new Device(app, { clientId, clientSecret: 'wrong' }, true)
+      expect(refusal(await wrong.poll(codes))).toBe('401 invalid_client')
+      expect((await device.poll(codes)).status).toBe(200)
+    }
+  })
+
+  test('the complete address decides nothing; code, client and scopes are shown before anything is', async () => {
+    const codes = await pub.codes()
+    const { search } = new URL(codes.verification_uri_complete)
+    for (const query of [
+      search,
+      `${search}&confirm=yes`,
+      `${search}&confirm=yes&csrf_token=${person.csrfToken}`,
+    ]) {
+      const opened = await openDevicePage(app, person, query)
+      expect(opened.status).toBe(200)
+      expect(opened.html).toContain(codes.user_code)
+      expect(opened.html).not.toContain('name="confirm"')
+    }
+    expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
+    const asked = await enterCode(app, person, codes.user_code)
+    expect(asked.html).toContain('name="confirm"')
+    for (const shown of [codes.user_code, 'Photo Frame', 'notes:read'])
+      expect(asked.html).toContain(shown)
+    app.advance(5)
+    expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
+    // Nor does a consent that is remembered.
+    await decideOn(app, person, codes)
+    expect((await pub.poll(codes)).status).toBe(200)
+    const next = await pub.codes()
+    expect((await enterCode(app, person, next.user_code)).html).toContain('name="confirm"')
+    expect(refusal(await pub.poll(next))).toBe('400 authorization_pending')
+  })
+
+  test('no page of it can be framed', async () => {
+    const { user_code } = await pub.codes()
+    for (const { headers } of [
+      await openDevicePage(app, person),
+      await openDevicePage(app, person, `?user_code=${user_code}`),
+      await enterCode(app, person, user_code),
+      await enterCode(app, person, 'WWWW-WWWW'),
+    ]) {
+      expect(headers.get('x-frame-options')).toBe('DENY')
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    }
+  })
+
+  test('another site, another session and a forged token decide nothing', async () => {
+    const codes = await pub.codes()
+    const { hidden } = await enterCode(app, person, codes.user_code)
+    const decision = { ...hidden, confirm: 'yes' }
+    const victim = await somebody(app)
+    const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+    for (const answer of [
+      await postToDevicePage(app, person, decision, foreign),
+      await postToDevicePage(app, person, { ...decision, csrf_token: 'x' }),
+      await postToDevicePage(app, person, { ...decision, csrf_token: victim.csrfToken }),
+      await postToDevicePage(app, victim, { ...decision, csrf_token: victim.csrfToken }),
+    ])
+      expect([400, 403]).toContain(answer.status)
+    expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
+    expect((await postToDevicePage(app, person, decision)).status).toBe(200)
+    // The first decision is final.
+    expect((await postToDevicePage(app, person, { ...hidden, confirm: 'no' })).status).toBe(400)
+    expect((await pub.poll(codes)).status).toBe(200)
+  })
+
+  test('of a client that registered itself the page says that nobody has checked it', async () => {
+    const { clientId } = it.clients.evil
+    const asked = await new Device(app, { clientId, clientSecret: '' }, false).ask()
+    // It did not register the grant, and cannot phish with it.
+    expect([asked.status, asked.body.error]).toEqual([401, 'invalid_client'])
+    const proven = await new Device(app, it.clients.evil, true).ask()
+    expect([proven.status, proven.body.error]).toEqual([400, 'unauthorized_client'])
+    const registered = await it.request('/oauth/register', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': address() },
+      body: JSON.stringify({
+        client_name: 'Photo Frame',
+        token_endpoint_auth_method: 'none',
+        grant_types: ['urn:ietf:params:oauth:grant-type:device_code'],
+        response_types: [],
+      }),
+    })
+    expect(registered.status, registered.text).toBe(201)
+    const client = { clientId: String(registered.body.client_id), clientSecret: '' }
+    const device = new Device(app, client, false)
+    const { user_code } = await device.codes()
+    const page = await enterCode(app, person, user_code)
+    const known = await enterCode(app, person, (await pub.codes()).user_code)
+    expect(page.html).toMatch(/registered itself\. Nobody at .* has checked it/)
+    expect(known.html).not.toContain('registered itself')
+  })
+
+  test('a challenge is enforced when the code is redeemed, or refused up front', async () => {
+    const { challenge, verifier } = newPkce()
+    const given = { code_challenge: challenge, code_challenge_method: 'S256' }
+    for (const device of [pub, conf]) {
+      const codes = await device.codes(given)
+      await decideOn(app, person, codes)
+      for (const code_verifier of [undefined, '', 'x'.repeat(43), challenge])
+        expect(refusal(await device.poll(codes, { code_verifier }))).toBe('400 invalid_grant')
+      expect(await families(device)).toBe(0)
+      expect((await device.poll(codes, { code_verifier: verifier })).status).toBe(200)
+    }
+    for (const bad of [
+      { code_challenge: challenge },
+      { code_challenge: challenge, code_challenge_method: 'plain' },
+      { code_challenge: 'short', code_challenge_method: 'S256' },
+      { code_challenge_method: 'S256' },
+    ])
+      expect(refusal(await pub.ask(bad))).toBe('400 invalid_request')
+    const bare = await decided(pub)
+    expect(refusal(await pub.poll(bare, { code_verifier: verifier }))).toBe('400 invalid_grant')
+  })
+})
+
+describe('DV-05 Races and liveness', () => {
+  test('parallel polls right after the approval, at two nodes: one success, then it is revoked', async () => {
+    await using other = await startServer({ beside: app, deviceAuthorization: true })
+    for (let round = 0; round < 3; round += 1) {
+      const device = await Device.register(app, { isConfidential: round % 2 === 0 })
+      const codes = await decided(device)
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          device.poll(codes, {}, index % 2 === 0 ? app : other),
+        ),
+      )
+      const succeeded = answers.filter(({ status }) => status === 200)
+      expect(succeeded).toHaveLength(1)
+      for (const answer of answers.filter(({ status }) => status !== 200))
+        expect(refusal(answer)).toBe('400 invalid_grant')
+      expect(await families(device)).toBe(1)
+      // Whoever came second has proved everything: a replay.
+      expect(await ping(app, succeeded[0]?.body.access_token ?? '')).toBe(401)
+    }
+  })
+
+  test('an approval and the end of the code: whichever comes first', async () => {
+    const codes = await pub.codes()
+    const { hidden } = await enterCode(app, person, codes.user_code)
+    app.advance(600)
+    expect((await postToDevicePage(app, person, { ...hidden, confirm: 'yes' })).status).toBe(400)
+    expect(refusal(await pub.poll(codes))).toBe('400 expired_token')
+
+    person = await somebody(app)
+    const approved = await decided(pub)
+    app.advance(600)
+    expect(refusal(await pub.poll(approved))).toBe('400 expired_token')
+    expect(await families(pub)).toBe(0)
+  })
+
+  type Change = (device: Device, id: User['id']) => Promise<unknown>
+  test.each<[string, Change, string]>([
+    [
+      'the user was deactivated',
+      (_, id) => app.server.users.setActive(id, false),
+      '400 invalid_grant',
+    ],
+    ['the user was deleted', (_, id) => app.server.users.delete(id), '400 invalid_grant'],
+    [
+      'the consent was withdrawn',
+      ({ client }, id) => app.server.authorizedApplications.revoke(id, client.clientId),
+      '400 invalid_grant',
+    ],
+    [
+      'the client was deleted',
+      ({ client }) => app.server.clients.delete(client.clientId),
+      '401 invalid_client',
+    ],
+    [
+      'the client was disabled',
+      ({ client }) => app.server.clients.mark(client.clientId, { isDisabled: true }),
+      '401 invalid_client',
+    ],
+    [
+      'a scope was removed',
+      ({ client }) => app.server.clients.update(client.clientId, { allowedScopes: [] }),
+      '400 invalid_grant',
+    ],
+    [
+      'the grant was taken away',
+      ({ client }) => app.server.clients.update(client.clientId, { grantTypes: ['password'] }),
+      '400 unauthorized_client',
+    ],
+  ])('no tokens where %s between approval and poll', async (_what, change, expected) => {
+    for (const device of [pub, conf]) {
+      const ada = await somebody(app)
+      const codes = await device.codes()
+      expect((await decideOn(app, ada, codes)).status).toBe(200)
+      await change(device, ada.user.id)
+      expect(refusal(await device.poll(codes))).toBe(expected)
+      expect(await families(device)).toBe(0)
+    }
+  })
+})
+
+describe('DV-06 Flood', () => {
+  test('429 with Retry-After for this address alone; the table is bounded, and empties', async () => {
+    await using flooded = await start()
+    const { server } = flooded
+    const device = await Device.register(server)
+    const from = (one: string) => ({ headers: { 'x-forwarded-for': one } })
+    const [flooding, other] = [address(), address()]
+    const statuses: number[] = []
+    for (let sent = 0; sent < 120; sent += 1)
+      statuses.push((await device.ask({}, from(flooding))).status)
+    expect(statuses.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => 200))
+    expect(new Set(statuses.slice(100))).toEqual(new Set([429]))
+    const refused = await device.ask({}, from(flooding))
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
+    // What somebody puts before the address that the proxy adds is not believed.
+    expect((await device.ask({}, from(`${other}, ${flooding}`))).status).toBe(429)
+    expect((await device.ask({}, from(other))).status).toBe(200)
+    server.advance(60)
+    expect((await device.ask({}, from(flooding))).status).toBe(200)
+    if (isOnNodes) return
+    const rows = async () =>
+      Number((await server.query('select count(*) as n from oauth2server_transient'))[0]?.n)
+    expect(await rows()).toBeLessThan(250)
+    server.advance(2_000)
+    await server.server.sweep()
+    expect(await rows()).toBe(0)
+  })
+
+  test('a scope list of 10 kB and an unknown client', async () => {
+    const scope = Array.from({ length: 1_000 }, (_, index) => `scope:${index}`).join(' ')
+    expect(refusal(await pub.ask({ scope }))).toBe('400 invalid_scope')
+    const nobody = new Device(app, { clientId: 'nobody', clientSecret: '' }, false)
+    expect(refusal(await nobody.ask({ scope }))).toBe('401 invalid_client')
+  })
+
+  // Functions cannot be sent to other processes: such a server is one node.
+  test('a user code that is taken is drawn again', async () => {
+    let isPoor = false
+    let draws = 0
+    await using poor = await start({
+      // Eight letters are drawn with 24 bytes: the first two times the same.
+      random: (bytes) => {
+        const random = crypto.getRandomValues(new Uint8Array(bytes))
+        if (!isPoor || bytes !== 24) return random
+        draws += 1
+        return draws < 3 ? new Uint8Array(bytes) : random
+      },
+    })
+    const { server } = poor
+    const device = await Device.register(server)
+    isPoor = true
+    const [first, second] = [await device.codes(), await device.codes()]
+    expect([first.user_code, draws]).toEqual(['BBBB-BBBB', 3])
+    expect(second.user_code).not.toBe(first.user_code)
+    await decideOn(server, await somebody(server), second)
+    expect(refusal(await device.poll(first))).toBe('400 authorization_pending')
+    expect((await device.poll(second)).status).toBe(200)
+  })
+})

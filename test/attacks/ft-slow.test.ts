@@ -1,0 +1,734 @@
+import { randomInt } from 'node:crypto'
+import { connect, createServer, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { digestOf } from '../../src/crypto/digest.ts'
+import { Device } from '../support/device.ts'
+import { newKey, proofBy } from '../support/dpop.ts'
+import { call, kinds, type Outcome, post } from '../support/load.ts'
+import { lacks } from '../support/needs.ts'
+import {
+  type Answer,
+  type Cluster,
+  type Form,
+  furnish,
+  type Node,
+  openRecords,
+  ping,
+  prepare,
+  query,
+  send,
+  startNode,
+} from '../support/nodes.ts'
+import { type OwnPostgres, startPostgres } from '../support/own-postgres.ts'
+import { makeDatabase } from '../support/postgres.ts'
+import { temporaryFolder } from '../support/processes.ts'
+import { newCable, type OwnRedis, startRedis } from '../support/redis.ts'
+import type { TestServer } from '../support/server.ts'
+import { browser } from '../support/session.ts'
+import { type Site, startSite } from '../support/site.ts'
+import { figures, isPutOff, settle, startTraffic, succeeded } from '../support/traffic.ts'
+import { UserAgent } from '../support/user-agent.ts'
+
+const issuer = 'http://localhost:8080'
+/** Milliseconds: dozens of restarts take their time on a busy machine. */
+const timeout = 300_000
+
+type Rows = readonly Readonly<Record<string, unknown>>[]
+
+/** A lost answer may be asked for again for as long as an outage lasts, and a code waits as long. */
+const patient = {
+  OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '600',
+  OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
+}
+
+/** Asks again where the node puts it off: the database may still be busy with what the dead one left. */
+const sendUntilServed = async (form: Form): Promise<Answer> => {
+  const answer = await send(form)
+  if (answer.status !== 503) return answer
+  await delay(500)
+  return sendUntilServed(form)
+}
+
+/** The answer, or undefined where it was lost. */
+const received = (sent: Promise<Answer>): Promise<Answer | undefined> => sent.catch(() => undefined)
+
+/** Where nodes keep what they know. */
+interface Kept extends AsyncDisposable {
+  readonly cluster: Cluster
+  ask(sql: string): Promise<Rows>
+  expectIntact(): Promise<void>
+}
+
+const inSqlite = async (): Promise<Kept> => {
+  const folder = await temporaryFolder()
+  const ask = async (sql: string): Promise<Rows> => query(folder.path, sql)
+  return {
+    cluster: { data: folder.path, issuer, env: patient },
+    ask,
+    async expectIntact() {
+      expect(await ask('pragma integrity_check')).toEqual([{ integrity_check: 'ok' }])
+      expect(await ask('pragma foreign_key_check')).toEqual([])
+    },
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  }
+}
+
+const inPostgres = async (): Promise<Kept> => {
+  const [folder, database] = await Promise.all([temporaryFolder(), makeDatabase()])
+  return {
+    cluster: { data: folder.path, issuer, env: { ...patient, DATABASE_URL: database.url } },
+    ask: (sql) => database.query(sql),
+    expectIntact: async () => undefined,
+    async [Symbol.asyncDispose]() {
+      await database.drop()
+      await folder[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const databases = [
+  { name: 'SQLite', keep: inSqlite, isLacking: false },
+  { name: 'PostgreSQL', keep: inPostgres, isLacking: await lacks('postgres') },
+]
+
+describe.each(databases)(
+  'FT-01 kill -9 around code exchange, on $name',
+  ({ name, keep, isLacking }) => {
+    const untouched = '0 0 0'
+    const redeemed = '1 1 0'
+    const revoked = '1 0 1'
+
+    /** The program of one node that is killed and started again, and what a client finds then. */
+    const inPlace = async ({ cluster, ask, expectIntact }: Kept) => {
+      const records = await openRecords(cluster)
+      const { client } = await furnish(records, { allowedScopes: ['notes:read'] })
+      await records.close()
+      /** Families, their tokens, and how many are revoked. */
+      const familyOf = async (code: string) => {
+        const [row] = await ask(
+          `select count(distinct a.id) as families, count(t.id) as tokens, count(a.revoked_at) as revoked
+         from oauth2server_authorization a left join oauth2server_token t on t.authorization_id = a.id
+         where a.code_digest = '${digestOf('authorization_code', code)}'`,
+        )
+        return [row?.families, row?.tokens, row?.revoked].map(Number).join(' ')
+      }
+      /** I1 and I2 of a code, once its node is there again. */
+      const endOf = async (node: Node, code: string, answer: Answer | undefined) => {
+        await expectIntact()
+        const family = await familyOf(code)
+        // Spent, and its tokens are there; or neither.
+        expect([untouched, redeemed]).toContain(family)
+        if (answer) {
+          expect([answer.status, family]).toEqual([200, redeemed])
+          expect(await ping(node, answer.body.access_token)).toBe(200)
+          return 'answered'
+        }
+        const retry = await sendUntilServed(client.redemption(node, code))
+        if (family === untouched) {
+          expect([retry.status, await familyOf(code)]).toEqual([200, redeemed])
+          expect(await ping(node, retry.body.access_token)).toBe(200)
+          return 'untouched'
+        }
+        // The answer was lost; who proves everything again looks like a thief, and ends the orphan.
+        expect([retry.status, retry.body.error]).toEqual([400, 'invalid_grant'])
+        expect(await familyOf(code)).toBe(revoked)
+        return 'orphan'
+      }
+      return { client, agent: new UserAgent(), endOf }
+    }
+
+    test.skipIf(isLacking)(
+      'I1, I2: 300 exchanges, of which many are under way',
+      { timeout },
+      async () => {
+        const [rounds, atOnce] = [10, 30]
+        await using kept = await keep()
+        const { client, agent, endOf } = await inPlace(kept)
+        const ends: Record<string, number> = {}
+        let node = await startNode(kept.cluster)
+        try {
+          for (let round = 0; round < rounds; round += 1) {
+            const codes: string[] = []
+            for (let made = 0; made < atOnce; made += 1) codes.push(await client.code(node, agent))
+            const begun = await Promise.all(
+              codes.map((code) => prepare(client.redemption(node, code))),
+            )
+            // At a moment when some are answered, some are written, and some have just begun.
+            const enough = randomInt(1, atOnce)
+            let answered = 0
+            const victim = node
+            const answers = begun.map(async ({ finish }) => {
+              const answer = await received(finish())
+              answered += answer ? 1 : 0
+              if (answered === enough) victim.program.kill('SIGKILL')
+              return answer
+            })
+            await victim.program.exited
+            const came = await Promise.all(answers)
+            node = await startNode(kept.cluster)
+            for (const [index, code] of codes.entries()) {
+              const end = await endOf(node, code, came[index])
+              ends[end] = (ends[end] ?? 0) + 1
+            }
+          }
+        } finally {
+          await node.program.crash()
+        }
+        console.log(`killed around ${rounds * atOnce} codes on ${name}:`, ends)
+        const [all] = await kept.ask(
+          'select count(*) as n, count(distinct code_digest) as codes from oauth2server_authorization',
+        )
+        expect([Number(all?.n), Number(all?.codes)]).toEqual([rounds * atOnce, rounds * atOnce])
+      },
+    )
+
+    test.skipIf(isLacking)(
+      'I2: before and after every write of the commit, and after it',
+      { timeout },
+      async () => {
+        await using kept = await keep()
+        const { client, agent, endOf } = await inPlace(kept)
+        const moments = [
+          'before transaction',
+          'before authorizations.insertOnce',
+          'after authorizations.insertOnce',
+          'before tokens.insert',
+          'after tokens.insert',
+          'after transaction',
+        ]
+        const ends: string[] = []
+        let node = await startNode(kept.cluster)
+        try {
+          for (const at of moments) {
+            const code = await client.code(node, agent)
+            await node.order({ at, does: 'kill' })
+            expect(await received(send(client.redemption(node, code)))).toBeUndefined()
+            expect((await node.program.exited).signal).toBe('SIGKILL')
+            node = await startNode(kept.cluster)
+            ends.push(await endOf(node, code, undefined))
+            const fresh = await client.code(node, agent)
+            expect((await sendUntilServed(client.redemption(node, fresh))).status).toBe(200)
+          }
+        } finally {
+          await node.program.crash()
+        }
+        expect(ends).toEqual(
+          moments.map((at) => (at === 'after transaction' ? 'orphan' : 'untouched')),
+        )
+      },
+    )
+  },
+)
+
+const withoutPostgres = await lacks('postgres programs')
+
+describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
+  let postgres: OwnPostgres
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres?.[Symbol.asyncDispose]())
+
+  /** Milliseconds after the end of the outage in which errors may still be answered. */
+  const limit = 6_000
+
+  /** Load before, while and after something happens; then everything that must hold. */
+  const duringLoad = async (site: Site, happens: () => Promise<void>) => {
+    const pids = site.nodes.map(({ program }) => program.pid)
+    const traffic = await startTraffic(site)
+    await traffic.flow(1_000)
+    await happens()
+    const recovered = performance.now()
+    await traffic.flow(limit + 500)
+    const aftermath = await traffic.stop()
+    const happened = figures(traffic.samples, recovered)
+    const settled = await settle(site, aftermath)
+    console.log('FT-03:', happened, settled)
+    // Put off and nothing else: no verdict, no 500, nobody left hanging.
+    const wrong = traffic.samples.filter((sample) => !succeeded(sample) && !isPutOff(sample))
+    expect(kinds(wrong)).toEqual({})
+    expect(happened.recovery).toBeLessThanOrEqual(limit)
+    expect(happened.slowest).toBeLessThan(8_000)
+    // By itself: the processes are those that there were.
+    expect(site.nodes.map(({ program }) => [program.pid, program.exit])).toEqual(
+      pids.map((pid) => [pid, undefined]),
+    )
+    expect(settled.tokens).toEqual({ 200: aftermath.tokens.length })
+    expect([settled.families, settled.doubled]).toEqual([settled.redeemed, 0])
+    for (const kind of Object.keys(settled.retried))
+      expect(['unspent: 200 ok', 'spent: 400 invalid_grant']).toContain(kind)
+    return happened
+  }
+  const newSite = async () =>
+    startSite({ count: 2, env: patient, database: await makeDatabase(postgres.url) })
+
+  const endAll =
+    'select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
+
+  test('restarted at once, and every backend terminated again and again', { timeout }, async () => {
+    await using site = await newSite()
+    const happened = await duringLoad(site, async () => {
+      await postgres.stop('immediate')
+      await delay(1_000)
+      await postgres.start()
+      for (let times = 0; times < 5; times += 1) {
+        await site.database.query(endAll)
+        await delay(200)
+      }
+    })
+    expect(happened.failed).toBeGreaterThan(0)
+  })
+
+  test('read-only for a while, as a replica is before it is promoted', { timeout }, async () => {
+    await using site = await newSite()
+    const [row] = await site.database.query('select current_database() as name')
+    const setting = `alter database ${row?.name} set default_transaction_read_only`
+    const happened = await duringLoad(site, async () => {
+      await site.database.query(`${setting} = on`)
+      await site.database.query(endAll)
+      await delay(2_000)
+      await site.database.query(`begin read write; ${setting} = off; commit`)
+      await site.database.query(endAll)
+    })
+    expect(happened.failed).toBeGreaterThan(0)
+  })
+
+  test('a lock on every client for 8 s: no connection is left, and who waits is put off', {
+    timeout,
+  }, async () => {
+    await using site = await newSite()
+    const happened = await duringLoad(site, async () => {
+      await site.database.query(
+        'begin; lock table oauth2server_client in access exclusive mode; select pg_sleep(8); commit',
+      )
+    })
+    expect(happened.kinds).toHaveProperty('503 temporarily_unavailable')
+  })
+
+  test('a commit whose acknowledgement is lost is not repeated blindly', { timeout }, async () => {
+    const database = await makeDatabase(postgres.url)
+    await using deaf = await deafCable(postgres.port)
+    const through = Object.assign(new URL(database.url), { port: String(deaf.port) }).href
+    await using site = await startSite({
+      count: 2,
+      env: patient,
+      database,
+      envOf: (index) => (index === 0 ? { DATABASE_URL: through } : {}),
+    })
+    const { client, agent } = site
+    const [first, second] = [site.node(0), site.node(1)]
+    // The last thing before the commit, of all that a redemption does.
+    const learnt = await client.code(second, agent)
+    await first.order()
+    await post(client.redemption(first, learnt))
+    const done = await first.order()
+    const last = done[done.lastIndexOf('after transaction') - 1] ?? ''
+    const time = done.filter((operation) => operation === last).length
+    expect(last).toMatch(/^after /)
+    const code = await client.code(second, agent)
+    await first.order({ at: last, does: 'pause', milliseconds: 1_000, time })
+    const sent = post(client.redemption(first, code))
+    await delay(500)
+    // What it says from now on is heard, and it hears nothing: the commit among it.
+    deaf.stopAnswers()
+    const outcome = await sent
+    expect(isPutOff(outcome)).toBe(true)
+    expect(outcome.ended - outcome.began).toBeLessThan(8_000)
+    const familyOf = async () => {
+      const rows = await database.query(
+        `select a.revoked_at is not null as revoked, count(t.id)::int as tokens
+         from oauth2server_authorization a left join oauth2server_token t on t.authorization_id = a.id
+         where a.code_digest = $1 group by a.id`,
+        [digestOf('authorization_code', code)],
+      )
+      return rows
+    }
+    // Committed, or not at all; and in no case twice.
+    expect([[], [{ revoked: false, tokens: 1 }]]).toContainEqual(await familyOf())
+    const wasCommitted = (await familyOf()).length === 1
+    const retry = await post(client.redemption(second, code))
+    if (wasCommitted) {
+      expect([retry.status, retry.error]).toEqual([400, 'invalid_grant'])
+      expect(await familyOf()).toEqual([{ revoked: true, tokens: 0 }])
+    } else {
+      expect(retry.status).toBe(200)
+      expect(await familyOf()).toEqual([{ revoked: false, tokens: 1 }])
+    }
+    expect(wasCommitted).toBe(true)
+  })
+})
+
+/** Stands between a node and its database: what the node sends arrives, and what it is answered can be lost. */
+const deafCable = async (to: number) => {
+  const ends = new Set<Socket>()
+  let isDeaf = false
+  const server = createServer((near) => {
+    const far = connect(to, '127.0.0.1')
+    for (const end of [near, far]) {
+      ends.add(end)
+      end.on('error', () => undefined)
+    }
+    near.pipe(far)
+    far.on('data', (bytes) => {
+      if (!isDeaf) near.write(bytes)
+    })
+    near.once('close', () => far.destroy())
+    far.once('close', () => near.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address ? address.port : 0,
+    stopAnswers() {
+      isDeaf = true
+    },
+    async [Symbol.asyncDispose]() {
+      for (const end of ends) end.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+const withoutServices = (await lacks('postgres')) || (await lacks('redis'))
+
+describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
+  let redis: OwnRedis
+  let site: Site
+  beforeAll(async () => {
+    redis = await startRedis()
+    site = await startSite({
+      count: 2,
+      redisUrl: redis.url,
+      env: { ...patient, OAUTH2SERVER_DEVICE_AUTHORIZATION: 'true' },
+    })
+  })
+  afterAll(async () => {
+    await site?.[Symbol.asyncDispose]()
+    await redis?.[Symbol.asyncDispose]()
+  })
+
+  const bearer = (token: unknown) => ({ authorization: `Bearer ${token}` })
+  const look = ({ url }: Node, token: unknown): Promise<Outcome> =>
+    call({ url: `${url}/oauth/ping`, headers: bearer(token) })
+  const took = ({ began, ended }: Outcome): number => ended - began
+  /** Milliseconds for anybody, whatever Redis does: two seconds, and the machine's own time. */
+  const longest = 3_000
+  const ready = async () => {
+    for (const { url } of site.nodes) {
+      const isReady = async () => expect((await fetch(`${url}/health/ready`)).status).toBe(200)
+      await vi.waitFor(isReady, { timeout: 15_000, interval: 100 })
+    }
+  }
+
+  interface Outage {
+    readonly begin: () => Promise<unknown>
+    readonly end: () => Promise<unknown>
+  }
+  const outages: Record<
+    string,
+    () => Promise<Outage & { readonly of: Site; close(): Promise<void> }>
+  > = {
+    stopped: async () => ({
+      of: site,
+      begin: () => redis.stop(),
+      end: () => redis.start(),
+      close: async () => undefined,
+    }),
+    'silent for seconds': async () => ({
+      of: site,
+      begin: async () => redis.pause(),
+      end: async () => redis.resume(),
+      close: async () => undefined,
+    }),
+    'cut off without a word': async () => {
+      const cable = await newCable(redis.port)
+      const redisUrl = `redis://127.0.0.1:${cable.port}`
+      const of = await startSite({ count: 2, redisUrl, env: patient })
+      return {
+        of,
+        begin: async () => cable.cut(),
+        end: async () => cable.mend(),
+        async close() {
+          await of[Symbol.asyncDispose]()
+          await cable[Symbol.asyncDispose]()
+        },
+      }
+    },
+  }
+
+  test.each(Object.keys(outages))(
+    '%s: put off within two seconds, nothing spent, and well again by itself',
+    { timeout },
+    async (name) => {
+      const make = outages[name]
+      if (!make) throw new Error(name)
+      const { of, begin, end, close } = await make()
+      try {
+        const { client, agent } = of
+        const [a, b] = [of.node(0), of.node(1)]
+        const tokens = await client.tokens(a, agent)
+        const codes = [await client.code(a, agent), await client.code(b, agent)]
+        const headers = {
+          'user-agent': browser,
+          cookie: await agent.jar.getCookieString('http://localhost'),
+        }
+        await begin()
+        const [first = '', second = ''] = codes
+        const answers = [
+          await post(client.redemption(a, first)),
+          await post(client.redemption(b, second)),
+          await call({ url: client.authorizeUrl(a), headers }),
+          await post(client.redemption(a, second)),
+        ]
+        for (const answer of answers) {
+          expect(isPutOff(answer), `${answer.status} ${answer.error}`).toBe(true)
+          expect(took(answer)).toBeLessThan(longest)
+        }
+        // What is kept in SQL does not miss it.
+        for (const node of [a, b]) {
+          const seen = await look(node, tokens.access_token)
+          expect([seen.status, took(seen) < longest]).toEqual([200, true])
+          expect((await post(client.form(node, { grant_type: 'client_credentials' }))).status).toBe(
+            200,
+          )
+        }
+        const refreshed = await post(client.refreshing(b, tokens.refresh_token))
+        expect(refreshed.status).toBe(200)
+        await end()
+        await vi.waitFor(
+          async () => {
+            for (const { url } of of.nodes)
+              expect((await fetch(`${url}/health/ready`)).status).toBe(200)
+          },
+          { timeout: 15_000, interval: 100 },
+        )
+        if (name === 'stopped') {
+          // This Redis keeps nothing: what it forgot is spent.
+          for (const code of codes)
+            expect((await post(client.redemption(b, code))).error).toBe('invalid_grant')
+        } else
+          for (const code of codes)
+            expect((await post(client.redemption(b, code))).status).toBe(200)
+        expect((await post(client.redemption(a, await client.code(b, agent)))).status).toBe(200)
+        expect((await look(a, refreshed.body.access_token)).status).toBe(200)
+      } finally {
+        await close()
+      }
+    },
+  )
+
+  test('full: it gives what it has, and what would be new is put off', { timeout }, async () => {
+    await ready()
+    const { client } = site
+    const agent = new UserAgent({ 'user-agent': browser })
+    const [a, b] = [site.node(0), site.node(1)]
+    const { access_token } = await client.tokens(a, agent)
+    const code = await client.code(a, agent)
+    const cookie = await agent.jar.getCookieString('http://localhost')
+    const headers = { 'user-agent': browser, cookie }
+    await redis.command('config', 'set', 'maxmemory', '1')
+    try {
+      for (const node of [a, b]) {
+        const asked = await call({ url: client.authorizeUrl(node), headers })
+        expect([isPutOff(asked), took(asked) < longest]).toEqual([true, true])
+        expect((await look(node, access_token)).status).toBe(200)
+      }
+      const redeemed = await post(client.redemption(b, code))
+      expect(redeemed.status === 200 || isPutOff(redeemed)).toBe(true)
+    } finally {
+      await redis.command('config', 'set', 'maxmemory', '0')
+    }
+    expect((await post(client.redemption(a, await client.code(b, agent)))).status).toBe(200)
+  })
+
+  test('FLUSHALL: nothing that was spent, revoked or rotated comes back', { timeout }, async () => {
+    await ready()
+    const { client, records, user } = site
+    const agent = new UserAgent({ 'user-agent': browser })
+    const [a, b] = [site.node(0), site.node(1)]
+    const used = await client.code(a, agent)
+    const fromUsed = await send(client.redemption(a, used))
+    expect(fromUsed.status).toBe(200)
+    const unused = await client.code(a, agent)
+    const revoked = await client.tokens(a, agent)
+    await call({
+      url: `${a.url}/oauth/revoke`,
+      headers: { authorization: client.form(a, {}).authorization },
+      fields: { token: String(revoked.access_token) },
+    })
+    const family = await client.tokens(a, agent)
+    const next = await send(client.refreshing(a, family.refresh_token))
+    expect((await send(client.refreshing(a, next.body.refresh_token))).status).toBe(200)
+    const pushed = await call({
+      url: `${a.url}/oauth/par`,
+      headers: { authorization: client.form(a, {}).authorization },
+      fields: Object.fromEntries(new URL(client.authorizeUrl(a)).searchParams),
+    })
+    expect(pushed.status).toBe(201)
+    const { clientId: client_id } = client
+    const reference = new URLSearchParams({
+      client_id,
+      request_uri: String(pushed.body.request_uri),
+    })
+    const opened = await agent.fetch(`${a.url}/oauth/authorize?${reference}`)
+    expect(opened.headers.get('location')).toContain('code=')
+    const registered = await records.clients.create({
+      name: 'Device',
+      userId: user.id,
+      redirectUris: [],
+      isConfidential: false,
+    })
+    const asDevice = { clientId: registered.client.clientId, clientSecret: '' }
+    const device = new Device({ issuer: a.url } as TestServer, asDevice, false)
+    const codes = await device.codes()
+    expect((await device.poll(codes)).body.error).toBe('authorization_pending')
+
+    await redis.command('flushall')
+
+    for (const node of [b, a]) {
+      const again = await post(client.redemption(node, used))
+      expect([again.status, again.error]).toEqual([400, 'invalid_grant'])
+      // Full proof for a spent code is a replay, which SQL still knows.
+      expect((await look(node, fromUsed.body.access_token)).status).toBe(401)
+      expect((await post(client.redemption(node, unused))).error).toBe('invalid_grant')
+      expect((await look(node, revoked.access_token)).status).toBe(401)
+      expect((await post(client.refreshing(node, revoked.refresh_token))).error).toBe(
+        'invalid_grant',
+      )
+      expect((await post(client.refreshing(node, family.refresh_token))).error).toBe(
+        'invalid_grant',
+      )
+      const late = await agent.fetch(`${node.url}/oauth/authorize?${reference}`)
+      expect(late.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
+      // With the counter of wrong user codes goes every code that could be guessed.
+      expect((await device.poll(codes, {}, { issuer: node.url })).body.error).toBe('invalid_grant')
+    }
+    // Sessions and consents are in SQL.
+    const asked = await agent.fetch(client.authorizeUrl(b))
+    expect(asked.headers.get('location')).toContain('code=')
+  })
+
+  // Only Redis knows which proofs were used: what it forgot it cannot refuse, so their age alone ends them.
+  test('FLUSHALL: a used DPoP proof spends nothing twice, and is too old after five minutes', {
+    timeout,
+  }, async () => {
+    const { client, cluster } = site
+    const agent = new UserAgent({ 'user-agent': browser })
+    const [a, b] = [site.node(0), site.node(1)]
+    const key = await newKey()
+    const app = { issuer: cluster.issuer, now: () => Date.now() }
+    const code = await client.code(a, agent)
+    const dpop = await proofBy(key, { app })
+    const redeem = ({ url }: Node, proof: string) =>
+      call({
+        url: `${url}/oauth/token`,
+        headers: { authorization: client.form(a, {}).authorization, dpop: proof },
+        fields: client.redemption(a, code).fields as Record<string, string>,
+      })
+    expect((await redeem(a, dpop)).status).toBe(200)
+    const old = await proofBy(
+      key,
+      { app },
+      { claims: { iat: Math.floor(Date.now() / 1000) - 301 } },
+    )
+    await redis.command('flushall')
+    expect((await redeem(b, dpop)).error).toBe('invalid_grant')
+    const machine = { grant_type: 'client_credentials' }
+    const { authorization } = client.form(b, {})
+    const late = await call({
+      url: `${b.url}/oauth/token`,
+      headers: { authorization, dpop: old },
+      fields: machine,
+    })
+    expect([late.status, late.error]).toEqual([400, 'invalid_dpop_proof'])
+  })
+})
+
+describe('FT-09 Shutdown', () => {
+  const furnished = async () => {
+    const folder = await temporaryFolder()
+    const cluster: Cluster = { data: folder.path, issuer }
+    const records = await openRecords(cluster)
+    const { client } = await furnish(records, { defaultScopes: ['notes:read'] })
+    await records.close()
+    return { cluster, client, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() }
+  }
+
+  test('SIGTERM under load: what was begun is answered, then the process exits with 0, and nothing is lost', {
+    timeout,
+  }, async () => {
+    await using it = await furnished()
+    const { client, cluster } = it
+    await using node = await startNode(cluster)
+    const tokens: string[] = []
+    const outcomes: Outcome[] = []
+    let isOver = false
+    const worker = async () => {
+      while (!isOver) {
+        const form = client.form(node, { grant_type: 'client_credentials' })
+        const outcome = await post(form, { isAlone: true })
+        outcomes.push(outcome)
+        if (outcome.status === 200) tokens.push(String(outcome.body.access_token))
+        if (outcome.status === 'cut') await delay(5)
+      }
+    }
+    const workers = Array.from({ length: 12 }, worker)
+    await delay(1_000)
+    // One that is still in the middle when the signal comes.
+    const code = await client.code(node, new UserAgent())
+    await node.order({
+      at: 'before authorizations.insertOnce',
+      does: 'pause',
+      milliseconds: 1_500,
+    })
+    const paused = post(client.redemption(node, code), { isAlone: true })
+    await delay(100)
+    const signalled = performance.now()
+    node.program.kill('SIGTERM')
+    expect(await node.program.exited).toEqual({ code: 0, signal: null })
+    isOver = true
+    await Promise.all(workers)
+    expect(outcomes.filter(({ status }) => status === 200).length).toBeGreaterThan(10)
+    for (const { status, ended } of outcomes.filter((one) => one.status !== 200)) {
+      expect(['cut', 503]).toContain(status)
+      // Refused by a process that is going, or gone; nobody before.
+      expect(ended).toBeGreaterThan(signalled - 50)
+    }
+    const last = await paused
+    expect(last.status).toBe(200)
+    tokens.push(String(last.body.access_token))
+    expect(node.program.stderr).not.toMatch(/unhandled|uncaught|"request\.failed"/i)
+
+    await using again = await startNode(cluster)
+    const statuses = new Set<number>()
+    for (const token of tokens) statuses.add(await ping(again, token))
+    expect(statuses).toEqual(new Set([200]))
+    const [row] = query(cluster.data, 'select count(*) as n from oauth2server_token')
+    expect(row).toEqual({ n: tokens.length })
+  })
+
+  test('a reader that never reads holds up neither the others nor, for long, the end', {
+    timeout,
+  }, async () => {
+    await using it = await furnished()
+    await using node = await startNode(it.cluster)
+    const deaf = Array.from({ length: 10 }, () => {
+      const socket = connect(node.port, '127.0.0.1')
+      socket.on('error', () => undefined).pause()
+      const one = 'GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'
+      socket.write(one.repeat(20))
+      return socket
+    })
+    await delay(1_000)
+    const began = performance.now()
+    const form = it.client.form(node, { grant_type: 'client_credentials' })
+    expect((await post(form)).status).toBe(200)
+    expect(performance.now() - began).toBeLessThan(5_000)
+    const signalled = performance.now()
+    expect(await node.program.stop()).toEqual({ code: 0, signal: null })
+    expect(performance.now() - signalled).toBeLessThan(20_000)
+    for (const socket of deaf) socket.destroy()
+    expect(node.program.stderr).not.toMatch(/unhandled|uncaught|"request\.failed"/i)
+  })
+})

@@ -1,0 +1,592 @@
+import { StoreUnavailable } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { basicOf } from '../support/form.ts'
+import type { TestOptions } from '../support/server.ts'
+import {
+  type Answer,
+  type AttackClient,
+  type AttackServer,
+  type ClientName,
+  expectBearer,
+  expectJson,
+  formOf,
+  isOnNodes,
+  type Over,
+  scopes,
+  startAttackServer,
+} from './support/attack-server.ts'
+
+const { r, w } = scopes
+/** Also in the project `nodes`, where each request meets another process. */
+let attack: AttackServer
+beforeAll(async () => {
+  attack = await startAttackServer()
+})
+afterAll(() => attack.close())
+
+/** What has a function among its options is one process everywhere: three more would take their time to start. */
+const oneProcess: TestOptions = { aroundStore: (_, run) => run() }
+
+interface Sending {
+  readonly headers?: Record<string, string>
+  readonly server?: AttackServer
+  /** A body in place of the form. */
+  readonly body?: string
+}
+
+const send = (
+  path: string,
+  fields: Over,
+  { headers = {}, server = attack, body = formOf(fields) }: Sending = {},
+): Promise<Answer> =>
+  server.request(path, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+  })
+
+const as = (client: ClientName | AttackClient, server = attack): Record<string, string> =>
+  basicOf(typeof client === 'string' ? server.clients[client] : client)
+
+const introspect = (
+  token: string,
+  client: ClientName | AttackClient = 'conf',
+  more: Over = {},
+): Promise<Answer> => send('/oauth/introspect', { token, ...more }, { headers: as(client) })
+
+const revoke = (
+  token: string,
+  client: ClientName | AttackClient = 'conf',
+  more: Over = {},
+): Promise<Answer> => send('/oauth/revoke', { token, ...more }, { headers: as(client) })
+
+/** By its id alone, as a public client does. */
+const revokeAsPublic = (token: string): Promise<Answer> =>
+  send('/oauth/revoke', { token, client_id: attack.clients.pub.clientId })
+
+const machine = async (client: ClientName | AttackClient = 'm2m'): Promise<string> =>
+  String((await attack.token({ grant_type: 'client_credentials' }, { client })).body.access_token)
+
+const expectInactive = ({ status, headers, body, text }: Answer): void => {
+  expect([status, body], text).toEqual([200, { active: false }])
+  expect(headers.get('cache-control')).toBe('no-store')
+  expect(headers.get('content-type')).toMatch(/^application\/json\b/)
+}
+const expectDone = ({ status, headers, body }: Answer): void => {
+  expect([status, body]).toEqual([200, {}])
+  expect(headers.get('cache-control')).toBe('no-store')
+}
+/** As often as there are nodes, so that each is asked. */
+const times = [1, 2, 3] as const
+const expectLives = async (token: string, lives = true): Promise<void> => {
+  for (const _ of times) {
+    const answer = await attack.ping(token)
+    if (lives) expect(answer.status).toBe(200)
+    else expectBearer(answer, 'invalid_token')
+  }
+}
+
+describe('IR-01 Introspection needs an authorised caller', () => {
+  test.each<[string, (token: string) => Promise<Answer>]>([
+    ['nobody', (token) => send('/oauth/introspect', { token })],
+    [
+      'a confidential client by its id alone',
+      (token) => send('/oauth/introspect', { token, client_id: attack.clients.conf.clientId }),
+    ],
+    [
+      'a public client by its id',
+      (token) => send('/oauth/introspect', { token, client_id: attack.clients.pub.clientId }),
+    ],
+    [
+      'a public client with its useless secret',
+      (token) => send('/oauth/introspect', { token }, { headers: as('pub') }),
+    ],
+    [
+      'a wrong secret',
+      (token) =>
+        introspect(token, {
+          ...attack.clients.conf,
+          clientSecret: attack.clients.conf2.clientSecret,
+        }),
+    ],
+    ['an empty secret', (token) => introspect(token, { ...attack.clients.conf, clientSecret: '' })],
+    [
+      'an unknown client',
+      (token) => introspect(token, { ...attack.clients.conf, clientId: 'nope' }),
+    ],
+    [
+      'the holder of a token',
+      (token) =>
+        send('/oauth/introspect', { token }, { headers: { authorization: `Bearer ${token}` } }),
+    ],
+    [
+      'a signed-in user',
+      async (token) => {
+        const { agent } = await attack.browser('a')
+        return attack.request('/oauth/introspect', {
+          agent,
+          method: 'POST',
+          body: new URLSearchParams({ token }),
+        })
+      },
+    ],
+    [
+      'a secret in the query',
+      (token) => {
+        const { clientId, clientSecret } = attack.clients.conf
+        const query = formOf({ client_id: clientId, client_secret: clientSecret })
+        return send(`/oauth/introspect?${query}`, { token })
+      },
+    ],
+  ])('%s: 401', async (_, ask) => {
+    // Whether the token is there or not.
+    for (const token of [(await attack.grant()).accessToken, 'unknown']) {
+      const answer = await ask(token)
+      expectJson(answer, 401, 'invalid_client')
+      expect(answer.text).not.toContain('active')
+    }
+  })
+
+  test('a public client learns nothing of its own tokens either', async () => {
+    const redirect_uri = 'http://127.0.0.1/cb'
+    const { accessToken } = await attack.grant({ redirect_uri }, { client: 'pub' })
+    const { clientId } = attack.clients.pub
+    const answer = await send('/oauth/introspect', { token: accessToken, client_id: clientId })
+    expectJson(answer, 401, 'invalid_client')
+  })
+
+  test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('%s: 405', async (method) => {
+    const { accessToken } = await attack.grant()
+    const answer = await attack.request(`/oauth/introspect?token=${accessToken}`, {
+      method,
+      headers: as('conf'),
+    })
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
+    expect(answer.text).not.toContain('active')
+  })
+
+  test('a token in the query is not read', async () => {
+    const { accessToken } = await attack.grant()
+    const headers = as('conf')
+    const answer = await send(`/oauth/introspect?token=${accessToken}`, {}, { headers })
+    expectJson(answer, 400, 'invalid_request')
+    const json = await send(
+      '/oauth/introspect',
+      {},
+      {
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ token: accessToken }),
+      },
+    )
+    expectJson(json, 400, 'invalid_request')
+  })
+})
+
+describe('IR-02 Inactive means only active:false', () => {
+  test.each<[string, () => Promise<string>]>([
+    ['unknown', async () => 'unknown'],
+    ['NUL', async () => '\0'],
+    ['SQL', async () => "' or 1=1 --"],
+    ['a JWT of nobody', async () => 'a.b.c'],
+    ['60 kB', async () => 'x'.repeat(60_000)],
+    ['a code', () => attack.code()],
+    ['a client secret', async () => attack.clients.conf.clientSecret],
+    ['a personal token', async () => (await attack.personalToken()).value],
+    ['the JWT of a session', async () => (await attack.browser('a')).jwt],
+    ["another client's access token", async () => (await foreign()).accessToken],
+    ["another client's refresh token", async () => (await foreign()).refreshToken],
+    ["another client's own token", () => machine()],
+    ['with a letter less', async () => (await attack.grant()).accessToken.slice(0, -1)],
+    [
+      'revoked',
+      async () => {
+        const { accessToken, refreshToken } = await attack.grant()
+        await revoke(refreshToken)
+        return accessToken
+      },
+    ],
+    [
+      'a revoked refresh token',
+      async () => {
+        const { refreshToken } = await attack.grant()
+        await revoke(refreshToken)
+        return refreshToken
+      },
+    ],
+    [
+      'an access token that was rotated',
+      async () => {
+        const { accessToken, refreshToken } = await attack.grant()
+        await attack.refresh(refreshToken)
+        return accessToken
+      },
+    ],
+    [
+      'a refresh token that was rotated',
+      async () => {
+        const { refreshToken } = await attack.grant()
+        await attack.refresh(refreshToken)
+        return refreshToken
+      },
+    ],
+  ])('%s', async (_, make) => {
+    const token = await make()
+    for (const token_type_hint of [undefined, 'access_token', 'refresh_token', 'bogus'])
+      expectInactive(await introspect(token, 'conf', { token_type_hint }))
+  })
+
+  const foreign = () => attack.grant({}, { client: 'conf2' })
+
+  test('expired, and of a user who is inactive', async () => {
+    await using other = await startAttackServer({ tokenExpiresIn: 60, ...oneProcess })
+    const { accessToken, refreshToken } = await other.grant()
+    const ask = (token: string) =>
+      send('/oauth/introspect', { token }, { headers: as('conf', other), server: other })
+    const { users } = other.server.server
+    const { id } = other.users.b.user
+    const theirs = await other.grant({}, { as: 'b' })
+    for (const active of [false, true]) {
+      await users.setActive(id, active)
+      for (const token of [theirs.accessToken, theirs.refreshToken])
+        expect((await ask(token)).body.active).toBe(active)
+    }
+    other.server.advance(60)
+    expectInactive(await ask(accessToken))
+    expect((await ask(refreshToken)).body.active).toBe(true)
+    other.server.advance(2_592_000)
+    expectInactive(await ask(refreshToken))
+  })
+
+  test.each<[string, Over | string]>([
+    ['no token', {}],
+    ['an empty one', { token: '' }],
+    ['two', { token: ['x', 'x'] }],
+    ['token[]', { 'token[]': 'x' }],
+    ['two hints', { token: 'x', token_type_hint: ['access_token', 'access_token'] }],
+  ])('%s: invalid_request, here and at the revocation', async (_, fields) => {
+    for (const path of ['/oauth/introspect', '/oauth/revoke']) {
+      const answer = await send(path, fields as Over, { headers: as('conf') })
+      expectJson(answer, 400, 'invalid_request')
+    }
+  })
+
+  // The proxy before several nodes cannot send on what a node no longer reads.
+  test.each(isOnNodes ? [70_000] : [70_000, 1_000_000])(
+    '%i bytes: 413, here and at the revocation',
+    async (size) => {
+      for (const path of ['/oauth/introspect', '/oauth/revoke']) {
+        const answer = await send(path, { token: 'x'.repeat(size) }, { headers: as('conf') })
+        expect(answer.status).toBe(413)
+      }
+    },
+  )
+
+  test('active: what it is, with an end, and no member more', async () => {
+    const { accessToken, refreshToken } = await attack.grant({ scope: `${r} ${w}` })
+    const { clientId } = attack.clients.conf
+    const now = Math.floor(attack.server.now() / 1000)
+    const common = {
+      active: true,
+      scope: `${r} ${w}`,
+      client_id: clientId,
+      sub: String(attack.users.a.user.id),
+      iss: attack.issuer,
+      aud: attack.issuer,
+      iat: now,
+    }
+    for (const _ of times) {
+      const access = await introspect(accessToken)
+      expect(access.body).toEqual({
+        ...common,
+        token_type: 'Bearer',
+        exp: now + 3_600,
+        jti: expect.stringMatching(/^\d+$/),
+      })
+      expect(access.headers.get('cache-control')).toBe('no-store')
+      const refresh = await introspect(refreshToken, 'conf', { token_type_hint: 'access_token' })
+      expect(refresh.body).toEqual({ ...common, exp: now + 2_592_000 })
+    }
+  })
+
+  test('P-13 the server of a resource learns of tokens for it, and of no others', async () => {
+    const files = 'https://files.example'
+    const introspectionClients: string[] = []
+    await using other = await startAttackServer({
+      resources: [{ resource: files, introspectionClients }],
+      // And here the list can still grow.
+      ...oneProcess,
+    })
+    introspectionClients.push(other.clients.conf2.clientId)
+    const ask = async (token: string, client: ClientName) =>
+      send('/oauth/introspect', { token }, { headers: as(client, other), server: other })
+    const tokenFor = async (resource: string) => (await other.grant({ resource })).accessToken
+    const [there, here] = [await tokenFor(files), await tokenFor(other.issuer)]
+    const personal = await other.personalToken()
+    expect((await ask(there, 'conf2')).body).toMatchObject({ active: true, aud: files })
+    expectInactive(await ask(here, 'conf2'))
+    expectInactive(await ask(personal.value, 'conf2'))
+    expectInactive(await ask(there, 'm2m'))
+    expect((await ask(there, 'conf')).body).toMatchObject({ active: true, aud: files })
+  })
+})
+
+describe('IR-03 Revocation is own-client only and idempotent', () => {
+  test("another client's tokens live, and who asks learns nothing", async () => {
+    const { accessToken, refreshToken } = await attack.grant()
+    const own = await machine()
+    const before = await attack.state()
+    for (const token of [accessToken, refreshToken, own]) {
+      expectDone(await revoke(token, 'conf2'))
+      expectDone(await revokeAsPublic(token))
+      expectDone(await revoke(token, 'evil'))
+    }
+    expect(await attack.state()).toEqual(before)
+    await expectLives(accessToken)
+    await expectLives(own)
+    expect((await attack.refresh(refreshToken)).status).toBe(200)
+  })
+
+  test("a public client's tokens are revoked by whoever has its id and the token: nobody else", async () => {
+    const redirect_uri = 'http://127.0.0.1/cb'
+    const { accessToken, refreshToken } = await attack.grant({ redirect_uri }, { client: 'pub' })
+    expectDone(await revoke(accessToken, 'conf'))
+    await expectLives(accessToken)
+    expectDone(await revokeAsPublic(refreshToken))
+    await expectLives(accessToken, false)
+  })
+
+  test.each([undefined, 'access_token', 'refresh_token', 'bogus', 'x'.repeat(5_000)])(
+    'P-14 either token ends the authorization, whatever the hint: %.20s',
+    async (token_type_hint) => {
+      const [one, two, other] = [await attack.grant(), await attack.grant(), await attack.grant()]
+      expectDone(await revoke(one.accessToken, 'conf', { token_type_hint }))
+      expectDone(await revoke(two.refreshToken, 'conf', { token_type_hint }))
+      for (const { accessToken, refreshToken } of [one, two]) {
+        await expectLives(accessToken, false)
+        expectJson(await attack.refresh(refreshToken), 400, 'invalid_grant')
+      }
+      // P-8
+      await expectLives(other.accessToken)
+    },
+  )
+
+  test('an option narrows it to the access token', async () => {
+    await using alone = await startAttackServer({ revokeAccessTokenAlone: true, ...oneProcess })
+    const { accessToken, refreshToken } = await alone.grant()
+    const by = { headers: as('conf', alone), server: alone }
+    expectDone(await send('/oauth/revoke', { token: accessToken }, by))
+    expectBearer(await alone.ping(accessToken), 'invalid_token')
+    const refreshed = await alone.refresh(refreshToken)
+    expect(refreshed.status).toBe(200)
+    expectDone(await send('/oauth/revoke', { token: String(refreshed.body.refresh_token) }, by))
+    expectBearer(await alone.ping(String(refreshed.body.access_token)), 'invalid_token')
+  })
+
+  test('unknown, twice, at once, rotated: the same answer as a real one', async () => {
+    const { accessToken, refreshToken } = await attack.grant()
+    for (const token of ['unknown', await attack.code(), "' or 1=1 --", 'a.b.c'])
+      expectDone(await revoke(token))
+    const answers = await Promise.all(
+      [refreshToken, accessToken, refreshToken, accessToken].map((token) => revoke(token)),
+    )
+    for (const answer of answers) expectDone(answer)
+    for (const token of [accessToken, refreshToken]) expectDone(await revoke(token))
+    await expectLives(accessToken, false)
+
+    const again = await attack.grant()
+    const { body } = await attack.refresh(again.refreshToken)
+    // An access token that a refresh took away ends nothing any more; the refresh token that was rotated does.
+    expectDone(await revoke(again.accessToken))
+    await expectLives(String(body.access_token))
+    expectDone(await revoke(again.refreshToken, 'conf2'))
+    await expectLives(String(body.access_token))
+    expectDone(await revoke(again.refreshToken))
+    await expectLives(String(body.access_token), false)
+    expectJson(await attack.refresh(String(body.refresh_token)), 400, 'invalid_grant')
+  })
+
+  test('a code is nothing that could be revoked: who has it can redeem it still', async () => {
+    const code = await attack.code()
+    expectDone(await revoke(code))
+    expect((await attack.token({ code })).status).toBe(200)
+  })
+
+  test('a token of client_credentials, and no other of that client', async () => {
+    const [one, other] = [await machine(), await machine()]
+    expectDone(await revoke(one, 'm2m'))
+    await expectLives(one, false)
+    await expectLives(other)
+  })
+
+  test('a personal token is revoked by no client, not by its own', async () => {
+    const { id, value } = await attack.personalToken()
+    expectDone(await revoke(value))
+    expectDone(await revokeAsPublic(value))
+    const [{ client_id } = {}] = await attack.server.query(
+      `select client_id from oauth2server_token where id = ${id}`,
+    )
+    const itself = await send('/oauth/revoke', { token: value, client_id: String(client_id) })
+    expectJson(itself, 401, 'invalid_client')
+    await expectLives(value)
+  })
+
+  test.each<[string, () => Sending]>([
+    ['nobody', () => ({})],
+    ['a wrong secret', () => ({ headers: as({ ...attack.clients.conf, clientSecret: 'wrong' }) })],
+    ['an unknown client', () => ({ headers: as({ ...attack.clients.conf, clientId: 'nope' }) })],
+  ])('%s: 401, and the token lives', async (_, by) => {
+    const { accessToken } = await attack.grant()
+    expectJson(await send('/oauth/revoke', { token: accessToken }, by()), 401, 'invalid_client')
+    await expectLives(accessToken)
+  })
+
+  test.each(['GET', 'HEAD', 'PUT', 'DELETE'])('%s: 405, and the token lives', async (method) => {
+    const { accessToken } = await attack.grant()
+    const answer = await attack.request(`/oauth/revoke?token=${accessToken}`, {
+      method,
+      headers: as('conf'),
+    })
+    expect(answer.status).toBe(405)
+    await expectLives(accessToken)
+  })
+
+  test('a token in the query is not read', async () => {
+    const { accessToken } = await attack.grant()
+    const headers = as('conf')
+    const answer = await send(`/oauth/revoke?token=${accessToken}`, {}, { headers })
+    expectJson(answer, 400, 'invalid_request')
+    await expectLives(accessToken)
+  })
+
+  test('a refresh that is under way leaves nothing alive', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { refreshToken } = await attack.grant()
+      const [refreshed, revoked] = await Promise.all([
+        attack.refresh(refreshToken),
+        revoke(refreshToken),
+      ])
+      expectDone(revoked)
+      if (refreshed.status !== 200) continue
+      await expectLives(String(refreshed.body.access_token), false)
+      expectJson(await attack.refresh(String(refreshed.body.refresh_token)), 400, 'invalid_grant')
+    }
+  })
+})
+
+describe('IR-04 A storage error is not a successful revocation', () => {
+  /** Where the store fails, and whether it does so before or after its work. */
+  let failing: { readonly at: string; readonly when: 'before' | 'after' } | undefined
+  /** One node, wherever this runs: functions cannot be sent to another process. */
+  let failed: AttackServer
+  beforeAll(async () => {
+    failed = await startAttackServer({
+      async aroundStore({ name }, run) {
+        const outage = () => new StoreUnavailable('the disk at /var/lib is full')
+        if (failing?.at === name && failing.when === 'before') throw outage()
+        const result = await run()
+        if (failing?.at === name) throw outage()
+        return result
+      },
+    })
+  })
+  afterAll(() => failed.close())
+
+  const by = () => ({ headers: as('conf', failed), server: failed })
+  const whileFailing = async (
+    given: NonNullable<typeof failing>,
+    token: string,
+    path = '/oauth/revoke',
+  ): Promise<Answer> => {
+    failing = given
+    try {
+      return await send(path, { token }, by())
+    } finally {
+      failing = undefined
+    }
+  }
+  const expectOutage = (answer: Answer): void => {
+    expectJson(answer, 503, 'temporarily_unavailable')
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+    expect(answer.text).not.toContain('/var/lib')
+  }
+
+  test.each<[string, 'accessToken' | 'refreshToken']>([
+    ['clients.find', 'accessToken'],
+    ['tokens.findByAccess', 'accessToken'],
+    ['tokens.findByRefresh', 'refreshToken'],
+    ['transaction', 'accessToken'],
+    ['transaction', 'refreshToken'],
+    ['authorizations.revoke', 'accessToken'],
+    ['authorizations.revoke', 'refreshToken'],
+  ])('%s fails: 503, the %s lives, and a retry works', async (name, which) => {
+    const tokens = await failed.grant()
+    const before = await failed.state()
+    expectOutage(await whileFailing({ at: name, when: 'before' }, tokens[which]))
+    expect(await failed.state()).toEqual(before)
+    expect((await failed.ping(tokens.accessToken)).status).toBe(200)
+    expectDone(await send('/oauth/revoke', { token: tokens[which] }, by()))
+    expectBearer(await failed.ping(tokens.accessToken), 'invalid_token')
+  })
+
+  test('the answer of the database is lost after its commit: 503, and a retry says that it is done', async () => {
+    const { accessToken, refreshToken } = await failed.grant()
+    expectOutage(await whileFailing({ at: 'transaction', when: 'after' }, refreshToken))
+    expectBearer(await failed.ping(accessToken), 'invalid_token')
+    expectDone(await send('/oauth/revoke', { token: refreshToken }, by()))
+  })
+
+  test('what fails within the transaction leaves nothing of it', async () => {
+    const { accessToken, refreshToken } = await failed.grant()
+    const before = await failed.state()
+    expectOutage(await whileFailing({ at: 'authorizations.revoke', when: 'after' }, accessToken))
+    const after = await failed.state()
+    // Either there is no transaction, and it is done as a whole; or it is undone as a whole.
+    const isDone = (await failed.ping(accessToken)).status === 401
+    if (!isDone) expect(after).toEqual(before)
+    expectDone(await send('/oauth/revoke', { token: refreshToken }, by()))
+    expectBearer(await failed.ping(accessToken), 'invalid_token')
+  })
+
+  test('a rotated token, while it cannot be looked up', async () => {
+    const { refreshToken } = await failed.grant()
+    const { body } = await failed.refresh(refreshToken)
+    expectOutage(await whileFailing({ at: 'tokens.findRotated', when: 'before' }, refreshToken))
+    expect((await failed.ping(String(body.access_token))).status).toBe(200)
+  })
+
+  test.each(['clients.find', 'tokens.findByAccess', 'tokens.findByRefresh'])(
+    'an introspection while %s fails is no verdict: 503',
+    async (name) => {
+      const { accessToken } = await failed.grant()
+      const answer = await whileFailing(
+        { at: name, when: 'before' },
+        accessToken,
+        '/oauth/introspect',
+      )
+      expectOutage(answer)
+      expect(answer.text).not.toContain('active')
+    },
+  )
+
+  test('while the database cannot be reached at all', async () => {
+    const { accessToken } = await failed.grant()
+    let down = false
+    await using other = await startAttackServer({
+      async aroundStore(_, run) {
+        if (down) throw new StoreUnavailable('gone')
+        return run()
+      },
+    })
+    const tokens = await other.grant()
+    down = true
+    const answer = await send(
+      '/oauth/revoke',
+      { token: tokens.accessToken },
+      { headers: as('conf', other), server: other },
+    )
+    down = false
+    expectOutage(answer)
+    expect((await other.ping(tokens.accessToken)).status).toBe(200)
+    expect((await failed.ping(accessToken)).status).toBe(200)
+  })
+})

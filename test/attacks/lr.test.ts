@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { at } from '../pages/settings/support.ts'
+import { rawHttp } from '../support/raw-http.ts'
+import { browser, logIn } from '../support/session.ts'
+import { formIn, UserAgent } from '../support/user-agent.ts'
+import { type AttackServer, expectLocal400, startAttackServer } from './support/attack-server.ts'
+
+let attack: AttackServer
+let based: AttackServer
+beforeAll(async () => {
+  attack = await startAttackServer()
+  based = await startAttackServer({ basePath: '/app' })
+})
+afterAll(async () => {
+  await attack.close()
+  await based.close()
+})
+
+/** Everything to which the login leads for a `next`: whoever is logged in, and whoever logs in by the form. */
+const ledTo = async (
+  next: readonly string[],
+  server: AttackServer = attack,
+): Promise<readonly (string | undefined)[]> => {
+  const pairs = next.map((value): [string, string] => ['next', value])
+  const { user, password } = server.users.a
+  const stranger = new UserAgent({ 'user-agent': browser })
+  // What no address can hold is sent by the form alone.
+  const query = new URLSearchParams(pairs)
+  const isTooLong = query.toString().length > 14_000
+  const page = await server.request(isTooLong ? '/login' : `/login?${query}`, { agent: stranger })
+  const { hidden } = formIn(page.text)
+  const { agent } = await server.browser('a')
+  const on = isTooLong ? undefined : await server.request(`/login?${query}`, { agent })
+  const fields = { ...hidden, email: user.email, password }
+  const kept = new URLSearchParams(fields)
+  const forged = new URLSearchParams(fields)
+  forged.delete('next')
+  for (const [name, value] of pairs) forged.append(name, value)
+  const failed = new URLSearchParams(forged)
+  failed.set('password', 'wrong')
+  const send = (body: URLSearchParams) =>
+    server.request('/login', { agent: stranger, method: 'POST', body })
+  // A wrong password now and then is no guessing.
+  server.server.advance(60)
+  const afterFailure = formIn((await send(failed)).text).hidden.next
+  const answers = [await send(forged)]
+  if (!isTooLong) {
+    const csrf_token = formIn(
+      (await server.request('/login?prompt=login', { agent: stranger })).text,
+    ).hidden.csrf_token
+    kept.set('csrf_token', csrf_token ?? '')
+    answers.push(await send(kept))
+  }
+  for (const { status } of answers) expect(status).toBe(303)
+  const led = [...answers.map(({ location }) => location), afterFailure]
+  return on ? [...led, on.location, hidden.next] : led
+}
+
+describe('LR-01 login next', () => {
+  test.each([
+    'https://evil.example',
+    'HTTPS://evil.example',
+    '//evil.example',
+    '///evil.example',
+    '////evil.example',
+    '\\\\evil.example',
+    '\\/evil.example',
+    '/\\evil.example',
+    '/\\/evil.example',
+    '/\t/evil.example',
+    '/\n/evil.example',
+    '/\r//evil.example',
+    '\t//evil.example',
+    ' //evil.example',
+    '\u00A0//evil.example',
+    'https:evil.example',
+    'http:///evil.example',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    '%2f%2fevil.example',
+    '@evil.example',
+    '.evil.example',
+    'evil.example',
+    '?x',
+    '#x',
+    '',
+    '/\u0000/evil.example',
+    '/\r\nLocation: https://evil.example',
+    '/\u2028/evil.example',
+    '/\uFF0Fevil.example',
+    '/x y',
+    '"><script>alert(1)</script>',
+    `/${'a'.repeat(20_000)}`,
+  ])('%j leads to the start page', async (next) => {
+    expect(new Set(await ledTo([next]))).toEqual(new Set(['/']))
+  })
+
+  test.each(['https://evil.example', '//evil.example', '/\\evil.example', ''])(
+    '%j leads to the start page, also where that has a path',
+    async (next) => {
+      expect(new Set(await ledTo([next], based))).toEqual(new Set(['/app/']))
+    },
+  )
+
+  test('two of them lead to the start page, whichever is harmless', async () => {
+    for (const two of [
+      ['/a', '/b'],
+      ['/a', '//evil.example'],
+      ['//evil.example', '/a'],
+    ])
+      expect(new Set(await ledTo(two))).toEqual(new Set(['/']))
+  })
+
+  test.each([
+    '/%0d%0aLocation:%20https://evil.example',
+    '/%2f%2fevil.example',
+    '/%09/evil.example',
+    '/%5cevil.example',
+    '/.//evil.example',
+    '/..//evil.example',
+    '/@evil.example',
+    '/x?next=//evil.example',
+    '/x#//evil.example',
+    `/${'a'.repeat(10_000)}`,
+  ])('%s stays here, as it is', async (next) => {
+    expect(new Set(await ledTo([next]))).toEqual(new Set([next]))
+    // As a browser reads it, which takes dots out of a path and more slashes for a path.
+    expect(new URL(next, attack.issuer).origin).toBe(attack.issuer)
+  })
+})
+
+describe('LR-03 Logout, errors and nested authorize', () => {
+  const evil = 'https://evil.example/'
+  const names = ['next', 'post_logout_redirect_uri', 'redirect_uri', 'return_to', 'url', 'continue']
+  const away = new URLSearchParams(names.map((name): [string, string] => [name, evil]))
+
+  test('the logout leads to the start page', async () => {
+    for (const server of [attack, based]) {
+      const { agent, csrfToken } = await server.newBrowser('a')
+      const body = new URLSearchParams(away)
+      body.set('csrf_token', csrfToken)
+      const answer = await server.request(`/logout?${away}`, { agent, method: 'POST', body })
+      const start = server === based ? '/app/' : '/'
+      expect([answer.status, answer.location]).toEqual([303, start])
+    }
+  })
+
+  test('the error view leads nowhere', async () => {
+    const { agent } = await attack.browser('a')
+    for (const who of [{}, { agent }]) {
+      const page = await attack.request(`/oauth/errors?error=x&${away}`, who)
+      expectLocal400(page)
+      expect(page.text).not.toContain('evil.example')
+    }
+  })
+
+  test('no settings page leads away, whether somebody is there or not', async () => {
+    const { agent, csrfToken } = await attack.browser('a')
+    for (const path of [at.list, at.newToken, at.newClient, at.sessions, '/oauth/device', '/']) {
+      const page = await attack.request(`${path}?${away}`, { agent })
+      expect([page.status, page.location], path).toEqual([200, undefined])
+      expect(page.text).not.toMatch(/(?:href|action|src)="https:\/\/evil/)
+      const { location = '/' } = await attack.request(`${path}?${away}`)
+      expect(new URL(location, attack.issuer).origin).toBe(attack.issuer)
+    }
+    const body = new URLSearchParams(away)
+    body.set('csrf_token', csrfToken)
+    body.set('name', 'Here')
+    const made = await attack.request(`${at.newToken}?${away}`, { agent, method: 'POST', body })
+    expect(made.location).toMatch(/^\/account\/settings\/applications\/tokens\/\d+\/$/)
+  })
+
+  test.each([
+    '//evil.example/account/settings/applications',
+    '/\\evil.example/account/settings/applications',
+    '/account/settings/applications//evil.example',
+    '//evil.example/%2f..',
+    '/oauth//evil.example/..',
+  ])('a path is no address of another host: %s', async (target) => {
+    const { status, headers } = await rawHttp(attack.server, { target })
+    const location = headers.get('location') ?? '/'
+    expect(status).toBeLessThan(500)
+    expect(new URL(location, attack.issuer).origin).toBe(attack.issuer)
+  })
+
+  test.each<[string, string, string?]>([
+    ['encoded separators', 'a%26b%3Dc%23d'],
+    ['what was encoded twice', 'a%2526%252B%2523'],
+    ['a plus and a space', 'a+b%2Bc%20d'],
+    ['lower case', '%c3%a9%f0%9f%98%80'],
+    ['a line break', '%0D%0ASet-Cookie:x=1'],
+    ['a byte that is no UTF-8', '%ff'],
+    ['an address', 'https://evil.example/?next=//evil.example'],
+    ['another request in it', '%26client_id%3Devil%26redirect_uri%3Dhttps%3A%2F%2Fevil.example'],
+    ['2 KiB, each byte of them encoded', '%C3%A9'.repeat(1024)],
+    // The URL Standard encodes this one in a query.
+    ['an apostrophe', "it's", 'it%27s'],
+  ])('a request comes back from the login byte by byte: %s', async (_, state, back = state) => {
+    const { clientId } = attack.clients.imp
+    const redirectUri = encodeURIComponent('https://imp.example/cb')
+    const before = `response_type=code&client_id=${clientId}&scope=r&redirect_uri=${redirectUri}&state=`
+    const first = await rawHttp(attack.server, { target: `/oauth/authorize?${before}${state}` })
+    expect(first.status).toBe(303)
+    const agent = new UserAgent({ 'user-agent': browser })
+    const form = await attack.request(`${first.headers.get('location')}`, { agent })
+    const { hidden } = formIn(form.text)
+    const target = `/oauth/authorize?${before}${back}`
+    expect(hidden.next).toBe(target)
+    const { user, password } = attack.users.b
+    const send = (word: string) =>
+      attack.request('/login', {
+        agent,
+        method: 'POST',
+        body: new URLSearchParams({ ...hidden, email: user.email, password: word }),
+      })
+    // A password that is wrong at first loses nothing of it.
+    expect(formIn((await send('wrong')).text).hidden.next).toBe(target)
+    const answer = await send(password)
+    expect(answer.location).toBe(target)
+    const page = await attack.follow(answer, agent)
+    const decided = page.location ? page : await attack.submit(page, agent, { confirm: 'yes' })
+    expect(decided.location?.startsWith('https://imp.example/cb?')).toBe(true)
+    expect(decided.query.state).toBe(new URLSearchParams(`state=${state}`).get('state'))
+  })
+
+  test('but for the credentials that somebody put into it', async () => {
+    const { clientId, clientSecret } = attack.clients.imp
+    const { value } = await attack.personalToken()
+    for (const [name, secret] of [
+      ['client_secret', clientSecret],
+      ['%63lient_secret', clientSecret],
+      ['access_token', value],
+      ['access%5Ftoken', value],
+    ] as const) {
+      const target = `/oauth/authorize?client_id=${clientId}&${name}=${secret}&response_type=code`
+      const { headers, text } = await rawHttp(attack.server, { target })
+      expect(headers.get('location')).toContain(clientId)
+      expect(`${headers.get('location')}${text}`).not.toContain(secret)
+    }
+  })
+
+  test('somebody logged in is led on, and back to the same page', async () => {
+    const { agent } = await logIn({ issuer: attack.issuer, ...attack.users.m })
+    const { pathname, search } = new URL(attack.authorizeUrl({ state: 'a&b=c#d' }))
+    const login = `/login?${new URLSearchParams({ next: `${pathname}${search}` })}`
+    const { location } = await attack.request(login, { agent })
+    expect(location).toBe(`${pathname}${search}`)
+  })
+})

@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deviceGrant } from '../support/device.ts'
+import { register } from '../support/registration.ts'
+import type { TestOptions } from '../support/server.ts'
+import {
+  type Answer,
+  type AttackServer,
+  expectJson,
+  expectRedirect,
+  formOf,
+  startAttackServer,
+} from './support/attack-server.ts'
+
+const evil = 'https://evil.example'
+const wellKnown = '/.well-known/oauth-authorization-server'
+
+let attack: AttackServer
+beforeAll(async () => {
+  attack = await startAttackServer()
+})
+afterAll(() => attack.close())
+
+/** Every `iss` that stands in the query, or in the fragment, of where an answer leads. */
+const issuersIn = ({ location = '' }: Answer, place: 'search' | 'hash' = 'search') =>
+  new URLSearchParams(new URL(location)[place].slice(1)).getAll('iss')
+
+const metadataOf = async (server: AttackServer): Promise<Record<string, unknown>> => {
+  const { status, headers, body } = await server.request(wellKnown)
+  expect(status).toBe(200)
+  expect(headers.get('content-type')).toMatch(/^application\/json\b/)
+  return body
+}
+
+describe.each(['', '/app'])(
+  'MX-01 iss in every authorization response, issuer path %j',
+  (basePath) => {
+    let own: AttackServer
+    beforeAll(async () => {
+      own = await startAttackServer({ basePath })
+    })
+    afterAll(() => own.close())
+
+    test('it is the issuer of the metadata, which promises it', async () => {
+      const { issuer, authorization_response_iss_parameter_supported: supported } =
+        await metadataOf(own)
+      expect([issuer, supported]).toEqual([own.issuer, true])
+    })
+
+    test('success, denial and every error', async () => {
+      const answers = [
+        await own.authorize(),
+        await own.authorize({ prompt: 'consent' }, { submit: 'no' }),
+        await own.authorize({ response_type: undefined }),
+        await own.authorize({ response_type: 'bogus' }),
+        await own.authorize({ response_type: 'token' }),
+        await own.authorize({ response_mode: 'fragment' }),
+        await own.authorize({ scope: 'bogus' }),
+        await own.authorize({ code_challenge_method: 'plain' }),
+        await own.authorize({ request: 'x' }),
+        await own.authorize({ state: 'x'.repeat(9000) }),
+        await own.authorize({ prompt: 'none' }, { as: null }),
+        await own.authorize({ prompt: 'none' }, { client: 'spa' }),
+        await own.authorize({ resource: 'https://elsewhere.example' }),
+      ]
+      for (const answer of answers) expect(issuersIn(answer), answer.location).toEqual([own.issuer])
+      expect(answers.filter(({ query }) => 'error' in query)).toHaveLength(answers.length - 1)
+    })
+
+    test('the fragment of the implicit flow, errors too', async () => {
+      const implicit = { response_type: 'token' }
+      const granted = await own.authorize(implicit, { client: 'imp' })
+      const refused = await own.authorize({ ...implicit, scope: 'bogus' }, { client: 'imp' })
+      expect(granted.fragment).toHaveProperty('access_token')
+      expect(refused.fragment).toMatchObject({ error: 'invalid_scope', state: 'xyz' })
+      for (const answer of [granted, refused])
+        expect(issuersIn(answer, 'hash')).toEqual([own.issuer])
+    })
+  },
+)
+
+describe('MX-02 iss cannot be chosen by the caller', () => {
+  test('in the authorization request, by link and form', async () => {
+    for (const method of ['GET', 'POST'] as const) {
+      const given = { iss: evil, issuer: evil }
+      expect(issuersIn(await attack.authorize(given, { method }))).toEqual([attack.issuer])
+      expect(issuersIn(await attack.authorize({ ...given, scope: 'bogus' }, { method }))).toEqual([
+        attack.issuer,
+      ])
+    }
+  })
+
+  test.each(['yes', 'no'] as const)('on the consent form: %s', async (submit) => {
+    const fields = { iss: evil }
+    const answer = await attack.authorize({ prompt: 'consent' }, { submit, fields })
+    expect(issuersIn(answer)).toEqual([attack.issuer])
+  })
+
+  test('in a pushed request', async () => {
+    const { body } = await attack.push({ iss: evil })
+    const { clientId } = attack.clients.conf
+    const { agent } = await attack.browser('a')
+    const query = formOf({ client_id: clientId, request_uri: String(body.request_uri), iss: evil })
+    const answer = await attack.request(`/oauth/authorize?${query}`, { agent })
+    expect(answer.query.code).toBeDefined()
+    expect(issuersIn(answer)).toEqual([attack.issuer])
+  })
+
+  test('a client cannot register a redirect URI that brings its own', async () => {
+    for (const uri of [`https://evil.example/cb?iss=${evil}`, 'https://evil.example/cb?a=b&iss=']) {
+      const { status, body } = await register(attack.server, { redirect_uris: [uri] })
+      expect(`${status} ${body.error}`).toBe('400 invalid_redirect_uri')
+    }
+  })
+
+  test('nor by the Host that it is asked at, or says it was asked at', async () => {
+    const { agent } = await attack.browser('a')
+    const headers = {
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'https',
+      forwarded: 'host=evil.example',
+      'x-original-host': 'evil.example',
+    }
+    const answer = await attack.request(attack.authorizeUrl({ prompt: 'none' }), { agent, headers })
+    expect(issuersIn(answer)).toEqual([attack.issuer])
+  })
+})
+
+describe('MX-04 Metadata is true and at the right place', () => {
+  test('an issuer with a path has it inserted, for both kinds of metadata', async () => {
+    await using own = await startAttackServer({ basePath: '/app' })
+    const { origin } = new URL(own.issuer)
+    const asked = async (path: string) => (await own.request(`${origin}${path}`)).body
+    expect((await asked(`${wellKnown}/app`)).issuer).toBe(own.issuer)
+    expect((await asked('/.well-known/oauth-protected-resource/app')).resource).toBe(own.issuer)
+    for (const path of [
+      `${wellKnown}/other`,
+      `${wellKnown}/app/`,
+      '/.well-known/oauth-protected-resource/other',
+    ])
+      expect((await own.request(`${origin}${path}`)).status).toBe(404)
+  })
+
+  test('the issuer is as configured, to the letter', async () => {
+    const { issuer } = await metadataOf(attack)
+    expect(issuer).toBe(attack.issuer)
+    expect(String(issuer).endsWith('/')).toBe(false)
+    const resource = await attack.request('/.well-known/oauth-protected-resource')
+    expect(resource.body).toMatchObject({
+      resource: attack.issuer,
+      authorization_servers: [attack.issuer],
+    })
+  })
+
+  test('S256 alone', async () => {
+    expect((await metadataOf(attack)).code_challenge_methods_supported).toEqual(['S256'])
+  })
+
+  /** How a client of the fixtures would try each grant type; what is supported gets further than its type. */
+  const probes: Record<string, Record<string, string>> = {
+    authorization_code: { code: 'x' },
+    refresh_token: { refresh_token: 'x' },
+    client_credentials: {},
+    password: { username: 'user-a@example.org', password: 'correct horse battery staple' },
+    [deviceGrant]: { device_code: 'x' },
+    'urn:ietf:params:oauth:grant-type:token-exchange': { subject_token: 'x' },
+    'urn:ietf:params:oauth:grant-type:jwt-bearer': { assertion: 'x' },
+    'urn:ietf:params:oauth:grant-type:saml2-bearer': { assertion: 'x' },
+  }
+  const endpoints: Record<string, string> = {
+    revocation_endpoint: '/oauth/revoke',
+    introspection_endpoint: '/oauth/introspect',
+    pushed_authorization_request_endpoint: '/oauth/par',
+    device_authorization_endpoint: '/oauth/device_authorization',
+    registration_endpoint: '/oauth/register',
+  }
+  const off: TestOptions = {
+    revocation: false,
+    introspection: false,
+    pushedAuthorizationRequests: 'off',
+    deviceAuthorization: false,
+    dynamicRegistration: 'off',
+    dpop: 'off',
+    allowedResponseTypes: ['code'],
+    clientAuthentication: ['client_secret_basic', 'none'],
+  }
+
+  test.each<[string, TestOptions]>([
+    ['as the fixtures have it', {}],
+    [
+      'all that can be on',
+      {
+        allowedGrantTypes: [
+          'authorization_code',
+          'refresh_token',
+          'client_credentials',
+          'password',
+        ],
+        tokenExchange: true,
+      },
+    ],
+    ['all that can be off', off],
+    ['no refresh tokens', { allowedGrantTypes: ['authorization_code', 'client_credentials'] }],
+    ['no codes', { allowedResponseTypes: ['token'] }],
+    ['machines alone', { allowedGrantTypes: ['client_credentials'], allowedResponseTypes: [] }],
+  ])('what is listed is there, what is not listed is not: %s', async (_, options) => {
+    await using own = await startAttackServer(options)
+    const metadata = await metadataOf(own)
+    const grantTypes = metadata.grant_types_supported as string[]
+    const all = await own.client({ name: 'All', redirectUris: ['https://client.example/cb'] })
+    for (const [grant_type, given] of Object.entries(probes)) {
+      const answer = await own.token({ grant_type, ...given }, { client: all })
+      if (grantTypes.includes(grant_type))
+        expect(answer.body.error, grant_type).not.toBe('unsupported_grant_type')
+      else expectJson(answer, 400, 'unsupported_grant_type')
+    }
+    for (const [member, path] of Object.entries(endpoints)) {
+      const { status } = await own.request(path, { method: 'POST' })
+      if (member in metadata) expect([path, status]).not.toEqual([path, 404])
+      else expect([path, status]).toEqual([path, 404])
+      if (member in metadata) expect(metadata[member]).toBe(`${own.issuer}${path}`)
+    }
+    const responseTypes = metadata.response_types_supported as string[]
+    for (const response_type of ['code', 'token']) {
+      const { query, fragment } = await own.authorize({ response_type }, { client: all })
+      if (!responseTypes.includes(response_type))
+        expect(query.error).toBe('unsupported_response_type')
+      else expect(query.code ?? fragment.access_token).toBeDefined()
+    }
+    expect(grantTypes.includes('implicit')).toBe(responseTypes.includes('token'))
+    const methods = metadata.token_endpoint_auth_methods_supported as string[]
+    const asked = { grant_type: 'refresh_token', refresh_token: 'x' }
+    for (const auth of ['basic', 'post'] as const) {
+      const { body } = await own.token(asked, { client: all, auth })
+      const isListed = methods.includes(`client_secret_${auth}`)
+      expect([auth, body.error === 'invalid_client']).toEqual([auth, !isListed])
+    }
+    expect('dpop_signing_alg_values_supported' in metadata).toBe(options.dpop !== 'off')
+  })
+
+  test('what it lists, works from beginning to end', async () => {
+    const { body } = await attack.request(wellKnown)
+    const { agent } = await attack.browser('a')
+    const asked = new URL(attack.authorizeUrl())
+    const answer = await attack.request(`${body.authorization_endpoint}${asked.search}`, { agent })
+    const { code } = (
+      answer.location ? answer : await attack.submit(answer, agent, { confirm: 'yes' })
+    ).query
+    const tokens = await attack.token({ code })
+    expect(body.token_endpoint).toBe(tokens.url)
+    expect(tokens.status).toBe(200)
+    for (const scope of body.scopes_supported as string[]) {
+      const own = await attack.client({ redirectUris: ['https://client.example/cb'] })
+      expect((await attack.grant({ scope }, { client: own })).scope).toBe(scope)
+    }
+    expect(body.scopes_supported).not.toContain('sys:internal')
+  })
+
+  test('a profile that demands more says so, and keeps it', async () => {
+    await using own = await startAttackServer({
+      securityProfile: 'oauth2.1',
+      pushedAuthorizationRequests: 'required',
+    })
+    const metadata = await metadataOf(own)
+    expect(metadata.require_pushed_authorization_requests).toBe(true)
+    expect(metadata.response_types_supported).toEqual(['code'])
+    expectRedirect(await own.authorize(), 'invalid_request')
+    expect((await own.push()).status).toBe(201)
+  })
+})

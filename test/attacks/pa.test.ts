@@ -1,0 +1,345 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Limits } from '../../src/limits.ts'
+import { postForm } from '../support/form.ts'
+import { startServer } from '../support/server.ts'
+import {
+  type Answer,
+  type AttackClient,
+  type AttackServer,
+  basic,
+  expectJson,
+  expectLocal400,
+  expectRedirect,
+  formOf,
+  isConsentPage,
+  isOnNodes,
+  type Over,
+  scopes,
+  startAttackServer,
+} from './support/attack-server.ts'
+
+const form = 'application/x-www-form-urlencoded'
+const urn = 'urn:ietf:params:oauth:request_uri:'
+
+let it: AttackServer
+beforeAll(async () => {
+  it = await startAttackServer()
+})
+afterAll(() => it?.close())
+
+interface Pushing {
+  readonly client?: AttackClient
+  readonly auth?: 'basic' | 'none'
+  readonly headers?: Record<string, string>
+}
+
+/** AZ, pushed. */
+const push = (
+  over: Over = {},
+  { client: given, auth, headers = {} }: Pushing = {},
+  at: AttackServer = it,
+): Promise<Answer> => {
+  const client = given ?? at.clients.conf
+  const { clientId, clientSecret, isConfidential } = client
+  const isBasic = (auth ?? (isConfidential ? 'basic' : 'none')) === 'basic'
+  const asked = new URL(at.authorizeUrl(over, { client })).search.slice(1)
+  return at.request('/oauth/par', {
+    method: 'POST',
+    body: asked,
+    headers: {
+      'content-type': form,
+      ...(isBasic ? { authorization: basic(clientId, clientSecret) } : {}),
+      ...headers,
+    },
+  })
+}
+
+const pushed = async (...given: Parameters<typeof push>): Promise<string> => {
+  const { status, body, text } = await push(...given)
+  expect(status, text).toBe(201)
+  return String(body.request_uri)
+}
+
+/** What the browser is sent to, by itself: nothing but the client and the reference. */
+const refer = async (over: Over, at: AttackServer = it): Promise<Answer> => {
+  const { agent } = await at.browser('a')
+  const url = `${at.issuer}/oauth/authorize?${formOf(over)}`
+  const page = await at.follow(await at.request(url, { agent }), agent)
+  return isConsentPage(page) ? at.submit(page, agent, { confirm: 'yes' }) : page
+}
+
+/** What was refused has to leave everything as it was. */
+const unchanged = async (work: () => Promise<void>): Promise<void> => {
+  const before = await it.state()
+  const requests = () =>
+    it.server.query("select key from oauth2server_transient where key like 'pushed_request%'")
+  const waiting = await requests()
+  await work()
+  expect(await it.state()).toEqual(before)
+  expect(await requests()).toEqual(waiting)
+}
+
+describe('PA-01 Endpoint rules', () => {
+  test('the client authenticates as at the token endpoint', async () => {
+    const { conf, conf2, pub } = it.clients
+    await unchanged(async () => {
+      expectJson(await push({}, { auth: 'none' }), 401, 'invalid_client', { triedBasic: false })
+      const wrong = { ...conf, clientSecret: 'wrong' }
+      expectJson(await push({}, { client: wrong }), 401, 'invalid_client', { triedBasic: true })
+      const unknown = { ...conf, clientId: 'nobody' }
+      expectJson(await push({}, { client: unknown }), 401, 'invalid_client', { triedBasic: true })
+      const body = { client_secret: conf.clientSecret }
+      expectJson(await push(body), 400, 'invalid_request')
+      expectJson(await push({ client_secret: 'x' }, { client: pub }), 401, 'invalid_client')
+      expectJson(await push({ client_id: conf2.clientId }), 400, 'invalid_request')
+    })
+    expect((await push({}, { client: pub })).status).toBe(201)
+  })
+
+  test('201, a reference of at least 128 bits, at most 600 seconds, for no cache', async () => {
+    const references = new Set<string>()
+    for (let count = 0; count < 20; count += 1) {
+      const { status, headers, body } = await push()
+      expect(status).toBe(201)
+      expect(Object.keys(body).sort()).toEqual(['expires_in', 'request_uri'])
+      // 43 of 62 characters: 256 bits.
+      expect(body.request_uri).toMatch(/^urn:ietf:params:oauth:request_uri:[A-Za-z0-9]{43}$/)
+      expect(body.expires_in).toBeTypeOf('number')
+      expect(Number(body.expires_in)).toBeGreaterThan(0)
+      expect(Number(body.expires_in)).toBeLessThanOrEqual(600)
+      expect(headers.get('cache-control')).toBe('no-store')
+      references.add(String(body.request_uri))
+    }
+    expect(references.size).toBe(20)
+  })
+
+  test.each(['GET', 'PUT', 'DELETE', 'PATCH'])(
+    '%s: 405 with Allow, and nothing happens',
+    async (method) => {
+      const { clientId, clientSecret } = it.clients.conf
+      const headers = { authorization: basic(clientId, clientSecret) }
+      const { search } = new URL(it.authorizeUrl())
+      await unchanged(async () => {
+        const answer = await it.request(`/oauth/par${search}`, { method, headers })
+        expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
+      })
+    },
+  )
+
+  test.each([`${urn}x`, 'https://client.example/request', ''])(
+    'request_uri among the parameters: %j',
+    async (request_uri) => {
+      await unchanged(async () => expectJson(await push({ request_uri }), 400, 'invalid_request'))
+    },
+  )
+
+  test('a body of 1 MB, of JSON, or in the query', async () => {
+    await unchanged(async () => {
+      // A proxy may be cut off while it still sends the rest of a longer one.
+      const long = 'x'.repeat(isOnNodes ? 70_000 : 1_000_000)
+      expectJson(await push({ state: long }), 413, 'invalid_request')
+      const { clientId, clientSecret } = it.clients.conf
+      const authorization = basic(clientId, clientSecret)
+      const { searchParams, search } = new URL(it.authorizeUrl())
+      const json = await it.request('/oauth/par', {
+        method: 'POST',
+        body: JSON.stringify(Object.fromEntries(searchParams)),
+        headers: { authorization, 'content-type': 'application/json' },
+      })
+      expectJson(json, 400, 'invalid_request')
+      const inQuery = await it.request(`/oauth/par${search}`, {
+        method: 'POST',
+        body: '',
+        headers: { authorization, 'content-type': form },
+      })
+      expectJson(inQuery, 400, 'invalid_request')
+    })
+  })
+
+  test.each<[string, Over, string]>([
+    [
+      'a redirect URI of somebody else',
+      { redirect_uri: 'https://evil.example/cb' },
+      'invalid_request',
+    ],
+    ['one with more behind it', { redirect_uri: 'https://client.example/cb/' }, 'invalid_request'],
+    ['one in capitals', { redirect_uri: 'https://CLIENT.example/cb' }, 'invalid_request'],
+    ['no response type', { response_type: undefined }, 'invalid_request'],
+    ['another response type', { response_type: 'bogus' }, 'unsupported_response_type'],
+    ['that of the implicit grant', { response_type: 'token' }, 'unauthorized_client'],
+    ['an unknown scope', { scope: 'bogus' }, 'invalid_scope'],
+    ['an internal scope', { scope: scopes.internal }, 'invalid_scope'],
+    ['a scope beyond the client', { scope: `${scopes.r} ${scopes.rwAll}` }, 'invalid_scope'],
+    ['PKCE by plain', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['PKCE without a method', { code_challenge_method: undefined }, 'invalid_request'],
+    ['a challenge that is none', { code_challenge: 'short' }, 'invalid_request'],
+    ['a request object', { request: 'e30.e30.' }, 'request_not_supported'],
+    ['a state that is given twice', { state: ['a', 'b'] }, 'invalid_request'],
+    [
+      'a redirect URI that is given twice',
+      {
+        redirect_uri: ['https://client.example/cb', 'https://client.example/cb'],
+      },
+      'invalid_request',
+    ],
+    ['a control character', { redirect_uri: 'https://client.example/cb\n' }, 'invalid_request'],
+    ['contradicting prompts', { prompt: 'none login' }, 'invalid_request'],
+  ])('validated as at authorize: %s', async (_what, over, error) => {
+    await unchanged(async () => expectJson(await push(over), 400, error))
+  })
+
+  test('validated as at authorize: a public client without a challenge', async () => {
+    const without = { code_challenge: undefined, code_challenge_method: undefined }
+    await unchanged(async () =>
+      expectJson(await push(without, { client: it.clients.spa }), 400, 'invalid_request'),
+    )
+  })
+})
+
+describe('PA-02 Binding and front-channel override', () => {
+  test('the reference of one client is nothing to another, and lives on', async () => {
+    const { conf, conf2, pub } = it.clients
+    const request_uri = await pushed()
+    for (const { clientId: client_id } of [conf2, pub])
+      expectLocal400(await refer({ client_id, request_uri }))
+    for (const over of [{ request_uri }, { client_id: '', request_uri }])
+      expectLocal400(await refer(over))
+    expectLocal400(await refer({ client_id: [conf.clientId, conf2.clientId], request_uri }))
+    expectLocal400(
+      await refer({ client_id: conf.clientId, request_uri: [request_uri, request_uri] }),
+    )
+    const answer = await refer({ client_id: conf.clientId, request_uri })
+    expect(answer.query).toEqual({ code: expect.any(String), state: 'xyz', iss: it.issuer })
+  })
+
+  test('what somebody adds in the browser is ignored entirely', async () => {
+    const request_uri = await pushed({ scope: scopes.r })
+    const answer = await refer({
+      client_id: it.clients.conf.clientId,
+      request_uri,
+      scope: `${scopes.r} ${scopes.w}`,
+      redirect_uri: 'https://evil.example/cb',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'plain',
+      state: ['x', 'y'],
+      response_type: 'token',
+      response_mode: 'fragment',
+      prompt: 'none',
+      iss: 'https://evil.example',
+      dpop_jkt: 'x'.repeat(43),
+      resource: 'https://evil.example/',
+    })
+    expect(answer.location).toMatch(/^https:\/\/client\.example\/cb\?/)
+    expect(answer.fragment).toEqual({})
+    expect(answer.query).toEqual({ code: expect.any(String), state: 'xyz', iss: it.issuer })
+    const tokens = await it.token({ code: answer.query.code })
+    expect([tokens.status, tokens.body.scope]).toEqual([200, scopes.r])
+    expect(tokens.body.token_type).toBe('Bearer')
+  })
+
+  test('a reference counts once', async () => {
+    const { clientId: client_id } = it.clients.conf
+    const request_uri = await pushed()
+    expect((await refer({ client_id, request_uri })).query.code).toBeDefined()
+    expectLocal400(await refer({ client_id, request_uri }))
+  })
+
+  test('who has to push cannot come without', async () => {
+    await using strict = await startAttackServer({ pushedAuthorizationRequests: 'required' })
+    const { clientId: client_id } = strict.clients.conf
+    expectRedirect(await strict.authorize(), 'invalid_request')
+    expectRedirect(await strict.authorize({ request_uri: '' }), 'invalid_request')
+    const request_uri = await pushed({}, { client: strict.clients.conf }, strict)
+    expect((await refer({ client_id, request_uri }, strict)).query.code).toBeDefined()
+  })
+})
+
+describe('PA-04 Foreign request_uri and flood', () => {
+  const foreign = [
+    'https://evil.example/x',
+    'http://169.254.169.254/latest',
+    'file:///etc/passwd',
+    `${urn}../../x`,
+    `${urn}' or 1=1 --`,
+    `${urn}\0`,
+    `${urn}%00`,
+    `${urn}${'x'.repeat(43)}`,
+    `${urn}${'x'.repeat(4_000)}`,
+    urn,
+    'x',
+  ]
+
+  test.each(foreign)('%j: a page of our own, and nobody is asked', async (request_uri) => {
+    const { clientId: client_id } = it.clients.conf
+    expectLocal400(await refer({ client_id, request_uri }))
+  })
+
+  test('no name is looked up for any of them', async () => {
+    const resolved: string[] = []
+    await using node = await startServer({
+      beside: it.server,
+      clientIdMetadataDocuments: true,
+      outbound: {
+        async resolve(host) {
+          resolved.push(host)
+          return []
+        },
+      },
+    })
+    const { agent } = await it.browser('a')
+    const { clientId: client_id } = it.clients.conf
+    for (const request_uri of foreign) {
+      const url = `${node.issuer}/oauth/authorize?${formOf({ client_id, request_uri })}`
+      const { headers } = await agent.fetch(url)
+      expect(headers.get('location')).toMatch(/^\/oauth\/errors\?/)
+    }
+    expect(resolved).toEqual([])
+  })
+
+  test('10,000 pushes: 429 with Retry-After for this client, and what was pushed ends', async () => {
+    await using flooded = await startAttackServer()
+    const { conf, conf2 } = flooded.clients
+    // Counted where the nodes do: in Redis, or in the database.
+    const opened = await flooded.server.place.options.transients?.open()
+    const transients = opened ?? flooded.server.server.store.transients
+    const limits = new Limits(transients, flooded.server.now)
+    for (let count = 0; count < 598; count += 1)
+      await limits.consume('pushedRequests', '', conf.clientId)
+    await opened?.close()
+    const answers: Answer[] = []
+    for (let count = 0; count < 6; count += 1) answers.push(await push({}, {}, flooded))
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 429, 429, 429, 429])
+    const [, , refused] = answers
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(Number(refused?.headers.get('retry-after'))).toBeLessThanOrEqual(60)
+    expect((await push({}, { client: conf2 }, flooded)).status).toBe(201)
+    flooded.server.advance(60)
+    expect((await push({}, {}, flooded)).status).toBe(201)
+    if (isOnNodes) return
+    const rows = () =>
+      flooded.server.query(
+        "select key from oauth2server_transient where key like 'pushed_request%'",
+      )
+    expect(await rows()).toHaveLength(4)
+    flooded.server.advance(1_200)
+    await flooded.server.server.sweep()
+    expect(await rows()).toEqual([])
+  })
+
+  test('each address has its own 60 for a public client', async () => {
+    await using flooded = await startAttackServer({ trustedProxies: ['127.0.0.1'] })
+    const { spa: client } = flooded.clients
+    const from = (address: string) =>
+      push({}, { client, headers: { 'x-forwarded-for': address } }, flooded)
+    for (let count = 0; count < 60; count += 1) expect((await from('192.0.2.1')).status).toBe(201)
+    expect((await from('192.0.2.1')).status).toBe(429)
+    expect((await from('198.51.100.1, 192.0.2.1')).status).toBe(429)
+    expect((await from('192.0.2.2')).status).toBe(201)
+  })
+
+  test('while pushing is off there is no such address', async () => {
+    await using off = await startAttackServer({ pushedAuthorizationRequests: 'off' })
+    const answer = await postForm(`${off.issuer}/oauth/par`, { client_id: 'x' })
+    expect(answer.status).toBe(404)
+  })
+})

@@ -1,0 +1,310 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newPkce } from '../support/user-agent.ts'
+import {
+  type AttackServer,
+  expectJson,
+  expectLocal400,
+  expectNoChange,
+  expectRedirect,
+  type Over,
+  startAttackServer,
+} from './support/attack-server.ts'
+
+let attack: AttackServer
+beforeAll(async () => {
+  attack = await startAttackServer()
+})
+afterAll(() => attack.close())
+
+type Named = 'conf' | 'pub' | 'spa' | 'evil'
+
+/** By link, form and pushed request: no consent page, no code. */
+const refused = (over: Over, client: Named = 'conf', server = attack): Promise<void> =>
+  expectNoChange(server, async () => {
+    const { redirectUri } = server.clients[client]
+    for (const method of ['GET', 'POST'] as const) {
+      const answer = await server.authorize(over, { client, method, submit: null })
+      expectRedirect(answer, 'invalid_request', { redirectUri })
+    }
+    expectJson(await server.push(over, { client }), 400, 'invalid_request')
+  })
+
+const without = { code_challenge: undefined, code_challenge_method: undefined }
+
+describe('PK-01 Public client without challenge', () => {
+  test.each(['pub', 'spa'] as const)('%s, by link, form and pushed request', async (client) => {
+    await refused(without, client)
+    await refused({ code_challenge: undefined }, client)
+  })
+
+  test('a client that registered itself without a secret', async () => {
+    const own = await attack.client({
+      isConfidential: false,
+      redirectUris: ['https://x.example/cb'],
+    })
+    const answer = await attack.authorize(without, { client: own, submit: null })
+    expectRedirect(answer, 'invalid_request', { redirectUri: own.redirectUri })
+  })
+
+  test('OAUTH2SERVER_REQUIRE_PKCE always: every client; never: none', async () => {
+    await using always = await startAttackServer({ requirePkce: 'always' })
+    await refused(without, 'conf', always)
+    await refused(without, 'evil', always)
+    await using never = await startAttackServer({ requirePkce: 'never' })
+    const code = await never.code(without, { client: 'spa' })
+    const answer = await never.token({ code, code_verifier: undefined }, { client: 'spa' })
+    expect(answer.status).toBe(200)
+  })
+
+  test('a client that turns public while its user decides', async () => {
+    const own = await attack.client({ redirectUris: ['https://x.example/cb'] })
+    const page = await attack.authorize(without, { client: own, submit: null })
+    await attack.server.server.clients.update(own.clientId, { isConfidential: false })
+    const { agent } = await attack.browser('a')
+    expectLocal400(await attack.submit(page, agent, { confirm: 'yes' }))
+  })
+})
+
+describe('PK-02 Only S256, spelled exactly', () => {
+  test.each(['plain', undefined, '', 's256', 'S512', 'S256 ', ' S256', 'S256\0', 'SHA256', 'none'])(
+    '%j',
+    async (code_challenge_method) => {
+      for (const client of ['conf', 'pub'] as const)
+        await refused({ code_challenge_method }, client)
+    },
+  )
+
+  test('a plain challenge is never redeemed by itself', async () => {
+    const { verifier } = newPkce()
+    for (const code_challenge_method of ['plain', undefined])
+      await refused({ code_challenge: verifier, code_challenge_method }, 'pub')
+    const code = await attack.code({ code_challenge: verifier }, { client: 'spa' })
+    const answer = await attack.token({ code, code_verifier: verifier }, { client: 'spa' })
+    expectJson(answer, 400, 'invalid_grant')
+  })
+
+  test('given twice', async () => {
+    for (const append of ['&code_challenge_method=S256', '&code_challenge_method=plain']) {
+      expectLocal400(await attack.authorize({}, { append }))
+      expectJson(await attack.push({}, { append }), 400, 'invalid_request')
+    }
+  })
+})
+
+const flipped = (text: string) =>
+  text.replaceAll(/[a-z]/gi, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  )
+
+describe('PK-03 Missing, wrong or recycled verifier', () => {
+  const wrong = (): Record<string, string | undefined> => ({
+    missing: undefined,
+    other: newPkce().verifier,
+    'the challenge itself': attack.challenge,
+    'one more character': `${attack.verifier}A`,
+    'one less': attack.verifier.slice(0, -1),
+    'changed case': flipped(attack.verifier),
+    'one character': 'a',
+  })
+  test.each(['conf', 'spa'] as const)(
+    'of %s: refused, and the right one still works',
+    async (client) => {
+      const code = await attack.code({}, { client })
+      await expectNoChange(attack, async () => {
+        for (const [name, code_verifier] of Object.entries(wrong())) {
+          const answer = await attack.token({ code, code_verifier }, { client })
+          expect([name, answer.status]).toEqual([name, 400])
+          expectJson(answer, 400, 'invalid_grant')
+        }
+      })
+      expect((await attack.token({ code }, { client })).status).toBe(200)
+    },
+  )
+
+  test('a verifier of another authorization of the same user and client', async () => {
+    const other = newPkce()
+    await attack
+      .grant({ code_challenge: other.challenge }, { client: 'spa' })
+      .catch(() => undefined)
+    const code = await attack.code({}, { client: 'spa' })
+    const answer = await attack.token({ code, code_verifier: other.verifier }, { client: 'spa' })
+    expectJson(answer, 400, 'invalid_grant')
+  })
+
+  test('the 20th by the rightful client kills the code; nobody else’s count', async () => {
+    const survives = await attack.code()
+    const dies = await attack.code()
+    const code_verifier = newPkce().verifier
+    for (let time = 0; time < 19; time += 1) {
+      expectJson(await attack.token({ code: survives, code_verifier }), 400, 'invalid_grant')
+      expectJson(await attack.token({ code: dies, code_verifier }), 400, 'invalid_grant')
+      // Neither another client nor whoever fails to authenticate, nor with another redirect URI.
+      await attack.token({ code: survives, code_verifier }, { client: 'conf2' })
+      await attack.token({ code: survives, code_verifier }, { client: 'spa' })
+      await attack.token({ code: survives, code_verifier, redirect_uri: 'https://x.example' })
+    }
+    expect((await attack.token({ code: survives })).status).toBe(200)
+    expectJson(await attack.token({ code: dies, code_verifier }), 400, 'invalid_grant')
+    expectJson(await attack.token({ code: dies }), 400, 'invalid_grant')
+  })
+})
+
+describe('PK-04 PKCE downgrade', () => {
+  test('a verifier for a code that has no challenge', async () => {
+    const code = await attack.code(without)
+    await expectNoChange(attack, async () => {
+      expectJson(await attack.token({ code }), 400, 'invalid_grant')
+    })
+    expect((await attack.token({ code, code_verifier: undefined })).status).toBe(200)
+  })
+
+  test('only the method is kept, or only the challenge is stripped of its value', async () => {
+    await refused({ code_challenge: undefined })
+    await refused({ code_challenge: '' })
+  })
+
+  test('with PKCE required of nobody it is the same', async () => {
+    await using never = await startAttackServer({ requirePkce: 'never' })
+    const code = await never.code(without, { client: 'spa' })
+    expectJson(await never.token({ code }, { client: 'spa' }), 400, 'invalid_grant')
+    const bound = await never.code({}, { client: 'spa' })
+    const answer = await never.token({ code: bound, code_verifier: undefined }, { client: 'spa' })
+    expectJson(answer, 400, 'invalid_grant')
+  })
+
+  test('a challenge of somebody’s own at the token endpoint changes nothing', async () => {
+    const own = newPkce()
+    const code = await attack.code()
+    const given = {
+      code,
+      code_verifier: own.verifier,
+      code_challenge: own.challenge,
+      code_challenge_method: 'plain',
+    }
+    expectJson(await attack.token(given), 400, 'invalid_grant')
+    const more = { code_challenge_method: 'plain', code_challenge: attack.verifier }
+    expect((await attack.token({ code, ...more })).status).toBe(200)
+  })
+})
+
+describe('PK-05 ABNF', () => {
+  const v = (length: number) => 'v'.repeat(length)
+  test.each([
+    v(42),
+    v(129),
+    `${v(43)}\n`,
+    `${v(43)}\r\n`,
+    `\n${v(43)}`,
+    `${v(43)}%0A`,
+    `${v(42)} `,
+    `${v(42)}+`,
+    `${v(42)}=`,
+    `${v(42)}/`,
+    `${v(42)}é`,
+    `${v(42)}ｖ`,
+    `${v(43)}\0`,
+    v(100_000 / 2),
+  ])('verifier %j, whose hash is the challenge', async (code_verifier) => {
+    // Whoever skips the syntax accepts it, because it fits.
+    const code_challenge = createHash('sha256').update(code_verifier).digest('base64url')
+    const code = await attack.code({ code_challenge })
+    await expectNoChange(attack, async () => {
+      const answer = await attack.token({ code, code_verifier })
+      expect(answer.body.error).toMatch(/^invalid_(?:grant|request)$/)
+      expectJson(answer, 400, String(answer.body.error))
+    })
+  })
+
+  test.each([43, 128])('a verifier of %i characters of the whole alphabet', async (length) => {
+    const verifier = 'AZaz09-._~'.repeat(13).slice(0, length)
+    const code_challenge = createHash('sha256').update(verifier).digest('base64url')
+    const code = await attack.code({ code_challenge })
+    expect((await attack.token({ code, code_verifier: verifier })).status).toBe(200)
+  })
+
+  test.each([
+    `${v(43)}=`,
+    `${v(42)}=`,
+    `${v(42)}+`,
+    `${v(42)}/`,
+    `${v(42)}.`,
+    v(42),
+    v(44),
+    `${v(43)}\n`,
+    `${v(42)}\n`,
+    `${v(43)} `,
+    `${v(42)}é`,
+    `${v(42)}\0`,
+    v(5_000),
+  ])('challenge %j', async (code_challenge) => {
+    await refused({ code_challenge })
+    await refused({ code_challenge }, 'pub')
+  })
+})
+
+describe('PK-07 Empty is not absent-and-fine', () => {
+  test('an empty challenge', async () => {
+    for (const client of ['pub', 'conf'] as const) await refused({ code_challenge: '' }, client)
+    await refused({ code_challenge: '', code_challenge_method: '' }, 'pub')
+    await refused({ code_challenge: '', code_challenge_method: undefined }, 'pub')
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['NUL', '\0'],
+    ['NULs', '\0'.repeat(43)],
+    ['spaces', ' '.repeat(43)],
+    ['undefined', 'undefined'],
+    ['null', 'null'],
+  ])('a verifier of %s where there is a challenge', async (_, code_verifier) => {
+    const code = await attack.code()
+    await expectNoChange(attack, async () => {
+      const error = code_verifier.includes('\0') ? 'invalid_request' : 'invalid_grant'
+      expectJson(await attack.token({ code, code_verifier }), 400, error)
+    })
+  })
+
+  test('an empty challenge is none, so that a verifier is one too many', async () => {
+    const code = await attack.code({ code_challenge: '', code_challenge_method: '' })
+    expectJson(await attack.token({ code }), 400, 'invalid_grant')
+  })
+})
+
+describe.each(['conf', 'imp'] as const)(
+  'PK-09 PKCE does not replace client authentication: %s',
+  (client) => {
+    const attempts = (): Parameters<AttackServer['token']>[] => {
+      const { clientId } = attack.clients[client]
+      const basicOf = (secret: string) => ({
+        authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`,
+      })
+      return [
+        [{}, { client, auth: 'none' }],
+        [{ client_id: undefined }, { client, auth: 'none' }],
+        [{ client_secret: '' }, { client, auth: 'none' }],
+        [{}, { client, auth: 'none', headers: basicOf('') }],
+        [{}, { client, auth: 'none', headers: basicOf('wrong') }],
+        [{ client_secret: 'undefined' }, { client, auth: 'none' }],
+      ]
+    }
+
+    test('a correct verifier without the secret', async () => {
+      const code = await attack.code({}, { client })
+      await expectNoChange(attack, async () => {
+        for (const [over, redeeming] of attempts())
+          expectJson(await attack.token({ code, ...over }, redeeming), 401, 'invalid_client')
+      })
+      expect((await attack.token({ code }, { client })).status).toBe(200)
+    })
+
+    test('nor at a refresh', async () => {
+      const { refreshToken } = await attack.grant({}, { client })
+      for (const [over, redeeming] of attempts()) {
+        const answer = await attack.refresh(refreshToken, over, redeeming)
+        expectJson(answer, 401, 'invalid_client')
+      }
+      expect((await attack.refresh(refreshToken, {}, { client })).status).toBe(200)
+    })
+  },
+)

@@ -1,0 +1,721 @@
+import type { User } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { at, Person } from '../pages/settings/support.ts'
+import { Device, decideOn, enterCode, postToDevicePage } from '../support/device.ts'
+import { rawHttp } from '../support/raw-http.ts'
+import { startServer, type TestServer, testScopes } from '../support/server.ts'
+import { browser, type LoggedIn, logIn } from '../support/session.ts'
+import { formIn, UserAgent } from '../support/user-agent.ts'
+import {
+  type Answer,
+  type Asking,
+  type AttackServer,
+  expectBearer,
+  expectLocal400,
+  isLoginPage,
+  type Over,
+  startAttackServer,
+  type UserName,
+} from './support/attack-server.ts'
+
+let attack: AttackServer
+beforeAll(async () => {
+  attack = await startAttackServer()
+})
+afterAll(() => attack.close())
+
+/** The hidden fields of a consent form that is shown to a user. */
+const shown = async (over: Over = {}, asking: Asking = {}): Promise<Record<string, string>> => {
+  const page = await attack.authorize({ prompt: 'consent', ...over }, { ...asking, submit: null })
+  const { action, hidden } = formIn(page.text)
+  expect(action).toBe('/oauth/authorize')
+  return hidden
+}
+
+/** A form that some page sends from the browser of a user. */
+const post = (
+  path: string,
+  fields: Record<string, string> | string,
+  {
+    agent,
+    headers = {},
+  }: { readonly agent?: UserAgent; readonly headers?: Record<string, string> } = {},
+): Promise<Answer> =>
+  attack.request(path, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers,
+    ...(agent && { agent }),
+  })
+
+const isSignedIn = async (
+  agent: UserAgent,
+  { email }: { readonly email: string } = attack.users.a.user,
+): Promise<boolean> => (await attack.request('/', { agent })).text.includes(email)
+
+/** What a browser says of a form that another site sent. */
+const foreign: readonly Record<string, string>[] = [
+  { origin: 'https://evil.example' },
+  { origin: 'http://localhost:1' },
+  { origin: 'http://localhost.evil.example' },
+  { 'sec-fetch-site': 'cross-site', origin: 'null' },
+  { 'sec-fetch-site': 'same-site', origin: 'null' },
+  { 'sec-fetch-site': 'cross-site' },
+]
+
+describe('SS-01 Direct cross-site consent POST', () => {
+  test.each([{}, { origin: 'null' }, ...foreign])(
+    'a decision on no request that was shown: 403, no code, from %j',
+    async (headers) => {
+      const { agent } = await attack.browser('a')
+      const theirs = await attack.browser('m')
+      const before = await attack.state()
+      const { search } = new URL(attack.authorizeUrl({}, { client: 'evil' }))
+      const whole = Object.fromEntries(new URLSearchParams(search))
+      const hidden = await shown({}, { as: 'm', client: 'evil' })
+      for (const fields of [
+        { confirm: 'yes' },
+        { ...whole, confirm: 'yes' },
+        { confirm: 'yes', csrf_token: 'A'.repeat(43) },
+        { confirm: 'yes', csrf_token: theirs.csrfToken },
+        { ...hidden, confirm: 'yes' },
+        { ...hidden, csrf_token: '', confirm: 'yes' },
+      ]) {
+        const answer = await post(`/oauth/authorize${search}`, fields, { agent, headers })
+        expect([answer.status, answer.location], JSON.stringify(fields)).toEqual([403, undefined])
+      }
+      expect(await attack.state()).toEqual(before)
+    },
+  )
+
+  test('an empty body decides nothing', async () => {
+    const { agent } = await attack.browser('a')
+    const before = await attack.state()
+    const { search } = new URL(attack.authorizeUrl({}, { client: 'evil' }))
+    for (const body of ['', '&', 'confirm', 'confirm=', 'confirm=&confirm=']) {
+      const answer = await post(`/oauth/authorize${search}`, body, { agent })
+      const page = await attack.follow(answer, agent)
+      if (page.status !== 403) expectLocal400(page)
+    }
+    expect(await attack.state()).toEqual(before)
+  })
+
+  test.each<[string, (hidden: Record<string, string>) => Promise<Record<string, string>>]>([
+    ['without a token', async ({ csrf_token, ...rest }) => rest],
+    ['with a forged one', async (hidden) => ({ ...hidden, csrf_token: 'A'.repeat(43) })],
+    [
+      'with that of user-m',
+      async (hidden) => ({ ...hidden, csrf_token: (await attack.browser('m')).csrfToken }),
+    ],
+    [
+      'with that of another browser of user-a',
+      async (hidden) => ({ ...hidden, csrf_token: (await attack.newBrowser('a')).csrfToken }),
+    ],
+  ])('a form that was shown, %s: 403, and it can still be decided', async (_, changed) => {
+    const { agent } = await attack.browser('a')
+    const hidden = await shown()
+    const refused = await post(
+      '/oauth/authorize',
+      { ...(await changed(hidden)), confirm: 'yes' },
+      { agent },
+    )
+    expect([refused.status, refused.location]).toEqual([403, undefined])
+    const answer = await post('/oauth/authorize', { ...hidden, confirm: 'yes' }, { agent })
+    expect(answer.query.code).toBeDefined()
+  })
+
+  test.each(foreign)('a form that was shown, from %j: 403', async (headers) => {
+    const { agent } = await attack.browser('a')
+    const hidden = await shown()
+    const fields = { ...hidden, confirm: 'yes' }
+    const refused = await post('/oauth/authorize', fields, { agent, headers })
+    expect([refused.status, refused.location]).toEqual([403, undefined])
+    // Our own forms have the origin null, under the referrer policy of our own pages.
+    const ours = { 'sec-fetch-site': 'same-origin', origin: 'null' }
+    const answer = await post('/oauth/authorize', fields, { agent, headers: ours })
+    expect(answer.query.code).toBeDefined()
+  })
+})
+
+describe('SS-02 HEAD and method override', () => {
+  test('HEAD issues nothing where GET issues a code', async () => {
+    const { agent } = await attack.browser('a')
+    await attack.code()
+    const before = await attack.state()
+    const head = await attack.request(attack.authorizeUrl(), { agent, method: 'HEAD' })
+    expect([head.status, head.location, head.text]).toEqual([200, undefined, ''])
+    expect(await attack.state()).toEqual(before)
+    const get = await attack.request(attack.authorizeUrl(), { agent })
+    expect(get.query.code).toBeDefined()
+    expect(await attack.state()).not.toEqual(before)
+  })
+
+  test('no method is overridden, and a GET decides nothing', async () => {
+    const { agent } = await attack.browser('a')
+    const hidden = await shown()
+    const before = await attack.state()
+    const decision = new URLSearchParams({ ...hidden, confirm: 'yes' })
+    const url = attack.authorizeUrl({ prompt: 'consent' })
+    for (const headers of [
+      {},
+      { 'x-http-method-override': 'POST' },
+      { 'x-method-override': 'POST' },
+    ]) {
+      const got = await attack.request(`${url}&${decision}&_method=POST`, { agent, headers })
+      expect([got.status, got.location]).toEqual([200, undefined])
+    }
+    const { id } = await attack.personalToken()
+    const user = new Person(attack.server, await attack.browser('a'), attack.users.a.user)
+    const asDelete = { 'x-http-method-override': 'DELETE' }
+    await user.post(`${at.token(id)}?_method=DELETE`, { _method: 'DELETE' }, asDelete)
+    expect(
+      (await attack.server.query(`select 1 from oauth2server_token where id = ${id}`)).length,
+    ).toBe(1)
+    expect((await attack.state()).codes).toEqual(before.codes)
+    const answer = await post('/oauth/authorize', { ...hidden, confirm: 'yes' }, { agent })
+    expect(answer.query.code).toBeDefined()
+  })
+
+  test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'FOO'])('%s: 405', async (method) => {
+    const { cookie } = await attack.browser('a')
+    const target = attack.authorizeUrl().slice(attack.issuer.length)
+    const headers = [`Cookie: ${cookie}`, `User-Agent: ${browser}`]
+    const answer = await rawHttp(attack.server, { method, target, headers })
+    // Node itself refuses a word that is no method.
+    if (method === 'FOO') expect(answer.status).toBe(400)
+    else expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
+  })
+})
+
+describe('SS-03 State change by GET', () => {
+  test('nothing that an image could load changes anything', async () => {
+    const { agent, csrfToken } = await attack.newBrowser('a')
+    const { accessToken } = await attack.grant()
+    const { id } = await attack.personalToken()
+    const [{ id: device } = {}] = await attack.server.query(
+      'select id from oauth2server_token where authorization_id is not null order by id desc limit 1',
+    )
+    const { clientId } = attack.clients.conf
+    const before = await attack.state()
+    const forms = [
+      at.revoke(Number(device)),
+      at.rotate(id),
+      at.reset(clientId),
+      at.revokeApplication(clientId),
+      at.revokeAll,
+      '/logout',
+    ]
+    const shownToo = [at.token(id), at.client(clientId), at.newToken, at.sessions, at.admin]
+    const fields = new URLSearchParams({
+      csrf_token: csrfToken,
+      delete: 'yes',
+      confirm: 'yes',
+      confirm_name: 'Conf',
+      name: 'Other',
+      others: 'yes',
+    })
+    for (const method of ['GET', 'HEAD']) {
+      for (const path of forms) {
+        const answer = await attack.request(`${path}?${fields}`, { agent, method })
+        expect([answer.status, answer.headers.get('allow')], path).toEqual([405, 'POST'])
+      }
+      for (const path of shownToo) {
+        const answer = await attack.request(`${path}?${fields}&delete=1`, { agent, method })
+        // The administrators' page is not there for user-a.
+        expect(answer.status, path).toBe(path === at.admin ? 404 : 200)
+      }
+    }
+    expect(await attack.state()).toEqual(before)
+    expect(await isSignedIn(agent)).toBe(true)
+    expect((await attack.ping(accessToken)).status).toBe(200)
+  })
+})
+
+describe('SS-05 Consent/interaction fixation and double submit', () => {
+  test('what user-m was shown, user-a cannot submit; nor user-a in another browser', async () => {
+    const mine = await attack.browser('a')
+    const twin = await attack.newBrowser('a')
+    const theirs = await shown({}, { as: 'm' })
+    const own = await shown()
+    const before = await attack.state()
+    for (const [agent, fields] of [
+      [mine.agent, theirs],
+      [mine.agent, { ...theirs, csrf_token: mine.csrfToken }],
+      [twin.agent, { ...own, csrf_token: twin.csrfToken }],
+      [new UserAgent(), own],
+    ] as const) {
+      const answer = await post('/oauth/authorize', { ...fields, confirm: 'yes' }, { agent })
+      expect([answer.status, answer.location]).toEqual([403, undefined])
+    }
+    expect(await attack.state()).toEqual(before)
+    const { agent } = await attack.browser('m')
+    const answer = await post('/oauth/authorize', { ...theirs, confirm: 'yes' }, { agent })
+    expect(answer.query.code).toBeDefined()
+  })
+
+  test('somebody else logs in in the same browser: the page that was open is none of theirs', async () => {
+    const { agent } = await attack.newBrowser('a')
+    const hidden = await shown({}, { agent })
+    const login = await attack.request('/login?prompt=login', { agent })
+    const { user, password } = attack.users.m
+    const fields = { ...formIn(login.text).hidden, email: user.email, password }
+    expect((await post('/login', fields, { agent })).status).toBe(303)
+    const [csrf_token = ''] = Object.values(
+      formIn((await attack.request('/', { agent })).text).hidden,
+    )
+    for (const given of [hidden, { ...hidden, csrf_token }]) {
+      const answer = await post('/oauth/authorize', { ...given, confirm: 'yes' }, { agent })
+      expect([answer.status, answer.location]).toEqual([403, undefined])
+    }
+  })
+
+  test('submitted twice at once: one code, and the other is refused', async () => {
+    const { agent } = await attack.browser('a')
+    for (let round = 0; round < 5; round += 1) {
+      const hidden = await shown()
+      const decision = { ...hidden, confirm: 'yes' }
+      const answers = await Promise.all([
+        post('/oauth/authorize', decision, { agent }),
+        post('/oauth/authorize', decision, { agent }),
+      ])
+      expect(answers.map(({ status }) => status).sort()).toEqual([303, 400])
+      expect(answers.filter(({ query }) => query.code !== undefined)).toHaveLength(1)
+    }
+  })
+
+  test.each([
+    ['yes', 'yes'],
+    ['yes', 'no'],
+    ['no', 'yes'],
+    ['no', 'no'],
+  ] as const)('%s, then back and %s: the first decision is final', async (first, second) => {
+    const { agent } = await attack.browser('a')
+    const hidden = await shown()
+    const decided = await post('/oauth/authorize', { ...hidden, confirm: first }, { agent })
+    expect(decided.query.error).toBe(first === 'no' ? 'access_denied' : undefined)
+    const before = await attack.state()
+    const again = await post('/oauth/authorize', { ...hidden, confirm: second }, { agent })
+    expect([again.status, again.location]).toEqual([400, undefined])
+    expect(await attack.state()).toEqual(before)
+  })
+
+  test('to load the page again decides nothing, and each page is a question of its own', async () => {
+    const { agent } = await attack.browser('a')
+    const [one, other] = [await shown(), await shown()]
+    expect(one.authorization_request).not.toBe(other.authorization_request)
+    for (const hidden of [one, other]) {
+      const answer = await post('/oauth/authorize', { ...hidden, confirm: 'yes' }, { agent })
+      expect(answer.query.code).toBeDefined()
+    }
+  })
+
+  test('P-26 the same holds for the question about a device', async () => {
+    const device = await Device.register(attack.server, {})
+    const codes = await device.codes({ scope: 'r' })
+    attack.saw(codes.device_code)
+    const [mine, theirs] = [await attack.browser('a'), await attack.browser('m')]
+    const { hidden } = await enterCode(attack.server, theirs, codes.user_code)
+    for (const fields of [hidden, { ...hidden, csrf_token: mine.csrfToken }]) {
+      const page = await postToDevicePage(attack.server, mine, { ...fields, confirm: 'yes' })
+      expect(page.status).toBe(403)
+    }
+    expect((await device.poll(codes)).body.error).toBe('authorization_pending')
+    expect((await decideOn(attack.server, theirs, codes, 'no')).status).toBe(200)
+    const late = await postToDevicePage(attack.server, theirs, { ...hidden, confirm: 'yes' })
+    expect(late.status).toBe(400)
+    attack.server.advance(10)
+    expect((await device.poll(codes)).body.error).toBe('access_denied')
+  })
+})
+
+describe('SS-06 Session fixation', () => {
+  const name = 'oauth2server_session'
+  const identifierIn = async (agent: UserAgent): Promise<string> =>
+    (await agent.jar.getCookieString(attack.issuer)).replace(/^.*?=/, '')
+  const withCookie = async (value: string): Promise<UserAgent> => {
+    const agent = new UserAgent({ 'user-agent': browser })
+    await agent.jar.setCookie(`${name}=${value}; Path=/`, attack.issuer)
+    return agent
+  }
+  const logInAs = async (agent: UserAgent, who: UserName): Promise<Answer> => {
+    const page = await attack.request('/login?prompt=login', { agent })
+    const { user, password } = attack.users[who]
+    const fields = { ...formIn(page.text).hidden, email: user.email, password }
+    return post('/login', fields, { agent })
+  }
+
+  test('a value that was chosen before the login is never adopted', async () => {
+    const planted = 'A'.repeat(43)
+    const [victim, attacker] = [await withCookie(planted), await withCookie(planted)]
+    expect((await logInAs(victim, 'a')).status).toBe(303)
+    expect(await isSignedIn(victim)).toBe(true)
+    const identifier = await identifierIn(victim)
+    expect(identifier).toMatch(/^[A-Za-z0-9]{43}$/)
+    expect(identifier).not.toBe(planted)
+    expect(await isSignedIn(attacker)).toBe(false)
+  })
+
+  test('what the server itself gave to somebody anonymous is not adopted either', async () => {
+    const anonymous = new UserAgent({ 'user-agent': browser })
+    await attack.request('/login', { agent: anonymous })
+    const planted = await identifierIn(anonymous)
+    const victim = await withCookie(planted)
+    expect((await logInAs(victim, 'a')).status).toBe(303)
+    expect(await identifierIn(victim)).not.toBe(planted)
+    expect(await isSignedIn(anonymous)).toBe(false)
+  })
+
+  test('each login has another identifier, and the one before is dead on the server', async () => {
+    const { agent, identifier, jwt } = await attack.newBrowser('a')
+    const seen = [identifier]
+    for (const who of ['a', 'm', 'a'] as const) {
+      expect((await logInAs(agent, who)).status).toBe(303)
+      const now = await identifierIn(agent)
+      for (const before of seen) {
+        expect(now).not.toBe(before)
+        expect(await isSignedIn(await withCookie(before), attack.users[who].user)).toBe(false)
+      }
+      seen.push(now)
+    }
+    const old = { authorization: `Bearer ${jwt}` }
+    expectBearer(
+      await attack.request('/api/me', { agent: await withCookie(identifier), headers: old }),
+    )
+    // The user is the same, and the session another.
+    expect((await attack.request('/api/me', { agent, headers: old })).status).toBe(403)
+  })
+
+  test('logged out: the identifier is dead, and the next login has another', async () => {
+    const { agent, identifier, csrfToken } = await attack.newBrowser('a')
+    expect((await post('/logout', { csrf_token: csrfToken }, { agent })).status).toBe(303)
+    expect(await isSignedIn(await withCookie(identifier))).toBe(false)
+    const again = await withCookie(identifier)
+    expect((await logInAs(again, 'a')).status).toBe(303)
+    expect(await identifierIn(again)).not.toBe(identifier)
+  })
+
+  test('P-11 two session cookies are none', async () => {
+    const [one, two] = [await attack.browser('a'), await attack.browser('m')]
+    const headers = { cookie: `${one.cookie}; ${two.cookie}`, 'user-agent': browser }
+    const page = await attack.request('/', { headers })
+    expect(page.text).toContain('Nobody is logged in.')
+    const asked = await attack.request(attack.authorizeUrl(), { headers })
+    expect(asked.location).toMatch(/^\/login\?/)
+    for (const { csrfToken, jwt } of [one, two]) {
+      expect((await post('/logout', { csrf_token: csrfToken }, { headers })).status).toBe(403)
+      expectBearer(
+        await attack.request('/api/me', {
+          headers: { ...headers, authorization: `Bearer ${jwt}` },
+        }),
+      )
+    }
+  })
+})
+
+describe('SS-07 Login CSRF', () => {
+  test('a login that another site sends: 403, nobody is logged in, the request stays undecided', async () => {
+    const { user, password } = attack.users.m
+    const credentials = { email: user.email, password }
+    const victim = new UserAgent({ 'user-agent': browser })
+    const login = await attack.authorize({}, { agent: victim, submit: null })
+    expect(isLoginPage(login)).toBe(true)
+    const { hidden } = formIn(login.text)
+    const other = new UserAgent({ 'user-agent': browser })
+    const theirs = formIn((await attack.request('/login', { agent: other })).text).hidden
+    const before = await attack.state()
+    const { csrf_token, ...tokenless } = hidden
+    const attempts: readonly (readonly [Record<string, string>, Record<string, string>])[] = [
+      [{ ...tokenless, ...credentials }, {}],
+      [{ ...hidden, csrf_token: '', ...credentials }, {}],
+      [{ ...hidden, csrf_token: theirs.csrf_token ?? '', ...credentials }, {}],
+      ...foreign.map((headers) => [{ ...hidden, ...credentials }, headers] as const),
+    ]
+    for (const [fields, headers] of attempts) {
+      const answer = await post('/login', fields, { agent: victim, headers })
+      expect([answer.status, answer.location]).toEqual([403, undefined])
+      expect(await isSignedIn(victim, user)).toBe(false)
+    }
+    // SameSite=Lax: such a request has no cookie at all, and must not bring one that takes the place of another.
+    const bare = await post('/login', { ...hidden, ...credentials }, { headers: foreign[0] ?? {} })
+    expect([bare.status, bare.headers.getSetCookie()]).toEqual([403, []])
+    expect(await attack.state()).toEqual(before)
+    const again = await attack.authorize({}, { agent: victim, submit: null })
+    expect(isLoginPage(again)).toBe(true)
+  })
+
+  test('whoever is logged in stays who they are', async () => {
+    const { agent, cookie, csrfToken } = await attack.newBrowser('a')
+    const { user, password } = attack.users.m
+    const theirs = await attack.browser('m')
+    for (const [csrf_token, headers] of [
+      ['', {}],
+      [theirs.csrfToken, {}],
+      ...foreign.map((from) => [csrfToken, from] as const),
+    ] as const) {
+      const fields = { csrf_token, email: user.email, password }
+      expect((await post('/login', fields, { agent, headers })).status).toBe(403)
+    }
+    expect(await agent.jar.getCookieString(attack.issuer)).toBe(cookie)
+    expect(await isSignedIn(agent)).toBe(true)
+    expect(await isSignedIn(agent, user)).toBe(false)
+  })
+})
+
+/** The headers by which a proxy tells where a request came from. */
+const from = (forwardedFor: string): Record<string, string> => ({ 'x-forwarded-for': forwardedFor })
+
+/** Whether a session counts in a request with these headers: on pages, and with its JWT. */
+const counts = async (
+  { issuer }: Pick<TestServer, 'issuer'>,
+  { cookie, jwt }: Pick<LoggedIn, 'cookie' | 'jwt'>,
+  headers: Record<string, string>,
+): Promise<boolean> => {
+  const sent = { cookie, 'user-agent': browser, ...headers }
+  const page = await fetch(`${issuer}/account/settings/applications/`, {
+    headers: sent,
+    redirect: 'manual',
+  })
+  await page.body?.cancel()
+  const api = await fetch(`${issuer}/api/me`, {
+    headers: { ...sent, authorization: `Bearer ${jwt}` },
+  })
+  await api.body?.cancel()
+  if (page.status === 200) {
+    expect(api.status).toBe(200)
+    return true
+  }
+  expect([page.status, api.status]).toEqual([303, 401])
+  expect(page.headers.get('location')).toMatch(/^\/login\?/)
+  expect(api.headers.get('www-authenticate')).not.toContain('error=')
+  return false
+}
+
+describe('SS-09 Machine and browser binding', () => {
+  const owner = '198.51.100.7'
+  let proxied: AttackServer
+  let session: LoggedIn
+  const account = () => ({ issuer: proxied.issuer, ...proxied.users.a })
+  beforeAll(async () => {
+    proxied = await startAttackServer({ trustedProxies: ['127.0.0.1', '10.0.0.0/8'] })
+    session = await logIn(account(), from(owner))
+    proxied.saw(session.identifier, session.jwt)
+  })
+  afterAll(() => proxied.close())
+
+  test.each<[string, Record<string, string>]>([
+    ['another address', from('203.0.113.9')],
+    ['its neighbour', from('198.51.100.8')],
+    ['another program', { ...from(owner), 'user-agent': `${browser} x` }],
+    ['no program', { ...from(owner), 'user-agent': '' }],
+    ['both', { ...from('203.0.113.9'), 'user-agent': 'curl/8' }],
+    ['a spoofed left-most entry', from(`${owner}, 203.0.113.9`)],
+    ['a spoofed entry before an untrusted hop', from(`${owner}, 203.0.113.9, 10.0.0.1`)],
+    ['the proxy itself', {}],
+    ['IPv6', from('2001:db8::7')],
+    ['junk', from(`${owner}, junk`)],
+    ['another header', { ...from('203.0.113.9'), 'x-real-ip': owner, forwarded: `for=${owner}` }],
+  ])(
+    '%s: the replayer has no session, the owner’s lives, one line of the log',
+    async (_, headers) => {
+      const before = proxied.server.log.length
+      const page = await fetch(`${proxied.issuer}/`, {
+        headers: { cookie: session.cookie, 'user-agent': browser, ...headers },
+      })
+      expect(await page.text()).toContain('Nobody is logged in.')
+      const lines = proxied.server.log.slice(before).filter(({ level }) => level === 'warn')
+      expect(lines).toEqual([
+        expect.objectContaining({ event: 'session.moved', userId: proxied.users.a.user.id }),
+      ])
+      expect(await counts(proxied.server, session, headers)).toBe(false)
+      expect(await counts(proxied.server, session, from(owner))).toBe(true)
+    },
+  )
+
+  test.each([
+    ['the same', owner],
+    ['behind two trusted proxies', `${owner}, 10.1.2.3`],
+    ['with spoofed addresses before it', `203.0.113.9, 127.0.0.1, ${owner}`],
+    ['as a mapped IPv6 address', `::ffff:${owner}`],
+  ])('%s: the session counts', async (_, forwardedFor) => {
+    expect(await counts(proxied.server, session, from(forwardedFor))).toBe(true)
+  })
+
+  test('X-Forwarded-For of a peer that is no proxy is nobody’s word', async () => {
+    const mine = await attack.browser('a')
+    for (const headers of [from(owner), from('127.0.0.1'), { 'x-real-ip': owner }])
+      expect(await counts(attack.server, mine, headers)).toBe(true)
+    const claimed = await logIn({ issuer: attack.issuer, ...attack.users.a }, from(owner))
+    // The address of the connection was noted, and not what was claimed.
+    expect(await counts(attack.server, claimed, {})).toBe(true)
+  })
+
+  test('a long name of a program, and one that differs from it', async () => {
+    const long = { ...from(owner), 'user-agent': 'x'.repeat(3_000) }
+    const odd = await logIn(account(), long)
+    expect(await counts(proxied.server, odd, long)).toBe(true)
+    expect(await counts(proxied.server, odd, { ...long, 'user-agent': 'x'.repeat(300) })).toBe(
+      false,
+    )
+    const none = { ...from(owner), 'user-agent': '' }
+    const nameless = await logIn(account(), none)
+    expect(await counts(proxied.server, nameless, none)).toBe(true)
+    expect(await counts(proxied.server, nameless, from(owner))).toBe(false)
+  })
+
+  test('relaxed to /24 and /64', async () => {
+    await using app = await startServer({
+      trustedProxies: ['127.0.0.1'],
+      sessionIpv4Prefix: 24,
+      sessionIpv6Prefix: 64,
+    })
+    const old = await logIn(app, from(owner))
+    expect(await counts(app, old, from('198.51.100.200'))).toBe(true)
+    expect(await counts(app, old, from('198.51.101.7'))).toBe(false)
+    const six = await logIn(app, from('2001:db8:0:1::7'))
+    expect(await counts(app, six, from('2001:db8:0:1:ffff::1'))).toBe(true)
+    expect(await counts(app, six, from('2001:db8:0:2::7'))).toBe(false)
+    expect(await counts(app, six, from(owner))).toBe(false)
+  })
+})
+
+describe('SS-10 Termination', () => {
+  let twin: TestServer
+  beforeAll(async () => {
+    twin = await startServer({ beside: attack.server, issuer: attack.issuer, scopes: testScopes })
+  })
+  afterAll(() => twin.close())
+
+  const nodes = (): readonly TestServer[] => [attack.server, twin]
+  const alive = async (sessions: readonly LoggedIn[]): Promise<readonly boolean[]> =>
+    Promise.all(sessions.flatMap((session) => nodes().map((node) => counts(node, session, {}))))
+
+  type End = (sessions: readonly [LoggedIn, LoggedIn], user: Pick<User, 'id'>) => Promise<unknown>
+  test.each<[string, End, boolean]>([
+    [
+      'a logout',
+      ([one]) => post('/logout', { csrf_token: one.csrfToken }, { agent: one.agent }),
+      true,
+    ],
+    [
+      'log out everywhere else',
+      ([, other]) =>
+        post(at.sessions, { csrf_token: other.csrfToken, others: 'yes' }, { agent: other.agent }),
+      true,
+    ],
+    [
+      'a password change',
+      (_, { id }) => attack.server.server.users.setPassword(id, 'another good password'),
+      false,
+    ],
+    ['deactivation', (_, { id }) => attack.server.server.users.setActive(id, false), false],
+    ['deletion', (_, { id }) => attack.server.server.users.delete(id), false],
+  ])('by %s, on every node at once', async (what, end, otherLives) => {
+    const { password } = attack.users.a
+    const email = `${what.replaceAll(' ', '-')}@example.org`
+    const user = await attack.server.server.users.create({ email, password })
+    const enter = () => logIn({ issuer: attack.issuer, user, password })
+    const sessions = [await enter(), await enter()] as const
+    attack.saw(...sessions.flatMap(({ identifier, jwt }) => [identifier, jwt]))
+    // Both nodes have seen them: whatever they keep in memory is there now.
+    expect(await alive(sessions)).toEqual([true, true, true, true])
+    await end(sessions, user)
+    expect(await alive(sessions)).toEqual([false, false, otherLives, otherLives])
+  })
+})
+
+describe('SS-11 Clickjacking and CSP that still works', () => {
+  const strict = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ]
+  const directives = ({ headers }: Answer): readonly string[] =>
+    (headers.get('content-security-policy') ?? '').split('; ')
+  const formAction = (answer: Answer): string | undefined =>
+    directives(answer)
+      .find((one) => one.startsWith('form-action '))
+      ?.slice('form-action '.length)
+
+  test.each<[string, () => Promise<Answer>]>([
+    ['the consent page', () => attack.authorize({ prompt: 'consent' }, { submit: null })],
+    ['the login page', () => attack.request('/login')],
+    ['a failed login', () => post('/login', { email: 'x' })],
+    ['the device page', async () => asUser('/oauth/device')],
+    ['a wrong user code', async () => asUser('/oauth/device', { user_code: 'BCDF-GHJK' })],
+    ['the list of applications', () => asUser(at.list)],
+    ['a new application', () => asUser(at.newClient)],
+    ['an application', () => asUser(at.client(attack.clients.conf.clientId))],
+    ['a new personal token', () => asUser(at.newToken)],
+    ['a form that is refused', () => asUser(at.newToken, { name: '' })],
+    ['the sessions', () => asUser(at.sessions)],
+    ['the error view', () => attack.request('/oauth/errors?error=x')],
+    ['an error of authorize', () => attack.authorize({ client_id: 'nope' })],
+    ['nothing', () => attack.request('/oauth/absent')],
+    ['a wrong method', () => attack.request('/logout', { headers: { accept: 'text/html' } })],
+    ['the page of the application', () => asUser('/')],
+  ])('%s is framed by nobody, and has no script of its own', async (what, open) => {
+    const answer = await open()
+    const isHosts = what === 'the page of the application'
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const policy = directives(answer)
+    expect(policy).toEqual(
+      expect.arrayContaining(isHosts ? ["frame-ancestors 'none'", "default-src 'none'"] : strict),
+    )
+    expect(policy.join()).not.toMatch(/unsafe|\*|data:.*script|http:\/\/(?!127|localhost)/)
+    if (!isHosts) {
+      expect(answer.headers.get('x-frame-options')).toBe('DENY')
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    }
+    expect(answer.text).not.toMatch(
+      /<script(?![^>]* src="\/)|<style|\sstyle=|\son[a-z]+=|javascript:/,
+    )
+  })
+
+  const asUser = async (path: string, fields?: Record<string, string>): Promise<Answer> => {
+    const { agent, csrfToken } = await attack.browser('a')
+    return fields
+      ? post(path, { csrf_token: csrfToken, ...fields }, { agent })
+      : attack.request(path, { agent })
+  }
+
+  test.each<[string, string, Asking['client'] | undefined]>([
+    ['https://client.example/cb', 'https://client.example', undefined],
+    ['http://127.0.0.1:9/cb', 'http://127.0.0.1:9', 'pub'],
+    // Chromium takes no IPv6 address as a source.
+    ['http://[::1]:9/cb', 'http:', 'pub'],
+    ['com.example.app:/cb', 'com.example.app:', 'pub'],
+  ])('the redirect to %s after the form is not blocked', async (redirect_uri, source, client) => {
+    const asking = client ? { client } : {}
+    const over = { redirect_uri, prompt: 'consent' }
+    const page = await attack.authorize(over, { ...asking, submit: null })
+    expect(formAction(page)).toBe(`'self' ${source}`)
+    // Straight after the login, too, where the consent is remembered.
+    const login = await attack.authorize(over, { ...asking, as: null })
+    expect(isLoginPage(login)).toBe(true)
+    expect(formAction(login)).toBe(`'self' ${source}`)
+    const { query, location } = await attack.authorize(over, asking)
+    expect(location?.startsWith(redirect_uri)).toBe(true)
+    expect(query.code ?? location).toMatch(/./)
+  })
+
+  test.each([
+    "https://client.example/cb;script-src='unsafe-inline'",
+    'https://client.example/cb,x?a=b;c=d',
+    'https://xn--bcher-kva.example:8443/cb',
+  ])('%s: its origin alone', async (redirectUri) => {
+    const client = await attack.client({ redirectUris: [redirectUri] })
+    const page = await attack.authorize({}, { client, submit: null })
+    expect(formAction(page)).toBe(`'self' ${new URL(redirectUri).origin}`)
+    expect(directives(page)).toHaveLength(8)
+  })
+
+  test('what is not registered stands in no policy', async () => {
+    const next = new URL(attack.authorizeUrl({ redirect_uri: 'https://evil.example/cb' }))
+    const login = await attack.request(
+      `/login?${new URLSearchParams({ next: `${next.pathname}${next.search}` })}`,
+    )
+    expect(formAction(login)).toBe("'self'")
+  })
+})

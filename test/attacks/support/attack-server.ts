@@ -1,0 +1,640 @@
+import { type ClientInput, Scope, type User } from 'svc-oauth2server'
+import { expect } from 'vitest'
+import { password } from '../../support/known-password.ts'
+import { register } from '../../support/registration.ts'
+import { startServer, type TestOptions, type TestServer, testScopes } from '../../support/server.ts'
+import { browser, type LoggedIn, logIn } from '../../support/session.ts'
+import { formIn, newPkce, UserAgent } from '../../support/user-agent.ts'
+import { audit, remember } from './auditor.ts'
+
+/** Whether requests meet three processes on PostgreSQL and Redis: the vitest project `nodes`. */
+export const isOnNodes: boolean = process.env.TEST_SERVER === 'nodes'
+
+/**
+ * The scopes of the catalogue. Nodes are processes that know the scopes of the notes application alone,
+ * so there other ones stand for them; `rwAll` is one that `conf` may not ask for.
+ */
+export const scopes = isOnNodes
+  ? {
+      r: 'notes:read',
+      w: 'notes:write',
+      rwAll: 'user:email',
+      email: 'user:email',
+      internal: 'test:scope',
+    }
+  : { r: 'r', w: 'w', rwAll: 'rw:all', email: 'user:email', internal: 'sys:internal' }
+
+const registeredScopes: readonly Scope[] = [
+  ...testScopes,
+  new Scope('r', { helpText: 'Read' }),
+  new Scope('w', { helpText: 'Write' }),
+  new Scope('rw:all', { helpText: 'Read and write everything' }),
+  new Scope('sys:internal', { internal: true }),
+]
+
+export type UserName = 'a' | 'b' | 'm'
+export type ClientName = 'conf' | 'conf2' | 'm2m' | 'pub' | 'spa' | 'imp' | 'evil'
+
+/** A user of the built-in table, and what they log in with. */
+export interface Person {
+  readonly user: User
+  readonly id: User['id']
+  readonly email: string
+  readonly password: string
+}
+
+export interface AttackClient {
+  readonly clientId: string
+  readonly clientSecret: string
+  /** The first one that is registered. */
+  readonly redirectUri: string
+  readonly isConfidential: boolean
+}
+
+/** Overrides: undefined leaves a parameter out, a list gives it several times. */
+export type Over = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** An answer as it came, and what it leads to. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Where it is JSON; else empty. */
+  readonly body: Readonly<Record<string, unknown>>
+  /** The address that answered. */
+  readonly url: string
+  readonly issuer: string
+  /** Where it sends the user agent, as it stands in the header. */
+  readonly location: string | undefined
+  /** The parameters of `location`. */
+  readonly query: Readonly<Record<string, string>>
+  readonly fragment: Readonly<Record<string, string>>
+  /** Every `Location` on the way here, this one included. */
+  readonly locations: readonly string[]
+}
+
+export interface Tokens {
+  readonly accessToken: string
+  readonly refreshToken: string
+  readonly scope: string
+  readonly answer: Answer
+}
+
+/** Who asks, and how. */
+export interface Asking {
+  /** Whose `client_id` and redirect URI stand in the request; `conf`, unless told otherwise. */
+  readonly client?: ClientName | AttackClient
+  /** In whose browser; null: in one that is not logged in. */
+  readonly as?: UserName | null
+  /** In this very browser. */
+  readonly agent?: UserAgent
+  /** What is decided where the consent form is shown; null leaves the form alone. */
+  readonly submit?: 'yes' | 'no' | null
+  /** Further fields of the decision, or undefined for one that is left out. */
+  readonly fields?: Over
+  readonly method?: 'GET' | 'POST'
+  /** Goes behind the query (or the body) as it is: `&state=b`. */
+  readonly append?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Redeeming {
+  /** Who asks; `conf`, unless told otherwise. */
+  readonly client?: ClientName | AttackClient
+  /** How it proves itself: by Basic, or a public client by its id alone, unless told otherwise. */
+  readonly auth?: 'basic' | 'post' | 'none'
+  readonly headers?: Readonly<Record<string, string>>
+  /** Goes behind the body as it is. */
+  readonly append?: string
+  /** Another server, beside this one. */
+  readonly at?: Pick<TestServer, 'issuer'>
+}
+
+/** A listening server with the fixtures of the catalogue. Its end runs the auditor. */
+export interface AttackServer {
+  readonly server: TestServer
+  readonly issuer: string
+  readonly users: Readonly<Record<UserName, Person>>
+  readonly clients: Readonly<Record<ClientName, AttackClient>>
+  /** V, and S256(V). */
+  readonly verifier: string
+  readonly challenge: string
+  /** The browser of a user, logged in; always the same one. */
+  browser(name: UserName): Promise<LoggedIn>
+  /** Another browser of the user, logged in. */
+  newBrowser(name: UserName): Promise<LoggedIn>
+  /** The address of AZ. */
+  authorizeUrl(over?: Over, asking?: Pick<Asking, 'client' | 'append'>): string
+  /** AZ: follows redirects within the server, decides on the consent form, and stops where it is led away. */
+  authorize(over?: Over, asking?: Asking): Promise<Answer>
+  /** Follows redirects of an answer within the server. */
+  follow(answer: Answer, agent: UserAgent): Promise<Answer>
+  /** Submits the first form of a page with its hidden fields, and follows. */
+  submit(page: Answer, agent: UserAgent, fields: Over): Promise<Answer>
+  /** AZ to its code. */
+  code(over?: Over, asking?: Asking): Promise<string>
+  /** TK. With another `grant_type` nothing of the code grant is filled in. */
+  token(over?: Over, redeeming?: Redeeming): Promise<Answer>
+  /** AZ's parameters, pushed beforehand (RFC 9126). */
+  push(over?: Over, redeeming?: Redeeming): Promise<Answer>
+  /** TK of a refresh token. */
+  refresh(refreshToken: string, over?: Over, redeeming?: Redeeming): Promise<Answer>
+  /** AZ and TK to tokens; `over` is AZ's. */
+  grant(over?: Over, asking?: Asking): Promise<Tokens>
+  /** PING. */
+  ping(token: string, at?: Pick<TestServer, 'issuer'>): Promise<Answer>
+  /** PING and refresh are refused. */
+  expectDead(tokens: Tokens, redeeming?: Redeeming): Promise<void>
+  /** PING is answered. */
+  expectAlive(tokens: Pick<Tokens, 'accessToken'>): Promise<void>
+  /** Any request; no redirect is followed. */
+  request(path: string, init?: RequestInit & { readonly agent?: UserAgent }): Promise<Answer>
+  tokensIn(answer: Answer): Tokens
+  /** A further user, who is logged in, for a test that does something to them. */
+  newPerson(): Promise<Person & LoggedIn>
+  /** A further client, of user-a unless told otherwise. */
+  client(input?: Partial<ClientInput>): Promise<AttackClient>
+  /** A personal token, which the auditor expects to stay as it is unless it was `touched`. */
+  personalToken(name?: UserName, scopes?: readonly string[]): Promise<{ id: number; value: string }>
+  /** The test changes this personal token itself. */
+  touched(personalTokenId: number): void
+  /** Secrets that the auditor looks for at rest, besides those that came through this fixture. */
+  saw(...secrets: readonly (string | undefined)[]): void
+  /** All that a refused request must leave alone: compare it before and after. */
+  state(): Promise<Readonly<Record<string, readonly unknown[]>>>
+  /** The test writes to the database behind the server's back; why nothing can be audited then. */
+  leaveUnaudited(reason: string): void
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** What the catalogue's server is told: also for another one, `startServer({ beside, ...attackOptions })`. */
+export const attackOptions: TestOptions = {
+  ...(isOnNodes ? {} : { scopes: registeredScopes }),
+  allowPrivateUseRedirectUris: true,
+  deviceAuthorization: true,
+  dynamicRegistration: 'open',
+  // So that the auditor sees all that could be written.
+  logLevel: 'debug',
+}
+
+export const startAttackServer = async (options: TestOptions = {}): Promise<AttackServer> => {
+  const server = await startServer({ ...attackOptions, ...options })
+  try {
+    return await withFixtures(server, options)
+  } catch (error) {
+    await server.close()
+    throw error
+  }
+}
+
+const withFixtures = async (server: TestServer, options: TestOptions): Promise<AttackServer> => {
+  const { issuer } = server
+  const memory = remember(server)
+  const [b, m] = await Promise.all(
+    ['b', 'm'].map((name) => server.newUser({ email: `user-${name}@example.org` })),
+  )
+  const users = {
+    a: personOf(server.user, server.password),
+    b: personOf(b as User, password),
+    m: personOf(m as User, password),
+  }
+  memory.saw(password)
+
+  const client = async (input: Partial<ClientInput> = {}): Promise<AttackClient> => {
+    const made = await server.client(input)
+    memory.saw(made.clientSecret)
+    const [redirectUri = 'https://client.example/cb'] = [input.redirectUris ?? []].flat()
+    return { ...made, redirectUri, isConfidential: input.isConfidential ?? true }
+  }
+  const { r, w } = scopes
+  const codeAndRefresh = ['authorization_code', 'refresh_token'] as const
+  const confidential = {
+    redirectUris: ['https://client.example/cb'],
+    allowedScopes: [r, w],
+    grantTypes: codeAndRefresh,
+    responseTypes: ['code'],
+    tokenEndpointAuthMethod: 'client_secret_basic',
+  } as const
+  const evil = async (): Promise<AttackClient> => {
+    const redirectUri = 'https://evil.example/cb'
+    const asked = { client_name: 'Evil', redirect_uris: [redirectUri] }
+    const { status, body: made } = await register(server, asked)
+    // Where nobody registers themselves, or not for codes, its author does it by hand.
+    if (status !== 201)
+      return client({ name: 'Evil', userId: users.m.id, redirectUris: [redirectUri] })
+    memory.saw(made.client_secret, made.registration_access_token)
+    return {
+      clientId: made.client_id,
+      clientSecret: made.client_secret,
+      redirectUri,
+      isConfidential: true,
+    }
+  }
+  const native = ['http://127.0.0.1/cb', 'http://[::1]/cb', 'com.example.app:/cb']
+  const clients: Record<ClientName, AttackClient> = {
+    conf: await client({ ...confidential, name: 'Conf' }),
+    conf2: await client({ ...confidential, name: 'Conf 2', userId: users.b.user.id }),
+    m2m: await client({
+      name: 'M2M',
+      redirectUris: [],
+      allowedScopes: [r],
+      defaultScopes: [r],
+      grantTypes: ['client_credentials'],
+    }),
+    pub: await client({
+      name: 'Pub',
+      isConfidential: false,
+      redirectUris: (options.allowPrivateUseRedirectUris ?? true) ? native : native.slice(0, 2),
+      grantTypes: codeAndRefresh,
+    }),
+    spa: await client({
+      name: 'Spa',
+      isConfidential: false,
+      redirectUris: ['https://spa.example/cb'],
+      grantTypes: codeAndRefresh,
+    }),
+    imp: await client({ name: 'Imp', redirectUris: ['https://imp.example/cb'] }),
+    evil: await evil(),
+  }
+  const named = (which: ClientName | AttackClient = 'conf'): AttackClient =>
+    typeof which === 'string' ? clients[which] : which
+
+  const browsers = new Map<UserName, Promise<LoggedIn>>()
+  const newBrowser = async (name: UserName): Promise<LoggedIn> => {
+    const loggedIn = await logIn({ issuer, ...users[name] })
+    memory.saw(loggedIn.identifier, loggedIn.jwt)
+    return loggedIn
+  }
+  const browserOf = (name: UserName): Promise<LoggedIn> => {
+    const there = browsers.get(name) ?? newBrowser(name)
+    browsers.set(name, there)
+    return there
+  }
+  const { verifier, challenge } = newPkce()
+
+  const parametersOf = (over: Over, which: Asking['client']): Over => {
+    const { clientId, redirectUri } = named(which)
+    return {
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      scope: r,
+      state: 'xyz',
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+      ...over,
+    }
+  }
+  const answerOf = async (
+    response: Response,
+    url: string,
+    before: readonly string[] = [],
+  ): Promise<Answer> => {
+    const answer = await plain(response, url, issuer, before)
+    for (const name of secretMembers) {
+      memory.saw(answer.body[name], answer.query[name], answer.fragment[name])
+    }
+    return answer
+  }
+  const follow = async (answer: Answer, agent: UserAgent): Promise<Answer> => {
+    const { location, url, locations } = answer
+    if (location === undefined || locations.length > 10) return answer
+    const target = URL.canParse(location, url) ? new URL(location, url) : undefined
+    if (target?.origin !== new URL(issuer).origin) return answer
+    return follow(await answerOf(await agent.fetch(target), target.href, locations), agent)
+  }
+  const submit = async (page: Answer, agent: UserAgent, fields: Over): Promise<Answer> => {
+    const { action, hidden } = formIn(page.text)
+    const url = new URL(action, page.url).href
+    const body = new URLSearchParams(pairsOf({ ...hidden, ...fields }))
+    const response = await agent.fetch(url, { method: 'POST', body })
+    return follow(await answerOf(response, url, page.locations), agent)
+  }
+  const authorizeUrl: AttackServer['authorizeUrl'] = (over = {}, asking = {}) =>
+    `${issuer}/oauth/authorize?${formOf(parametersOf(over, asking.client))}${asking.append ?? ''}`
+
+  const authorize: AttackServer['authorize'] = async (over = {}, asking = {}) => {
+    const { as = 'a', submit: decision = 'yes', method = 'GET', fields = {}, headers = {} } = asking
+    const agent =
+      asking.agent ??
+      (as === null ? new UserAgent({ 'user-agent': browser }) : (await browserOf(as)).agent)
+    const url = authorizeUrl(over, asking)
+    const [address = '', query = ''] = url.split(/\?(.*)/s)
+    const form = {
+      method,
+      body: query,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    }
+    const target = method === 'POST' ? address : url
+    const response = await agent.fetch(target, method === 'POST' ? form : { headers })
+    const page = await follow(await answerOf(response, target), agent)
+    const isForm = page.status === 200 && isConsentPage(page)
+    if (!isForm || decision === null) return page
+    return submit(page, agent, { confirm: decision, ...fields })
+  }
+
+  /** A form that a client sends with its proof. */
+  const send = async (path: string, form: Over, redeeming: Redeeming): Promise<Answer> => {
+    const { clientId, clientSecret, isConfidential } = named(redeeming.client)
+    const { auth = isConfidential ? 'basic' : 'none', headers = {}, append = '' } = redeeming
+    const url = `${redeeming.at?.issuer ?? issuer}${path}`
+    const proof = {
+      basic: {},
+      post: { client_id: clientId, client_secret: clientSecret },
+      none: { client_id: clientId },
+    }[auth]
+    const response = await fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      body: `${formOf({ ...proof, ...form })}${append}`,
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        ...(auth === 'basic' ? { authorization: basic(clientId, clientSecret) } : {}),
+        ...headers,
+      },
+    })
+    return answerOf(response, url)
+  }
+  const token: AttackServer['token'] = (over = {}, redeeming = {}) => {
+    const isCode = !('grant_type' in over) || over.grant_type === 'authorization_code'
+    const { redirectUri } = named(redeeming.client)
+    const filledIn = isCode ? { redirect_uri: redirectUri, code_verifier: verifier } : {}
+    const form = { grant_type: 'authorization_code', ...filledIn, ...over }
+    return send('/oauth/token', form, redeeming)
+  }
+  const push: AttackServer['push'] = (over = {}, redeeming = {}) =>
+    send('/oauth/par', parametersOf(over, redeeming.client), redeeming)
+  const code: AttackServer['code'] = async (over, asking) => {
+    const answer = await authorize(over, asking)
+    const value = answer.query.code
+    if (value === undefined) throw new Error(`There is no code: ${summary(answer)}`)
+    return value
+  }
+  const request: AttackServer['request'] = async (path, { agent, ...init } = {}) => {
+    const url = path.startsWith('http') ? path : `${issuer}${path}`
+    const all = { redirect: 'manual', ...init } as const
+    return answerOf(await (agent ? agent.fetch(url, all) : fetch(url, all)), url)
+  }
+  const ping: AttackServer['ping'] = (value, at = server) =>
+    request(`${at.issuer}/oauth/ping`, { headers: { authorization: `Bearer ${value}` } })
+  let people = 0
+  const newPerson: AttackServer['newPerson'] = async () => {
+    people += 1
+    const user = await server.newUser({ email: `person-${people}@example.org` })
+    const person = personOf(user, password)
+    const loggedIn = await logIn({ issuer, ...person })
+    memory.saw(loggedIn.identifier, loggedIn.jwt)
+    return { ...person, ...loggedIn }
+  }
+  let unaudited: string | undefined
+  let isClosed = false
+  const close = async (): Promise<void> => {
+    if (isClosed) return
+    isClosed = true
+    try {
+      if (unaudited === undefined) await audit(server)
+    } finally {
+      await server.close()
+    }
+  }
+  const attack: AttackServer = {
+    server,
+    issuer,
+    users,
+    clients,
+    verifier,
+    challenge,
+    browser: browserOf,
+    newBrowser,
+    authorizeUrl,
+    authorize,
+    follow,
+    submit,
+    code,
+    token,
+    push,
+    request,
+    refresh: (refreshToken, over = {}, redeeming = {}) =>
+      token({ grant_type: 'refresh_token', refresh_token: refreshToken, ...over }, redeeming),
+    async grant(over = {}, asking = {}) {
+      const given = 'redirect_uri' in over ? { redirect_uri: over.redirect_uri } : {}
+      const parameters = { code: await code(over, asking), ...given }
+      return tokensIn(await token(parameters, asking.client ? { client: asking.client } : {}))
+    },
+    ping,
+    async expectDead({ accessToken, refreshToken }, redeeming) {
+      expectBearer(await ping(accessToken), 'invalid_token')
+      expectJson(await attack.refresh(refreshToken, {}, redeeming), 400, 'invalid_grant')
+    },
+    async expectAlive({ accessToken }) {
+      expect((await ping(accessToken)).status).toBe(200)
+    },
+    newPerson,
+    tokensIn,
+    client,
+    async personalToken(name = 'a', given = [r]) {
+      const { id } = users[name].user
+      const made = await server.server.tokens.createPersonal('Personal', id, { scopes: given })
+      memory.saw(made.accessToken)
+      await memory.keep(made.id)
+      return { id: made.id, value: made.accessToken }
+    },
+    touched: memory.touched,
+    saw: memory.saw,
+    state: () => stateOf(server),
+    leaveUnaudited(reason) {
+      unaudited = reason
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+  await attack.personalToken('a', [r, w])
+  return attack
+}
+
+const personOf = (user: User, secret: string): Person => ({
+  user,
+  id: user.id,
+  email: user.email,
+  password: secret,
+})
+
+/** Members of answers that are credentials. */
+const secretMembers = [
+  'access_token',
+  'refresh_token',
+  'code',
+  'client_secret',
+  'registration_access_token',
+  'device_code',
+  'request_uri',
+]
+
+/** A Basic header, form-encoded before base64. RFC 6749 §2.3.1. */
+export const basic = (clientId: string, clientSecret: string): string =>
+  `Basic ${Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64')}`
+
+const pairsOf = (over: Over): [string, string][] =>
+  Object.entries(over).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((one): [string, string] => [name, one]),
+  )
+
+/** Parameters as a query or a body. */
+export const formOf = (over: Over): string => new URLSearchParams(pairsOf(over)).toString()
+
+/** Whether a page asks the user to decide. */
+export const isConsentPage = ({ text }: Pick<Answer, 'text'>): boolean =>
+  text.includes('name="authorization_request"')
+
+/** Whether a page asks the user to log in. */
+export const isLoginPage = ({ status, url, text }: Answer): boolean =>
+  status === 200 && new URL(url).pathname.endsWith('/login') && text.includes('name="password"')
+
+const plain = async (
+  response: Response,
+  url: string,
+  issuer: string,
+  before: readonly string[],
+): Promise<Answer> => {
+  const text = await response.text()
+  const location = response.headers.get('location') ?? undefined
+  const target = location && URL.canParse(location, url) ? new URL(location, url) : undefined
+  const isJson = /^application\/(?:[a-z-]+\+)?json\b/.test(
+    response.headers.get('content-type') ?? '',
+  )
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && text !== '' ? JSON.parse(text) : {},
+    url,
+    issuer,
+    location,
+    query: Object.fromEntries(target?.searchParams ?? []),
+    fragment: Object.fromEntries(new URLSearchParams(target?.hash.slice(1))),
+    locations: location === undefined ? before : [...before, location],
+  }
+}
+
+/** The tokens of an answer that has to have them. */
+const tokensIn = (answer: Answer): Tokens => {
+  if (answer.status !== 200) throw new Error(`There are no tokens: ${summary(answer)}`)
+  const { access_token, refresh_token, scope } = answer.body as Record<string, string>
+  return {
+    accessToken: access_token ?? '',
+    refreshToken: refresh_token ?? '',
+    scope: scope ?? '',
+    answer,
+  }
+}
+
+const summary = ({ status, location, text }: Answer): string =>
+  `${status} ${location ?? ''} ${text.slice(0, 300)}`
+
+/** What is refused changes nothing. */
+export const expectNoChange = async (
+  attack: AttackServer,
+  act: () => Promise<unknown>,
+): Promise<void> => {
+  const before = await attack.state()
+  await act()
+  expect(await attack.state()).toEqual(before)
+}
+
+const tables = {
+  clients: 'oauth2server_client',
+  authorizations: 'oauth2server_authorization',
+  tokens: 'oauth2server_token',
+  rotated: 'oauth2server_rotated_refresh_token',
+  consents: 'oauth2server_consent',
+  users: 'oauth2server_user',
+} as const
+
+const stateOf = async (server: TestServer): Promise<Record<string, readonly unknown[]>> => {
+  const state: Record<string, readonly unknown[]> = {}
+  for (const [name, table] of Object.entries(tables)) {
+    // When a token was used last is written whenever it is used.
+    state[name] = (await server.query(`select * from ${table} order by 1`)).map(
+      ({ last_used_at, last_used_address, ...row }) => row,
+    )
+  }
+  // In Redis, codes of other tests lie beside ours.
+  state.codes = await server.query(
+    "select key from oauth2server_transient where key like 'authorization_code:%' and key not like '%:failures' order by 1",
+  )
+  return state
+}
+
+/** LOCAL400: a page of our own with status 400, and not one redirect to another site on the way. */
+export const expectLocal400 = (answer: Answer): void => {
+  const { origin } = new URL(answer.issuer)
+  for (const location of answer.locations) {
+    expect(new URL(location, answer.issuer).origin, location).toBe(origin)
+  }
+  expect(summary(answer)).toMatch(/^400 /)
+  expect(answer.location).toBeUndefined()
+  expect(answer.headers.get('content-type')).toMatch(/^text\/html\b/)
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  expect(answer.text).toContain('</html>')
+}
+
+/**
+ * REDIR: to the registered URI with error, state and issuer, each once, and without a code.
+ * @param redirectUri where to; `conf`'s, unless told otherwise
+ * @param state null: it must not be there
+ */
+export const expectRedirect = (
+  answer: Answer,
+  error: string,
+  {
+    redirectUri = 'https://client.example/cb',
+    state = 'xyz',
+  }: { readonly redirectUri?: string; readonly state?: string | null } = {},
+): void => {
+  expect([302, 303], summary(answer)).toContain(answer.status)
+  const location = answer.location ?? ''
+  expect(
+    location.startsWith(`${redirectUri}${redirectUri.includes('?') ? '&' : '?'}`),
+    location,
+  ).toBe(true)
+  const parameters = [...new URL(location).searchParams]
+  const of = (name: string) =>
+    parameters.filter(([given]) => given === name).map(([, text]) => text)
+  expect(of('error'), location).toEqual([error])
+  expect(of('state')).toEqual(state === null ? [] : [state])
+  expect(of('iss')).toEqual([answer.issuer])
+  expect(of('code')).toEqual([])
+  expect(location).not.toContain('access_token')
+}
+
+/** J400, J401: JSON of RFC 6749 §5.2, never cached; a challenge where Basic was tried. */
+export const expectJson = (
+  answer: Answer,
+  status: number,
+  error: string,
+  { triedBasic }: { readonly triedBasic?: boolean } = {},
+): void => {
+  expect(`${answer.status} ${answer.body.error}`, answer.text).toBe(`${status} ${error}`)
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/)
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  expect(answer.headers.get('pragma')).toBe('no-cache')
+  expect(Object.keys(answer.body)).not.toContain('access_token')
+  // RFC 6749 §5.2: neither quotes nor backslashes nor anything outside ASCII.
+  expect(answer.body.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
+  if (triedBasic !== undefined) {
+    const challenge = answer.headers.get('www-authenticate')
+    if (triedBasic) expect(challenge).toMatch(/^Basic realm="/)
+    else expect(challenge).toBeNull()
+  }
+}
+
+/** B401 with an error, or the bare challenge where none is given. */
+export const expectBearer = (answer: Answer, error?: string): void => {
+  expect(answer.status, answer.text).toBe(401)
+  const challenge = answer.headers.get('www-authenticate') ?? ''
+  expect(challenge).toMatch(/^Bearer /)
+  if (error === undefined) expect(challenge).not.toContain('error=')
+  else expect(challenge).toContain(`error="${error}"`)
+  expect(answer.location).toBeUndefined()
+}

@@ -1,0 +1,302 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { createClient } from '@redis/client'
+import type { TestServer } from '../../support/server.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** What the auditor is told of a server while a test runs. */
+export interface Memory {
+  /** Secrets that must stand nowhere at rest. */
+  saw(...secrets: readonly unknown[]): void
+  /** A personal token that has to stay as it is. */
+  keep(id: number): Promise<void>
+  /** The test changes it itself. */
+  touched(id: number): void
+}
+
+interface Known {
+  readonly secrets: Set<string>
+  readonly personal: Map<number, string>
+}
+
+// By their issuers.
+const known = new Map<string, Known>()
+
+const knownOf = ({ issuer }: Pick<TestServer, 'issuer'>): Known =>
+  known.get(issuer) ?? { secrets: new Set(), personal: new Map() }
+
+/** Begins to remember for a server that was just started. */
+export const remember = (server: TestServer): Memory => {
+  const secrets = new Set<string>()
+  const personal = new Map<number, string>()
+  known.set(server.issuer, { secrets, personal })
+  return {
+    saw(...values) {
+      // What is shorter could stand anywhere by chance.
+      for (const value of values)
+        if (typeof value === 'string' && value.length >= 16) secrets.add(value)
+    },
+    async keep(id) {
+      const row = (await personalTokens(server)).find((token) => token.id === id)
+      if (row) personal.set(id, JSON.stringify(row))
+    },
+    touched: (id) => void personal.delete(id),
+  }
+}
+
+/** Checks the invariants of the catalogue on what a server has stored and logged. @throws Error that names each broken one */
+export const audit = async (server: TestServer): Promise<void> => {
+  const rows = await read(server)
+  const broken = [
+    ...oneFamilyPerCode(rows),
+    ...consumedWithSuccessor(rows, server.now()),
+    ...neverValidAgain(rows),
+    ...liveAndWithin(rows, server),
+    ...(await nothingInPlainText(server)),
+    ...(await personalAsTheyWere(rows, server)),
+  ]
+  if (broken.length > 0) throw new Error(`Broken invariants:\n${broken.join('\n')}`)
+}
+
+interface Rows {
+  readonly users: readonly Row[]
+  readonly clients: readonly Row[]
+  readonly authorizations: readonly Row[]
+  readonly tokens: readonly Row[]
+  readonly rotated: readonly Row[]
+  readonly consents: readonly Row[]
+}
+
+const read = async (server: TestServer): Promise<Rows> => {
+  const all = (table: string) => server.query(`select * from oauth2server_${table}`)
+  return {
+    users: await all('user'),
+    clients: await all('client'),
+    authorizations: await all('authorization'),
+    tokens: await all('token'),
+    rotated: await all('rotated_refresh_token'),
+    consents: await all('consent'),
+  }
+}
+
+// PostgreSQL gives big integers as text.
+const number = (value: unknown): number | null => (value === null ? null : Number(value))
+const isPersonal = (row: Row): boolean => number(row.is_personal) === 1
+const list = (text: unknown): readonly string[] => {
+  const given = String(text ?? '')
+  if (given.startsWith('[')) return JSON.parse(given) as string[]
+  return given.split(/\s+/).filter((scope) => scope !== '')
+}
+const isWithin = (some: readonly string[], all: readonly string[]): boolean =>
+  some.every((one) => all.includes(one))
+const sameSet = (one: readonly string[], other: readonly string[]): boolean =>
+  isWithin(one, other) && isWithin(other, one)
+
+const tokensOf = ({ tokens }: Rows, { id }: Row): readonly Row[] =>
+  tokens.filter(({ authorization_id }) => number(authorization_id) === number(id))
+
+/** I1 */
+const oneFamilyPerCode = (rows: Rows): readonly string[] => {
+  const live = rows.authorizations.filter(({ revoked_at }) => revoked_at === null)
+  const digests = live.flatMap(({ code_digest }) => code_digest ?? [])
+  const twice = digests.filter((digest, at) => digests.indexOf(digest) !== at)
+  const pairs = rows.authorizations.filter((row) => tokensOf(rows, row).length > 1)
+  return [
+    ...twice.map((digest) => `I1: the code ${digest} has more than one live authorization.`),
+    ...pairs.map(({ id }) => `I1: the authorization ${id} has more than one current token.`),
+  ]
+}
+
+/** I2 */
+const consumedWithSuccessor = (rows: Rows, now: number): readonly string[] => {
+  const live = rows.authorizations.filter(
+    ({ revoked_at, expires_at }) => revoked_at === null && Number(expires_at) > now,
+  )
+  const childless = live.filter((row) => tokensOf(rows, row).length === 0)
+  const lost = live.flatMap((row) => {
+    const current = tokensOf(rows, row).map(({ refresh_token_digest }) => refresh_token_digest)
+    const family = rows.rotated.filter(
+      ({ authorization_id }) => number(authorization_id) === number(row.id),
+    )
+    const there = [...current, ...family.map(({ digest }) => digest)]
+    return family.filter(({ successor }) => !there.includes(successor))
+  })
+  const orphans = rows.rotated.filter(
+    ({ authorization_id }) =>
+      !rows.authorizations.some(({ id }) => number(id) === number(authorization_id)),
+  )
+  return [
+    ...childless.map(({ id }) => `I2: the authorization ${id} was granted, and has no token.`),
+    ...[...lost, ...orphans].map(({ digest }) => `I2: ${digest} was rotated into nothing.`),
+  ]
+}
+
+/** I3 */
+const neverValidAgain = (rows: Rows): readonly string[] => {
+  const revoked = rows.authorizations.filter(
+    (row) => row.revoked_at !== null && tokensOf(rows, row).length > 0,
+  )
+  const rotated = rows.rotated.filter(({ digest }) =>
+    rows.tokens.some(({ refresh_token_digest }) => refresh_token_digest === digest),
+  )
+  return [
+    ...revoked.map(({ id }) => `I3: the authorization ${id} is revoked, and has tokens.`),
+    ...rotated.map(({ digest }) => `I3: ${digest} was rotated, and is somebody's current one.`),
+  ]
+}
+
+/** I4 */
+const liveAndWithin = (rows: Rows, { now, server }: TestServer): readonly string[] => {
+  const internal = server.scopes.all().flatMap(({ id, isInternal }) => (isInternal ? id : []))
+  return rows.tokens
+    .filter(({ ends_at }) => ends_at === null || Number(ends_at) > now())
+    .flatMap((token) => {
+      const problem = problemOf(token, rows, internal)
+      return problem === undefined ? [] : [`I4: the token ${token.id} ${problem}`]
+    })
+}
+
+const problemOf = (token: Row, rows: Rows, internal: readonly string[]): string | undefined => {
+  const client = rows.clients.find(({ client_id }) => client_id === token.client_id)
+  if (!client) return 'has no client.'
+  const isOf = (user: Row) => String(user.id) === String(token.user_id)
+  if (token.user_id !== null && !rows.users.some(isOf)) return 'has no user.'
+  const scopes = list(token.scopes)
+  if (!isPersonal(token) && scopes.some((scope) => internal.includes(scope)))
+    return 'has an internal scope.'
+  if (token.authorization_id === null) return undefined
+  const authorization = rows.authorizations.find(
+    ({ id }) => number(id) === number(token.authorization_id),
+  )
+  if (!authorization) return 'has no authorization.'
+  if (authorization.client_id !== token.client_id) return 'is of another client than granted.'
+  if (String(authorization.user_id) !== String(token.user_id))
+    return 'is of another user than granted.'
+  // What the client lost since stays in the row, and whoever reads it leaves it out.
+  if (!isWithin(scopes, list(authorization.scopes))) return 'may do more than was granted.'
+  // Without a code nobody need have been asked: password grant.
+  if (authorization.code_digest === null) return undefined
+  const consent = rows.consents.find(
+    ({ user_id, client_id }) =>
+      client_id === token.client_id && String(user_id) === String(token.user_id),
+  )
+  if (!consent) return 'has no consent.'
+  const granted = list(consent.scopes)
+  if (!isWithin(list(authorization.scopes), granted)) return 'may do more than was agreed to.'
+  return undefined
+}
+
+/** I5 */
+const nothingInPlainText = async (server: TestServer): Promise<readonly string[]> => {
+  const secrets = [...knownOf(server).secrets]
+  const places = [
+    ...(await storedIn(server)),
+    ...server.log.map((entry) => ({ place: 'the log', text: JSON.stringify(entry) })),
+  ]
+  return places.flatMap(({ place, text }) =>
+    secrets
+      .filter((secret) => text.includes(secret))
+      .map((secret) => `I5: ${secret.slice(0, 6)}… stands in plain text in ${place}.`),
+  )
+}
+
+interface Place {
+  readonly place: string
+  readonly text: string
+}
+
+const storedIn = async (server: TestServer): Promise<readonly Place[]> => {
+  if (!server.database.startsWith('postgres')) {
+    const folder = dirname(server.database)
+    const names = (await readdir(folder)).filter((name) =>
+      name.startsWith(basename(server.database)),
+    )
+    return Promise.all(
+      names.map(async (place) => ({ place, text: await readFile(join(folder, place), 'latin1') })),
+    )
+  }
+  const tables = await server.query(
+    "select table_name as name from information_schema.tables where table_schema = 'public'",
+  )
+  const rows = await Promise.all(
+    tables.map(async ({ name }) => ({
+      place: String(name),
+      text: JSON.stringify(await server.query(`select * from ${name}`)),
+    })),
+  )
+  return [...rows, await redisContents(server)]
+}
+
+const redisContents = async ({ place }: TestServer): Promise<Place> => {
+  const url = place.env.OAUTH2_CACHE_REDIS_URL
+  if (url === undefined) return { place: 'Redis', text: '' }
+  const redis = await createClient({ url, socket: { reconnectStrategy: false } })
+    .on('error', () => undefined)
+    .connect()
+  const parts: string[] = []
+  // Those of other tests lie there too: what is looked for is ours alone.
+  for await (const keys of redis.scanIterator({ COUNT: 1_000 })) {
+    if (keys.length === 0) continue
+    const values = await redis.mGet(keys)
+    parts.push(...keys, ...values.flatMap((value) => value ?? []))
+  }
+  redis.destroy()
+  return { place: 'Redis', text: parts.join('\n') }
+}
+
+interface PersonalRow {
+  readonly id: number
+  readonly client: unknown
+  readonly user: string
+  readonly digest: unknown
+  readonly scopes: readonly string[]
+  readonly expires: number | null
+}
+
+const personalRow = (row: Row): PersonalRow => ({
+  id: Number(row.id),
+  client: row.client_id,
+  user: String(row.user_id),
+  digest: row.access_token_digest,
+  scopes: [...list(row.scopes)].sort(),
+  expires: number(row.expires),
+})
+
+const personalTokens = async (server: TestServer): Promise<readonly PersonalRow[]> =>
+  (await server.query('select * from oauth2server_token where is_personal = 1')).map(personalRow)
+
+/** I6 */
+const personalAsTheyWere = async (rows: Rows, server: TestServer): Promise<readonly string[]> => {
+  const personal = rows.tokens.filter(isPersonal)
+  const roots = personal.filter(({ parent_id }) => parent_id === null)
+  const malformed = roots.flatMap((token) => {
+    const client = rows.clients.find(({ client_id }) => client_id === token.client_id)
+    const isSound =
+      client !== undefined &&
+      isPersonal(client) &&
+      String(client.user_id) === String(token.user_id) &&
+      token.authorization_id === null &&
+      token.refresh_token_digest === null &&
+      sameSet(list(token.scopes), list(client.default_scopes))
+    return isSound ? [] : [`I6: the personal token ${token.id} is not what its client row says.`]
+  })
+  const strangers = rows.tokens.filter((token) => {
+    const client = rows.clients.find(({ client_id }) => client_id === token.client_id)
+    return client && isPersonal(client) && !isPersonal(token)
+  })
+  const changed = [...knownOf(server).personal].flatMap(([id, before]) => {
+    const { user } = JSON.parse(before) as PersonalRow
+    // Who is gone took theirs along.
+    if (!rows.users.some((row) => String(row.id) === user)) return []
+    const now = personal.find((row) => number(row.id) === id)
+    return now && JSON.stringify(personalRow(now)) === before
+      ? []
+      : [`I6: the personal token ${id} changed without anybody's settings page.`]
+  })
+  return [
+    ...malformed,
+    ...strangers.map(({ id }) => `I6: the token ${id} hangs from a personal token's client.`),
+    ...changed,
+  ]
+}
