@@ -1,0 +1,66 @@
+/**
+ * Asks us and two other libraries the same questions of the protocol, and writes what each answered, and why we
+ * differ where we do: docs/security/differences.md. The reasons are in explanations.json.
+ *
+ *     npm ci --prefix bench && npm run test:differential
+ *
+ * Ends with status 1 where a difference has no explanation, or an explanation no difference.
+ */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { aboutTokenCases } from './about-token-cases.ts'
+import { authorizationCases } from './authorization-cases.ts'
+import type { Case } from './case.ts'
+import explanations from './explanations.json' with { type: 'json' }
+import type { Peer } from './peer.ts'
+import { startOurs, startPeer } from './peers.ts'
+import { type Compared, pageOf } from './table.ts'
+import { tokenCases } from './token-cases.ts'
+
+const cases: readonly Case[] = [...authorizationCases, ...tokenCases, ...aboutTokenCases]
+
+const asked = async ({ needs, run }: Case, peer: Peer): Promise<string | null> => {
+  if (needs !== undefined && peer.at[needs] === null) return null
+  try {
+    return await run(peer)
+  } catch (error) {
+    return `cannot be asked: ${error instanceof Error ? error.message : error}`
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = explanations
+const running = [
+  await startOurs(),
+  await startPeer('oidc-provider', 'protocol-oidc-provider.ts'),
+  await startPeer('@node-oauth/oauth2-server', 'protocol-node-oauth.ts'),
+]
+try {
+  const compared: Compared[] = []
+  for (const one of cases) {
+    const answers: (string | null)[] = []
+    for (const { peer } of running) answers.push(await asked(one, peer))
+    const [ours = null, ...theirs] = answers
+    const differs = theirs.some((answer) => answer !== null && answer !== ours)
+    const { id, rule, what } = one
+    compared.push({ id, rule, what, ours: ours ?? '', theirs, differs, reason: reasons[id] })
+  }
+  const folder = join(import.meta.dirname, '../../docs/security')
+  await mkdir(folder, { recursive: true })
+  const names = running.map(({ peer }) => peer.name)
+  await writeFile(join(folder, 'differences.md'), pageOf(compared, names))
+
+  const unexplained = compared.filter(({ differs, reason }) => differs && !reason)
+  const idle = Object.keys(reasons).filter(
+    (id) => !compared.some((one) => one.id === id && one.differs),
+  )
+  for (const { id, what, ours, theirs } of unexplained)
+    console.log(`${id} ${what}: ${ours} | ${theirs.join(' | ')} – has no explanation`)
+  for (const id of idle) console.log(`${id} is explained, but does not differ`)
+  const broken = compared.filter(({ ours }) => ours.startsWith('cannot be asked'))
+  for (const { id, ours } of broken) console.log(`${id}: ${ours}`)
+  const differing = compared.filter(({ differs }) => differs).length
+  console.log(`${compared.length} cases, ${differing} differ, ${unexplained.length} unexplained`)
+  process.exitCode = unexplained.length + idle.length + broken.length === 0 ? 0 : 1
+} finally {
+  await Promise.all(running.map(({ stop }) => stop()))
+}

@@ -1,0 +1,25 @@
+import type { Answer } from './peer.ts'
+
+/** How an authorization request ended, in a few words that can be compared. */
+export const ofAuthorization = (end: URL | Answer): string => {
+  if (!(end instanceof URL)) {
+    // A page, an error view, or JSON: what matters is that nobody was sent anywhere.
+    return end.status >= 500 ? `${end.status}` : 'refused here'
+  }
+  const fragment = new URLSearchParams(end.hash.slice(1))
+  const query = end.searchParams
+  const error = query.get('error') ?? fragment.get('error')
+  if (error !== null) return `redirect: ${error}`
+  if (query.has('code')) return 'redirect: code'
+  if (fragment.has('access_token')) return 'redirect: token in the fragment'
+  return 'redirect: nothing'
+}
+
+/** The same of an answer for programs. */
+export const ofAnswer = ({ status, body }: Answer): string => {
+  if (typeof body.error === 'string') return `${status} ${body.error}`
+  if (typeof body.access_token === 'string')
+    return `${status} token${typeof body.refresh_token === 'string' ? ' and refresh token' : ''}`
+  if (typeof body.active === 'boolean') return `${status} ${body.active ? 'active' : 'inactive'}`
+  return `${status}`
+}

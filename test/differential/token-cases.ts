@@ -1,0 +1,391 @@
+import type { Case } from './case.ts'
+import { ofAnswer } from './outcomes.ts'
+import { type Given, type Peer, type Proof, unknown, verifier } from './peer.ts'
+
+const redeems =
+  (given: Given = {}, proof: Proof = {}) =>
+  async (peer: Peer): Promise<string> =>
+    ofAnswer(await peer.redeem(await peer.code(proof.client), given, proof))
+
+const asks =
+  (given: Given | string, proof: Proof = {}) =>
+  async (peer: Peer): Promise<string> =>
+    ofAnswer(await peer.token(given, proof))
+
+/** Without a client in the body. */
+const formless = (given: Given): string =>
+  new URLSearchParams(given as Record<string, string>).toString()
+
+const own = { grant_type: 'client_credentials' } as const
+
+/** Cases of the token endpoint. */
+export const tokenCases: readonly Case[] = [
+  { id: 'T01', rule: 'RFC 6749 §4.1.3', what: 'a code as it should be redeemed', run: redeems() },
+  {
+    id: 'T02',
+    rule: 'RFC 6749 §5.1',
+    what: 'the answer must not be stored',
+    run: async (peer) => {
+      const { headers } = await peer.redeem(await peer.code())
+      return `cache-control: ${headers.get('cache-control')}, pragma: ${headers.get('pragma')}`
+    },
+  },
+  {
+    id: 'T03',
+    rule: 'RFC 6749 §5.1',
+    what: 'the token type',
+    run: async (peer) => String((await peer.redeem(await peer.code())).body.token_type),
+  },
+  {
+    id: 'T04',
+    rule: 'RFC 6749 §5.1',
+    what: 'the answer names the scope',
+    run: async (peer) => String((await peer.redeem(await peer.code())).body.scope),
+  },
+  {
+    id: 'T05',
+    rule: 'RFC 6749 §4.1.2',
+    what: 'a code a second time',
+    run: async (peer) => {
+      const code = await peer.code()
+      await peer.redeem(code)
+      return ofAnswer(await peer.redeem(code))
+    },
+  },
+  {
+    id: 'T06',
+    rule: 'RFC 6749 §4.1.2',
+    what: 'the refresh token of a code that was redeemed a second time',
+    run: async (peer) => {
+      const code = await peer.code()
+      const { body } = await peer.redeem(code)
+      await peer.redeem(code)
+      return ofAnswer(await peer.refresh(String(body.refresh_token)))
+    },
+  },
+  {
+    id: 'T07',
+    rule: 'RFC 6749 §4.1.3',
+    what: 'an unknown code',
+    run: (peer) => peer.redeem(unknown()).then(ofAnswer),
+  },
+  {
+    id: 'T08',
+    rule: 'RFC 6749 §4.1.3',
+    what: 'the code of another client',
+    run: async (peer) => ofAnswer(await peer.redeem(await peer.code('web'), {}, { client: 'two' })),
+  },
+  {
+    id: 'T09',
+    rule: 'RFC 6749 §4.1.3',
+    what: 'another redirect_uri than that of the request',
+    run: redeems({ redirect_uri: 'https://client.example/other' }),
+  },
+  {
+    id: 'T10',
+    rule: 'RFC 6749 §4.1.3',
+    what: 'no redirect_uri, though the request had one',
+    run: redeems({ redirect_uri: undefined }),
+  },
+  {
+    id: 'T11',
+    rule: 'RFC 6749 §4.1.3',
+    what: 'no code',
+    run: asks({ grant_type: 'authorization_code' }),
+  },
+  {
+    id: 'T12',
+    rule: 'RFC 7636 §4.6',
+    what: 'a wrong code_verifier',
+    run: redeems({ code_verifier: `${verifier}x` }),
+  },
+  {
+    id: 'T13',
+    rule: 'RFC 7636 §4.6',
+    what: 'no code_verifier',
+    run: redeems({ code_verifier: undefined }),
+  },
+  {
+    id: 'T14',
+    rule: 'RFC 7636 §4.1',
+    what: 'a code_verifier that is too short',
+    run: redeems({ code_verifier: 'short' }),
+  },
+  {
+    id: 'T15',
+    rule: 'RFC 9700 §4.8.2',
+    what: 'a code_verifier, though the request had no challenge',
+    run: async (peer) =>
+      ofAnswer(
+        await peer.redeem(
+          await peer.code('web', { code_challenge: undefined, code_challenge_method: undefined }),
+        ),
+      ),
+  },
+  {
+    id: 'T16',
+    rule: 'RFC 6749 §4.1.2',
+    what: 'the code after a redemption with a wrong code_verifier',
+    run: async (peer) => {
+      const code = await peer.code()
+      await peer.redeem(code, { code_verifier: `${verifier}x` })
+      return ofAnswer(await peer.redeem(code))
+    },
+  },
+  {
+    id: 'T17',
+    rule: 'RFC 6749 §4.1.3',
+    what: 'a public client redeems its code',
+    run: redeems({}, { client: 'app' }),
+  },
+  {
+    id: 'T18',
+    rule: 'RFC 6749 §2.3.1',
+    what: 'id and secret in the body',
+    run: redeems({}, { by: 'body' }),
+  },
+  {
+    id: 'T19',
+    rule: 'RFC 6749 §2.3',
+    what: 'by Basic and in the body at once',
+    run: async (peer) =>
+      ofAnswer(
+        await peer.token({
+          ...own,
+          client_id: peer.idOf('web'),
+          client_secret: peer.secretOf('web'),
+        }),
+      ),
+  },
+  {
+    id: 'T20',
+    rule: 'RFC 6749 §5.2',
+    what: 'a wrong secret by Basic',
+    run: asks(own, { secret: 'wrong' }),
+  },
+  {
+    id: 'T21',
+    rule: 'RFC 6749 §5.2',
+    what: 'a wrong secret in the body',
+    run: asks(own, { by: 'body', secret: 'wrong' }),
+  },
+  {
+    id: 'T22',
+    rule: 'RFC 6749 §5.2',
+    what: 'a wrong secret by Basic is answered with a challenge',
+    run: async (peer) => {
+      const { status, headers } = await peer.token(own, { secret: 'wrong' })
+      return `${status}, ${headers.has('www-authenticate') ? 'challenge' : 'no challenge'}`
+    },
+  },
+  {
+    id: 'T23',
+    rule: 'RFC 6749 §5.2',
+    what: 'an unknown client',
+    run: asks(own, { headers: { authorization: `Basic ${btoa('nobody:x')}` } }),
+  },
+  {
+    id: 'T24',
+    rule: 'RFC 6749 §5.2',
+    what: 'no client authentication',
+    run: asks(formless(own), { by: 'nothing' }),
+  },
+  {
+    id: 'T25',
+    rule: 'RFC 7617 §2',
+    what: 'Basic that is no base64',
+    run: asks(own, { headers: { authorization: 'Basic ====' } }),
+  },
+  {
+    id: 'T26',
+    rule: 'RFC 7617 §2',
+    what: 'Basic without a colon',
+    run: asks(own, { headers: { authorization: `Basic ${btoa('web')}` } }),
+  },
+  {
+    id: 'T27',
+    rule: 'RFC 6749 §2.3',
+    what: 'a confidential client by its client_id alone',
+    run: asks(own, { by: 'nothing' }),
+  },
+  {
+    id: 'T28',
+    rule: 'RFC 6749 §2.3',
+    what: 'another client_id in the body than by Basic',
+    run: async (peer) =>
+      ofAnswer(await peer.redeem(await peer.code(), { client_id: peer.idOf('two') })),
+  },
+  {
+    id: 'T29',
+    rule: 'RFC 6749 §2.3',
+    what: 'the own client_id in the body besides Basic',
+    run: async (peer) =>
+      ofAnswer(await peer.redeem(await peer.code(), { client_id: peer.idOf('web') })),
+  },
+  { id: 'T30', rule: 'RFC 6749 §5.2', what: 'no grant_type', run: asks({}) },
+  {
+    id: 'T31',
+    rule: 'RFC 6749 §5.2',
+    what: 'an unknown grant_type',
+    run: asks({ grant_type: 'bogus' }),
+  },
+  {
+    id: 'T32',
+    rule: 'RFC 6749 §5.2',
+    what: 'a grant_type in capitals',
+    run: asks({ grant_type: 'CLIENT_CREDENTIALS' }),
+  },
+  {
+    id: 'T33',
+    rule: 'RFC 6749 §5.2',
+    what: 'a grant that the client may not use',
+    run: asks({ grant_type: 'refresh_token', refresh_token: 'x' }, { client: 'machine' }),
+  },
+  {
+    id: 'T34',
+    rule: 'RFC 6749 §3.2',
+    what: 'a parameter twice',
+    run: asks('grant_type=client_credentials&grant_type=client_credentials'),
+  },
+  {
+    id: 'T35',
+    rule: 'RFC 6749 §3.2',
+    what: 'an unknown parameter',
+    run: asks({ ...own, foo: 'bar' }),
+  },
+  {
+    id: 'T36',
+    rule: 'RFC 6749 §3.2',
+    what: 'by GET',
+    run: async (peer) => {
+      const answer = await peer.send(`${peer.at.token}?grant_type=client_credentials`, {
+        headers: { accept: 'application/json' },
+      })
+      return String(answer.status)
+    },
+  },
+  {
+    id: 'T37',
+    rule: 'RFC 6749 §3.2',
+    what: 'JSON in the place of a form',
+    run: (peer) =>
+      peer
+        .token(JSON.stringify(own), { headers: { 'content-type': 'application/json' } })
+        .then(ofAnswer),
+  },
+  {
+    id: 'T38',
+    rule: 'RFC 6749 §2.3.1',
+    what: 'the secret in the query',
+    run: async (peer) => {
+      const query = new URLSearchParams({
+        client_id: peer.idOf('web'),
+        client_secret: peer.secretOf('web'),
+      })
+      return ofAnswer(
+        await peer.post(`${peer.at.token}?${query}`, formless(own), { by: 'nothing' }),
+      )
+    },
+  },
+  { id: 'T39', rule: 'RFC 6749 §4.4', what: 'client_credentials', run: asks(own) },
+  {
+    id: 'T40',
+    rule: 'RFC 6749 §4.4.2',
+    what: 'client_credentials of a public client',
+    run: asks(own, { client: 'app' }),
+  },
+  {
+    id: 'T41',
+    rule: 'RFC 6749 §5.2',
+    what: 'client_credentials with an unknown scope',
+    run: asks({ ...own, scope: 'no:such' }),
+  },
+  {
+    id: 'T42',
+    rule: 'RFC 6749 §6',
+    what: 'a refresh',
+    run: async (peer) => ofAnswer(await peer.refresh((await peer.tokens()).refresh)),
+  },
+  {
+    id: 'T43',
+    rule: 'RFC 9700 §4.14.2',
+    what: 'a refresh gives another refresh token',
+    run: async (peer) => {
+      const { refresh } = await peer.tokens()
+      const { body } = await peer.refresh(refresh)
+      return body.refresh_token === refresh ? 'the same' : 'another'
+    },
+  },
+  {
+    id: 'T44',
+    rule: 'RFC 9700 §4.14.2',
+    what: 'a refresh token once more, at once',
+    run: async (peer) => {
+      const { refresh } = await peer.tokens()
+      await peer.refresh(refresh)
+      return ofAnswer(await peer.refresh(refresh))
+    },
+  },
+  {
+    id: 'T45',
+    rule: 'RFC 9700 §4.14.2',
+    what: 'a refresh token once more, after its successor was used; then that one',
+    run: async (peer) => {
+      const { refresh } = await peer.tokens()
+      const second = String((await peer.refresh(refresh)).body.refresh_token)
+      const third = String((await peer.refresh(second)).body.refresh_token)
+      const again = ofAnswer(await peer.refresh(refresh))
+      return `${again}; ${ofAnswer(await peer.refresh(third))}`
+    },
+  },
+  {
+    id: 'T46',
+    rule: 'RFC 6749 §6',
+    what: 'the refresh token of another client',
+    run: async (peer) =>
+      ofAnswer(await peer.refresh((await peer.tokens()).refresh, {}, { client: 'two' })),
+  },
+  {
+    id: 'T47',
+    rule: 'RFC 6749 §6',
+    what: 'a refresh with more scope',
+    run: async (peer) =>
+      ofAnswer(
+        await peer.refresh((await peer.tokens()).refresh, { scope: 'notes:read notes:write' }),
+      ),
+  },
+  {
+    id: 'T48',
+    rule: 'RFC 6749 §6',
+    what: 'a refresh with less scope',
+    run: async (peer) => {
+      const { refresh } = await peer.tokens('web', { scope: 'notes:read notes:write' })
+      return String((await peer.refresh(refresh, { scope: 'notes:read' })).body.scope)
+    },
+  },
+  {
+    id: 'T49',
+    rule: 'RFC 6749 §6',
+    what: 'an unknown refresh token',
+    run: (peer) => peer.refresh(unknown()).then(ofAnswer),
+  },
+  {
+    id: 'T50',
+    rule: 'RFC 6749 §6',
+    what: 'an access token as refresh token',
+    run: async (peer) => ofAnswer(await peer.refresh((await peer.tokens()).access)),
+  },
+  {
+    id: 'T51',
+    rule: 'RFC 6749 §6',
+    what: 'no refresh token',
+    run: asks({ grant_type: 'refresh_token' }),
+  },
+  {
+    id: 'T52',
+    rule: 'RFC 6749 §6',
+    what: 'a public client refreshes',
+    run: async (peer) =>
+      ofAnswer(await peer.refresh((await peer.tokens('app')).refresh, {}, { client: 'app' })),
+  },
+]

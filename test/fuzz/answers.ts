@@ -1,0 +1,88 @@
+/** What is kept of an answer. */
+export interface Head {
+  readonly status: number
+  readonly retryAfter: string | undefined
+}
+
+const nothing = Buffer.alloc(0)
+const blank = Buffer.from('\r\n\r\n')
+
+/** Reads answers off a connection, one behind the other, and skips their bodies. */
+export class AnswerReader {
+  readonly #isHead: () => boolean
+  readonly #onAnswer: (head: Head) => void
+  #rest: Buffer = nothing
+  #head: Head | undefined
+  /** Bytes of the body to come; in chunks: of the chunk, with its line end. */
+  #left = 0
+  #isChunked = false
+
+  /** @param isHead whether the answer that comes next is one to HEAD */
+  constructor(isHead: () => boolean, onAnswer: (head: Head) => void) {
+    this.#isHead = isHead
+    this.#onAnswer = onAnswer
+  }
+
+  /** Whether an answer has begun and not ended. */
+  get isWithin(): boolean {
+    return this.#head !== undefined || this.#rest.length > 0
+  }
+
+  read(data: Buffer): void {
+    this.#rest = this.#rest.length === 0 ? data : Buffer.concat([this.#rest, data])
+    while (this.#step());
+  }
+
+  /** @returns whether it got on */
+  #step(): boolean {
+    if (this.#left > 0) {
+      const taken = Math.min(this.#left, this.#rest.length)
+      if (taken === 0) return false
+      this.#rest = this.#rest.subarray(taken)
+      this.#left -= taken
+      if (this.#left === 0 && !this.#isChunked) this.#end()
+      return true
+    }
+    return this.#head ? this.#chunk() : this.#begin()
+  }
+
+  #begin(): boolean {
+    const end = this.#rest.indexOf(blank)
+    if (end < 0) return false
+    const text = this.#rest.toString('latin1', 0, end)
+    this.#rest = this.#rest.subarray(end + 4)
+    const status = Number(text.slice(9, 12))
+    if (status < 200) return true
+    this.#head = { status, retryAfter: /\r\nretry-after: *([^\r]*)/i.exec(text)?.[1] }
+    this.#isChunked = /\r\ntransfer-encoding: *chunked/i.test(text)
+    if (this.#isHead() || status === 204 || status === 304) {
+      this.#isChunked = false
+      this.#end()
+    } else if (!this.#isChunked) {
+      this.#left = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0)
+      if (this.#left === 0) this.#end()
+    }
+    return true
+  }
+
+  #chunk(): boolean {
+    const end = this.#rest.indexOf('\r\n')
+    if (end < 0) return false
+    const size = Number.parseInt(this.#rest.toString('latin1', 0, end), 16)
+    if (size === 0) {
+      if (this.#rest.length < end + 4) return false
+      this.#rest = this.#rest.subarray(end + 4)
+      this.#end()
+      return true
+    }
+    this.#rest = this.#rest.subarray(end + 2)
+    this.#left = size + 2
+    return true
+  }
+
+  #end(): void {
+    const head = this.#head as Head
+    this.#head = undefined
+    this.#onAnswer(head)
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Throws malformed requests at a server of its own, and reports what it answered:
+ *
+ *     npm run test:fuzz -- [--requests N] [--seconds S] [--seed X] [--store sqlite|postgres] [--set '{"…": …}'] [--only NUMBER]
+ *
+ * Ends with status 1 where anything was answered with 5xx or not at all, an error was logged or not caught, or
+ * memory still grows in the second half. A request that did so is sent again by its seed and number:
+ * `--seed X --only NUMBER`. Ctrl-C ends the run early, with its report.
+ */
+import { parseArgs } from 'node:util'
+import { print } from './report.ts'
+import { fuzz } from './run.ts'
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '1000000' },
+    seconds: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    store: { type: 'string', default: 'sqlite' },
+    // Settings of the server as JSON.
+    set: { type: 'string', default: '{}' },
+    only: { type: 'string' },
+  },
+})
+const { requests, seconds, seed, store, set, only } = values
+
+const interrupted = new AbortController()
+process.once('SIGINT', () => interrupted.abort())
+let shown = 0
+const report = await fuzz({
+  requests: Number(requests),
+  seed: Number(seed),
+  store: store === 'postgres' ? 'postgres' : 'sqlite',
+  settings: JSON.parse(set),
+  overloads: only === undefined,
+  signal: interrupted.signal,
+  ...(seconds !== undefined && { seconds: Number(seconds) }),
+  ...(only !== undefined && { only: Number(only) }),
+  onProgress(answered, elapsed) {
+    if (elapsed - shown < 10) return
+    shown = elapsed
+    console.log(`${answered} requests in ${Math.round(elapsed)} s`)
+  },
+})
+print(report)
+process.exitCode = report.violations.length === 0 ? 0 : 1

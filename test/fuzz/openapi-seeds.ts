@@ -1,0 +1,130 @@
+import type { Furniture, Session } from '../support/observed-furniture.ts'
+import type { SeededRandom } from '../support/seeded-random.ts'
+import { pairsOf, shapeOf, type WeightedSeed } from './seeds.ts'
+
+interface Schema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+}
+
+interface Operation {
+  readonly parameters?: readonly { readonly in: string; readonly name: string }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
+}
+
+/** What is read of an OpenAPI document. */
+export interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+const resolved = (schema: Schema, document: Document): Schema =>
+  schema.$ref === undefined
+    ? schema
+    : resolved(document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}, document)
+
+/** All properties that a body may have, of whichever alternative. */
+const propertiesOf = (given: Schema, document: Document): Readonly<Record<string, Schema>> => {
+  const schema = resolved(given, document)
+  const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])]
+  return Object.assign(
+    {},
+    ...parts.map((part) => propertiesOf(part, document)),
+    schema.properties ?? {},
+  )
+}
+
+/** Values for names that stand for something which is there. */
+const known = (f: Furniture, random: SeededRandom): Readonly<Record<string, unknown>> => ({
+  name: 'Fuzz',
+  description: 'Text',
+  website: 'https://client.example/',
+  redirect_uris: [f.redirectUri],
+  default_scopes: ['notes:read'],
+  scopes: ['notes:read'],
+  client_id: random.pick(f.clientIds),
+  id: random.pick(f.tokenIds),
+  token_id: random.pick(f.tokenIds),
+  csrf_token: f.session.csrf,
+  confirm_name: 'Fuzz',
+  overlap: '0',
+  expires: '2030-01-01',
+  // Whoever ends a session or deletes ends the others' requests too: rarely.
+  delete: random.chance(3) ? 'yes' : 'no',
+  others: random.chance(1) ? 'yes' : 'no',
+  session_id: random.chance(1) ? '1' : '999999',
+})
+
+const exampleOf = (given: Schema, document: Document, random: SeededRandom): unknown => {
+  const schema = resolved(given, document)
+  if (schema.enum) return random.pick(schema.enum)
+  const [alternative] = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
+  if (alternative) return exampleOf(alternative, document, random)
+  const type = [schema.type].flat()[0]
+  if (type === 'array') return [exampleOf(schema.items ?? {}, document, random)]
+  if (type === 'integer' || type === 'number') return random.below(100)
+  if (type === 'boolean') return random.chance(50)
+  if (type === 'object') return {}
+  return 'text'
+}
+
+const asScript = ({ cookie, jwt }: Session) => ({
+  accept: 'application/json',
+  cookie,
+  authorization: `Bearer ${jwt}`,
+})
+
+/** A request for each operation of the document: by a script with JSON, or as the form of a page. */
+export const openapiSeeds = (document: Document): readonly WeightedSeed[] =>
+  Object.entries(document.paths).flatMap(([pattern, item]) =>
+    Object.entries(item)
+      .filter(([method]) => method !== 'parameters')
+      .map(([method, operation]): WeightedSeed => {
+        const schema = Object.values(operation.requestBody?.content ?? {})[0]?.schema
+        const properties = schema ? propertiesOf(schema, document) : undefined
+        return {
+          weight: /sessions|authorized|admin/.test(pattern) && method !== 'get' ? 3 : 12,
+          seed(f, random) {
+            const names = known(f, random)
+            const path = pattern
+              .replace('{client_id}', random.pick(f.clientIds))
+              .replace('{id}', random.pick([...f.tokenIds, ...f.personalIds]))
+            const isScript = random.chance(60)
+            const session = pattern.startsWith('/admin') ? f.admin : f.session
+            const fields = Object.fromEntries(
+              Object.entries(properties ?? {})
+                .filter(() => random.chance(85))
+                .map(([name, one]) => [name, names[name] ?? exampleOf(one, document, random)]),
+            )
+            const form = { ...fields, csrf_token: session.csrf }
+            const body =
+              properties === undefined && method === 'get'
+                ? ({ kind: 'none' } as const)
+                : isScript
+                  ? ({ kind: 'json', value: fields } as const)
+                  : ({ kind: 'form', pairs: pairsOf(textsOf(form)) } as const)
+            return shapeOf(random, {
+              endpoint: `${method.toUpperCase()} ${pattern}`,
+              method: method.toUpperCase(),
+              path,
+              headers: isScript ? asScript(session) : { cookie: session.cookie },
+              body,
+            })
+          },
+        }
+      }),
+  )
+
+const textsOf = (fields: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join('\n') : String(value),
+    ]),
+  )

@@ -1,0 +1,170 @@
+import type { Furniture } from '../support/observed-furniture.ts'
+import { type ObservedServer, type Probe, startObserved } from '../support/observed-server.ts'
+import type { Document } from './openapi-seeds.ts'
+import { overload } from './overload.ts'
+import { putOff } from './put-off.ts'
+import { type FuzzRequest, requestMaker } from './requests.ts'
+import { Sender } from './sender.ts'
+import { Tally } from './tally.ts'
+
+export interface FuzzOptions {
+  readonly requests: number
+  /** It ends after so many, whatever is left. */
+  readonly seconds?: number
+  readonly seed: number
+  readonly store: 'sqlite' | 'postgres'
+  /** Settings of the server, for instance generous limits. */
+  readonly settings?: Readonly<Record<string, unknown>>
+  /** One number: that request alone, after the furniture of its set. */
+  readonly only?: number
+  /** Whether more passwords than can be hashed are sent at the end; otherwise not. */
+  readonly overloads?: boolean
+  /** Ends it behind the requests under way, with a report of what was sent. */
+  readonly signal?: AbortSignal
+  /** Told after each set how many were answered. */
+  readonly onProgress?: (answered: number, seconds: number) => void
+}
+
+export interface FuzzReport {
+  readonly tally: Tally
+  readonly seconds: number
+  readonly probes: readonly (readonly [when: string, probe: Probe])[]
+  readonly rows: Readonly<Record<string, number>>
+  readonly overload: Readonly<Record<string, number>>
+  /** Requests that were answered with 503, by the reason in the log. */
+  readonly putOff: Readonly<Record<string, number>>
+  /** Why the run has failed: nothing, if it has not. */
+  readonly violations: readonly string[]
+}
+
+/** So many requests use up what they are furnished with. */
+const setSize = 10_000
+/** By how much memory may grow from half of the run to its end: what the collector leaves differs. */
+const growth = 1.1
+const slack = 16 * 1024 * 1024
+
+/** Starts a server, throws malformed requests at it, and says what became of it. */
+export const fuzz = async (options: FuzzOptions): Promise<FuzzReport> => {
+  const { store, settings = {} } = options
+  const server = await startObserved({
+    store,
+    options: {
+      // Their form is parsed, and their signature checked.
+      accessTokenFormat: 'jwt',
+      sweepInterval: 5,
+      metricsToken: 'the-token-of-the-metrics',
+      ...settings,
+    },
+  })
+  try {
+    return await against(server, options)
+  } finally {
+    await server.stop()
+  }
+}
+
+const furnished = async (server: ObservedServer, seed: number, set: number): Promise<Furniture> => {
+  await server.random(seed + set)
+  const furniture = await server.furnish(set)
+  await server.random(null)
+  return furniture
+}
+
+const against = async (
+  server: ObservedServer,
+  {
+    requests,
+    seconds = Number.POSITIVE_INFINITY,
+    seed,
+    only,
+    overloads = false,
+    signal,
+    onProgress,
+  }: FuzzOptions,
+): Promise<FuzzReport> => {
+  const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document
+  const make = requestMaker(seed, document)
+  const tally = new Tally()
+  let furniture = await furnished(server, seed, 0)
+  const numbered = (number: number): FuzzRequest => make(number, furniture)
+  const sender = new Sender({
+    port: server.port,
+    make: numbered,
+    onEnd: (request, ending) => tally.note(request, ending),
+  })
+  const probes: [string, Probe][] = [['begin', await server.probe()]]
+  const begun = performance.now()
+  const elapsed = (): number => (performance.now() - begun) / 1000
+
+  if (only !== undefined) {
+    for (let set = 1; set <= Math.floor(only / setSize); set += 1)
+      furniture = await furnished(server, seed, set)
+    console.log(numbered(only).bytes.toString('latin1'))
+    await sender.send(only, only + 1)
+  } else {
+    // The end is compared with the half: by then all code has run, and what is bounded has reached its bounds.
+    const marks = [0.1, 0.5].map((share) => Math.ceil((requests * share) / setSize) * setSize)
+    for (let from = 0; from < requests && elapsed() < seconds; from += setSize) {
+      if (from > 0) furniture = await furnished(server, seed, from / setSize)
+      await sender.send(from, Math.min(requests, from + setSize))
+      if (server.ended !== undefined || signal?.aborted) break
+      onProgress?.(tally.total, elapsed())
+      if (marks.includes(from + setSize))
+        probes.push([`after ${from + setSize}`, await server.probe()])
+    }
+  }
+  const took = elapsed()
+  if (server.ended !== undefined) return reportOf(server, { tally, took, probes, statuses: {} })
+  const { statuses, untimed } = overloads
+    ? await overload(server.port, await furnished(server, seed, -1))
+    : { statuses: {}, untimed: 0 }
+  // Connections that were left are closed; what waited for a timeout has had it.
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  probes.push(['end', await server.probe()])
+  return reportOf(server, { tally, took, probes, statuses, untimed })
+}
+
+interface Outcome {
+  readonly tally: Tally
+  readonly took: number
+  readonly probes: readonly [string, Probe][]
+  readonly statuses: Readonly<Record<string, number>>
+  readonly untimed?: number
+}
+
+const reportOf = async (
+  server: ObservedServer,
+  { tally, took, probes, statuses, untimed = 0 }: Outcome,
+): Promise<FuzzReport> => {
+  const violations: string[] = []
+  if (server.ended !== undefined) violations.push(`The server has ended: ${server.ended}.`)
+  if (tally.offenceCount > 0)
+    violations.push(`${tally.offenceCount} requests were answered with 5xx, or not at all.`)
+  const { counts, others } = putOff(server.complaints)
+  for (const { kind, text } of others.slice(0, 20)) violations.push(`${kind}: ${text}`)
+  if (others.length > 20) violations.push(`… and ${others.length - 20} more of the kind.`)
+  // A 503 without a line in the log would have a reason that nobody knows.
+  const logged = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const answered = tally.putOff + (statuses['503'] ?? 0)
+  if (answered > logged)
+    violations.push(`${answered} requests were put off, but the log has ${logged}.`)
+  if (counts['too many passwords'] !== (statuses['503'] ?? 0))
+    violations.push('Passwords were not hashed outside of the overload.')
+  if (untimed > 0) violations.push(`${untimed} answers 503 do not say when to try again.`)
+  const strange = Object.keys(statuses).filter((status) => !/^(?:4\d\d|503)$/.test(status))
+  if (strange.length > 0) violations.push(`The overload was answered with ${strange.join(', ')}.`)
+
+  // Of a short run, the beginning is all there is to compare with, and is not warm.
+  const [, warm] = probes.length > 2 ? (probes.at(-2) ?? []) : []
+  const [, end] = probes.at(-1) ?? []
+  if (warm && end) {
+    for (const figure of ['rss', 'heapUsed'] as const) {
+      if (end[figure] > warm[figure] * growth + slack)
+        violations.push(`${figure} has grown from ${warm[figure]} to ${end[figure]} bytes.`)
+    }
+  }
+  if (end && end.connections > 10)
+    violations.push(`${end.connections} connections are open though all clients have gone.`)
+  const rows = server.ended === undefined ? await server.rows() : {}
+  return { tally, seconds: took, probes, rows, overload: statuses, putOff: counts, violations }
+}

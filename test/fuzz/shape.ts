@@ -1,0 +1,76 @@
+/** Text that is percent-encoded on its way, or what is sent exactly as it stands here, one byte a character. */
+export type Value = string | { readonly raw: string }
+export type Pair = [name: Value, value: Value]
+
+/** A request before it is written: its parts are what mutations change. */
+export interface Shape {
+  /** Which address and which kind of request to it: a row of the report. */
+  readonly endpoint: string
+  method: string
+  /** As it stands on the wire. */
+  path: string
+  query: Pair[]
+  headers: [name: string, value: string][]
+  body: Body
+  /** Sent over a connection of its own, since that may not survive it. */
+  isAlone: boolean
+}
+
+export type Body =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'form'; pairs: Pair[] }
+  | { readonly kind: 'json'; value: unknown }
+  | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly isChunked?: boolean }
+
+const encoded = (value: Value): string =>
+  typeof value === 'string' ? new URLSearchParams([['', value]]).toString().slice(1) : value.raw
+
+export const formOf = (pairs: readonly Pair[]): string =>
+  pairs.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&')
+
+/** JSON of a value that may hold text to be sent as it stands. */
+const jsonOf = (value: unknown): string =>
+  JSON.stringify(value, (_name, inner: unknown) =>
+    typeof inner === 'bigint' ? Number(inner) : inner,
+  ) ?? 'null'
+
+export const bytesOf = (body: Body): Buffer | undefined => {
+  if (body.kind === 'none') return undefined
+  if (body.kind === 'bytes') return body.bytes
+  if (body.kind === 'form') return Buffer.from(formOf(body.pairs), 'latin1')
+  return Buffer.from(jsonOf(body.value))
+}
+
+/** The query is written behind the path; in it, spaces and what no target may have are always encoded. */
+const targetOf = ({ path, query }: Shape): string => {
+  const text = query.length === 0 ? path : `${path}?${formOf(query)}`
+  // What llhttp would close the connection for is left to the requests that are sent alone.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being encoded
+  return text.replaceAll(/[\u0000- \u007F]/g, (letter) => encodeURIComponent(letter))
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being left out
+const unwritable = /[\u0000-\u0008\u000A-\u001F\u007F]|[^\u0000-\u00FF]/g
+
+/** The request on the wire. */
+export const wireOf = (shape: Shape): Buffer => {
+  const body = bytesOf(shape.body)
+  const lines = [`${shape.method} ${targetOf(shape)} HTTP/1.1`]
+  for (const [name, value] of shape.headers)
+    lines.push(`${name}: ${value.replaceAll(unwritable, '?')}`)
+  const isChunked = shape.body.kind === 'bytes' && shape.body.isChunked
+  if (isChunked) lines.push('Transfer-Encoding: chunked')
+  else if (body !== undefined) lines.push(`Content-Length: ${body.length}`)
+  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
+  if (body === undefined) return head
+  return Buffer.concat([head, isChunked ? chunked(body) : body])
+}
+
+const chunked = (body: Buffer): Buffer => {
+  const parts: Buffer[] = []
+  for (let at = 0; at < body.length; at += 4096) {
+    const part = body.subarray(at, at + 4096)
+    parts.push(Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n'))
+  }
+  return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')])
+}

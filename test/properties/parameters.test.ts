@@ -1,0 +1,295 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { clientSecretBasic } from '../../src/client-authentication/client-secret.ts'
+import { Parameters } from '../../src/model/parameters.ts'
+import { strictJson } from '../../src/model/strict-json.ts'
+import { OAuthError } from '../../src/oauth-error.ts'
+import { queryCharacters } from '../../src/query-characters.ts'
+import { type PresentedCredentials, ResourceServer } from '../../src/resource-server.ts'
+import { check, outcome } from './check.ts'
+
+const anyText = fc.string({ unit: 'binary', maxLength: 30 })
+const nearName = fc.constantFrom('scope', 'state', 'client_id', 'Scope', 'scope ', '', '__proto__')
+const pairs = fc.array(fc.tuple(fc.oneof(nearName, anyText), anyText), { maxLength: 20 })
+const encoded = pairs.map((given) => `${new URLSearchParams(given)}`)
+/** Raw texts, which nobody has encoded properly. */
+const raw = fc.oneof(
+  fc.string({ unit: fc.constantFrom('a', '=', '&', '+', '%', '2', '6', '0', 'G', ' ', ';', '\0') }),
+  anyText,
+)
+const isRefusal = (error: unknown, code = 'invalid_request') =>
+  error instanceof OAuthError && error.code === code && error.status >= 400 && error.status < 500
+
+describe('parameters of a query or a body (RFC 6749 §3.1, §3.2)', () => {
+  test('say what URLSearchParams says, in its order', () =>
+    check(
+      fc.property(pairs, (given) => {
+        const text = `${new URLSearchParams(given)}`
+        const known = new URLSearchParams(text)
+        const params = new Parameters(text)
+        for (const name of new Set([...known.keys(), 'absent']))
+          expect(params.repeated(name)).toEqual(known.getAll(name))
+      }),
+    ))
+
+  test('§3.1 one that is given twice is refused wherever it is read, and one that is empty is absent', () =>
+    check(
+      fc.property(fc.oneof(raw, encoded), (text) => {
+        const known = new URLSearchParams(text)
+        const params = new Parameters(text)
+        for (const name of new Set([...known.keys(), 'absent'])) {
+          const values = known.getAll(name)
+          const read = outcome(() => params.opaque(name))
+          if (values.length > 1) expect('error' in read && isRefusal(read.error)).toBe(true)
+          else expect(read).toEqual({ value: values[0] || undefined })
+        }
+        const isTwice = new Set(known.keys()).size !== known.size
+        const refused = outcome(() => params.refuseRepeated(() => known.keys()))
+        expect('error' in refused).toBe(isTwice)
+      }),
+    ))
+
+  test('what is read as text has no control character, what is opaque is as it came', () =>
+    check(
+      fc.property(anyText, (value) => {
+        const params = new Parameters(`${new URLSearchParams({ x: value })}`)
+        expect(params.opaque('x')).toBe(value.toWellFormed() || undefined)
+        const read = outcome(() => params.optional('x'))
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being refused
+        if (/[\0-\x1F\x7F]/.test(value)) expect('error' in read && isRefusal(read.error)).toBe(true)
+        else expect(read).toEqual({ value: value.toWellFormed() || undefined })
+      }),
+    ))
+
+  test('more than the limit are refused, as many are taken', () =>
+    check(
+      fc.property(fc.nat(12), fc.nat(12), raw, (most, count, junk) => {
+        const text = Array.from({ length: count }, (_, at) => `p${at}=${at}`).join('&')
+        expect('error' in outcome(() => new Parameters(text, most))).toBe(count > most)
+        const size = new URLSearchParams(junk).size
+        expect('error' in outcome(() => new Parameters(junk, most))).toBe(size > most)
+      }),
+    ))
+
+  test('any text is read, or refused as a bad request', () =>
+    check(
+      fc.property(raw, (text) => {
+        const made = outcome(() => new Parameters(text).required('a'))
+        if ('error' in made) expect(isRefusal(made.error)).toBe(true)
+      }),
+    ))
+})
+
+describe('a query of the REST application', () => {
+  const allowed = '=&;:%+~,*@!()/?'
+  const checkQuery = queryCharacters(allowed)
+
+  test('passes exactly where each character is allowed and each % begins an escape (contract §3)', () =>
+    check(
+      fc.property(raw, (query) => {
+        const rest = query.replaceAll(/%[0-9A-Fa-f]{2}/g, '')
+        const isFine = [...rest].every(
+          (one) => /[A-Za-z0-9\-._~]/.test(one) || (one !== '%' && allowed.includes(one)),
+        )
+        expect('error' in outcome(() => checkQuery(query))).toBe(!isFine)
+      }),
+    ))
+})
+
+describe('a Basic header (RFC 6749 §2.3.1)', () => {
+  const presented = (header: string) => clientSecretBasic.presented(header, new Parameters(''))
+  const formEncoded = (text: string) => new URLSearchParams({ x: text }).toString().slice(2)
+  const word = fc.string({ unit: 'grapheme', maxLength: 20 })
+
+  test('gives back what a client has encoded as a form, whatever it contains', () =>
+    check(
+      fc.property(word, word, fc.constantFrom('Basic', 'basic', 'BASIC'), (id, secret, scheme) => {
+        const header = `${scheme} ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`
+        expect(presented(header)).toEqual({
+          clientId: id.toWellFormed(),
+          proof: secret.toWellFormed(),
+        })
+      }),
+    ))
+
+  test('of our own ids and secrets has one spelling: any other base64 of the same is refused', () => {
+    const own = fc.stringMatching(/^[A-Za-z0-9]{1,60}$/)
+    return check(
+      fc.property(
+        own,
+        own,
+        fc.nat(),
+        fc.constantFrom('=', 'A', ' ', '-', '_', '\n'),
+        (id, secret, at, extra) => {
+          const encoded = Buffer.from(`${id}:${secret}`).toString('base64')
+          expect(presented(`Basic ${encoded}`)).toEqual({ clientId: id, proof: secret })
+          // A blank in front is one more between scheme and credentials.
+          const place = 1 + (at % encoded.length)
+          const other = `${encoded.slice(0, place)}${extra}${encoded.slice(place)}`
+          const read = outcome(() => presented(`Basic ${other}`))
+          // What is taken says something else, and never the same in another spelling.
+          if ('error' in read) expect(isRefusal(read.error, 'invalid_client')).toBe(true)
+          else expect(read.value).not.toEqual({ clientId: id, proof: secret })
+        },
+      ),
+    )
+  })
+
+  test('of any other form is refused, and never a fault', () =>
+    check(
+      fc.property(
+        fc.oneof(
+          anyText,
+          fc.base64String().map((text) => `Basic ${text}`),
+        ),
+        (header) => {
+          const read = outcome(() => presented(header))
+          if ('error' in read) expect(isRefusal(read.error, 'invalid_client')).toBe(true)
+          else expect(header).toMatch(/^basic +[A-Za-z0-9+/]+={0,2}$/i)
+        },
+      ),
+    ))
+})
+
+describe('a Bearer header (RFC 6750 §2.1)', () => {
+  const resourceServer = (asked: string[]) =>
+    new ResourceServer({
+      getToken: async ({ accessToken }) => void asked.push(accessToken),
+      session: { signedIn: async () => undefined, jwtRefusal: async () => undefined },
+      userProxy: () => {
+        throw new Error('Nobody is there.')
+      },
+      jwtAuthHeader: 'Authorization',
+      jwtAuthHeaderType: 'Bearer',
+      clock: () => 0,
+      noteUse: () => undefined,
+      noteLookup: () => undefined,
+      acceptQueryAccessToken: true,
+      realm: 'https://issuer.example',
+      resourceMetadata: () => 'https://issuer.example/x',
+      acceptsDpop: true,
+      requiresDpop: false,
+      dpopAlgorithms: 'ES256',
+      check: () => undefined,
+      limits: {
+        check: () => undefined,
+        consume: async () => undefined,
+        countFailure: async () => undefined,
+      },
+      tokenQuota: 0,
+    })
+  const credentials = (authorization: string | null, query = ''): PresentedCredentials => ({
+    authorization,
+    query,
+    cookie: null,
+    method: 'GET',
+    path: '/',
+    address: '192.0.2.1',
+    userAgent: '',
+    headers: () => new Headers(),
+  })
+  const token = fc.stringMatching(/^[A-Za-z0-9\-_~+/]{1,60}={0,2}$/)
+
+  test('asks for the very token that was sent, once, whatever the case of the scheme and the blanks', () =>
+    check(
+      fc.asyncProperty(
+        token,
+        fc.mixedCase(fc.constant('bearer')),
+        fc.integer({ min: 1, max: 4 }),
+        async (value, scheme, blanks) => {
+          const asked: string[] = []
+          const seen = resourceServer(asked).resolve(
+            credentials(`${scheme}${' '.repeat(blanks)}${value}`),
+          )
+          await expect(seen).rejects.toMatchObject({ status: 401, code: 'invalid_token' })
+          expect(asked).toEqual([value])
+        },
+      ),
+    ))
+
+  test('never asks for what is no b64token, and an unknown one is never anonymous', () =>
+    check(
+      fc.asyncProperty(
+        fc.oneof(
+          anyText,
+          anyText.map((text) => `Bearer ${text}`),
+        ),
+        async (header) => {
+          const asked: string[] = []
+          const seen = await resourceServer(asked)
+            .resolve(credentials(header))
+            .catch((error: unknown) => error)
+          expect(seen).toMatchObject({ status: expect.toSatisfy((s) => s === 400 || s === 401) })
+          for (const value of asked) expect(value).toMatch(/^[A-Za-z0-9\-._~+/]+=*$/)
+        },
+      ),
+    ))
+
+  test('two credentials are one too many: header and query, or the query twice (RFC 6750 §2)', () =>
+    check(
+      fc.asyncProperty(token, token, fc.boolean(), async (one, other, inHeader) => {
+        const asked: string[] = []
+        const query = new URLSearchParams({ access_token: one })
+        if (!inHeader) query.append('access_token', other)
+        const given = credentials(inHeader ? `Bearer ${other}` : null, `${query}`)
+        await expect(resourceServer(asked).resolve(given)).rejects.toMatchObject({
+          status: 400,
+          code: 'invalid_request',
+        })
+        expect(asked).toEqual([])
+      }),
+    ))
+})
+
+describe('JSON that clients send (RFC 8259 §4)', () => {
+  test('is what JSON.parse says, as long as it is not deep', () =>
+    check(
+      fc.property(
+        fc.jsonValue({ maxDepth: 6, stringUnit: 'grapheme' }),
+        fc.constantFrom(0, 2),
+        (value, space) => {
+          const text = JSON.stringify(value, null, space)
+          if (text.includes('\uFFFD')) return
+          expect(strictJson(text)).toEqual(JSON.parse(text))
+        },
+      ),
+    ))
+
+  test('with a name twice in one object is refused at any depth, however the name is spelled', () =>
+    check(
+      fc.property(
+        fc.string({ minLength: 1, maxLength: 8 }),
+        fc.jsonValue({ maxDepth: 2 }),
+        fc.nat(6),
+        fc.boolean(),
+        (name, value, depth, isEscaped) => {
+          const plain = JSON.stringify(name)
+          const spelled = isEscaped
+            ? `"${[...name].map((one) => [...Array(one.length).keys()].map((at) => `\\u${one.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')).join('')}"`
+            : plain
+          const inner = `{${plain}:${JSON.stringify(value)}, ${spelled} :1}`
+          const text = `${'['.repeat(depth)}${inner}${']'.repeat(depth)}`
+          expect(outcome(() => strictJson(text))).toMatchObject({ error: { name: 'SyntaxError' } })
+        },
+      ),
+    ))
+
+  test('any other text is a SyntaxError, whose message repeats nothing of it', () =>
+    check(
+      fc.property(
+        fc.oneof(
+          anyText,
+          fc.json().map((text) => text.slice(1)),
+        ),
+        (text) => {
+          const read = outcome(() => strictJson(text))
+          if ('error' in read) {
+            expect(read.error).toBeInstanceOf(SyntaxError)
+            expect((read.error as Error).message).toMatch(
+              /^(?:This is no JSON|The JSON is not in UTF-8|A name stands twice in one object of the JSON|The JSON is nested too deeply)\.$/,
+            )
+          }
+        },
+      ),
+    ))
+})

@@ -1,0 +1,273 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  matchRedirectUri,
+  redirectUriProblem,
+  withFragment,
+  withQuery,
+} from '../../src/model/redirect-uri.ts'
+import { safeNext } from '../../src/session/safe-next.ts'
+import { check } from './check.ts'
+import { someUrl } from './urls.ts'
+
+const host = fc.constantFrom(
+  'client.example',
+  'localhost',
+  '127.0.0.1',
+  '[::1]',
+  'client.example.evil.example',
+)
+const port = fc.option(fc.integer({ min: 1, max: 65_535 }), { nil: undefined })
+const path = fc.oneof(
+  fc.constantFrom(
+    '',
+    '/',
+    '/cb',
+    '/cb/',
+    '/a/../cb',
+    '/cb/.',
+    '/%63b',
+    '/CB',
+    '//cb',
+    '/cb?x=1',
+    '?x',
+    '/cb?',
+  ),
+  fc.stringMatching(/^\/[A-Za-z0-9/.%-]{0,12}$/),
+)
+const uri = fc
+  .record({ scheme: fc.constantFrom('https', 'http', 'HTTPS'), host, port, path })
+  .map(
+    ({ scheme, host: at, port: number, path: rest }) =>
+      `${scheme}://${at}${number === undefined ? '' : `:${number}`}${rest}`,
+  )
+const registrable = uri.filter(
+  (one) => redirectUriProblem(one, { privateUse: false }) === undefined,
+)
+
+/** A change of a text that leaves it another one. */
+const edit = fc.record({
+  at: fc.nat(),
+  remove: fc.nat(2),
+  insert: fc.oneof(
+    fc.constantFrom(
+      '',
+      '/',
+      '.',
+      '..',
+      '%2e',
+      '%2F',
+      '@',
+      '@evil.example',
+      '\\',
+      '?',
+      '#',
+      ':',
+      ':80',
+      ' ',
+      '\t',
+      '\n',
+      '\0',
+      'é',
+      '%00',
+      ';',
+      '&',
+      '*',
+      'HTTPS',
+    ),
+    fc.string({ maxLength: 3 }),
+  ),
+})
+const edited = (
+  text: string,
+  { at, remove, insert }: { at: number; remove: number; insert: string },
+) => {
+  const place = at % (text.length + 1)
+  return `${text.slice(0, place)}${insert}${text.slice(place + remove)}`
+}
+
+/** Scheme, host and what stands behind the port, of a literal http loopback address. */
+const loopback = (text: string) =>
+  /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/i.exec(text)
+
+describe('P-2 the match of redirect URIs', () => {
+  test('of a confidential client is the comparison of the strings: no other text matches', () =>
+    check(
+      fc.property(
+        fc.array(registrable, { minLength: 1, maxLength: 4 }),
+        fc.nat(),
+        edit,
+        (uris, which, change) => {
+          const known = uris[which % uris.length] ?? ''
+          const rules = { anyLoopbackPort: false }
+          for (const one of uris) expect(matchRedirectUri(uris, one, rules)).toBe(one)
+          const other = edited(known, change)
+          const isRegistered = uris.includes(other)
+          expect(matchRedirectUri(uris, other, rules)).toBe(isRegistered ? other : undefined)
+        },
+      ),
+      { runs: 2_000 },
+    ))
+
+  test('what a URL parser takes for the same is another one: case, dots, default port, escapes', () =>
+    check(
+      fc.property(registrable, fc.boolean(), (known, anyLoopbackPort) => {
+        const { href, host: name } = new URL(known)
+        const same = [
+          href,
+          known.replace(name, name.toUpperCase()),
+          known.replace('https://', 'HTTPS://'),
+          `${known}#`,
+          `${known} `,
+          ` ${known}`,
+          known.replace(/^(https:\/\/[^/?]+)/, '$1:443'),
+          known.replace('/cb', '/x/../cb'),
+          known.replace('/cb', '/./cb'),
+          known.replace('/cb', '/%63b'),
+        ].filter((other) => other !== known && !loopback(other))
+        for (const other of same)
+          expect(matchRedirectUri([known], other, { anyLoopbackPort }), other).toBeUndefined()
+      }),
+    ))
+
+  test('RFC 8252 §7.3 of a public client another port is free on a literal loopback address, and nothing else', () =>
+    check(
+      fc.property(
+        registrable,
+        fc.oneof(edit, fc.integer({ min: 0, max: 99_999 })),
+        (known, change) => {
+          const other =
+            typeof change === 'number'
+              ? known.replace(/^(\w+:\/\/(?:\[[^\]]*\]|[^:/?]+))(?::\d+)?/, `$1:${change}`)
+              : edited(known, change)
+          const [one, two] = [loopback(known), loopback(other)]
+          const isPort = two?.[2] === undefined || (Number(two[2]) >= 1 && Number(two[2]) <= 65_535)
+          const isFree =
+            one !== null && two !== null && isPort && one[1] === two[1] && one[3] === two[3]
+          const matched = matchRedirectUri([known], other, { anyLoopbackPort: true })
+          expect(matched).toBe(other === known || isFree ? known : undefined)
+          // Whatever matches leads to the same machine, as a browser reads it.
+          if (matched !== undefined) {
+            expect(new URL(other).hostname).toBe(new URL(known).hostname)
+            expect(new URL(other).pathname).toBe(new URL(known).pathname)
+          }
+        },
+      ),
+      { runs: 2_000 },
+    ))
+
+  test('what may be registered leads where it says, without a user or a fragment', () =>
+    check(
+      fc.property(
+        fc.oneof(
+          uri,
+          fc.tuple(uri, edit).map(([one, change]) => edited(one, change)),
+        ),
+        (text) => {
+          if (redirectUriProblem(text, { privateUse: false }) !== undefined) return
+          const { protocol, hostname, username, password, hash } = new URL(text)
+          expect([username, password, hash]).toEqual(['', '', ''])
+          const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+          expect(protocol === 'https:' || (protocol === 'http:' && isLocal)).toBe(true)
+          expect(text).not.toMatch(/[^\x21-\x7E]/)
+        },
+      ),
+      { runs: 2_000 },
+    ))
+})
+
+describe('RFC 6749 §4.1.2 the answer at a redirect URI', () => {
+  const values = fc.dictionary(
+    fc.constantFrom('code', 'state', 'iss', 'error'),
+    fc.string({ unit: 'binary' }),
+  )
+
+  test('is the registered text with parameters behind it, which a client reads as they were', () =>
+    check(
+      fc.property(registrable, values, (known, given) => {
+        const query = withQuery(known, given)
+        expect(query.startsWith(known)).toBe(true)
+        const read = new URL(query).searchParams
+        for (const [name, value] of Object.entries(given))
+          expect(read.getAll(name)).toEqual([value.toWellFormed()])
+        const { host: at, pathname } = new URL(known)
+        expect([new URL(query).host, new URL(query).pathname]).toEqual([at, pathname])
+        const fragment = withFragment(known, given)
+        const inFragment = new URLSearchParams(new URL(fragment).hash.slice(1))
+        for (const [name, value] of Object.entries(given))
+          expect(inFragment.getAll(name)).toEqual([value.toWellFormed()])
+      }),
+    ))
+})
+
+describe('where the login leads to', () => {
+  const piece = fc.constantFrom(
+    '/',
+    '\\',
+    '//',
+    '..',
+    '.',
+    '%2f',
+    '%5c',
+    '@',
+    ':',
+    '?',
+    '#',
+    'evil.example',
+    'api.example',
+    'localhost:3000',
+    'http:',
+    'https://',
+    'javascript:',
+    '\t',
+    '\n',
+    '\r',
+    ' ',
+    '\0',
+    'é',
+    '／',
+    'a',
+    ';',
+  )
+  /** What looks like a path, and names a host. */
+  const elsewhere = fc.tuple(
+    fc.constantFrom('//', '/\\', '///', '\\\\', '/\t/', '/%2f'),
+    fc.constantFrom('api.example', 'localhost:3000', 'evil.example'),
+    fc.constantFrom('', '/', '/x?y'),
+  )
+  const target = fc.oneof(
+    elsewhere.map((parts) => parts.join('')),
+    fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join('')),
+    fc.array(piece, { maxLength: 8 }).map((pieces) => `/${pieces.join('')}`),
+    someUrl,
+    fc.string({ unit: 'binary' }),
+  )
+  const issuer = fc.constantFrom(
+    'https://api.example',
+    'http://localhost:3000',
+    'https://api.example/auth',
+  )
+
+  test('is always an address of this very origin, as a browser resolves it from any page of ours', () =>
+    check(
+      fc.property(fc.array(target, { maxLength: 2 }), issuer, (given, of) => {
+        const { origin, pathname } = new URL(of)
+        const basePath = pathname.replace(/\/$/, '')
+        const next = safeNext(given, { basePath, issuer: of })
+        for (const page of ['/', '/login', '/a/b/'])
+          expect(new URL(next, `${origin}${page}`).origin).toBe(origin)
+        expect(next).toMatch(/^\/(?!\/)[\x21-\x5B\x5D-\x7E]*$/)
+        if (given.length !== 1) expect(next).toBe(`${basePath}/`)
+        // What is not the start page is what was asked for.
+        if (next !== `${basePath}/`) expect(next).toBe(given[0])
+      }),
+      { runs: 3_000 },
+    ))
+
+  test('is the path that was asked for, where it is one of plain characters', () =>
+    check(
+      fc.property(fc.stringMatching(/^\/[A-Za-z0-9][A-Za-z0-9/?=&%_-]{0,40}$/), (next) => {
+        expect(safeNext([next], { basePath: '', issuer: 'https://api.example' })).toBe(next)
+      }),
+    ))
+})

@@ -1,0 +1,313 @@
+import fc from 'fast-check'
+import type { User } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { audit } from '../attacks/support/auditor.ts'
+import { basicOf, postForm } from '../support/form.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { ping, TestClient, type TokenAnswer, UserAgent } from '../support/user-agent.ts'
+import { check } from './check.ts'
+
+// What a few lines predict of refresh tokens, the server does: over HTTP, on a SQLite file (RFC 6749 §6, RFC 9700 §4.14.2).
+
+const seconds = { access: 300, refresh: 1_000, leeway: 60, whole: 2_500 }
+const whole = ['notes:read', 'notes:write']
+
+interface Pair {
+  readonly access: string
+  readonly refresh: string
+  readonly scope: string
+  readonly at: number
+  readonly ends: number
+}
+/** A refresh token that was exchanged. */
+interface Exchanged {
+  readonly token: string
+  readonly at: number
+  readonly next: string
+  readonly scope: string | undefined
+}
+/** What was issued from one code. */
+interface Family {
+  readonly code: string
+  readonly begun: number
+  current: Pair
+  readonly exchanged: Exchanged[]
+  /** Access tokens whose place another has taken. */
+  readonly replaced: string[]
+  isEnded: boolean
+}
+interface Model {
+  families: Family[]
+  isActive: boolean
+}
+
+let app: TestServer
+let other: TestClient
+/** Of the clients: whose activity is another matter than that of the user who agreed. */
+let owner: User
+beforeAll(async () => {
+  app = await startServer({
+    tokenExpiresIn: seconds.access,
+    refreshTokenExpiresIn: seconds.refresh,
+    refreshTokenLeeway: seconds.leeway,
+    authorizationExpiresIn: seconds.whole,
+    sessionExpiresIn: 31_536_000,
+    sessionIdleExpiresIn: 31_536_000,
+  })
+  owner = await app.server.users.create({ email: 'owner@example.org', password: null })
+  other = await TestClient.register(app, new UserAgent(), { userId: owner.id })
+})
+afterAll(() => app.close())
+
+type Real = TestClient
+type Command = fc.AsyncCommand<Model, Real>
+
+const now = () => app.now() / 1000
+const endOf = ({ begun }: Pick<Family, 'begun'>) =>
+  Math.min(now() + seconds.refresh, begun + seconds.whole)
+const pairOf = ({ body }: TokenAnswer, family: Pick<Family, 'begun'>): Pair => ({
+  access: body.access_token,
+  refresh: body.refresh_token,
+  scope: body.scope,
+  at: now(),
+  ends: endOf(family),
+})
+const refused = (answer: TokenAnswer, error: string) =>
+  expect([answer.status, answer.body.error]).toEqual([400, error])
+
+const pick = <T>(list: readonly T[], at: number): T => {
+  const found = list[at % list.length]
+  if (found === undefined) throw new Error('There is nothing to pick from.')
+  return found
+}
+
+const command = (
+  name: string,
+  run: (model: Model, client: Real) => Promise<void>,
+  canRun: (model: Model) => boolean = ({ families }) => families.length > 0,
+): Command => ({
+  check: canRun,
+  run,
+  toString: () => name,
+})
+
+const redeem = command(
+  'redeem a code',
+  async (model, client) => {
+    const code = await client.code({ scope: whole.join(' ') })
+    const answer = await client.redeem(code)
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { scope: whole.join(' '), expires_in: seconds.access },
+    })
+    const begun = now()
+    const current = pairOf(answer, { begun })
+    model.families.push({ code, begun, current, exchanged: [], replaced: [], isEnded: false })
+  },
+  ({ families, isActive }) => isActive && families.length < 3,
+)
+
+const redeemAgain = (at: number) =>
+  command(`redeem code ${at} again`, async ({ families }, client) => {
+    const family = pick(families, at)
+    refused(await client.redeem(family.code), 'invalid_grant')
+    family.isEnded = true
+  })
+
+const rotated = (family: Family, answer: TokenAnswer, scope: string | undefined): void => {
+  const { current } = family
+  expect(answer).toMatchObject({
+    status: 200,
+    body: { scope: scope ?? whole.join(' '), expires_in: seconds.access },
+  })
+  const next = pairOf(answer, family)
+  expect(new Set([current.access, current.refresh, next.access, next.refresh]).size).toBe(4)
+  family.exchanged.push({ token: current.refresh, at: now(), next: next.refresh, scope })
+  family.replaced.push(current.access)
+  family.current = next
+}
+
+const refresh = (at: number, scope: string | undefined) =>
+  command(`refresh ${at} for ${scope ?? 'all'}`, async ({ families, isActive }, client) => {
+    const family = pick(families, at)
+    const answer = await client.refresh(
+      family.current.refresh,
+      scope === undefined ? {} : { scope },
+    )
+    if (family.isEnded || now() >= family.current.ends || !isActive)
+      refused(answer, 'invalid_grant')
+    else if (scope === 'test:scope' || scope === 'user:email') refused(answer, 'invalid_scope')
+    else rotated(family, answer, scope)
+  })
+
+const refreshAtOnce = (at: number, times: number) =>
+  command(`refresh ${at}, ${times} at once`, async ({ families, isActive }, client) => {
+    const family = pick(families, at)
+    const { current } = family
+    const answers = await Promise.all(
+      Array.from({ length: times }, () => client.refresh(current.refresh)),
+    )
+    if (family.isEnded || now() >= current.ends || !isActive) {
+      for (const answer of answers) refused(answer, 'invalid_grant')
+      return
+    }
+    const [first] = answers
+    if (!first) throw new Error('Nobody asked.')
+    for (const answer of answers) expect(answer.body).toEqual(first.body)
+    rotated(family, first, undefined)
+  })
+
+const replay = (at: number, which: number, scope: string | undefined) =>
+  command(
+    `replay ${which} of ${at} for ${scope ?? 'all'}`,
+    async ({ families, isActive }, client) => {
+      const family = pick(
+        families.filter(({ exchanged }) => exchanged.length > 0),
+        at,
+      )
+      const old = pick(family.exchanged, which)
+      const answer = await client.refresh(old.token, scope === undefined ? {} : { scope })
+      if (family.isEnded) return refused(answer, 'invalid_grant')
+      const { current } = family
+      const isRetry = old.next === current.refresh && now() < old.at + seconds.leeway
+      if (!isRetry) {
+        refused(answer, 'invalid_grant')
+        family.isEnded = true
+      } else if (scope !== old.scope || !isActive) refused(answer, 'invalid_grant')
+      else
+        expect(answer).toMatchObject({
+          status: 200,
+          body: {
+            access_token: current.access,
+            refresh_token: current.refresh,
+            scope: current.scope,
+            expires_in: current.at + seconds.access - now(),
+          },
+        })
+    },
+    ({ families }) => families.some(({ exchanged }) => exchanged.length > 0),
+  )
+
+/** The token that was just exchanged, so long afterwards. */
+const refreshAndReplay = (at: number, wait: number) =>
+  command(`refresh ${at}, and again after ${wait} seconds`, async (model, client) => {
+    await refresh(at, undefined).run(model, client)
+    app.advance(wait)
+    const own = pick(model.families, at)
+    const last = own.exchanged.length - 1
+    if (last >= 0) await replay(0, last, undefined).run({ ...model, families: [own] }, client)
+    await liveTokens(model)
+  })
+
+const byAnother = (at: number, isOld: boolean) =>
+  command(
+    `another client presents ${isOld ? 'an old token' : 'the token'} of ${at}`,
+    async ({ families }) => {
+      const { current, exchanged } = pick(families, at)
+      const token = (isOld && exchanged[0]?.token) || current.refresh
+      refused(await other.refresh(token), 'invalid_grant')
+      const revoked = await postForm(`${app.issuer}/oauth/revoke`, { token }, basicOf(other))
+      expect(revoked.status).toBe(200)
+    },
+  )
+
+const revoke = (at: number, kind: 'access' | 'refresh' | 'exchanged' | 'replaced') =>
+  command(`revoke ${at} by its ${kind} token`, async ({ families }, client) => {
+    const family = pick(families, at)
+    const { current, exchanged, replaced } = family
+    const token = { ...current, exchanged: exchanged[0]?.token, replaced: replaced[0] }[kind]
+    if (token === undefined) return
+    const answer = await postForm(`${app.issuer}/oauth/revoke`, { token }, basicOf(client))
+    expect(answer.status).toBe(200)
+    // An access token that has given place to another is none any more.
+    if (kind !== 'replaced') family.isEnded = true
+  })
+
+const takeBack = command('the user takes it all back', async ({ families }, client) => {
+  await app.server.authorizedApplications.revoke(app.user.id, client.clientId)
+  for (const family of families) family.isEnded = true
+})
+
+const setActive = (active: boolean) =>
+  command(active ? 'the user is active' : 'the user is not active', async (model) => {
+    await app.server.users.setActive(app.user.id, active)
+    model.isActive = active
+  })
+
+const advance = (by: number) =>
+  command(
+    `${by} seconds go by`,
+    async () => app.advance(by),
+    () => true,
+  )
+
+const sweep = command('expired rows are removed', async () => void (await app.server.sweep()))
+
+/** Of all that was ever issued, exactly that lives which the model says. */
+const liveTokens = async ({ families, isActive }: Model): Promise<void> => {
+  for (const { current, replaced, isEnded } of families) {
+    const isLive = !isEnded && isActive && now() < current.at + seconds.access
+    expect(await ping(app, current.access)).toBe(isLive ? 200 : 401)
+    for (const access of replaced) expect(await ping(app, access)).toBe(401)
+  }
+}
+const look = command('look at every access token', liveTokens)
+
+const family = fc.nat(2)
+const scope = fc.constantFrom(
+  undefined,
+  undefined,
+  'notes:read',
+  'notes:write',
+  'test:scope',
+  'user:email',
+)
+// What ends everything comes seldom, so that there is something left to be wrong about.
+const often = (of: fc.Arbitrary<Command>): fc.Arbitrary<Command>[] =>
+  Array.from({ length: 4 }, () => of)
+const commands = fc.commands(
+  [
+    ...often(fc.constant(redeem)),
+    ...often(fc.tuple(family, scope).map(([at, of]) => refresh(at, of))),
+    ...often(fc.tuple(family, fc.nat(5), scope).map(([at, which, of]) => replay(at, which, of))),
+    // Around the end of the leeway.
+    ...often(
+      fc
+        .tuple(family, fc.constantFrom(0, seconds.leeway - 1, seconds.leeway))
+        .map(([at, wait]) => refreshAndReplay(at, wait)),
+    ),
+    ...often(fc.constantFrom(1, 30, 59, 60, 299).map(advance)),
+    ...often(fc.constant(look)),
+    fc.tuple(family, fc.integer({ min: 2, max: 4 })).map(([at, times]) => refreshAtOnce(at, times)),
+    fc.tuple(family, fc.boolean()).map(([at, isOld]) => byAnother(at, isOld)),
+    fc.constant(sweep),
+    fc.boolean().map(setActive),
+    fc.constant(setActive(true)),
+    family.map(redeemAgain),
+    fc
+      .tuple(family, fc.constantFrom('access', 'refresh', 'exchanged', 'replaced'))
+      .map(([at, kind]) => revoke(at, kind)),
+    fc.constant(takeBack),
+    fc.constantFrom(301, 999, 1_000, 1_001, 2_500).map(advance),
+  ],
+  { maxCommands: 40, size: 'max' },
+)
+
+describe('I1, I2, I3 refresh tokens', () => {
+  test('answer and live as the model says, whatever happens in whatever order', () =>
+    check(
+      fc.asyncProperty(commands, async (all) => {
+        const client = await TestClient.register(app, new UserAgent(), { userId: owner.id })
+        const model: Model = { families: [], isActive: true }
+        try {
+          await fc.asyncModelRun(() => ({ model, real: client }), all)
+          await liveTokens(model)
+          await audit(app)
+        } finally {
+          await app.server.users.setActive(app.user.id, true)
+          await app.server.clients.delete(client.clientId)
+        }
+      }),
+      { runs: 20, limit: 100_000 },
+    ))
+})

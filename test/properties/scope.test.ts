@@ -1,0 +1,146 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { optionalScopesOf, rememberedScopes } from '../../src/endpoints/optional-scopes.ts'
+import { Client, type ClientFields } from '../../src/model/client.ts'
+import { isWithin, narrow, parseScope, Scope, ScopeRegistry } from '../../src/model/scope.ts'
+import { OAuthError } from '../../src/oauth-error.ts'
+import { clientRow } from '../store/rows.ts'
+import { check, outcome } from './check.ts'
+
+const ids = ['a', 'b', 'c', 'd', 'a:b', 'A']
+const known = fc.constantFrom(...ids)
+const anyScope = fc.oneof(
+  { weight: 6, arbitrary: known },
+  { weight: 1, arbitrary: fc.constant('nowhere') },
+)
+/** As records keep them: none twice. */
+const listOf = (of: fc.Arbitrary<string>) => fc.uniqueArray(of, { maxLength: 6 })
+const someOf = (of: fc.Arbitrary<string>) => fc.array(of, { maxLength: 6 })
+const registries = fc
+  .array(fc.boolean(), { minLength: ids.length, maxLength: ids.length })
+  .map(
+    (internal) =>
+      new ScopeRegistry(ids.map((id, at) => new Scope(id, { internal: internal[at] === true }))),
+  )
+
+const clientOf = (fields: Partial<ClientFields>, scopes: ScopeRegistry): Client =>
+  new Client(clientRow(fields).fields, null, {
+    scopes,
+    allowedGrantTypes: [],
+    allowedResponseTypes: [],
+    knownGrantTypes: [],
+    defaultScopes: [],
+    countUsers: async () => 0,
+  })
+
+describe('a scope parameter (RFC 6749 §3.3)', () => {
+  test('is its distinct tokens in their order; to parse what was parsed changes nothing', () =>
+    check(
+      fc.property(
+        fc.array(fc.oneof(known, fc.stringMatching(/^[\x21\x23-\x5B\x5D-\x7E]{1,10}$/))),
+        fc.constantFrom(' ', '  '),
+        (given, between) => {
+          const parsed = parseScope(given.join(between))
+          expect(parsed).toEqual([...new Set(given)])
+          expect(parseScope(parsed.join(' '))).toEqual(parsed)
+        },
+      ),
+    ))
+
+  test('of other characters is invalid_scope, and nothing else is thrown', () =>
+    check(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const read = outcome(() => parseScope(text))
+        const isFine = /^[\x20\x21\x23-\x5B\x5D-\x7E]*$/.test(text)
+        if (isFine) expect(read).toEqual({ value: [...new Set(text.split(' '))].filter((x) => x) })
+        else
+          expect('error' in read && read.error instanceof OAuthError && read.error.code).toBe(
+            'invalid_scope',
+          )
+      }),
+    ))
+})
+
+describe('what a client may have', () => {
+  const settings = fc.record({
+    registry: registries,
+    allowed: fc.option(listOf(anyScope), { nil: null }),
+    defaults: listOf(anyScope),
+    asked: fc.option(someOf(anyScope), { nil: undefined }),
+  })
+
+  test('is within what it asked for, what it is allowed, and what is registered, and never internal', () =>
+    check(
+      fc.property(settings, ({ registry, allowed, defaults, asked }) => {
+        const client = clientOf({ allowedScopes: allowed, defaultScopes: defaults }, registry)
+        const within = client.scopeCeiling
+        for (const scope of within) {
+          expect(registry.get(scope)?.isInternal).toBe(false)
+          if (allowed) expect(allowed).toContain(scope)
+        }
+        const otherwise = client.scopesWhenOmitted
+        expect(isWithin(otherwise, within)).toBe(true)
+        expect(isWithin(client.scopeCeilingWithoutConsent, within)).toBe(true)
+        const text = asked?.join(' ')
+        const made = outcome(() => narrow(text, { within, otherwise }))
+        const distinct = [...new Set(asked ?? otherwise)]
+        if ('value' in made) {
+          // Whole and in the order of the request, or not at all: nothing is left out silently (contract §4.5).
+          expect(made.value).toEqual(distinct)
+          expect(isWithin(made.value, within)).toBe(true)
+          expect(narrow(made.value.join(' '), { within, otherwise: [] })).toEqual(made.value)
+        } else {
+          expect(made.error).toMatchObject({ code: 'invalid_scope', status: 400 })
+          expect(distinct.some((scope) => !within.includes(scope))).toBe(true)
+        }
+      }),
+      { runs: 1_000 },
+    ))
+
+  test('is not more where it is allowed less', () =>
+    check(
+      fc.property(registries, someOf(known), someOf(known), (registry, allowed, kept) => {
+        const fewer = allowed.filter((scope) => kept.includes(scope))
+        const [more, less] = [allowed, fewer].map(
+          (allowedScopes) => clientOf({ allowedScopes }, registry).scopeCeiling,
+        )
+        expect(isWithin(less ?? [], more ?? [])).toBe(true)
+      }),
+    ))
+})
+
+describe('an earlier decision', () => {
+  test('grants nothing that it did not say, and is asked again for whatever it does not settle', () =>
+    check(
+      fc.property(
+        someOf(known),
+        someOf(known),
+        someOf(known),
+        someOf(known),
+        (asked, optionalScopes, scopes, declined) => {
+          const requested = [...new Set(asked)]
+          const declinedScopes = declined.filter((scope) => !scopes.includes(scope))
+          const optional = optionalScopesOf(requested, { optionalScopes })
+          expect(optional).toEqual(requested.filter((scope) => optionalScopes.includes(scope)))
+          const granted = rememberedScopes(
+            requested,
+            { optionalScopes },
+            { scopes, declinedScopes },
+          )
+          const isSettled = requested.every(
+            (scope) =>
+              scopes.includes(scope) ||
+              (optional.includes(scope) && declinedScopes.includes(scope)),
+          )
+          expect(granted).toEqual(
+            isSettled ? requested.filter((scope) => scopes.includes(scope)) : undefined,
+          )
+          if (granted)
+            expect(
+              rememberedScopes(granted, { optionalScopes }, { scopes, declinedScopes }),
+            ).toEqual(granted)
+        },
+      ),
+      { runs: 1_000 },
+    ))
+})

@@ -1,0 +1,241 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  checksumLength,
+  isMisspelt,
+  newPersonalTokenValue,
+} from '../../src/crypto/personal-token-value.ts'
+import { randomString, systemRandom } from '../../src/crypto/random.ts'
+import { type Claims, KeyRing } from '../../src/crypto/sealed.ts'
+import { JWTExtendedException } from '../../src/jwt-error.ts'
+import { createJwt, type JwtContext, jwtVerifyToken } from '../../src/session/jwt.ts'
+import { check } from './check.ts'
+
+const claim = fc.oneof(fc.string({ maxLength: 8 }), fc.integer(), fc.boolean(), fc.constant(null))
+const claims: fc.Arbitrary<Claims> = fc.array(claim, { maxLength: 5 })
+const purposes = fc.constantFrom('token', 'row', 'transient') as fc.Arbitrary<
+  'token' | 'row' | 'transient'
+>
+const keys = new KeyRing([
+  'the first secret key of this test, long',
+  'the one before it, which is long too',
+])
+const former = new KeyRing(['the one before it, which is long too'])
+const stranger = new KeyRing(['a secret key that nobody here has known'])
+
+describe('P-23 a sealed value', () => {
+  test('opens to what was sealed, beside its own claims and for its own purpose alone', () =>
+    check(
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        claims,
+        claims,
+        purposes,
+        purposes,
+        (text, own, others, purpose, another) => {
+          const sealed = keys.seal(purpose, text, own)
+          expect(keys.open(purpose, sealed, own)).toBe(text)
+          expect(sealed.includes(text) && text.length > 8).toBe(false)
+          if (another !== purpose) expect(keys.open(another, sealed, own)).toBeUndefined()
+          if (JSON.stringify(others) !== JSON.stringify(own))
+            expect(keys.open(purpose, sealed, others)).toBeUndefined()
+          expect(stranger.open(purpose, sealed, own)).toBeUndefined()
+          expect(keys.open(purpose, former.seal(purpose, text, own), own)).toBe(text)
+          expect(keys.seal(purpose, text, own)).not.toBe(sealed)
+        },
+      ),
+    ))
+
+  test('never opens where one bit of it is another, or where it was cut or lengthened', () =>
+    check(
+      fc.property(
+        fc.string(),
+        claims,
+        fc.nat(),
+        fc.nat(7),
+        fc.nat(),
+        (text, own, at, bit, length) => {
+          const sealed = keys.seal('token', text, own)
+          const [id = '', body = ''] = sealed.split('.')
+          const bytes = Buffer.from(body, 'base64url')
+          const flipped = Buffer.from(bytes)
+          const place = at % bytes.length
+          flipped.writeUInt8(flipped.readUInt8(place) ^ (1 << bit), place)
+          const altered = [
+            flipped,
+            bytes.subarray(0, length % bytes.length),
+            bytes.subarray(1),
+            Buffer.concat([bytes, Buffer.of(bit)]),
+          ].map((other) => `${id}.${other.toString('base64url')}`)
+          for (const other of [...altered, `${former.currentId}.${body}`, `${id}${body}`, body])
+            expect(keys.open('token', other, own)).toBeUndefined()
+        },
+      ),
+    ))
+
+  test('is none of any other text, and that is no fault', () =>
+    check(
+      fc.property(fc.string({ unit: 'binary' }), claims, (text, own) => {
+        expect(keys.open('token', text, own)).toBeUndefined()
+        expect(keys.open('token', `${keys.currentId}.${text}`, own)).toBeUndefined()
+        expect(keys.isIntact(text, own)).toBe(false)
+      }),
+    ))
+})
+
+describe('the value of a personal token', () => {
+  const prefixes = fc.stringMatching(/^[A-Za-z0-9]{1,20}_$/)
+  const lengths = fc.integer({ min: 22, max: 229 })
+
+  test('passes its checksum, under its own prefix', () =>
+    check(
+      fc.property(prefixes, lengths, (prefix, length) => {
+        const value = newPersonalTokenValue(prefix, length, systemRandom)
+        expect(value).toMatch(new RegExp(`^${prefix}[A-Za-z0-9]{${length + checksumLength}}$`))
+        expect(isMisspelt(prefix, value)).toBe(false)
+        expect(isMisspelt('', value)).toBe(false)
+      }),
+    ))
+
+  test('is misspelt with any one character another, and with any two neighbours exchanged', () =>
+    check(
+      fc.property(
+        prefixes,
+        lengths,
+        fc.nat(),
+        fc.string({ minLength: 1, maxLength: 1 }),
+        (prefix, length, at, other) => {
+          const value = newPersonalTokenValue(prefix, length, systemRandom)
+          const place = prefix.length + (at % (value.length - prefix.length))
+          const altered = `${value.slice(0, place)}${other}${value.slice(place + 1)}`
+          if (altered !== value) expect(isMisspelt(prefix, altered)).toBe(true)
+          const [one = '', two = ''] = value.slice(place, place + 2)
+          const swapped = `${value.slice(0, place)}${two}${one}${value.slice(place + 2)}`
+          if (swapped !== value && two !== '') expect(isMisspelt(prefix, swapped)).toBe(true)
+        },
+      ),
+    ))
+
+  test('is never judged by anything but its prefix: no text is a fault', () =>
+    check(
+      fc.property(
+        fc.oneof(prefixes, fc.constant('')),
+        fc.string({ unit: 'binary' }),
+        (prefix, text) => {
+          expect(isMisspelt(prefix, `_${text}`)).toBe(false)
+          expect(typeof isMisspelt(prefix, `${prefix}${text}`)).toBe('boolean')
+        },
+      ),
+    ))
+
+  test('a random string has its length and its characters, from any source that draws at all', () =>
+    check(
+      fc.property(
+        fc.nat(300),
+        fc.uniqueArray(fc.constantFrom(...'abcdef0123456789'), { minLength: 2 }),
+        (length, characters) => {
+          const text = randomString(length, systemRandom, characters.join(''))
+          expect(text).toHaveLength(length)
+          for (const one of text) expect(characters).toContain(one)
+        },
+      ),
+    ))
+})
+
+describe('the JWT of a session', () => {
+  const now = Date.UTC(2026, 10, 22)
+  const context = (over: Partial<JwtContext> = {}): JwtContext => ({
+    userId: 1,
+    sessionId: 'session',
+    audience: 'https://issuer.example',
+    keys: keys.sessionKeys,
+    now,
+    expiresIn: 86_400,
+    header: 'Authorization',
+    headerType: 'Bearer',
+    ...over,
+  })
+  const verify = async (value: string, of = context()) =>
+    jwtVerifyToken(new Headers({ authorization: value }), of)
+  const verdict = (value: string, of?: JwtContext) =>
+    verify(value, of).then(
+      () => 'taken',
+      (error: unknown) => error,
+    )
+  const id = fc.oneof(
+    fc.integer({ min: 1 }),
+    fc.uuid(),
+    fc.string({ minLength: 1, unit: 'grapheme' }),
+  )
+
+  test('is taken for its own user and session, until it ends', () =>
+    check(
+      fc.asyncProperty(
+        id,
+        fc.string({ minLength: 1, unit: 'grapheme' }),
+        fc.integer({ min: -100, max: 100_000 }),
+        async (userId, sessionId, later) => {
+          const own = context({ userId, sessionId })
+          const jwt = await createJwt(own, 'jti')
+          const seen = await verdict(`Bearer ${jwt}`, { ...own, now: now + later * 1000 })
+          if (later >= -60 && later < 86_400) expect(seen).toBe('taken')
+          else expect(seen).toBeInstanceOf(JWTExtendedException)
+          for (const other of [
+            { userId: `${userId}0` },
+            { sessionId: `${sessionId}x` },
+            { audience: 'x' },
+            { keys: stranger.sessionKeys },
+          ])
+            expect(await verdict(`Bearer ${jwt}`, { ...own, ...other })).toBeInstanceOf(
+              JWTExtendedException,
+            )
+        },
+      ),
+      { runs: 100 },
+    ))
+
+  test('is never taken with a character another, left out or added', async () => {
+    const jwt = await createJwt(context(), 'jti')
+    const anyCharacter = fc.oneof(
+      fc.constantFrom('.', '=', '-', '_', 'A', ' ', '/', '+'),
+      fc.string({ maxLength: 2 }),
+    )
+    await check(
+      fc.asyncProperty(fc.nat(), fc.nat(1), anyCharacter, async (at, removed, inserted) => {
+        const place = at % (jwt.length + 1)
+        const other = `${jwt.slice(0, place)}${inserted}${jwt.slice(place + removed)}`
+        fc.pre(other !== jwt && /^[\t\x20-\x7E]*$/.test(other) && other.trim() !== jwt)
+        const seen = await verdict(`Bearer ${other}`)
+        // The last character of a part has bits that say nothing.
+        const isSame = (text: string) =>
+          text
+            .split('.')
+            .map((part) => Buffer.from(part, 'base64url').toString('hex'))
+            .join('.')
+        if (/^[\w.-]+$/.test(other) && isSame(other) === isSame(jwt)) return
+        expect(seen, other).toBeInstanceOf(JWTExtendedException)
+      }),
+    )
+  })
+
+  test('any other header is refused as specified, and never a fault', () => {
+    const part = fc.oneof(
+      fc.json().map((text) => Buffer.from(text).toString('base64url')),
+      fc.stringMatching(/^[\w-]{0,20}$/),
+    )
+    const words = fc.constantFrom('Bearer ', 'bearer  ', 'Basic ', '')
+    const value = fc.oneof(
+      fc.tuple(part, part, part).map((parts) => parts.join('.')),
+      fc.stringMatching(/^[\x20-\x7E]{0,40}$/),
+    )
+    return check(
+      fc.asyncProperty(words, value, async (word, text) => {
+        const seen = await verdict(`${word}${text}`)
+        expect(seen).toBeInstanceOf(JWTExtendedException)
+        expect((seen as JWTExtendedException).status).toSatisfy(
+          (status) => status === 400 || status === 403,
+        )
+      }),
+    )
+  })
+})

@@ -1,0 +1,66 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Meter } from '../load/meter.ts'
+import type { Furniture } from '../support/observed-furniture.ts'
+import { TooMany, Worker } from './steps.ts'
+
+const workers = 16
+
+/** Steps of the mix by several workers, as many as the server can do or at a pace, until it is stopped. */
+export class Load {
+  readonly meter = new Meter()
+  readonly #workers: readonly Worker[]
+  #interval = 0
+  #slot = 0
+  #isOver = false
+  steps = 0
+  /** Device authorizations. */
+  devices = 0
+  tooMany = 0
+  failed = 0
+
+  constructor(furniture: Furniture) {
+    this.#workers = Array.from({ length: workers }, () => new Worker(furniture))
+  }
+
+  get requests(): number {
+    return this.#workers.reduce((sum, worker) => sum + worker.requests, 0)
+  }
+
+  /** @param rate steps a second from now on; 0: as many as can be done */
+  pace(rate: number): void {
+    this.#interval = rate === 0 ? 0 : 1_000 / rate
+    this.#slot = performance.now()
+  }
+
+  /** Resolves when it was stopped, and every step has ended. */
+  async run(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => this.#work(worker)))
+  }
+
+  stop(): void {
+    this.#isOver = true
+  }
+
+  async #work(worker: Worker): Promise<void> {
+    while (!this.#isOver) {
+      // What was missed while the server or the machine was busy is not made up for.
+      this.#slot = Math.max(this.#slot + this.#interval, performance.now())
+      if (this.#interval > 0) await delay(Math.max(0, this.#slot - performance.now()))
+      if (this.#isOver) return
+      const [name, step] = worker.next()
+      await this.meter.time(name, async () => {
+        try {
+          await step()
+        } catch (error) {
+          if (!(error instanceof TooMany)) {
+            this.failed += 1
+            throw error
+          }
+          this.tooMany += 1
+        }
+      })
+      this.steps += 1
+      if (name === 'device') this.devices += 1
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type ObservedServer, type Probe, startObserved } from '../support/observed-server.ts'
+import { Load } from './load.ts'
+
+export interface SoakOptions {
+  /** At half of the peak. */
+  readonly seconds: number
+  readonly store: 'sqlite' | 'postgres'
+  /** Settings of the server, for instance generous limits. */
+  readonly settings?: Readonly<Record<string, unknown>>
+  readonly say: (line: string) => void
+}
+
+/** What there was at a moment. */
+interface Sample {
+  readonly seconds: number
+  readonly probe: Probe
+  /** Device authorizations so far. */
+  readonly devices: number
+  readonly rows: Readonly<Record<string, number>>
+}
+
+/** Short lives, so that the sweeper has work within the run. Seconds. */
+const lives = {
+  tokenExpiresIn: 20,
+  refreshTokenExpiresIn: 30,
+  authorizationCodeExpiresIn: 20,
+  refreshTokenLeeway: 5,
+  sweepInterval: 5,
+  auditExpiresIn: 30,
+}
+const peakSeconds = 20
+const between = 30
+/** How much more memory there may be at the end than after the first minute. */
+const growth = 1.2
+/** Tables that grow and shrink with the traffic: more than this, beside what was there, would be a pile. */
+const pile = 1.5
+/** Rows of one device authorization, which is known for twenty minutes: they gather while a run goes on. */
+const ofDevice: Readonly<Record<string, number>> = { authorization: 1, transient: 4 }
+
+/** Loads a server at half of what it can do, and looks whether anything piles up. @returns what is wrong */
+export const soak = async ({
+  seconds,
+  store,
+  settings = {},
+  say,
+}: SoakOptions): Promise<readonly string[]> => {
+  const server = await startObserved({ store, options: { ...lives, ...settings } })
+  try {
+    const before = await server.probe()
+    const load = new Load(await server.furnish(0))
+    const running = load.run()
+    const samples = await watch(server, load, { seconds, say })
+    load.stop()
+    await running
+    console.table(load.meter.take())
+    // Kept connections end by themselves after some seconds without a request.
+    await delay(8_000)
+    const after = await server.probe()
+    // And all that was issued has ended.
+    await delay(lives.refreshTokenExpiresIn * 1_000)
+    await server.sweep()
+    say(`rows after the last has expired: ${JSON.stringify(await server.rows())}`)
+    say(
+      `${load.steps} steps, ${load.requests} requests, ${load.tooMany} times 429, ${load.failed} failed`,
+    )
+    for (const reason of load.meter.reasons) say(reason)
+    const wrong = [...judged(samples), ...leaks(before, after, samples[0]?.probe)]
+    if (load.failed > 0) wrong.push(`${load.failed} steps failed.`)
+    return [...wrong, ...server.complaints.slice(0, 20).map(({ kind, text }) => `${kind}: ${text}`)]
+  } finally {
+    await server.stop()
+  }
+}
+
+const watch = async (
+  server: ObservedServer,
+  load: Load,
+  { seconds, say }: Pick<SoakOptions, 'seconds' | 'say'>,
+): Promise<readonly Sample[]> => {
+  // The first seconds compile.
+  await delay(5_000)
+  const { steps } = load
+  await delay(peakSeconds * 1_000)
+  const peak = (load.steps - steps) / peakSeconds
+  load.pace(peak / 2)
+  say(`peak: ${peak.toFixed(1)} steps a second; from now on half of that`)
+  const begun = performance.now()
+  const samples: Sample[] = []
+  const step = Math.min(between, seconds / 10)
+  for (let next = step; next <= seconds + 0.1; next += step) {
+    await delay(Math.max(0, begun + next * 1_000 - performance.now()))
+    const { devices } = load
+    const [probe, rows] = [await server.probe(), await server.rows()]
+    const sample: Sample = { seconds: next, probe, devices, rows }
+    samples.push(sample)
+    say(lineOf(sample))
+  }
+  const rate = (load.steps - steps - peak * peakSeconds) / seconds
+  say(`${rate.toFixed(1)} steps a second at half of the peak`)
+  return samples
+}
+
+const mebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MiB`
+
+const lineOf = ({ seconds, probe, rows }: Sample): string =>
+  `${Math.round(seconds)} s: RSS ${mebibytes(probe.rss)}, heap ${mebibytes(probe.heapUsed)}, ${probe.connections} connections, ` +
+  `${probe.files} files, handles ${JSON.stringify(probe.handles)}, rows ${JSON.stringify(rows)}`
+
+/** Compared with the first minute, or the first tenth of a short run. */
+const judged = (samples: readonly Sample[]): string[] => {
+  const last = samples.at(-1)
+  const [first] = samples.filter(
+    ({ seconds }) => seconds >= Math.min(60, (last?.seconds ?? 0) / 10),
+  )
+  if (!first || !last) return ['There are no samples.']
+  const wrong: string[] = []
+  for (const figure of ['rss', 'heapUsed'] as const) {
+    if (last.probe[figure] > first.probe[figure] * growth)
+      wrong.push(`${figure} has grown from ${first.probe[figure]} to ${last.probe[figure]} bytes.`)
+  }
+  // By now everything that was issued at the beginning has ended.
+  const [settled = first] = samples.filter(
+    ({ seconds }) => seconds >= 2 * lives.refreshTokenExpiresIn,
+  )
+  for (const [table, count] of Object.entries(last.rows)) {
+    const then = settled.rows[table] ?? 0
+    const gathered = (ofDevice[table] ?? 0) * (last.devices - settled.devices)
+    if (count - gathered > then * pile + 100)
+      wrong.push(`${table} has grown from ${then} to ${count} rows.`)
+  }
+  return wrong
+}
+
+const leaks = (before: Probe, after: Probe, within: Probe | undefined): string[] => {
+  const wrong: string[] = []
+  if (after.connections > 1) wrong.push(`${after.connections} connections are still open.`)
+  for (const [handle, count] of Object.entries(after.handles)) {
+    const then = before.handles[handle] ?? 0
+    if (count > then + 2) wrong.push(`${count} handles of ${handle}, where there were ${then}.`)
+  }
+  // Without clients it needs what it needed under load, but for their connections.
+  const files = within ? within.files - within.connections : before.files
+  if (after.files > files + 5)
+    wrong.push(`${after.files} files are open, where there were ${files}.`)
+  return wrong
+}
