@@ -5,7 +5,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
  * @returns the number of rows that were changed
  */
 export const execute = (file: string, sql: string, ...parameters: SQLInputValue[]): number => {
-  using database = new DatabaseSync(file, { enableForeignKeyConstraints: false, timeout: 1000 })
+  using database = new DatabaseSync(file, { enableForeignKeyConstraints: false, timeout: 5000 })
   return Number(database.prepare(sql).run(...parameters).changes)
 }
 
@@ -15,7 +15,7 @@ export const query = <Row = Record<string, unknown>>(
   sql: string,
   ...parameters: SQLInputValue[]
 ): Row[] => {
-  using database = new DatabaseSync(file, { readOnly: true, timeout: 1000 })
+  using database = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
   return database.prepare(sql).all(...parameters) as Row[]
 }
 

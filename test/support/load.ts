@@ -19,6 +19,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as a form by POST. */
   readonly fields?: Readonly<Record<string, string>>
+  /** Has a connection of its own: on one that is kept, a request can meet the server that closes it. */
+  readonly isAlone?: boolean
 }
 
 /** Milliseconds within which every request has to be answered, whatever is broken. */
@@ -28,7 +30,7 @@ export const patience = 10_000
 const agent = new Agent({ keepAlive: true, maxSockets: 200 })
 
 /** Sends a request and says how it ended; never rejects. */
-export const call = ({ url, headers, fields }: Call): Promise<Outcome> =>
+export const call = ({ url, headers, fields, isAlone = false }: Call): Promise<Outcome> =>
   new Promise((resolve) => {
     const began = performance.now()
     const end = (outcome: Partial<Outcome> & Pick<Outcome, 'status'>) => {
@@ -37,7 +39,7 @@ export const call = ({ url, headers, fields }: Call): Promise<Outcome> =>
     }
     const content = fields && new URLSearchParams(fields).toString()
     const sent = request(url, {
-      agent,
+      agent: isAlone ? false : agent,
       method: fields ? 'POST' : 'GET',
       headers: {
         ...headers,
@@ -67,8 +69,10 @@ export const call = ({ url, headers, fields }: Call): Promise<Outcome> =>
   })
 
 /** Sends the form of a client. */
-export const post = ({ url, authorization, fields }: Form): Promise<Outcome> =>
-  call({ url, headers: { authorization }, fields })
+export const post = (
+  { url, authorization, fields }: Form,
+  { isAlone = false }: Pick<Call, 'isAlone'> = {},
+): Promise<Outcome> => call({ url, headers: { authorization }, fields, isAlone })
 
 /** Runs the work for every item, so many at a time. */
 export const each = async <T>(

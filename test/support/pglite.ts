@@ -1,8 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
-import { Kysely } from 'kysely'
 import { type PostgresConnection, PostgresDialect } from '../../src/store/sql/postgres-dialect.ts'
 import { postgresStore } from '../../src/store/sql/postgres-store.ts'
-import type { Tables } from '../../src/store/sql/tables.ts'
 import type { StoreOpener } from '../../src/store/store.ts'
 
 /** PostgreSQL inside this process, with the one connection that it has: no service is needed. */
@@ -36,7 +34,7 @@ export const pglite = async (): Promise<StoreOpener & { end(): Promise<void> }> 
     description: 'pglite',
     async open(users = 'built-in', keyType = 'integer') {
       const dialect = new PostgresDialect(connections, { prepare: false })
-      return postgresStore(new Kysely<Tables>({ dialect }), users, keyType)
+      return postgresStore(dialect, users, { keyType, batch: true })
     },
     end: () => database.close(),
   }

@@ -1,11 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createClient } from '@redis/client'
 import type { StoreOpener, TransientsOpener } from 'svc-oauth2server'
 import { postgres } from 'svc-oauth2server/postgres'
 import { redis } from 'svc-oauth2server/redis'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { query } from './database.ts'
+import { databaseFolder } from './database-folder.ts'
 import { makeDatabase } from './postgres.ts'
 import { clockIn, clockVariable, setClock } from './shared-clock.ts'
 
@@ -27,11 +28,10 @@ export interface Place {
 }
 
 const start = Date.UTC(2026, 10, 21)
-const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'oauth2server-test-'))
 
 /** A SQLite file, with a clock of this process. */
 export const sqlitePlace = async (): Promise<Place> => {
-  const folder = await newFolder()
+  const folder = await databaseFolder()
   const database = join(folder, 'test.sqlite')
   let now = start
   return {
@@ -48,13 +48,24 @@ export const sqlitePlace = async (): Promise<Place> => {
   }
 }
 
-const redisUrl = process.env.TEST_REDIS_URL || 'redis://127.0.0.1:6379'
+// Those who run at the same time have the same addresses and users, and must not count for each other.
+const pool = (Number(process.env.VITEST_POOL_ID ?? 0) % 15) + 1
+const redisUrl = process.env.TEST_REDIS_URL || `redis://127.0.0.1:6379/${pool}`
+
+/** Forgets what was counted by those who ran before. */
+const removeCounters = async (): Promise<void> => {
+  const client = await createClient({ url: redisUrl }).connect()
+  for await (const keys of client.scanIterator({ MATCH: 'oauth2server:limit:*', COUNT: 1_000 }))
+    if (keys.length > 0) await client.del(keys)
+  client.destroy()
+}
+
 /** Connections of each process: many test files share one server. */
 const poolSize = 5
 
 /** A database of PostgreSQL, transients in Redis, and a clock that all processes read. */
 export const sharedPlace = async (): Promise<Place> => {
-  const [folder, database] = await Promise.all([newFolder(), makeDatabase()])
+  const [folder, database] = await Promise.all([databaseFolder(), makeDatabase(), removeCounters()])
   const clock = join(folder, 'clock')
   setClock(clock, start)
   const now = clockIn(clock)

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { afterAll } from 'vitest'
+import { secretNet, secretsFile, tellSecrets } from './secrets/net.ts'
 
 /** The checkout. */
 export const root = resolve(import.meta.dirname, '../..')
@@ -61,6 +61,11 @@ export const plainEnvironment = (): Record<string, string> => {
   )
 }
 
+/** Many processes of one program: what the first has compiled, the others need not. */
+export const compileCache: Record<string, string> = {
+  NODE_COMPILE_CACHE: join(tmpdir(), 'oauth2server-compile-cache'),
+}
+
 export interface Exit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -79,10 +84,11 @@ export interface ProgramOptions {
 const longestLife = 110_000
 
 const running = new Set<Program>()
-// Nothing outlives the file of tests that started it, however that ended.
-afterAll(async () => {
+
+/** Ends all programs that are still running. */
+export const endPrograms = async (): Promise<void> => {
   await Promise.all([...running].map((program) => program.crash()))
-})
+}
 
 /** A program that a test started. It is killed when the test lets go of it. */
 export class Program {
@@ -119,6 +125,7 @@ export class Program {
       const end = (exit: Exit) => {
         clearTimeout(timer)
         running.delete(this)
+        secretNet().wrote(`stderr of ${this.#name}`, this.stderr)
         this.exit = exit
         this.#changed()
         ended(exit)
@@ -213,9 +220,16 @@ export class Program {
   }
 }
 
-/** Runs a program of Node's. */
-export const runNode = (args: readonly string[], options?: ProgramOptions): Program =>
-  new Program(process.execPath, args, options)
+/** Runs a program of Node's, which tells of its secrets what must not stand on its stderr. */
+export const runNode = (args: readonly string[], options: ProgramOptions = {}): Program =>
+  new Program(process.execPath, ['--import', tellSecrets, ...args], {
+    ...options,
+    env: { TEST_SECRETS: secretsFile(), ...options.env },
+  })
+
+/** The lines on a server's stderr, but for the warnings of its start about settings. */
+export const complaints = ({ stderr }: Pick<Program, 'stderr'>): readonly string[] =>
+  stderr.split('\n').filter((line) => line !== '' && !line.includes('"settings.loosened"'))
 
 /** A program that has begun to serve. */
 export interface RunningServer extends AsyncDisposable {
@@ -234,6 +248,7 @@ export interface NotesOptions extends ProgramOptions {
 export const notesEnvironment = (port: number, data: string): Record<string, string> => ({
   PORT: String(port),
   DATABASE_URL: `sqlite:${join(data, 'oauth2server.sqlite')}`,
+  ...compileCache,
   PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
 })
 

@@ -6,10 +6,15 @@ import {
   type ClientInput,
   createAuthorizationServer,
   type LogEntry,
+  type StoreOpener,
   type User,
 } from 'svc-oauth2server'
 import { createApp } from '../../examples/notes/app.ts'
 import { openNotes } from '../../examples/notes/notes.ts'
+import { KeyRing } from '../../src/crypto/sealed.ts'
+import type { UserInput } from '../../src/records/users.ts'
+import type { OpenStore } from '../../src/store/store.ts'
+import { password, sealedPassword } from './known-password.ts'
 import { type Place, sharedPlace, sqlitePlace } from './place.ts'
 import { redirectUri } from './redirect-uris.ts'
 import { testScopes } from './scopes.ts'
@@ -33,6 +38,8 @@ export interface TestServer {
   /** A user with the password `password`. */
   readonly user: User
   readonly password: string
+  /** A further one. */
+  newUser(input: Omit<UserInput, 'password'>): Promise<User>
   /** Moves the server's clock. */
   advance(seconds: number): void
   now(): number
@@ -53,13 +60,13 @@ export type TestOptions = Partial<AuthorizationServerOptions> & {
   readonly beside?: TestServer
 }
 
-const isOnNodes = process.env.TEST_SERVER === 'nodes'
+/** What is warned about at a start by default, off: for a test that looks at the whole log. */
+export const withoutWarnings = {
+  allowedResponseTypes: ['code'],
+  acceptQueryAccessToken: false,
+} as const
 
-/** Whether a test is left out, since it makes no sense on several nodes; says why. */
-export const onlyOnOne = (why: string): boolean => {
-  if (isOnNodes) console.warn(`SKIPPED on several nodes: ${why}`)
-  return isOnNodes
-}
+const isOnNodes = process.env.TEST_SERVER === 'nodes'
 
 // Functions and objects with methods stay in this process: such a server is one node.
 const canBeSent = (options: object): boolean =>
@@ -93,6 +100,7 @@ export const startServer = async ({
     ? threeNodes(secretKey)
     : thisProcess())
   const issuer = `http://localhost:${front.port}${basePath}`
+  const { store, opened } = keptOpen(options.store ?? place.options.store)
   const log: LogEntry[] = []
   const leave = async (): Promise<void> => {
     await front.close()
@@ -107,14 +115,20 @@ export const startServer = async ({
     log: (entry) => log.push(entry),
     sweepInterval: 0,
     ...options,
+    store,
   }).catch(async (error: unknown) => {
     await leave()
     throw error
   })
   await front.open(server, options, place)
-  const password = 'correct horse battery staple'
-  const user =
-    beside?.user ?? (await server.users.create({ email: 'user-a@example.org', password }))
+  const newUser: TestServer['newUser'] = async (input) => {
+    if (options.users) return server.users.create({ ...input, password })
+    const user = await server.users.create({ ...input, password: null })
+    const keys = new KeyRing((options.secretKeys ?? [secretKey]) as [string])
+    await opened().users.setPassword(user.id, await sealedPassword(keys, user.email))
+    return user
+  }
+  const user = beside?.user ?? (await newUser({ email: 'user-a@example.org' }))
   const close = async (): Promise<void> => {
     await server.close()
     await leave()
@@ -130,6 +144,7 @@ export const startServer = async ({
     },
     user,
     password,
+    newUser,
     advance: place.advance,
     now: place.now,
     query: place.query,
@@ -148,6 +163,23 @@ export const startServer = async ({
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** The same opener, and the store that it opened. */
+const keptOpen = (opener: StoreOpener) => {
+  let open: OpenStore | undefined
+  const store: StoreOpener = {
+    ...opener,
+    async open(...args) {
+      open = await opener.open(...args)
+      return open
+    },
+  }
+  const opened = (): OpenStore => {
+    if (!open) throw new Error('The store was not opened.')
+    return open
+  }
+  return { store, opened }
 }
 
 const thisProcess = async (): Promise<Front> => {

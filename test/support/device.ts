@@ -1,0 +1,157 @@
+import type { ClientInput } from 'svc-oauth2server'
+import type { TestServer } from './server.ts'
+import type { LoggedIn } from './session.ts'
+import { type TokenAnswer, tokenRequest } from './user-agent.ts'
+
+/** The grant type by which a device fetches its tokens. */
+export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
+
+/** What a device is answered, RFC 8628 §3.2. */
+export interface DeviceCodes {
+  readonly device_code: string
+  readonly user_code: string
+  readonly verification_uri: string
+  readonly verification_uri_complete: string
+  readonly expires_in: number
+  readonly interval: number
+}
+
+type Given = Record<string, string | undefined>
+type Registered = { readonly clientId: string; readonly clientSecret: string }
+
+/** A device, or a program without a window: asks for codes, and polls. Public unless told otherwise. */
+export class Device {
+  readonly app: TestServer
+  readonly client: Registered
+  readonly #isConfidential: boolean
+
+  constructor(app: TestServer, client: Registered, isConfidential: boolean) {
+    this.app = app
+    this.client = client
+    this.#isConfidential = isConfidential
+  }
+
+  static async register(
+    app: TestServer,
+    { isConfidential = false, ...input }: Partial<ClientInput> = {},
+  ): Promise<Device> {
+    const client = await app.client({ name: 'Photo Frame', isConfidential, ...input })
+    return new Device(app, client, isConfidential)
+  }
+
+  /** The request for codes as it is answered; undefined leaves a parameter out. */
+  async ask(
+    given: Given = {},
+    {
+      headers = {},
+      issuer = this.app.issuer,
+    }: { headers?: Record<string, string>; issuer?: string } = {},
+  ): Promise<TokenAnswer> {
+    const body = this.#form({ scope: 'notes:read', ...given })
+    const response = await fetch(`${issuer}/oauth/device_authorization`, {
+      method: 'POST',
+      body,
+      headers: { ...this.#authorization, ...headers },
+    })
+    const { status } = response
+    return { status, headers: response.headers, body: await response.json() } as TokenAnswer
+  }
+
+  /** The codes of a request that is answered. */
+  async codes(given: Given = {}): Promise<DeviceCodes> {
+    const { status, body } = await this.ask(given)
+    if (status !== 200) throw new Error(`The request was answered with ${JSON.stringify(body)}.`)
+    return body as unknown as DeviceCodes
+  }
+
+  poll(
+    { device_code }: Pick<DeviceCodes, 'device_code'>,
+    given: Given = {},
+    { issuer }: { readonly issuer: string } = this.app,
+  ): Promise<TokenAnswer> {
+    const { clientId } = this.client
+    const parameters = { grant_type: deviceGrant, device_code, ...given }
+    return tokenRequest(
+      issuer,
+      this.#isConfidential ? parameters : { client_id: clientId, ...parameters },
+      this.#isConfidential ? { basic: this.client } : {},
+    ) as Promise<unknown> as Promise<TokenAnswer>
+  }
+
+  #form(given: Given): URLSearchParams {
+    const identified = this.#isConfidential ? given : { client_id: this.client.clientId, ...given }
+    const pairs = Object.entries(identified).filter((pair) => pair[1] !== undefined)
+    return new URLSearchParams(pairs as [string, string][])
+  }
+
+  get #authorization(): Record<string, string> {
+    const { clientId, clientSecret } = this.client
+    return this.#isConfidential
+      ? { authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}` }
+      : {}
+  }
+}
+
+/** A page of the device's verification, as a browser has it. */
+export interface DevicePage {
+  readonly status: number
+  readonly headers: Headers
+  readonly html: string
+  /** The hidden fields of its form. */
+  readonly hidden: Record<string, string>
+}
+
+const pageOf = async (response: Response): Promise<DevicePage> => {
+  const html = await response.text()
+  const hidden = [...html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)]
+  return {
+    status: response.status,
+    headers: response.headers,
+    html,
+    hidden: Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value])),
+  }
+}
+
+/** Opens the page where a code is entered. */
+export const openDevicePage = async (
+  { issuer }: Pick<TestServer, 'issuer'>,
+  { agent }: Pick<LoggedIn, 'agent'>,
+  query = '',
+): Promise<DevicePage> => pageOf(await agent.fetch(`${issuer}/oauth/device${query}`))
+
+/** Sends a form of that page. */
+export const postToDevicePage = async (
+  { issuer }: Pick<TestServer, 'issuer'>,
+  { agent }: Pick<LoggedIn, 'agent'>,
+  fields: Record<string, string> | URLSearchParams,
+  headers: Record<string, string> = {},
+): Promise<DevicePage> =>
+  pageOf(
+    await agent.fetch(`${issuer}/oauth/device`, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      headers,
+    }),
+  )
+
+/** Enters a code; what is answered asks for the decision. */
+export const enterCode = async (
+  app: Pick<TestServer, 'issuer'>,
+  person: Pick<LoggedIn, 'agent' | 'csrfToken'>,
+  user_code: string,
+): Promise<DevicePage> => postToDevicePage(app, person, { csrf_token: person.csrfToken, user_code })
+
+/** Enters a code, and decides about it. */
+export const decideOn = async (
+  app: Pick<TestServer, 'issuer'>,
+  person: Pick<LoggedIn, 'agent' | 'csrfToken'>,
+  { user_code }: Pick<DeviceCodes, 'user_code'>,
+  confirm: 'yes' | 'no' = 'yes',
+): Promise<DevicePage> => {
+  const { status, hidden, html } = await enterCode(app, person, user_code)
+  if (status !== 200) throw new Error(`The code was answered with ${status}: ${html}`)
+  const optional = [...html.matchAll(/name="optional_scope" value="([^"]*)" checked/g)]
+  const fields = new URLSearchParams({ ...hidden, confirm })
+  for (const [, scope = ''] of optional) fields.append('optional_scope', scope)
+  return postToDevicePage(app, person, fields)
+}

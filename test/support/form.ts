@@ -1,0 +1,38 @@
+export interface FormAnswer {
+  readonly status: number
+  readonly headers: Headers
+  /** Parsed where it is JSON, else the text. */
+  readonly body: Record<string, unknown>
+}
+
+/** Id and secret in a Basic header. */
+export const basicOf = ({
+  clientId,
+  clientSecret,
+}: {
+  clientId: string
+  clientSecret: string
+}) => ({
+  authorization: `Basic ${btoa(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`)}`,
+})
+
+/** Posts a form; fields may be a raw text, or pairs in which a name stands twice. */
+export const postForm = async (
+  url: string,
+  fields: Record<string, string> | string | readonly [string, string][],
+  headers: Record<string, string> = {},
+): Promise<FormAnswer> => {
+  const response = await fetch(url, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers,
+    redirect: 'manual',
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? (JSON.parse(text) as Record<string, unknown>) : { text },
+  }
+}

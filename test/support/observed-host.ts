@@ -1,0 +1,104 @@
+// The notes application in a process that is watched from outside: its memory, its handles, and whatever goes wrong.
+// Started by observed-server.ts, which sends its settings and is told what it asks.
+import { readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type AuthorizationServer, createAuthorizationServer } from 'svc-oauth2server'
+import { postgres } from 'svc-oauth2server/postgres'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { createApp } from '../../examples/notes/app.ts'
+import { openNotes } from '../../examples/notes/notes.ts'
+import { type RandomSource, systemRandom } from '../../src/crypto/random.ts'
+import { furnish } from './observed-furniture.ts'
+import type { Complaint, Order, Probe } from './observed-server.ts'
+import { testScopes } from './scopes.ts'
+import { seededBytes } from './seeded-random.ts'
+
+const { OBSERVED_STORE = 'sqlite', OBSERVED_DATABASE = '', OBSERVED_OPTIONS = '{}' } = process.env
+
+const complain = (complaint: Complaint): void => void process.send?.({ complaint })
+const textOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause === undefined ? '' : `\ncaused by ${textOf(error.cause)}`
+  return `${error.stack ?? error.message}${cause}`
+}
+process.on('unhandledRejection', (reason) =>
+  complain({ kind: 'unhandledRejection', text: textOf(reason) }),
+)
+process.on('uncaughtException', (error) =>
+  complain({ kind: 'uncaughtException', text: textOf(error) }),
+)
+process.on('warning', (warning) => complain({ kind: 'warning', text: textOf(warning) }))
+// Ctrl-C is for whoever started it, who has questions yet.
+process.on('SIGINT', () => {})
+// Not left behind when whoever started it is gone.
+process.once('disconnect', () => process.exit(1))
+
+let random: RandomSource = systemRandom
+const http = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 })
+await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+const { port } = http.address() as AddressInfo
+const openStore = OBSERVED_STORE === 'postgres' ? postgres : sqlite
+const server: AuthorizationServer = await createAuthorizationServer({
+  issuer: `http://localhost:${port}`,
+  secretKeys: ['the secret key of a server that is watched'],
+  store: openStore(OBSERVED_DATABASE),
+  scopes: testScopes,
+  random: (bytes) => random(bytes),
+  // Nobody is asked about the addresses that clients name.
+  outbound: { resolve: () => Promise.reject(new Error('No name is known here.')) },
+  log({ level, event, message, error, ...details }) {
+    if (level !== 'error' && event !== 'request.unavailable') return
+    complain({ kind: event, text: `${message} ${textOf(error)} ${JSON.stringify(details)}` })
+  },
+  ...JSON.parse(OBSERVED_OPTIONS),
+})
+// What Express writes when a handler failed.
+console.error = (...parts: unknown[]) =>
+  complain({ kind: 'console', text: parts.map(textOf).join(' ') })
+http.on('request', createApp(server, openNotes(undefined)))
+
+const collect = (globalThis as { gc?: () => void }).gc
+const count = (names: readonly string[]): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1
+  return counts
+}
+
+const probe = async (): Promise<Probe> => {
+  for (let turn = 0; turn < 4; turn += 1) {
+    collect?.()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const { rss, heapUsed, external } = process.memoryUsage()
+  const connections = await new Promise<number>((resolve) =>
+    http.getConnections((_error, given) => resolve(given)),
+  )
+  return {
+    rss,
+    heapUsed,
+    external,
+    connections,
+    handles: count(process.getActiveResourcesInfo()),
+    files: readdirSync('/proc/self/fd').length,
+  }
+}
+
+const obey = async (order: Order): Promise<unknown> => {
+  if (order.do === 'probe') return probe()
+  if (order.do === 'sweep') return server.sweep()
+  if (order.do === 'random') {
+    random = order.seed === null ? systemRandom : seededBytes(order.seed)
+    return null
+  }
+  return furnish(server, order.set)
+}
+
+process.on('message', async ({ id, order }: { id: number; order: Order }) => {
+  try {
+    process.send?.({ id, answer: await obey(order) })
+  } catch (error) {
+    process.send?.({ id, error: textOf(error) })
+  }
+})
+process.send?.({ ready: port })

@@ -1,0 +1,40 @@
+import { expect } from 'vitest'
+import { basicOf, type FormAnswer, postForm } from './form.ts'
+import type { TestClient } from './user-agent.ts'
+
+type Given = Record<string, string | undefined>
+
+/** The parameters of a client's authorization request; undefined leaves one out. */
+export const requestOf = (client: TestClient, given: Given = {}): Record<string, string> =>
+  Object.fromEntries(new URL(client.url(given)).searchParams)
+
+/** Pushes an authorization request by Basic authentication, or with its id alone where the client has no secret. */
+export const push = (
+  client: TestClient,
+  given: Given = {},
+  {
+    isPublic = false,
+    headers = {},
+  }: { readonly isPublic?: boolean; readonly headers?: Record<string, string> } = {},
+): Promise<FormAnswer> =>
+  postForm(`${client.app.issuer}/oauth/par`, requestOf(client, given), {
+    ...(isPublic ? {} : basicOf(client)),
+    ...headers,
+  })
+
+/** The reference to a request that was taken. */
+export const pushed = async (...given: Parameters<typeof push>): Promise<string> => {
+  const { status, body } = await push(...given)
+  expect(body).toEqual({ request_uri: expect.any(String), expires_in: expect.any(Number) })
+  expect(status).toBe(201)
+  return String(body.request_uri)
+}
+
+/** The address to which a client then sends its user; further parameters are what somebody added. */
+export const referenceUrl = (client: TestClient, requestUri: string, given: Given = {}): string => {
+  const pairs = Object.entries({ client_id: client.clientId, request_uri: requestUri, ...given })
+  const query = new URLSearchParams(
+    pairs.filter((pair) => pair[1] !== undefined) as [string, string][],
+  )
+  return `${client.app.issuer}/oauth/authorize?${query}`
+}

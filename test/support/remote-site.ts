@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
+
+const pem = (name: string): string =>
+  readFileSync(resolve(import.meta.dirname, 'tls', `${name}.pem`), 'utf8')
+
+/** The authority that vouches for `client.example`, and for nobody else. */
+export const testAuthority = pem('authority')
+
+export type Answering = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Somebody else's site, really listening with TLS on this machine: it answers as a test tells it. */
+export interface RemoteSite {
+  readonly port: number
+  /** An address of it. */
+  url(path: string, host?: string): string
+  /** Answers a path from now on: JSON for an object, and text as it is. */
+  serve(path: string, body: object | string, headers?: Readonly<Record<string, string>>): void
+  /** Answers a path from now on in its own way. */
+  answer(path: string, answering: Answering): void
+  /** What was asked for, in this order. */
+  readonly requests: readonly IncomingMessage[]
+  /** The host names that were looked up. */
+  readonly lookups: readonly string[]
+  /** Options by which a server finds and trusts it. */
+  readonly outbound: {
+    readonly resolve: (hostname: string) => Promise<readonly { address: string; family: number }[]>
+    readonly certificateAuthorities: readonly string[]
+  }
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export const remoteSite = async (): Promise<RemoteSite> => {
+  const answers = new Map<string, Answering>()
+  const requests: IncomingMessage[] = []
+  const lookups: string[] = []
+  const server = createServer({ cert: pem('site'), key: pem('site-key') }, (request, response) => {
+    requests.push(request)
+    const answering = answers.get(request.url ?? '')
+    if (answering) return answering(request, response)
+    response.writeHead(404, { 'content-type': 'application/json' }).end('{}')
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as AddressInfo
+  const close = (): Promise<void> =>
+    new Promise((done) => {
+      server.close(() => done())
+      server.closeAllConnections()
+    })
+  return {
+    port,
+    url: (path, host = 'client.example') => `https://${host}:${port}${path}`,
+    serve(path, body, headers = {}) {
+      const text = typeof body === 'string' ? body : JSON.stringify(body)
+      answers.set(path, (_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(text)
+      })
+    },
+    answer: (path, answering) => {
+      answers.set(path, answering)
+    },
+    requests,
+    lookups,
+    outbound: {
+      async resolve(hostname) {
+        lookups.push(hostname)
+        return [{ address: '127.0.0.1', family: 4 }]
+      },
+      certificateAuthorities: [testAuthority],
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

@@ -1,0 +1,62 @@
+import crypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+
+/**
+ * A text that must be written nowhere. Of random bytes it is every text that the server makes of them, one
+ * after the other: a secret is a part of it.
+ */
+export interface Secret {
+  readonly kind: 'random' | 'whole'
+  readonly text: string
+}
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+// As `randomString` does: what is cut out of the bytes afterwards is cut out of this text too.
+const asCharacters = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => (byte < 248 ? alphabet[byte % 62] : '')).join('')
+
+/**
+ * Tells of every secret that this process draws, and of every password and secret key that it is given: all
+ * of them meet node:crypto. What is on disk, in the network and in the sources stays as it is.
+ */
+export const watchSecrets = (saw: (secret: Secret) => void): void => {
+  const { randomFillSync, randomBytes, argon2, hkdfSync } = crypto
+  const random = (bytes: Uint8Array, ...others: string[]): void => {
+    for (const text of [asCharacters(bytes), ...others]) saw({ kind: 'random', text })
+  }
+  const whole = (value: unknown): void => {
+    const text = typeof value === 'string' ? value : Buffer.from(value as Uint8Array).toString()
+    if (text.length >= 12) saw({ kind: 'whole', text })
+  }
+  Object.assign(crypto, {
+    randomFillSync(buffer: Uint8Array, ...rest: []) {
+      randomFillSync(buffer, ...rest)
+      random(buffer)
+      return buffer
+    },
+    randomBytes(size: number, ...rest: []) {
+      const bytes = randomBytes(size, ...rest) as Buffer | undefined
+      if (bytes && size >= 16) random(bytes, bytes.toString('hex'), bytes.toString('base64url'))
+      return bytes
+    },
+    argon2(name: 'argon2id', parameters: crypto.Argon2Parameters, ...rest: [() => void]) {
+      whole(parameters.message)
+      return argon2(name, parameters, ...rest)
+    },
+    hkdfSync(...all: Parameters<typeof hkdfSync>) {
+      whole(all[1])
+      return hkdfSync(...all)
+    },
+  })
+  // CSRF tokens are made of session identifiers; digests to look rows up are made so too, and nobody logs one.
+  const { digest } = crypto.Hmac.prototype
+  Object.assign(crypto.Hmac.prototype, {
+    digest(this: crypto.Hmac, encoding: 'base64url') {
+      const made = digest.call(this, encoding)
+      if (typeof made === 'string') saw({ kind: 'random', text: made })
+      return made
+    },
+  })
+  syncBuiltinESMExports()
+}

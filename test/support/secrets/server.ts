@@ -1,0 +1,42 @@
+// What `svc-oauth2server` means within tests: the sources, with a net below their log and their errors.
+import { createAuthorizationServer as create } from '../../../src/authorization-server.ts'
+import { logToStderr } from '../../../src/log.ts'
+import { secretNet } from './net.ts'
+
+export * from '../../../src/index.ts'
+
+export const createAuthorizationServer: typeof create = async (options) => {
+  const net = secretNet()
+  const sink = options.log ?? logToStderr()
+  const log: typeof sink = (entry) => {
+    net.wrote('the log', entry)
+    sink(entry)
+  }
+  const failed = (error: unknown): never => {
+    net.wrote('an error', error)
+    throw error
+  }
+  const server = await create({ ...options, log }).catch(failed)
+  for (const records of Object.values(server)) tapErrors(records, failed)
+  return server
+}
+
+/** Lets nothing else out of the methods of an object, and sees what they throw. */
+const tapErrors = (records: unknown, failed: (error: unknown) => never): void => {
+  if (typeof records !== 'object' || records === null) return
+  const prototype: object = Object.getPrototypeOf(records) ?? {}
+  if (prototype === Object.prototype || prototype === Array.prototype) return
+  for (const name of Object.getOwnPropertyNames(prototype)) {
+    const method = Object.getOwnPropertyDescriptor(prototype, name)?.value
+    if (name === 'constructor' || typeof method !== 'function') continue
+    const tapped = (...given: unknown[]): unknown => {
+      try {
+        const result: unknown = method.apply(records, given)
+        return result instanceof Promise ? result.catch(failed) : result
+      } catch (error) {
+        return failed(error)
+      }
+    }
+    Object.defineProperty(records, name, { value: tapped, configurable: true, writable: true })
+  }
+}

@@ -1,0 +1,35 @@
+import { afterAll } from 'vitest'
+import { secretNet, takeTold } from './net.ts'
+
+// Before any test of a file, and after all of them: nothing that was logged or thrown meanwhile holds a secret.
+const net = secretNet()
+net.forgetGiven()
+
+const isRefusal = ({ status, headers }: Response): boolean =>
+  status >= 400 && /json/.test(headers.get('content-type') ?? '')
+const keep = <T>(response: Response, body: T): T => {
+  if (isRefusal(response)) net.wrote(`the answer ${response.status} of ${pathOf(response)}`, body)
+  return body
+}
+// Files share a process: what is watched there already stays as it is.
+const watched = Symbol.for('svc-oauth2server answers are watched')
+if (!(watched in Response.prototype)) {
+  const { json, text } = Response.prototype
+  Object.assign(Response.prototype, {
+    [watched]: true,
+    async json(this: Response) {
+      return keep(this, await json.call(this))
+    },
+    async text(this: Response) {
+      return keep(this, await text.call(this))
+    },
+  })
+}
+const pathOf = ({ url }: Response): string => (URL.canParse(url) ? new URL(url).pathname : url)
+
+afterAll(() => {
+  takeTold()
+  const leaks = net.leaks()
+  if (leaks.length > 0)
+    throw new Error(`${leaks.length} secrets were written:\n${leaks.slice(0, 10).join('\n\n')}`)
+})
