@@ -7,7 +7,7 @@ const root = import.meta.dirname
 const { name, exports } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
 
 // Within tests the package's own name means the sources: one copy of each module, and no build.
-const alias = Object.entries<{ default?: string }>(exports).flatMap(([path, target]) =>
+const sources = Object.entries<{ default?: string }>(exports).flatMap(([path, target]) =>
   target.default
     ? {
         find: new RegExp(`^${name}${path.slice(1)}$`),
@@ -15,31 +15,60 @@ const alias = Object.entries<{ default?: string }>(exports).flatMap(([path, targ
       }
     : [],
 )
+// And the whole of it is met with a net below: no log and no error of the whole run may hold a secret.
+const secrets = `${root}/test/support/secrets`
+const alias = [{ find: /^svc-oauth2server$/, replacement: `${secrets}/server.ts` }, ...sources]
 
 const files = 'test/**/*.test.ts'
+// Quick files share the modules of a process, so that they are imported once.
+// These have a process of their own, since they register providers of telemetry in it.
+const ownProcess = ['test/telemetry/{metrics,redaction,traces}.test.ts']
 // What takes its time: with waits of its own, a database inside the process, or many processes.
 const full = [
   'test/full/**/*.test.ts',
-  'test/cli/secret-key.test.ts',
-  'test/docs/getting-started.test.ts',
-  'test/store/pglite.test.ts',
-  'test/store/redis.test.ts',
+  'test/attacks/*.test.ts',
+  'test/cli/{audit,clients,doctor,doctor-behind-proxies,environment,secret-key,tokens,users}.test.ts',
+  'test/docs/{getting-started,how-to,readme}.test.ts',
+  'test/examples/mcp.test.ts',
+  'test/extensions/client-id-metadata-documents.test.ts',
+  'test/flows/device.test.ts',
+  'test/limits/{passwords,redis}.test.ts',
+  'test/properties/*-machine.test.ts',
+  'test/records/rotate-keys.test.ts',
+  'test/rfc/rfc{7591,8628,8693,9068}.test.ts',
+  'test/store/{pglite,redis,sweeper}.test.ts',
+  'test/users/table.test.ts',
 ]
-// Several processes each, by `npm run test:nodes`.
+// Pages in a real browser.
+const browsers = 'test/full/pages/*.test.ts'
+// Several processes each.
 const nodes = 'test/full/nodes/*.test.ts'
+// Minutes of load and of faults: by `npm run test:nodes` alone.
+const slow = 'test/attacks/*-slow.test.ts'
 // Measures how long errors go on, so nothing else runs meanwhile.
 const faults = 'test/full/nodes/faults.test.ts'
 // Run once more on three processes behind a proxy, with PostgreSQL and Redis. What is missing is named by
-// the tests in test/full/nodes, which need the same.
+// the tests in test/full/nodes, which need the same. `npm run test:nodes` runs more of them.
 const hasServices = (await has('postgres')) && (await has('redis'))
+const isWhole = process.env.NODES === 'whole'
+const suites = isWhole ? 'rfc{6749-*,6750,7636,8252,9207,9700}' : 'rfc{7636,9700}'
+const flows =
+  'test/flows/{authorization-code,oauth4webapi,openid-client,optional-scopes,redis}.test.ts'
+const attacks = isWhole ? '{cd,dp,dv,ft,ht,ir,pa,pt,rf}' : '{cd,rf}'
 const onNodes = hasServices
-  ? ['test/flows/*.test.ts', 'test/rfc/rfc{6749-*,6750,7636,8252,9207,9700}.test.ts']
+  ? [
+      flows,
+      'test/limits/{clients,per-user,tokens}.test.ts',
+      `test/rfc/${suites}.test.ts`,
+      `test/attacks/${attacks}.test.ts`,
+    ]
   : []
 const seconds = 1000
 
 export default defineConfig({
   resolve: { alias },
   test: {
+    setupFiles: [`${secrets}/setup.ts`, 'test/support/end-programs.ts'],
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       {
@@ -47,7 +76,17 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: [files],
-          exclude: full,
+          exclude: [...full, ...ownProcess],
+          isolate: false,
+          testTimeout: 20 * seconds,
+          hookTimeout: 20 * seconds,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'own-process',
+          include: ownProcess,
           testTimeout: 20 * seconds,
           hookTimeout: 20 * seconds,
         },
@@ -57,7 +96,18 @@ export default defineConfig({
         test: {
           name: 'full',
           include: full,
-          exclude: [nodes],
+          exclude: [nodes, slow, browsers],
+          testTimeout: 120 * seconds,
+          hookTimeout: 120 * seconds,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'browsers',
+          include: [browsers],
+          // A browser may be late on a busy machine. What is atomic is tested elsewhere, and never again.
+          retry: process.env.CI === 'true' ? 1 : 0,
           testTimeout: 120 * seconds,
           hookTimeout: 120 * seconds,
         },
@@ -71,6 +121,15 @@ export default defineConfig({
           env: { TEST_SERVER: 'nodes' },
           testTimeout: 60 * seconds,
           hookTimeout: 60 * seconds,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'slow',
+          include: [slow],
+          testTimeout: 120 * seconds,
+          hookTimeout: 120 * seconds,
         },
       },
       {

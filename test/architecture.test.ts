@@ -14,15 +14,23 @@ interface Layer {
   readonly types?: readonly string[]
 }
 
-const ground = ['oauth-error.ts', 'jwt-error.ts', 'log.ts', 'http-request.ts', 'model/', 'crypto/']
+const ground = [
+  'oauth-error.ts',
+  'jwt-error.ts',
+  'log.ts',
+  'http-request.ts',
+  'answer.ts',
+  'model/',
+  'crypto/',
+]
 const contracts = ['extension.ts', 'options.ts']
-const core = [...ground, 'extension.ts', 'records/', 'store/store.ts']
+const core = [...ground, 'extension.ts', 'records/', 'store/store.ts', 'outbound/outbound.ts']
 const services = [...core, 'grants/', 'client-authentication/', 'resource-server.ts', 'pages/']
 const protocol = [...services, 'refusal.ts', 'session/', 'openapi/', 'endpoints/']
 const whole = [...protocol, 'extensions/', 'options.ts', 'store/decorated.ts']
 
 const layers: readonly Layer[] = [
-  { file: ['oauth-error.ts', 'jwt-error.ts', 'log.ts'], may: [] },
+  { file: ['oauth-error.ts', 'jwt-error.ts', 'log.ts', 'answer.ts'], may: [] },
   { file: ['crypto/'], may: ['crypto/'] },
   { file: ['model/'], may: ['model/', 'oauth-error.ts', 'crypto/digest.ts'] },
   { file: ['http-request.ts'], may: ['model/', 'oauth-error.ts'] },
@@ -37,6 +45,8 @@ const layers: readonly Layer[] = [
       'options.ts',
       'pages/',
       'resource-server.ts',
+      'limits.ts',
+      'outbound/outbound.ts',
       'session/sessions.ts',
       'telemetry/',
     ],
@@ -44,6 +54,7 @@ const layers: readonly Layer[] = [
   { file: ['store/store.ts'], may: ['model/'], types: ['crypto/'] },
   { file: ['store/memory-transients.ts'], may: ['store/store.ts'] },
   { file: ['store/decorated.ts'], may: ['store/store.ts'] },
+  { file: ['store/after-commit.ts'], may: ['store/store.ts', 'model/'] },
   {
     file: ['store/sql/', 'store/sqlite.ts', 'store/postgres.ts'],
     may: ['store/store.ts', 'store/sql/', 'model/', 'crypto/'],
@@ -54,16 +65,24 @@ const layers: readonly Layer[] = [
   { file: ['grants/built-in.ts'], may: [...core, 'grants/'] },
   { file: ['grants/'], may: core },
   { file: ['client-authentication/'], may: [...core, 'client-authentication/'] },
-  { file: ['resource-server.ts'], may: core, types: ['telemetry/telemetry.ts'] },
+  { file: ['resource-server.ts'], may: core, types: ['limits.ts', 'telemetry/telemetry.ts'] },
   { file: ['pages/'], may: ['model/', 'pages/'] },
   { file: ['openapi/'], may: ['openapi/'], types: ['options.ts'] },
-  { file: ['session/'], may: [...services, 'refusal.ts', 'session/'], types: ['options.ts'] },
-  { file: ['endpoints/'], may: [...protocol, 'addresses.ts'], types: ['options.ts'] },
+  {
+    file: ['session/'],
+    may: [...services, 'refusal.ts', 'request-scope.ts', 'session/'],
+    types: ['options.ts'],
+  },
+  {
+    file: ['endpoints/'],
+    may: [...protocol, 'addresses.ts'],
+    types: ['options.ts', 'limit-table.ts'],
+  },
   { file: ['extensions/built-in.ts'], may: [...protocol, 'extensions/'], types: ['options.ts'] },
   { file: ['extensions/'], may: protocol, types: ['options.ts'] },
   {
     file: ['options.ts'],
-    may: ['model/', 'oauth-error.ts'],
+    may: ['limit-table.ts', 'model/', 'oauth-error.ts', 'security-profile.ts'],
     types: [
       'extension.ts',
       'crypto/',
@@ -74,12 +93,37 @@ const layers: readonly Layer[] = [
       'log.ts',
     ],
   },
+  { file: ['security-profile.ts'], may: [], types: ['options.ts'] },
   { file: ['sweeper.ts'], may: ['log.ts', 'model/', 'store/store.ts'], types: ['options.ts'] },
+  { file: ['bounded-map.ts', 'limit-table.ts'], may: [] },
+  {
+    file: ['limits.ts'],
+    may: [
+      'bounded-map.ts',
+      'crypto/digest.ts',
+      'limit-table.ts',
+      'model/network.ts',
+      'oauth-error.ts',
+      'store/store.ts',
+    ],
+    types: ['log.ts'],
+  },
   { file: ['query-characters.ts'], may: ['oauth-error.ts'] },
-  { file: ['request-id.ts'], may: [], types: ['http-request.ts'] },
+  { file: ['outbound/outbound.ts'], may: [] },
+  { file: ['outbound/'], may: ['outbound/', 'model/', 'bounded-map.ts'], types: ['options.ts'] },
+  { file: ['request-id.ts'], may: ['answer.ts'], types: ['http-request.ts'] },
+  { file: ['request-scope.ts'], may: [], types: ['http-request.ts', 'model/'] },
   {
     file: ['telemetry/'],
-    may: [...ground, 'telemetry/', 'request-id.ts', 'refusal.ts', 'options.ts', 'store/store.ts'],
+    may: [
+      ...ground,
+      'telemetry/',
+      'request-id.ts',
+      'request-scope.ts',
+      'refusal.ts',
+      'options.ts',
+      'store/store.ts',
+    ],
   },
   { file: ['import-path.ts'], may: [] },
   { file: ['entry-points.ts'], may: ['import-path.ts', 'model/'] },
@@ -95,7 +139,10 @@ const layers: readonly Layer[] = [
   },
   { file: ['addresses.ts'], may: [] },
   { file: ['appearance.ts'], may: ['options.ts', 'pages/'] },
-  { file: ['router.ts'], may: [...protocol, ...contracts, 'addresses.ts', 'telemetry/'] },
+  {
+    file: ['router.ts'],
+    may: [...protocol, ...contracts, 'addresses.ts', 'request-scope.ts', 'telemetry/'],
+  },
   { file: ['readiness.ts'], may: ['log.ts'] },
   { file: ['secret-key-file.ts'], may: ['store/store.ts'] },
   { file: ['environment-stores.ts'], may: ['options.ts', 'store/'] },
@@ -109,27 +156,32 @@ const layers: readonly Layer[] = [
     may: [
       ...whole,
       'appearance.ts',
+      'limits.ts',
+      'outbound/',
       'provider-operations.ts',
       'query-characters.ts',
       'readiness.ts',
+      'request-scope.ts',
       'router.ts',
       'start-up.ts',
+      'store/after-commit.ts',
       'store/memory-transients.ts',
       'sweeper.ts',
       'telemetry/',
     ],
   },
-  { file: ['index.ts'], may: [...whole, 'authorization-server.ts'] },
+  { file: ['index.ts'], may: [...whole, 'authorization-server.ts', 'request-scope.ts'] },
   {
     file: ['testing.ts'],
     may: ['authorization-server.ts', 'crypto/', 'model/', 'store/sqlite.ts'],
   },
   {
     file: ['adapters/'],
-    may: ['adapters/'],
+    may: ['adapters/', 'answer.ts'],
     types: [
       'authorization-server.ts',
       'resource-server.ts',
+      'refusal.ts',
       'oauth-error.ts',
       'model/',
       'http-request.ts',
@@ -155,6 +207,8 @@ const layers: readonly Layer[] = [
 
 /** Where a package or a Node module may be imported; one that ends in `/` is a scope. The others may be anywhere. */
 const packages: Readonly<Record<string, readonly string[]>> = {
+  'node:https': ['outbound/'],
+  'http-cache-semantics': ['outbound/'],
   kysely: ['store/'],
   'node:sqlite': ['store/'],
   pg: ['store/'],
@@ -278,6 +332,13 @@ describe('architecture', () => {
         .map(({ module, line }) => `src/${path}:${line} → ${module}`),
     )
     expect(found).toEqual([])
+  })
+
+  test('what is installed along is pinned, but for the API that has to be one with the host’s', () => {
+    const ranges = Object.entries(manifest.dependencies).filter(
+      ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
+    )
+    expect(ranges).toEqual([['@opentelemetry/api', '^1.9.0']])
   })
 
   test('the environment, the clock and randomness are arguments; exports have names', () => {

@@ -2,83 +2,149 @@ import express from 'express'
 import Fastify from 'fastify'
 import { Hono } from 'hono'
 import supertest from 'supertest'
-import { type AuthorizationServer, Scope } from 'svc-oauth2server'
+import type { AuthorizationServer } from 'svc-oauth2server'
 import * as onExpress from 'svc-oauth2server/express'
 import * as onFastify from 'svc-oauth2server/fastify'
 import * as onFetch from 'svc-oauth2server/fetch'
 import * as onHono from 'svc-oauth2server/hono'
 import * as onNode from 'svc-oauth2server/node'
-import { actAs, createTestServer } from 'svc-oauth2server/testing'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createTestServer } from 'svc-oauth2server/testing'
+import { describe, expect, test } from 'vitest'
+import { type Ask, type Guarded, guardsContract, part, site } from '../contracts/guards.ts'
 
-// The testing kit as applications use it, and by it what the examples do not show: guards of any scope,
-// guards that stand alone, and guards that were put in the wrong place.
+const { default: express4 } = (await import('express4' as string)) as { default: typeof express }
 
-type Ask = (
-  path: string,
-  headers?: Readonly<Record<string, string>>,
-) => Promise<{ status: number; challenge: string | null }>
+// What the examples do not show: guards of any scope, several of them, guards that stand alone, guards of a part of
+// the application, and guards that were put in the wrong place.
 
-const apps: Readonly<Record<string, (server: AuthorizationServer) => Ask>> = {
-  'Express, by supertest': (server) => {
+const inExpress =
+  (framework: typeof express) =>
+  (server: AuthorizationServer): Guarded => {
     const { rest, requireAnyOauthScope, requireApiAuth, requireOauthScopes } = onExpress
-    const app = express()
-    app.get('/misplaced', requireApiAuth({ allowAnonymous: true }), (_req, res) => res.json({}))
-    app.use(rest(server))
+    const app = framework()
+    const steps = [
+      requireApiAuth(),
+      requireOauthScopes('notes:read'),
+      requireOauthScopes('notes:write'),
+    ]
     const any = requireAnyOauthScope('notes:read', 'notes:write')
-    app.get('/any', requireApiAuth(), any, (_req, res) => res.json({}))
-    const all = requireOauthScopes('notes:read', 'notes:write')
-    app.get('/all', requireApiAuth(), all, (_req, res) => res.json({}))
-    app.get('/alone', any, (_req, res) => res.json({}))
-    return bySupertest(app)
-  },
+    const done: express.RequestHandler = (_req, res) => void res.json({})
+    app.get('/misplaced', requireApiAuth({ allowAnonymous: true }), done)
+    app.use('/part', rest(server, { resource: part }))
+    app.get('/part/steps', steps, done)
+    app.use('/site', (_req, res, next) => {
+      res.set('access-control-allow-origin', site)
+      next()
+    })
+    app.use(rest(server))
+    app.route('/steps').post(requireOauthScopes('notes:share'), done).get(steps, done)
+    app.get('/site', ...steps, done)
+    app.get('/any', requireApiAuth(), any, done)
+    app.get('/all', requireOauthScopes('notes:read', 'notes:write'), done)
+    app.get('/alone', any, done)
+    return { ask: bySupertest(app), restLooksAhead: false }
+  }
+
+const apps: Readonly<Record<string, (server: AuthorizationServer) => Guarded>> = {
+  'Express, by supertest': inExpress(express),
+  'Express 4, by supertest': inExpress(express4),
+
   'node:http, by supertest': (server) => {
     const { chain, rest, requireAnyOauthScope, requireApiAuth, requireOauthScopes } = onNode
     const done: onNode.Middleware = (_request, response) => response.end('{}')
     const any = requireAnyOauthScope('notes:read', 'notes:write')
+    const steps = [
+      requireApiAuth(),
+      chain(requireOauthScopes('notes:read'), requireOauthScopes('notes:write')),
+    ]
+    const ofSite: onNode.Middleware = (_request, response, next) => {
+      response.setHeader('access-control-allow-origin', site)
+      next()
+    }
     const routes: Record<string, onNode.Middleware> = {
       '/misplaced': chain(requireApiAuth({ allowAnonymous: true }), done),
+      '/steps': chain(rest(server), ...steps, done),
+      '/part/steps': chain(rest(server, { resource: part }), ...steps, done),
+      '/site': chain(ofSite, rest(server), ...steps, done),
       '/any': chain(rest(server), requireApiAuth(), any, done),
       '/all': chain(rest(server), requireOauthScopes('notes:read', 'notes:write'), done),
       '/alone': chain(rest(server), any, done),
     }
-    return bySupertest(
+    const ask = bySupertest(
       chain((request, response, next) => routes[request.url ?? '']?.(request, response, next)),
     )
+    return { ask, restLooksAhead: true }
   },
+
   'Fastify, by inject': (server) => {
     const { rest, requireAnyOauthScope, requireApiAuth, requireOauthScopes } = onFastify
     const app = Fastify()
     const any = requireAnyOauthScope('notes:read', 'notes:write')
     const all = requireOauthScopes('notes:read', 'notes:write')
+    const steps = {
+      config: { of: 'the application' },
+      onRequest: [requireApiAuth(), requireOauthScopes('notes:read')],
+      preHandler: requireOauthScopes('notes:write'),
+    }
     const handler = async () => ({})
     app.get('/misplaced', { onRequest: requireApiAuth({ allowAnonymous: true }) }, handler)
     app.register(async (api) => {
-      api.register(rest(server))
+      api.addHook('onRequest', async (request, reply) => {
+        if (request.url === '/site') reply.header('access-control-allow-origin', site)
+      })
+      await api.register(rest(server))
+      api.get('/steps', steps, handler)
+      api.post('/steps', { onRequest: requireOauthScopes('notes:share') }, handler)
+      api.get('/site', steps, handler)
       api.get('/any', { preHandler: [requireApiAuth(), any] }, handler)
       api.get('/all', { onRequest: [requireApiAuth(), all] }, handler)
       api.get('/alone', { preValidation: any }, handler)
     })
-    return async (url, headers = {}) => {
-      const answer = await app.inject({ url, headers })
-      const challenge = answer.headers['www-authenticate']
-      return {
-        status: answer.statusCode,
-        challenge: challenge === undefined ? null : `${challenge}`,
-      }
+    app.register(async (api) => {
+      await api.register(rest(server, { resource: part }))
+      api.get('/part/steps', steps, handler)
+    })
+    const ask: Ask = async (url, headers = {}, method = 'GET') => {
+      const answer = await app.inject({ url, headers, method })
+      return { status: answer.statusCode, headers: headersOf(answer.headers) }
     }
+    return { ask, restLooksAhead: true }
   },
+
   'Hono, by request': (server) => {
     const { rest, requireAnyOauthScope, requireApiAuth, requireOauthScopes } = onHono
     const app = new Hono()
     const any = requireAnyOauthScope('notes:read', 'notes:write')
+    const steps = [
+      requireApiAuth(),
+      requireOauthScopes('notes:read'),
+      requireOauthScopes('notes:write'),
+    ] as const
     app.get('/misplaced', requireApiAuth({ allowAnonymous: true }), (c) => c.json({}))
-    app.use(rest(server))
+    const parts = new Hono().onError((error) => {
+      throw error
+    })
+    parts.use(rest(server, { resource: part }))
+    parts.get('/steps', ...steps, (c) => c.json({}))
+    app.route('/part', parts)
+    app.use('/site', async (c, next) => {
+      c.header('access-control-allow-origin', site)
+      await next()
+    })
+    for (const path of ['/steps', '/site', '/any', '/all', '/alone']) app.use(path, rest(server))
+    app.get('/steps', ...steps, (c) => c.json({}))
+    app.post('/steps', requireOauthScopes('notes:share'), (c) => c.json({}))
+    app.get('/site', ...steps, (c) => c.json({}))
     app.get('/any', requireApiAuth(), any, (c) => c.json({}))
     app.get('/all', requireOauthScopes('notes:read', 'notes:write'), (c) => c.json({}))
     app.get('/alone', any, (c) => c.json({}))
-    return async (path, headers = {}) => answerOf(await app.request(path, { headers }))
+    // It matches what is asked too, and never answers.
+    app.get('*', requireOauthScopes('notes:share'), (c) => c.json({}))
+    const ask: Ask = async (path, headers = {}, method = 'GET') =>
+      app.request(path, { headers, method })
+    return { ask, restLooksAhead: true }
   },
+
   'fetch, by itself': (server) => {
     const { rest, requireAnyOauthScope, requireApiAuth, requireOauthScopes } = onFetch
     const done = async () => Response.json({})
@@ -89,91 +155,80 @@ const apps: Readonly<Record<string, (server: AuthorizationServer) => Ask>> = {
         done as onFetch.Handler<unknown, [], Promise<Response>>,
       )
     const any = requireAnyOauthScope('notes:read', 'notes:write')
+    const steps = decorated(
+      requireApiAuth(),
+      requireOauthScopes('notes:read'),
+      requireOauthScopes('notes:write'),
+    )
     const routes: Record<string, ReturnType<typeof decorated>> = {
       '/misplaced': decorated(requireApiAuth({ allowAnonymous: true })),
+      '/steps': steps,
+      '/part/steps': steps,
+      '/site': steps,
       '/any': decorated(requireApiAuth(), any),
       '/all': decorated(requireOauthScopes('notes:read', 'notes:write')),
       '/alone': decorated(any),
     }
     const answer = async (path: string, request: Request): Promise<Response> => {
-      const refusal = path === '/misplaced' ? undefined : await rest(server, request)
-      return refusal ?? routes[path]?.call(undefined, request) ?? Response.error()
+      const options = path.startsWith('/part/') ? { resource: part } : {}
+      const refusal = path === '/misplaced' ? undefined : await rest(server, request, {}, options)
+      const given = refusal ?? (await routes[path]?.call(undefined, request)) ?? Response.error()
+      if (path === '/site') given.headers.set('access-control-allow-origin', site)
+      return given
     }
-    return async (path, headers = {}) => {
-      const request = new Request(`http://localhost${path}`, { headers })
+    const ask: Ask = async (path, headers = {}, method = 'GET') => {
+      const request = new Request(`http://localhost${path}`, { headers, method })
       // What rejects is the application's to answer.
-      const otherwise = () => new Response(null, { status: 500 })
-      return answerOf(await answer(path, request).catch(otherwise))
+      return answer(path, request).catch(() => new Response(null, { status: 500 }))
     }
+    return { ask, restLooksAhead: false }
   },
 }
 
 const bySupertest = (app: Parameters<typeof supertest>[0]): Ask => {
-  return async (path, headers = {}) => {
-    const answer = await supertest(app).get(path).set(headers)
-    return { status: answer.status, challenge: answer.headers['www-authenticate'] ?? null }
+  return async (path, headers = {}, method = 'GET') => {
+    const asked = method === 'HEAD' ? supertest(app).head(path) : supertest(app).get(path)
+    const answer = await asked.set(headers)
+    return { status: answer.status, headers: headersOf(answer.headers) }
   }
 }
 
-const answerOf = async ({ status, headers }: Response) => ({
-  status,
-  challenge: headers.get('www-authenticate'),
+const headersOf = (headers: Readonly<Record<string, unknown>>): Headers =>
+  new Headers(Object.entries(headers).map(([name, value]): [string, string] => [name, `${value}`]))
+
+for (const [title, build] of Object.entries(apps)) guardsContract(title, build)
+
+describe('where guards are made', () => {
+  test.each([onExpress, onFastify, onHono, onNode, onFetch])(
+    'one that asks for no scope, or for none that is one, throws',
+    ({ requireOauthScopes, requireAnyOauthScope }) => {
+      for (const scopes of [[], [''], [undefined], [['notes:read']]])
+        for (const make of [requireOauthScopes, requireAnyOauthScope])
+          expect(() => make(...(scopes as string[]))).toThrow(TypeError)
+    },
+  )
+
+  test('a resource that the server does not protect throws', async () => {
+    const server = await createTestServer({ resources: [{ resource: part }] })
+    const why = `There is no resource ${part}/. The option resources names: http://localhost, ${part}.`
+    for (const { rest } of [onExpress, onFastify, onHono, onNode])
+      expect(() => rest(server, { resource: `${part}/` })).toThrow(new TypeError(why))
+    const request = new Request('http://localhost/')
+    await expect(onFetch.rest(server, request, {}, { resource: `${part}/` })).rejects.toThrow(why)
+    await server.close()
+  })
 })
 
-let server: AuthorizationServer
-beforeAll(async () => {
-  vi.spyOn(console, 'error').mockReturnValue()
-  const scopes = ['notes:read', 'notes:write', 'notes:share'].map((id) => new Scope(id))
-  server = await createTestServer({ scopes })
-})
-afterAll(async () => {
-  vi.restoreAllMocks()
+test('Fastify: a REST extension that nobody awaits guards as well, and each guard names its own scopes', async () => {
+  const server = await createTestServer()
+  const app = Fastify()
+  app.register(async (api) => {
+    api.register(onFastify.rest(server))
+    const guards = [onFastify.requireApiAuth(), onFastify.requireOauthScopes('user:email')]
+    api.get('/', { onRequest: guards }, async () => ({}))
+  })
+  const answer = await app.inject({ url: '/' })
+  expect(answer.statusCode).toBe(401)
+  expect(answer.headers['www-authenticate']).not.toContain('scope=')
   await server.close()
 })
-
-describe.each(Object.entries(apps))('%s', (_, build) => {
-  let ask: Ask
-  beforeAll(() => {
-    ask = build(server)
-  })
-  const statuses = async (scopes: readonly string[]) => {
-    const { headers } = await actAs(server, { scopes })
-    return Promise.all(
-      ['/any', '/all', '/alone'].map(async (path) => (await ask(path, headers)).status),
-    )
-  }
-
-  test('any of the scopes is enough, or all are needed', async () => {
-    expect(await statuses(['notes:read', 'notes:write'])).toEqual([200, 200, 200])
-    expect(await statuses(['notes:write'])).toEqual([200, 403, 200])
-    expect(await statuses(['notes:share'])).toEqual([403, 403, 403])
-    expect(await statuses([])).toEqual([403, 403, 403])
-  })
-
-  test('a refusal names the scopes that would do', async () => {
-    const { headers } = await actAs(server)
-    for (const path of ['/any', '/all'])
-      expect((await ask(path, headers)).challenge).toMatch(/, scope="notes:read notes:write", /)
-  })
-
-  test('a scope guard lets nobody through who is not authenticated', async () => {
-    for (const path of ['/any', '/all', '/alone']) {
-      const { status, challenge } = await ask(path)
-      expect([status, challenge]).toEqual([401, expect.not.stringContaining('error=')])
-    }
-  })
-
-  test('a guard before rest(server) lets nobody through: 500', async () => {
-    const { headers } = await actAs(server)
-    expect((await ask('/misplaced', headers)).status).toBe(500)
-  })
-})
-
-test.each([onExpress, onFastify, onHono, onNode, onFetch])(
-  'a guard that asks for no scope, or for none that is one, throws where it is made',
-  ({ requireOauthScopes, requireAnyOauthScope }) => {
-    for (const scopes of [[], [''], [undefined], [['notes:read']]])
-      for (const make of [requireOauthScopes, requireAnyOauthScope])
-        expect(() => make(...(scopes as string[]))).toThrow(TypeError)
-  },
-)

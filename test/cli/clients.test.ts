@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { AuthorizationServer, ClientInput } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
 import { count } from '../support/database.ts'
+import { jwksOf, newClientKey } from '../support/signing-client.ts'
 import { declareScopes, refused, silent, type Workplace, workplace } from './workplace.ts'
 
 const redirectUri = 'https://client.example/cb'
@@ -30,6 +33,32 @@ const withUser = async (): Promise<ClientPlace> => {
 const minimal = ['--name', 'N', '--user', '1']
 
 describe('clients create', () => {
+  test('takes public keys from a file, and neither prints a secret then nor makes one', async () => {
+    await using place = await withUser()
+    const key = await newClientKey()
+    const file = join(place.folder, 'jwks.json')
+    await writeFile(file, jwksOf(key))
+    const method = ['--auth-method', 'private_key_jwt']
+    const { stdout } = await place.run('clients', 'create', ...minimal, ...method, '--jwks', file)
+    const printed = JSON.parse(stdout)
+    expect(Object.keys(printed)).toEqual(['client_id'])
+    const client = await place.server.clients.find(printed.client_id)
+    expect(JSON.parse(client?.jwks ?? '')).toEqual({ keys: [key.jwk] })
+    const reset = await place.run('clients', 'reset-secret', '--client-id', printed.client_id)
+    expect(reset).toEqual(refused('This client authenticates by its keys, and has no secret.'))
+  })
+
+  test('takes the address of public keys; a file that is not there is named', async () => {
+    await using place = await withUser()
+    const jwksUri = 'https://client.example/jwks.json'
+    const { stdout } = await place.run('clients', 'create', ...minimal, '--jwks-uri', jwksUri)
+    const found = await place.server.clients.find(JSON.parse(stdout).client_id)
+    expect(found).toMatchObject({ jwks: null, jwksUri })
+    expect(await place.run('clients', 'create', ...minimal, '--jwks', 'none.json')).toEqual(
+      refused('The file "none.json" cannot be read: ENOENT.'),
+    )
+  })
+
   test('prints the id and the secret of a confidential client', async () => {
     await using place = await withUser()
     const { stdout, ...rest } = await place.run('clients', 'create', ...minimal)

@@ -67,10 +67,26 @@ test('wrong settings are all named in one line', async () => {
 
 test('what the log has to say goes to stderr', async () => {
   await using place = await workplace()
+  const server = await place.open()
+  const user = await server.users.create({ email: 'user-a@example.org', password: null })
+  const redirectUris = ['https://client.example/cb']
+  const { client } = await server.clients.create({ name: 'C', userId: user.id, redirectUris })
+  await server.close()
+  execute(place.database, 'update oauth2server_client set is_confidential = 0')
+  const { code, stdout, stderr } = await place.run(
+    'clients',
+    'reset-secret',
+    '--client-id',
+    client.clientId,
+  )
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/^error: .*\n/)
+})
+
+test('what is warned of in settings is told to whoever serves with them, not to each command', async () => {
+  await using place = await workplace()
   const env = { OAUTH2SERVER_REQUIRE_PKCE: 'never' }
-  const { code, stdout, stderr } = await place.runWith({ env }, 'tokens', 'purge')
-  expect({ code, stdout }).toEqual({ code: 0, stdout: '0\n' })
-  expect(stderr).toMatch(/^warn: PKCE is required of nobody[^\n]*\n$/)
+  expect(await place.runWith({ env }, 'tokens', 'purge')).toEqual({ ...silent, stdout: '0\n' })
 })
 
 test('without variables, database and secret key are in ./data, for their owner alone', async () => {
@@ -117,7 +133,8 @@ test('another secret key than that of the database is refused, except as a previ
 
 test('migrate prints the names of the migrations; a dry run changes nothing', async () => {
   await using place = await workplace()
-  const all = '0001-initial\n0002-settings-pages\n'
+  const later = '0002-settings-pages\n0003-todays-clients\n0004-audit\n0005-leaked-secrets\n'
+  const all = `0001-initial\n${later}`
   const applied = { code: 0, stdout: all, stderr: 'These were applied:\n' }
   expect(await place.run('migrate', '--dry-run')).toEqual({
     ...applied,
@@ -127,7 +144,7 @@ test('migrate prints the names of the migrations; a dry run changes nothing', as
     ...applied,
     stdout: '0001-initial\n',
   })
-  expect(await place.run('migrate')).toEqual({ ...applied, stdout: '0002-settings-pages\n' })
+  expect(await place.run('migrate')).toEqual({ ...applied, stdout: later })
   const nothing = { ...silent, stderr: 'There is nothing to migrate.\n' }
   expect(await place.run('migrate')).toEqual(nothing)
   expect(await place.run('migrate', '--to', 'toString')).toEqual(

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { freePort, runNode } from '../support/processes.ts'
+import { complaints, freePort, runNode } from '../support/processes.ts'
 import { formIn, UserAgent } from '../support/user-agent.ts'
 import { environmentOf, mainProgram, refused, workplace } from './workplace.ts'
 
@@ -18,9 +18,9 @@ test('serve is the authorization server alone, with a start page that logs in an
     env: { ...environmentOf(place.database), PORT: String(port), BASE_URL: issuer },
   })
   await program.says(/listens/, { on: 'stderr' })
-  expect(program.stderr).toBe(
-    `The authorization server of ${issuer} listens on 127.0.0.1, port ${port}.\n`,
-  )
+  expect(complaints(program)).toEqual([
+    `The authorization server of ${issuer} listens on 127.0.0.1, port ${port}.`,
+  ])
 
   const agent = new UserAgent({ 'user-agent': 'A browser' })
   const anonymous = await agent.fetch(`${issuer}/`)
@@ -61,7 +61,8 @@ test('a port that is in use is named in one line', async () => {
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const { port } = other.address() as AddressInfo
   try {
-    const env = { PORT: String(port) }
+    // Of the profile there is nothing to warn about.
+    const env = { PORT: String(port), OAUTH2SERVER_SECURITY_PROFILE: 'oauth2.1' }
     expect(await place.runWith({ env }, 'serve')).toEqual(
       refused(
         `Port ${port} on 127.0.0.1 is in use already. Choose another with PORT or HOST, for instance PORT=3001.`,

@@ -8,7 +8,8 @@ test('--help teaches, on stdout', async () => {
   await using place = await workplace()
   const overview = await place.run('--help')
   expect(overview).toMatchObject({ code: 0, stderr: '' })
-  for (const command of ['serve', 'users', 'tokens', 'clients', 'scopes', 'migrate', 'secret-key'])
+  const commands = ['serve', 'users', 'tokens', 'clients', 'scopes', 'migrate', 'secret-key']
+  for (const command of [...commands, 'doctor'])
     expect(overview.stdout).toMatch(new RegExp(`^ {2}${command} `, 'm'))
   expect(overview.stdout).toContain('DATABASE_URL')
 

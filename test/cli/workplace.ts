@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type AuthorizationServer, createAuthorizationServer } from 'svc-oauth2server'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { expect } from 'vitest'
-import { plainEnvironment, root, temporaryFolder } from '../support/processes.ts'
-import { secretKey, testScopes } from '../support/server.ts'
+import { compileCache, plainEnvironment, root, temporaryFolder } from '../support/processes.ts'
+import { secretNet, secretsFile, tellSecrets } from '../support/secrets/net.ts'
+import { secretKey, testScopes, withoutWarnings } from '../support/server.ts'
 
 /** How a command ended. */
 export interface Outcome {
@@ -41,8 +41,7 @@ export const mainProgram = join(root, 'src/cli/main.ts')
 export const environmentOf = (database: string): Record<string, string> => ({
   DATABASE_URL: `sqlite:${database}`,
   SECRET_KEY: secretKey,
-  // Many processes of one program: what the first has compiled, the others need not.
-  NODE_COMPILE_CACHE: join(tmpdir(), 'oauth2server-compile-cache'),
+  ...compileCache,
 })
 
 const command = (
@@ -52,11 +51,20 @@ const command = (
   { env = {}, stdin = '', nodeOptions = [] }: CommandOptions,
 ): Promise<Outcome> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...nodeOptions, mainProgram, ...args], {
-      cwd: folder,
-      env: { ...plainEnvironment(), ...environmentOf(database), ...env },
-      timeout: 15_000,
-    })
+    const child = spawn(
+      process.execPath,
+      ['--import', tellSecrets, ...nodeOptions, mainProgram, ...args],
+      {
+        cwd: folder,
+        env: {
+          ...plainEnvironment(),
+          ...environmentOf(database),
+          TEST_SECRETS: secretsFile(),
+          ...env,
+        },
+        timeout: 15_000,
+      },
+    )
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -66,7 +74,12 @@ const command = (
       stderr += text
     })
     child.once('error', reject)
-    child.once('close', (code) => resolve({ code, stdout, stderr }))
+    child.once('close', (code) => {
+      // What is shown once is for whoever sits at the terminal.
+      const log = stderr.replaceAll(/(shown once: )\S+/g, '$1…')
+      secretNet().wrote(`stderr of ${args.join(' ')}`, log)
+      resolve({ code, stdout, stderr })
+    })
     // A command that reads nothing may end before this is written.
     child.stdin.on('error', () => undefined)
     child.stdin.end(stdin)
@@ -88,6 +101,7 @@ export const workplace = async (): Promise<Workplace> => {
         scopes: testScopes,
         clock,
         sweepInterval: 0,
+        ...withoutWarnings,
       }),
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   }

@@ -95,7 +95,7 @@ const ask = async (
 }
 
 const parameters = (challenge: string): 'bare' | Readonly<Record<string, string>> => {
-  expect(challenge).toMatch(/^Bearer [a-z_]+="[^"\\]*"(?:, [a-z_]+="[^"\\]*")*$/)
+  expect(challenge).toMatch(/^(?:Bearer|DPoP) [a-z_]+="[^"\\]*"(?:, [a-z_]+="[^"\\]*")*$/)
   const all = Object.fromEntries(
     [...challenge.matchAll(/([a-z_]+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
   )

@@ -32,6 +32,16 @@ describe('random strings', () => {
     expect(draws).toHaveLength(0)
   })
 
+  test('of other characters, every one comes equally often too', () => {
+    const text = randomString(20 * 2_000, systemRandom, 'BCDFGHJKLMNPQRSTVWXZ')
+    expect(text).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]+$/)
+    for (const character of new Set(text)) {
+      const times = text.split(character).length - 1
+      expect(times, character).toBeGreaterThan(1_700)
+      expect(times, character).toBeLessThan(2_300)
+    }
+  })
+
   test('values do not repeat', () => {
     const values = Array.from({ length: 1_000 }, () => randomString(22, systemRandom))
     expect(new Set(values).size).toBe(1_000)

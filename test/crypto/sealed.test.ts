@@ -129,6 +129,16 @@ describe('rotation', () => {
     expect(both.csrfTokens('cookie')).not.toEqual(both.csrfTokens('other'))
   })
 
+  test('digests of short values depend on the key, and the current one comes first', () => {
+    expect(both.lookupDigests('BCDFGHJK')).toEqual([
+      ...new KeyRing([second]).lookupDigests('BCDFGHJK'),
+      ...old.lookupDigests('BCDFGHJK'),
+    ])
+    expect(old.lookupDigests('BCDFGHJK')).not.toEqual(old.lookupDigests('BCDFGHJL'))
+    // Each purpose has a key of its own.
+    expect(old.lookupDigests('BCDFGHJK')).not.toEqual(old.csrfTokens('BCDFGHJK'))
+  })
+
   test('UTF-8 keys are taken by their bytes', () => {
     const text = 'ä'.repeat(32)
     expect(new KeyRing([text]).ids).toEqual(new KeyRing([text]).ids)

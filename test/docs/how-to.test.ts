@@ -1,4 +1,6 @@
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -13,6 +15,7 @@ import {
 import { fromEnvironment } from 'svc-oauth2server/environment'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Assistant } from '../support/mcp-assistant.ts'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import {
@@ -24,16 +27,24 @@ import {
 } from '../support/processes.ts'
 import { startRedis } from '../support/redis.ts'
 import { browser, logIn } from '../support/session.ts'
+import { assertionOf, jwksOf, jwtBearer, newClientKey } from '../support/signing-client.ts'
 import { authorizeUrl, newPkce, UserAgent } from '../support/user-agent.ts'
-import { blocksOf, readPage, root } from './markdown.ts'
+import { asPattern, blocksOf, readPage, root } from './markdown.ts'
 
 // Every `ts` block of a how-to page is a whole program: it is compiled and run as it stands.
 
 const pages = [
   'access-control',
+  'audit',
+  'client-authentication',
+  'device',
+  'doctor',
   'express',
   'fastify',
   'hono',
+  'leaked-tokens',
+  'mcp',
+  'narrower-tokens',
   'nest',
   'node',
   'observability',
@@ -41,9 +52,13 @@ const pages = [
   'pages',
   'postgres',
   'redis',
+  'registration',
+  'resources',
   'rotate-secret-key',
+  'security-profiles',
   'settings-api',
   'testing',
+  'tokens-for-other-servers',
 ]
 const programs = pages.flatMap((page) =>
   blocksOf(readPage(`docs/how-to/${page}.md`))
@@ -51,16 +66,26 @@ const programs = pages.flatMap((page) =>
     .map(({ text }, index) => ({ page, text, name: index === 0 ? page : `${page}-${index + 1}` })),
 )
 
-const scopes = ['@casl', '@hono', '@nestjs', '@opentelemetry', '@redis', '@types']
+const scopes = [
+  '@casl',
+  '@hono',
+  '@modelcontextprotocol',
+  '@nestjs',
+  '@opentelemetry',
+  '@redis',
+  '@types',
+]
 const packages = [
   'express',
   'fastify',
   'hono',
+  'jose',
   'pg',
   'pino',
   'reflect-metadata',
   'rxjs',
   'supertest',
+  'zod',
 ]
 const installed = [...scopes, ...packages]
 
@@ -137,7 +162,7 @@ const running = async (
   await use({ url, database: join(cwd, 'data/app.sqlite') })
 }
 
-type Users = Partial<Pick<AuthorizationServerOptions, 'users' | 'secretKeys' | 'store'>>
+type Users = Partial<Pick<AuthorizationServerOptions, 'users' | 'secretKeys' | 'store' | 'scopes'>>
 
 const opened = (database: string, options: Users = {}) =>
   createAuthorizationServer({
@@ -280,6 +305,123 @@ describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => 
       }),
     ))
 
+  test('device: a device is given codes, and waits', ({ expect }) =>
+    twoAtOnce(() =>
+      running('device', async ({ url, database }) => {
+        const server = await opened(database)
+        const user = await server.users.create({ email: 'ada@example.org', password: null })
+        const input = { name: 'Photo Frame', userId: user.id, isConfidential: false }
+        const { client } = await server.clients.create(input)
+        await server.close()
+
+        const post = async (path: string, fields: Record<string, string>) => {
+          const body = new URLSearchParams({ client_id: client.clientId, ...fields })
+          return (await fetch(`${url}${path}`, { method: 'POST', body })).json()
+        }
+        const codes = await post('/oauth/device_authorization', {})
+        expect(codes).toMatchObject({ verification_uri: `${url}/oauth/device`, interval: 5 })
+        const { device_code } = codes as { readonly device_code: string }
+        const grant_type = 'urn:ietf:params:oauth:grant-type:device_code'
+        const answer = await post('/oauth/token', { grant_type, device_code })
+        expect(answer).toMatchObject({ error: 'authorization_pending' })
+      }),
+    ))
+
+  test('client-authentication: keys prove a client, and the metadata say what else there is', ({
+    expect,
+  }) =>
+    running('client-authentication', async ({ url, database }) => {
+      const answer = await fetch(`${url}/.well-known/oauth-authorization-server`)
+      expect(await answer.json()).toMatchObject({
+        token_endpoint_auth_methods_supported: ['client_secret_basic', 'private_key_jwt', 'none'],
+        client_id_metadata_document_supported: true,
+      })
+      const key = await newClientKey()
+      const server = await opened(database)
+      const user = await server.users.create({ email: 'ada@example.org', password: null })
+      const { client } = await server.clients.create({
+        name: 'Backup',
+        userId: user.id,
+        tokenEndpointAuthMethod: 'private_key_jwt',
+        jwks: jwksOf(key),
+      })
+      await server.close()
+      const place = { issuer: url, now: () => Date.now() }
+      const token = await fetch(`${url}/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          grant_type: 'client_credentials',
+          client_assertion_type: jwtBearer,
+          client_assertion: await assertionOf(place, client.clientId, key),
+        }),
+      })
+      expect(token.status).toBe(200)
+    }))
+
+  test('resources: a token for one part opens that part alone', ({ expect }) =>
+    running('resources', async ({ url, database }) => {
+      const server = await opened(database, {
+        scopes: [new Scope('notes:read'), new Scope('reports:read')],
+      })
+      const user = await server.users.create({ email: 'ada@example.org', password: null })
+      const defaultScopes = ['notes:read', 'reports:read']
+      const input = { name: 'Reader', userId: user.id, defaultScopes }
+      const { client, clientSecret } = await server.clients.create(input)
+      await server.close()
+
+      const metadata = `${url}/.well-known/oauth-protected-resource/reports`
+      const refused = await fetch(`${url}/reports`)
+      expect(refused.headers.get('www-authenticate')).toContain(
+        `scope="reports:read", resource_metadata="${metadata}"`,
+      )
+      const { resource } = (await (await fetch(metadata)).json()) as { readonly resource: string }
+      const answer = await fetch(`${url}/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          grant_type: 'client_credentials',
+          client_id: client.clientId,
+          client_secret: clientSecret,
+          resource,
+        }),
+      })
+      const { access_token } = (await answer.json()) as { readonly access_token: string }
+      expect((await asking(`${url}/reports`)(access_token))[0]).toBe(200)
+      expect((await asking(`${url}/api/notes`)(access_token))[0]).toBe(401)
+    }))
+
+  test('registration: the request of the page is answered, within what the application allows', ({
+    expect,
+  }) =>
+    running('registration', async ({ url }) => {
+      const [request] = blocksOf(readPage('docs/how-to/registration.md')).filter(
+        ({ language }) => language === 'sh',
+      )
+      const given = { env: { ...env, BASE_URL: url } }
+      await using shell = new Program('sh', ['-c', request?.text ?? ''], given)
+      expect((await shell.exited).code, shell.stderr).toBe(0)
+      expect(JSON.parse(shell.stdout)).toMatchObject({
+        client_name: 'Desk Assistant',
+        token_endpoint_auth_method: 'none',
+        scope: 'notes:read',
+      })
+      const spam = await fetch(`${url}/oauth/register`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ client_name: 'Spam', redirect_uris: ['https://client.example/cb'] }),
+      })
+      expect(spam.status).toBe(400)
+    }))
+
+  test('security-profiles: the metadata of the server says what it wants', ({ expect }) =>
+    running('security-profiles', async ({ url }) => {
+      const answer = await fetch(`${url}/.well-known/oauth-authorization-server`)
+      expect(await answer.json()).toMatchObject({
+        token_endpoint_auth_methods_supported: ['private_key_jwt'],
+        require_pushed_authorization_requests: true,
+        response_types_supported: ['code'],
+      })
+    }))
+
   test.skipIf(withoutRedis)('redis: what is short-lived is there', ({ expect }) =>
     twoAtOnce(async () => {
       await using own = await startRedis()
@@ -383,6 +525,41 @@ describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => 
         expect(program.stdout).toContain(`'${name}'`)
     }))
 
+  test('audit: a login from a new browser is noticed, and everything is collected', ({ expect }) =>
+    twoAtOnce(async () => {
+      const cwd = join(folder.path, 'runs', 'audit')
+      await mkdir(cwd, { recursive: true })
+      const collected: string[] = []
+      const collector = createServer(async (request, response) => {
+        let body = ''
+        for await (const chunk of request) body += chunk
+        collected.push((JSON.parse(body) as { readonly event: string }).event)
+        response.end()
+      }).listen(0, '127.0.0.1')
+      const port = String(await freePort())
+      const url = `http://localhost:${port}`
+      const { port: itsPort } = collector.address() as AddressInfo
+      const COLLECTOR_URL = `http://127.0.0.1:${itsPort}`
+      await using program = runNode([join(folder.path, 'audit.js')], {
+        cwd,
+        env: { ...env, PORT: port, BASE_URL: url, COLLECTOR_URL },
+      })
+      while (!(await fetch(`${url}/login`).catch(() => undefined))) await wait(50)
+      const server = await opened(join(cwd, 'data/app.sqlite'))
+      const password = 'a long password'
+      const user = await server.users.create({ email: 'ada@example.org', password })
+      await server.close()
+      const logInBy = (agent: string) =>
+        new UserAgent({ 'user-agent': agent }).logIn({ issuer: url, user, password })
+      for (const agent of ['one', 'one', 'two']) expect((await logInBy(agent)).status).toBe(303)
+      const mail = 'Mail to ada@example.org: a new browser, from 127.0.0.1.\n'
+      for (let tries = 0; tries < 200 && collected.length < 3; tries += 1) await wait(50)
+      expect(collected).toEqual(['login.succeeded', 'login.succeeded', 'login.succeeded'])
+      for (let tries = 0; tries < 200 && program.stdout !== mail + mail; tries += 1) await wait(50)
+      expect(program.stdout).toBe(mail + mail)
+      collector.close()
+    }))
+
   test('pages: name, logo, colours, languages, a login page of its own', ({ expect }) =>
     twoAtOnce(() =>
       running('pages', async ({ url, database }) => {
@@ -421,6 +598,124 @@ describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => 
       }),
     ))
 
+  test('narrower-tokens: both commands, with a personal token and with one of a client', ({
+    expect,
+  }) =>
+    twoAtOnce(() =>
+      running('narrower-tokens', async ({ url, database }) => {
+        const scopes = ['notes:read', 'notes:write']
+        const server = await opened(database, {
+          scopes: [new Scope('notes:read'), new Scope('notes:write')],
+        })
+        const user = await server.users.create({ email: 'reader@example.org', password: null })
+        const personal = await server.tokens.createPersonal('Test', user.id, { scopes })
+        const { client, clientSecret } = await server.clients.create({ name: 'C', userId: user.id })
+        const redemption = { type: 'client', client, subject: user, scopes } as const
+        const { accessToken } = await server.tokens.issue(redemption)
+        await server.close()
+        const given = {
+          ...env,
+          BASE_URL: url,
+          TOKEN: personal.accessToken,
+          CLIENT_ID: client.clientId,
+          CLIENT_SECRET: clientSecret,
+          ACCESS_TOKEN: accessToken,
+        }
+        const blocks = blocksOf(readPage('docs/how-to/narrower-tokens.md'))
+        const printed: string[] = []
+        for (const { text } of blocks.filter(({ language }) => language === 'sh')) {
+          await using shell = new Program('sh', ['-c', text], { env: given })
+          expect((await shell.exited).code, shell.stderr).toBe(0)
+          printed.push(shell.stdout)
+        }
+        const expected = blocks.find(({ language }) => language === 'json')?.text ?? ''
+        expect(printed[0]).toMatch(asPattern(expected))
+        expect(JSON.parse(printed[1] ?? '')).toMatchObject({ scope: 'notes:read' })
+        const { access_token } = JSON.parse(printed[0] ?? '')
+        expect(await asking(`${url}/oauth/ping`)(access_token)).toEqual([200, { ping: 'pong' }])
+      }),
+    ))
+
+  test('leaked-tokens: its commands end a token, and its owner is told', ({ expect }) =>
+    twoAtOnce(async () => {
+      const blocks = blocksOf(readPage('docs/how-to/leaked-tokens.md'))
+      const [keys = '', report = ''] = blocks
+        .filter(({ language }) => language === 'sh')
+        .map(({ text }) => text)
+      await using place = await temporaryFolder()
+      const inShell = async (text: string, more: Readonly<Record<string, string>> = {}) => {
+        const options = { cwd: place.path, env: { ...env, ...more } }
+        await using shell = new Program('sh', ['-c', text], options)
+        expect((await shell.exited).code, shell.stderr).toBe(0)
+        return shell.stdout
+      }
+      const publicKeys = await inShell(`${keys}\nprintf %s "$LEAK_REPORT_KEYS"`)
+      await running(
+        'leaked-tokens',
+        async ({ url, database }) => {
+          const options = { tokenPersonalPrefix: 'notes_' } as Users
+          const { reads, nothing } = await tokensOf(database, undefined, options)
+          expect(reads).toMatch(/^notes_/)
+          const printed = await inShell(report, { BASE_URL: url, TOKEN: reads })
+          const expected = blocks.find(({ language }) => language === 'json')?.text ?? ''
+          expect(printed).toMatch(asPattern(expected))
+          const ask = asking(`${url}/oauth/ping`)
+          expect([(await ask(reads))[0], (await ask(nothing))[0]]).toEqual([401, 200])
+        },
+        { LEAK_REPORT_KEYS: publicKeys },
+      )
+    }))
+
+  test('tokens-for-other-servers: by the published keys, and by asking', ({ expect }) =>
+    twoAtOnce(async () => {
+      const data = join(folder.path, 'runs/tokens-for-other-servers/data')
+      await mkdir(data, { recursive: true })
+      const server = await opened(join(data, 'app.sqlite'))
+      const registered = async () =>
+        server.clients.create({ name: 'C', defaultScopes: ['notes:read'] })
+      const [files, caller] = [await registered(), await registered()]
+      await server.close()
+      const resource = 'http://localhost:3001'
+      const more = {
+        FILES_URL: resource,
+        FILES_CLIENT_ID: files.client.clientId,
+        FILES_CLIENT_SECRET: files.clientSecret,
+      }
+      await running(
+        'tokens-for-other-servers',
+        async ({ url }) => {
+          const tokenFor = async (given: Readonly<Record<string, string>>) => {
+            const answer = await fetch(`${url}/oauth/token`, {
+              method: 'POST',
+              body: new URLSearchParams({
+                grant_type: 'client_credentials',
+                client_id: caller.client.clientId,
+                client_secret: caller.clientSecret,
+                ...given,
+              }),
+            })
+            const { access_token } = (await answer.json()) as { access_token: string }
+            return access_token
+          }
+          const own = await tokenFor({ resource })
+          const elsewhere = await tokenFor({ resource: url })
+          for (const name of ['tokens-for-other-servers-2', 'tokens-for-other-servers-3']) {
+            await running(
+              name,
+              async ({ url: at }) => {
+                const ask = asking(at)
+                expect((await ask(own))[0]).toBe(200)
+                for (const wrong of [elsewhere, 'x', undefined])
+                  expect((await ask(wrong))[0]).toBe(401)
+              },
+              { ...more, ISSUER: url },
+            )
+          }
+        },
+        more,
+      )
+    }))
+
   test('settings-api: from the login to the tokens', ({ expect }) =>
     twoAtOnce(async () => {
       const page = blocksOf(readPage('docs/how-to/settings-api.md'))
@@ -458,6 +753,50 @@ describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => 
         })
         expect(ping.status).toBe(200)
       })
+    }))
+
+  test('mcp: an assistant that nobody knows logs its user in, and asks once more for a tool', ({
+    expect,
+  }) =>
+    twoAtOnce(() =>
+      running('mcp', async ({ url, database }) => {
+        const server = await opened(database, {
+          scopes: [new Scope('notes:read'), new Scope('notes:write')],
+        })
+        const password = 'a long password'
+        const user = await server.users.create({ email: 'reader@example.org', password })
+        await server.close()
+        const place = { issuer: url, resource: `${url}/mcp`, user, password }
+        const assistant = new Assistant(place)
+        await assistant.connect()
+        expect(await assistant.call('list_notes')).toEqual([])
+        expect(assistant.memory.asked).toHaveLength(1)
+        expect(await assistant.said('add_note', { text: 'Buy milk' })).toBe('Added.')
+        expect(assistant.memory.asked).toHaveLength(2)
+        expect(await assistant.call('list_notes')).toEqual(['Buy milk'])
+        await assistant.close()
+      }),
+    ))
+
+  test('doctor: its test passes, and the example is what is printed', ({ expect }) =>
+    twoAtOnce(async () => {
+      await mkdir(join(folder.path, 'node_modules/.bin'), { recursive: true })
+      const program = join(folder.path, 'node_modules/.bin/svc-oauth2server')
+      await symlink(join(root, 'dist/cli/main.js'), program)
+      const cwd = folder.path
+      await using tests = runNode([join(folder.path, 'doctor.js')], { cwd, env })
+      expect((await tests.exited).code, tests.stdout + tests.stderr).toBe(0)
+      expect(tests.stdout).toMatch(/pass 1\b/)
+      await using doctor = runNode([program, 'doctor'], { cwd, env })
+      expect((await doctor.exited).code, doctor.stderr).toBe(0)
+      const [example] = blocksOf(readPage('docs/how-to/doctor.md')).filter(
+        ({ language }) => language === 'text',
+      )
+      for (const line of example?.text
+        .trim()
+        .split('\n')
+        .filter((one) => one !== '…') ?? [])
+        expect(doctor.stdout.split('\n')).toContainEqual(expect.stringMatching(asPattern(line)))
     }))
 
   test('testing: its tests pass', ({ expect }) =>

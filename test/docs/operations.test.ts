@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { limitNames, limitTable } from '../../src/limit-table.ts'
+import { describeSettings } from '../../src/options.ts'
 import { readPage, root } from './markdown.ts'
 
 const folder = 'examples/deploy'
@@ -46,6 +48,28 @@ test('the limits of the page are those of the code', () => {
   expect(limit('Connecting to Redis')).toBe(default_('src/store/redis.ts', 'connectTimeout'))
   expect(limit('A command to Redis')).toBe(default_('src/store/redis/limits.ts', 'answerLimit'))
   expect(limit('`/health/ready`')).toBe(default_('src/readiness.ts', 'limit'))
+})
+
+test('every limit stands on the page as it is counted', () => {
+  const rows = limitNames.map((name) => {
+    const { points, seconds, per, sentence } = limitTable[name]
+    const number = new Intl.NumberFormat('en').format(points)
+    return `| \`${name}\` | ${number} in ${seconds} s | ${per} | ${sentence} |`
+  })
+  expect(page.split('\n').filter((line) => / in \d+ s \|/.test(line))).toEqual(rows)
+})
+
+test('the bounds of the page are those of the settings', () => {
+  for (const name of [
+    'clientsPerUser',
+    'personalTokensPerUser',
+    'sessionsPerUser',
+    'authorizationsPerApplication',
+  ]) {
+    const number = describeSettings().find((setting) => setting.name === name)?.default
+    const shown = new Intl.NumberFormat('en').format(Number(number))
+    expect(page).toMatch(new RegExp(`\\| ${shown}\\b[^|]*\\| \`${name}\` \\|`))
+  }
 })
 
 test('the tables and commands of the page exist', () => {

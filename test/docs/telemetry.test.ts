@@ -1,15 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { auditReference } from '../../scripts/audit-reference.js'
 import { logReference } from '../../scripts/log-reference.js'
 import { metricsReference } from '../../scripts/metrics-reference.js'
 import { events } from '../../src/telemetry/events.ts'
 import { readSources } from '../support/source-file.ts'
 import { readPage, root } from './markdown.ts'
 
-test('the references of the log and of metrics are up to date; if not: npm run reference', () => {
+test('the references of the log, of metrics and of the audit log are up to date; if not: npm run reference', () => {
   expect(readPage('docs/reference/metrics.md')).toBe(metricsReference())
   expect(readPage('docs/reference/log.md')).toBe(logReference())
+  expect(readPage('docs/reference/audit.md')).toBe(auditReference())
 })
 
 test('every event that the code writes is in the table of events, at its levels, and no other', () => {

@@ -212,7 +212,7 @@ const useEverything = async (
 
   // Faults in the middle of it all: they are logged, with what they know.
   const broken = client.refreshing(node, living.refresh_token)
-  for (const at of ['before tokens.rotate', 'after tokens.findByRefresh', 'after transaction']) {
+  for (const at of ['before tokens.rotate', 'after tokens.findByRefresh', 'after tokens.rotate']) {
     await node.order({ at, does: 'fail' })
     expect(await status(send(broken))).toBe(500)
   }

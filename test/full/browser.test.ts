@@ -13,6 +13,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { chromiumPath, lacks } from '../support/needs.ts'
 import { openRecords, secretKey } from '../support/nodes.ts'
 import {
+  complaints as complaintsOf,
   type RunningServer,
   startNotes,
   type TemporaryFolder,
@@ -77,7 +78,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     const heard = complaints.filter((complaint) => complaint.startsWith(app.url))
     complaints = []
     expect(heard).toEqual([])
-    expect(app.program.stderr).toBe('')
+    expect(complaintsOf(app.program)).toEqual([])
   })
 
   /** A browser of somebody who has never been here. */

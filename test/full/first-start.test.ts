@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -5,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import {
+  complaints,
   freePort,
   type NotesOptions,
   notesEnvironment,
@@ -74,7 +76,11 @@ describe('the first start', () => {
       env: { OAUTH2SERVER_REQUIRE_PKCE: 'never' },
     })
     const lines = app.program.stderr.trim().split('\n')
-    expect(lines.map((line) => JSON.parse(line).event)).toEqual(['settings.loosened'])
+    expect(lines.map((line) => JSON.parse(line).event)).toEqual([
+      'settings.loosened',
+      'settings.loosened',
+      'settings.loosened',
+    ])
     expect(app.program.stdout).not.toContain('settings.loosened')
     const { password, token } = greetingIn(app.program.stdout)
     expect(app.program.stderr).not.toContain(password)
@@ -145,7 +151,7 @@ describe('two first starts at once', () => {
     const { token } = greetingIn(told[0]?.program.stdout ?? '')
     expect(await me(left.url, token)).toBe(200)
     expect(await me(right.url, token)).toBe(200)
-    expect([left.program.stderr, right.program.stderr]).toEqual(['', ''])
+    expect([left, right].map(({ program }) => complaints(program))).toEqual([[], []])
 
     using database = new DatabaseSync(join(folder.path, 'oauth2server.sqlite'))
     const count = (table: string) => database.prepare(`select count(*) as n from ${table}`).get()
@@ -160,7 +166,7 @@ const refusedStart = async ({ data, port, env }: NotesOptions) => {
   const variables = { ...notesEnvironment(port ?? (await freePort()), data), ...env }
   await using program = runNode([notesProgram], { env: variables, limit: 20_000 })
   const exit = await program.exited
-  return { exit, stdout: program.stdout, stderr: program.stderr }
+  return { exit, stdout: program.stdout, stderr: complaints(program).join('\n') }
 }
 
 /** Exit 1, and on stderr nothing but one message of so many lines. */
@@ -294,12 +300,27 @@ describe('a start that cannot be: exit 1, one clear message, no stack', () => {
 const halfARequest = async (port: number, body: string): Promise<Socket> => {
   const socket = connect(port, '127.0.0.1')
   socket.setEncoding('utf8').on('error', () => undefined)
-  const head = `POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n`
-  await new Promise<void>((sent) => socket.write(head + body.slice(0, 5), () => sent()))
-  // Until the server has read the head and waits for the rest.
-  await delay(200)
+  const head = `POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`
+  socket.write(head + body.slice(0, 5))
+  // The server has read the head then, and waits for the rest.
+  const [answer] = await once(socket, 'data')
+  expect(answer).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+  socket.pause()
   return socket
 }
+
+const isListening = (port: number): Promise<boolean> =>
+  new Promise((answer) => {
+    const socket = connect(port, '127.0.0.1')
+    const end = (is: boolean) => () => {
+      socket.destroy()
+      answer(is)
+    }
+    socket.once('connect', end(true)).once('error', end(false))
+  })
+
+/** A condition that comes true after a while, however busy the machine is. */
+const patiently = { timeout: 20_000, interval: 10 }
 
 const everything = async (socket: Socket): Promise<string> => {
   let text = ''
@@ -316,7 +337,7 @@ describe('FT-09 SIGTERM', () => {
       const body = 'grant_type=client_credentials'
       const socket = await halfARequest(app.port, body)
       app.program.kill(signal)
-      await delay(300)
+      await expect.poll(() => isListening(app.port), patiently).toBe(false)
       expect(app.program.exit).toBeUndefined()
       await expect(fetch(`${app.url}/api/public`)).rejects.toThrow()
 
@@ -327,7 +348,7 @@ describe('FT-09 SIGTERM', () => {
       expect(await app.program.exited).toEqual({ code: 0, signal: null })
       // A connection that is kept alive would take five seconds more.
       expect(performance.now() - finished).toBeLessThan(4_000)
-      expect(app.program.stderr).toBe('')
+      expect(complaints(app.program)).toEqual([])
     },
   )
 
@@ -352,22 +373,21 @@ describe('FT-09 SIGTERM', () => {
       }
     }
     const clients = Array.from({ length: 20 }, client)
-    await delay(500)
+    await expect.poll(() => answers.length, patiently).toBeGreaterThan(100)
     app.program.kill('SIGTERM')
     await Promise.all(clients)
     expect(await app.program.exited).toEqual({ code: 0, signal: null })
     expect(new Set(answers)).toEqual(new Set([200]))
     expect(torn).toEqual([])
-    expect(app.program.stderr).toBe('')
+    expect(complaints(app.program)).toEqual([])
   })
 
   test('who never finishes a request does not keep the server from ending', async () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({ data: folder.path })
     const socket = await halfARequest(app.port, 'grant_type=client_credentials')
-    const started = performance.now()
+    // Otherwise it would be killed in the end, and have no exit status.
     expect(await app.program.stop()).toEqual({ code: 0, signal: null })
-    expect(performance.now() - started).toBeLessThan(15_000)
     socket.destroy()
   })
 
@@ -390,7 +410,9 @@ describe('FT-09 SIGTERM', () => {
     const levels = app.program.stderr
       .split('\n')
       .filter((line) => line !== '')
-      .map((line) => JSON.parse(line).level)
+      .map((line) => JSON.parse(line))
+      .filter(({ event }) => event !== 'settings.loosened')
+      .map(({ level }) => level)
     expect(levels.filter((level) => level !== 'info')).toEqual([])
     expect(await app.program.stop()).toEqual({ code: 0, signal: null })
   })

@@ -193,6 +193,7 @@ describe('installed in an empty folder', () => {
       import 'svc-oauth2server/environment'
       const server = await createAuthorizationServer({
         issuer: 'https://a.example', secretKeys: ['a secret key of more than thirty-two bytes'], store: sqlite(':memory:'),
+        allowedResponseTypes: ['code'], acceptQueryAccessToken: false,
       })
       console.log((await server.fetch(new Request('https://a.example/oauth/token', { method: 'POST' }))).status)
       await server.close()`

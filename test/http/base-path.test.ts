@@ -13,19 +13,23 @@ describe('contract §2 an issuer with a path', () => {
   })
   afterAll(() => app.close())
 
-  test('RFC 8414 §3.1, RFC 9728 §3.1 the metadata stands before and behind the path, and not at the root', async () => {
+  test('RFC 8414 §3.1, RFC 9728 §3.1 the metadata stands at the root, before and behind the path, and nowhere else', async () => {
     for (const name of ['oauth-authorization-server', 'oauth-protected-resource']) {
       const inserted = await fetch(`${origin}/.well-known/${name}/app`)
       const appended = await fetch(`${origin}/app/.well-known/${name}`)
       const metadata = (await inserted.json()) as Record<string, unknown>
+      const atRoot = await fetch(`${origin}/.well-known/${name}`)
       expect(await appended.json()).toEqual(metadata)
+      expect(await atRoot.json()).toEqual(metadata)
       expect(metadata.issuer ?? metadata.resource).toBe(app.issuer)
       for (const path of [
-        `/.well-known/${name}`,
         `/.well-known/${name}/`,
         `/.well-known/${name}/other`,
+        `/.well-known/${name}/app/`,
+        `/app/.well-known/${name}/app`,
+        `/other/.well-known/${name}`,
       ])
-        expect((await fetch(`${origin}${path}`)).status).toBe(404)
+        expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 404])
     }
   })
 

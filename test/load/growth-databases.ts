@@ -11,6 +11,8 @@ import { makeDatabase } from '../support/postgres.ts'
 /** A database that is filled past the store, in the quickest way that it knows. */
 export interface GrowthDatabase {
   readonly opener: StoreOpener
+  /** Its path or address. */
+  readonly at: string
   /** Where it keeps its files. */
   folder(): Promise<string>
   /** Copies the one token until there are so many, of which the first ones have expired. */
@@ -81,6 +83,7 @@ export const sqliteGrowth = async (): Promise<GrowthDatabase> => {
   const path = join(folder, 'growth.sqlite')
   return {
     opener: sqlite(path),
+    at: path,
     folder: async () => folder,
     async fill(rows, expired) {
       using database = new DatabaseSync(path, { enableForeignKeyConstraints: false, timeout: 1000 })
@@ -135,6 +138,7 @@ export const postgresGrowth = async (at: string): Promise<GrowthDatabase> => {
   const made = await makeDatabase(at)
   return {
     opener: postgres(made.url),
+    at: made.url,
     async folder() {
       const [row] = await made.query(`select current_setting('data_directory') as folder`)
       return String(row?.folder)

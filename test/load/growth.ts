@@ -95,8 +95,7 @@ const arrivals = (filled: Filled) => {
   const begun = performance.now()
   let isOver = false
   const one = async (index: number): Promise<void> => {
-    // One that fails has waited for a connection in vain: its time tells.
-    await find(filled, index * 7919).catch((error) => console.log(String(error)))
+    await find(filled, index * 7919)
     times.push(performance.now() - begun - (index * 1000) / rate)
   }
   const run = async (): Promise<void> => {
@@ -132,10 +131,13 @@ const purge = async (filled: Filled) => {
 
 /** Look-ups without a purge, beside one, and without again. @returns whether the purge is hardly noticed */
 export const purgeBesideLookups = async (filled: Filled): Promise<boolean> => {
+  // The first look-ups after so many inserts are slow for another reason.
+  await duringIdle(filled)
   const before = await duringIdle(filled)
   const { removed, seconds, times } = await purge(filled)
   const after = await duringIdle(filled)
-  const idleP99 = at([...before, ...after], 0.99)
+  // The quieter of the two, so that what else the machine did excuses nothing.
+  const idleP99 = Math.min(at(before, 0.99), at(after, 0.99))
   const p99 = at(times, 0.99)
   console.log(
     `idle p99 ${shown(idleP99)} ms (before ${shown(at(before, 0.99))}, after ${shown(at(after, 0.99))})`,

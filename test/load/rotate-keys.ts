@@ -64,6 +64,7 @@ const fill = async (
           clientId,
           userId: user.id,
           scopes,
+          resources: [],
           codeDigest: null,
           code: null,
           userAgent: '',
@@ -81,12 +82,15 @@ const fill = async (
           isPersonal: false,
           isInternal: false,
           createdAt,
+          resources: [],
+          keyThumbprint: null,
+          parentId: null,
         } as const
         const pair = { accessToken: secret(), refreshToken: secret() }
         const accessDigest = digestOf('access_token', pair.accessToken)
         const refreshDigest = digestOf('refresh_token', pair.refreshToken)
         const access = accessClaims(accessDigest, fields)
-        const refresh = refreshClaims(refreshDigest, fields, scopes)
+        const refresh = refreshClaims(refreshDigest, fields, { scopes, resources: [] })
         await tx.tokens.insert({
           fields,
           accessDigest,

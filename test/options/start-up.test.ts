@@ -15,7 +15,7 @@ import {
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { execute, query } from '../support/database.ts'
-import { startServer } from '../support/server.ts'
+import { startServer, withoutWarnings } from '../support/server.ts'
 import { statusOf } from '../support/tokens.ts'
 
 const key = (letter: string) => letter.repeat(32)
@@ -53,6 +53,97 @@ const accepted = async <T>(
     await server.close()
   }
 }
+
+describe('resources', () => {
+  test.each([
+    'https://api.example.org/notes',
+    'https://other.example',
+    'https://other.example/',
+    'https://other.example:8443/a/b/',
+    'http://localhost:3000/notes',
+    'http://127.0.0.1:3000',
+  ])('%s is one, and the issuer before it', async (resource) => {
+    const resources = await accepted({ resources: [{ resource }] }, (server) => server.resources)
+    expect(resources).toEqual([{ resource: 'https://api.example.org' }, { resource }])
+  })
+
+  test.each([
+    'http://other.example',
+    'ftp://other.example',
+    'urn:notes',
+    'notes',
+    '/notes',
+    '',
+    'https://',
+    'https://other.example/#part',
+    'https://other.example/#',
+    'https://other.example/?a=b',
+    'https://other.example/?',
+    'https://user@other.example/',
+    'https://user:secret@other.example/',
+    'https://Other.example/notes',
+    'https://other.example:443/notes',
+    'https://other.example/a/../b',
+    'https://other.example/a b',
+    ' https://other.example',
+    'HTTPS://other.example/notes',
+    undefined,
+    null,
+    7,
+  ])('RFC 8707 §2 %j is none: the start is refused', async (resource) => {
+    expect(await problemsOf({ resources: [{ resource: resource as string }] })).toEqual([
+      expect.stringContaining(
+        `resources: ${JSON.stringify(resource)}: it must be an https address`,
+      ),
+    ])
+  })
+
+  test('one that is named twice is refused, also where a slash alone makes the difference', async () => {
+    for (const [one, other] of [
+      ['https://other.example/a', 'https://other.example/a'],
+      ['https://other.example', 'https://other.example/'],
+    ] as const)
+      expect(await problemsOf({ resources: [{ resource: one }, { resource: other }] })).toEqual([
+        'resources: one is named twice.',
+      ])
+    const resources = [
+      { resource: 'https://other.example/a' },
+      { resource: 'https://other.example/a/' },
+    ]
+    expect(await problemsOf({ resources })).toEqual([])
+  })
+
+  test('the issuer may be among them, to say more of it', async () => {
+    const resources = [
+      { resource: 'https://other.example' },
+      { resource: 'https://api.example.org/', name: 'All' },
+    ]
+    expect(await accepted({ resources }, (server) => server.resources)).toEqual([
+      { resource: 'https://api.example.org', name: 'All' },
+      { resource: 'https://other.example' },
+    ])
+  })
+
+  test('scopes of one that clients cannot ask for are refused, all at once', async () => {
+    const scopes = [new Scope('notes:read'), new Scope('secret', { internal: true })]
+    const one = { resource: 'https://other.example', scopes: ['notes:read', 'secret', 'absent'] }
+    expect(await problemsOf({ scopes, resources: [one] })).toEqual([
+      'resources: "https://other.example": there is no scope secret for clients.',
+      'resources: "https://other.example": there is no scope absent for clients.',
+    ])
+  })
+
+  test('they are found by their identifiers, as they are written', async () => {
+    const resources = [{ resource: 'https://other.example/a' }, { resource: 'https://b.example' }]
+    await accepted({ resources }, (server) => {
+      expect(server.resourceNamed('https://other.example/a')).toBe(resources[0])
+      expect(server.resourceNamed('https://b.example/')).toBe(resources[1])
+      expect(server.resourceNamed('https://api.example.org/').resource).toBe(server.issuer)
+      for (const unknown of ['https://other.example/a/', 'https://other.example', '', '__proto__'])
+        expect(() => server.resourceNamed(unknown)).toThrow(TypeError)
+    })
+  })
+})
 
 describe('issuer', () => {
   test.each([
@@ -208,29 +299,54 @@ describe('error endpoint', () => {
 })
 
 describe('what is warned about in the log', () => {
-  test('every setting that is looser than the default, once', async () => {
+  /** The warnings of a start, in their order. */
+  const warnings = async (options: object): Promise<readonly string[]> => {
     const log: LogEntry[] = []
-    await accepted(
-      {
-        log: (entry) => log.push(entry),
-        allowedGrantTypes: ['password'],
-        requirePkce: 'never',
-        cacheType: 'memory',
-        allowPrivateUseRedirectUris: true,
-        sessionIpv4Prefix: 24,
-      },
-      () => undefined,
-    )
-    expect(log).toHaveLength(5)
+    await accepted({ ...options, log: (entry: LogEntry) => log.push(entry) }, () => undefined)
     for (const entry of log)
       expect(entry).toMatchObject({
         level: 'warn',
         event: 'settings.loosened',
         message: expect.stringMatching(/\.$/),
       })
-    log.length = 0
-    await accepted({ log: (entry) => log.push(entry) }, () => undefined)
-    expect(log).toEqual([])
+    return log.map(({ message }) => message)
+  }
+  const strict = withoutWarnings
+
+  test('every setting that is looser than the default, once', async () => {
+    const loose = {
+      ...strict,
+      allowedGrantTypes: ['password'],
+      requirePkce: 'never',
+      cacheType: 'memory',
+      allowPrivateUseRedirectUris: true,
+      sessionIpv4Prefix: 24,
+    }
+    const messages = await warnings(loose)
+    expect(new Set(messages).size).toBe(5)
+    expect(messages).toHaveLength(5)
+  })
+
+  test('RFC 9700 §2.1.2, §4.3.2 what the specification wants on, and best practice off: by default too', async () => {
+    expect(await warnings({})).toEqual([
+      expect.stringMatching(/^The implicit grant is on.* code turns it off\.$/),
+      expect.stringMatching(/^Access tokens in the query are accepted.* false turns it off\.$/),
+    ])
+  })
+
+  test.each([
+    ['implicit grant', { acceptQueryAccessToken: false }, /^The implicit grant is on/],
+    ['token in the query', { allowedResponseTypes: ['code'] }, /^Access tokens in the query/],
+    ['password grant', { ...strict, allowedGrantTypes: ['password'] }, /^The password grant is on/],
+  ])('RFC 9700 %s: one warning, that says how to turn it off', async (_, options, message) => {
+    const messages = await warnings(options)
+    expect(messages).toEqual([expect.stringMatching(message)])
+    expect(messages[0]).toMatch(/\(OAUTH2SERVER_[A-Z_]+\) .*turns it off\.$/)
+  })
+
+  test('with all three off, and under OAuth 2.1, there is none', async () => {
+    expect(await warnings(strict)).toEqual([])
+    expect(await warnings({ securityProfile: 'oauth2.1' })).toEqual([])
   })
 })
 
@@ -322,7 +438,11 @@ describe('the secret key and the database', () => {
     const cookie =
       (await before.server.sessions.signIn(before.user.id, browser)).split(';')[0] ?? ''
     const [old = ''] = ['a test secret key of more than 32 bytes']
-    await using after = await startServer({ beside: before, secretKeys: [key('n'), old] })
+    await using after = await startServer({
+      beside: before,
+      secretKeys: [key('n'), old],
+      ...withoutWarnings,
+    })
     expect(await after.server.clients.find(clientId)).toBeDefined()
     expect(await after.server.consents.find(before.user.id, clientId)).toBeDefined()
     expect(await after.server.sessions.signedIn({ ...browser, cookie })).toBeDefined()

@@ -105,10 +105,13 @@ describe('RFC 6750 §2.2 a token in the body is not taken', () => {
     ],
     ['multipart', () => ({ body: multipart() })],
   ])('%s: 401, bare', async (_, init) => {
-    for (const path of ['/api/notes', '/oauth/ping']) {
+    for (const [path, scope] of [
+      ['/api/notes', ', scope="notes:write"'],
+      ['/oauth/ping', ''],
+    ] as const) {
       const answer = await fetch(`${app.issuer}${path}`, { method: 'POST', ...init() })
       expect(outcome(answer)).toBe('401')
-      expect(answer.headers.get('www-authenticate')).toBe(challenge())
+      expect(answer.headers.get('www-authenticate')).toBe(challenge(scope))
     }
   })
 
@@ -346,9 +349,11 @@ describe('RFC 6750 §3.1 scopes', () => {
         error_description: expect.any(String),
       })
     }
-    expect(outcome(await ask('/api/twice', await app.personalToken(['notes:read'])))).toBe(
-      '403 insufficient_scope',
-    )
+    for (const scopes of [['notes:read'], ['notes:write']]) {
+      const answer = await ask('/api/twice', await app.personalToken(scopes))
+      expect(outcome(answer)).toBe('403 insufficient_scope')
+      expect(answer.headers.get('www-authenticate')).toContain('scope="notes:read notes:write"')
+    }
     const all = await app.personalToken(['notes:write', 'notes:read'])
     for (const path of ['/api/both', '/api/twice']) expect((await ask(path, all)).status).toBe(200)
   })
@@ -434,10 +439,15 @@ describe('BR-08 methods and addresses', () => {
   const raw = (request: RawRequest) => rawHttp(app, request)
 
   test('HEAD is guarded like GET, and has no body', async () => {
-    for (const target of ['/api/me', '/api/notes', '/oauth/ping', '/oauth/info']) {
+    for (const [target, scope] of [
+      ['/api/me', ''],
+      ['/api/notes', ', scope="notes:read"'],
+      ['/oauth/ping', ''],
+      ['/oauth/info', ''],
+    ] as const) {
       const refused = await raw({ method: 'HEAD', target })
       expect(outcome(refused)).toBe('401')
-      expect(refused.headers.get('www-authenticate')).toBe(challenge())
+      expect(refused.headers.get('www-authenticate')).toBe(challenge(scope))
       expect(refused.text).toBe('')
       const headers = [`Authorization: Bearer ${token}`]
       const answer = await raw({ method: 'HEAD', target, headers })

@@ -28,20 +28,28 @@ describe('§3 where it stands', () => {
     expect(response.headers.get('set-cookie')).toBeNull()
   })
 
-  test('§3.1 with a path in the issuer: inserted in front of it, and behind it too; nowhere else', async () => {
+  test('§3.1 with a path in the issuer: at the root, inserted in front of it, and behind it too; nowhere else', async () => {
     await using other = await startServer({ basePath: '/some/app' })
     const { origin } = new URL(other.issuer)
     const inserted = await fetchMetadata(`${origin}${wellKnown}/some/app`)
     expect(inserted.issuer).toBe(`${origin}/some/app`)
     expect(inserted.authorization_endpoint).toBe(`${origin}/some/app/oauth/authorize`)
     expect(await fetchMetadata(`${origin}/some/app${wellKnown}`)).toEqual(inserted)
-    for (const path of [wellKnown, `${wellKnown}/`, `${wellKnown}/some`, `${wellKnown}/some/app/`])
-      expect((await fetch(`${origin}${path}`)).status).toBe(404)
+    expect(await fetchMetadata(`${origin}${wellKnown}`)).toEqual(inserted)
+    for (const path of [
+      `${wellKnown}/`,
+      `${wellKnown}/some`,
+      `${wellKnown}/some/app/`,
+      `/some${wellKnown}`,
+      `/some/app${wellKnown}/some/app`,
+    ])
+      expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 404])
   })
 
   test('HEAD like GET; every other method 405', async () => {
     const head = await fetch(`${app.issuer}${wellKnown}`, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
+    expect(head.headers.get('content-type')).toMatch(/^application\/json\b/)
     const post = await fetch(`${app.issuer}${wellKnown}`, { method: 'POST' })
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
@@ -58,6 +66,9 @@ describe('§3 where it stands', () => {
     else expect(absolute.status).toBeLessThan(500)
   })
 })
+
+const authMethods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']
+const algorithms = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256']
 
 describe('§2 what it says', () => {
   test('by default', async () => {
@@ -77,18 +88,45 @@ describe('§2 what it says', () => {
         (types: string[]) =>
           `${[...types].sort()}` === 'authorization_code,client_credentials,implicit,refresh_token',
       ),
-      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+      token_endpoint_auth_methods_supported: authMethods,
+      token_endpoint_auth_signing_alg_values_supported: algorithms,
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
+      protected_resources: [issuer],
+      revocation_endpoint: `${issuer}/oauth/revoke`,
+      revocation_endpoint_auth_methods_supported: authMethods,
+      revocation_endpoint_auth_signing_alg_values_supported: algorithms,
+      introspection_endpoint: `${issuer}/oauth/introspect`,
+      introspection_endpoint_auth_methods_supported: authMethods.filter((name) => name !== 'none'),
+      introspection_endpoint_auth_signing_alg_values_supported: algorithms,
+      pushed_authorization_request_endpoint: `${issuer}/oauth/par`,
+      dpop_signing_alg_values_supported: algorithms,
     })
+  })
+
+  test('§3.2 lists of nothing are left out, but for those whose absence would mean something', async () => {
+    await using other = await startServer({
+      allowedGrantTypes: [],
+      allowedResponseTypes: [],
+      scopes: [],
+    })
+    const metadata = await metadataOf(other)
+    const empty = Object.keys(metadata).filter((name) => `${metadata[name]}` === '')
+    expect(empty.sort()).toEqual(['grant_types_supported', 'response_types_supported'])
+    expect(metadata).not.toHaveProperty('response_modes_supported')
   })
 
   test('an internal scope is not told', async () => {
     expect(JSON.stringify(await metadataOf(app))).not.toContain('test:scope')
   })
 
-  test('contract §2 what later issues bring is absent, and answers 404', async () => {
-    const metadata = await metadataOf(app)
+  test('contract §2 what is switched off is absent, and answers 404', async () => {
+    await using other = await startServer({
+      revocation: false,
+      introspection: false,
+      pushedAuthorizationRequests: 'off',
+    })
+    const metadata = await metadataOf(other)
     for (const [member, path] of [
       ['revocation_endpoint', 'revoke'],
       ['introspection_endpoint', 'introspect'],
@@ -99,7 +137,7 @@ describe('§2 what it says', () => {
     ] as const) {
       expect(metadata).not.toHaveProperty(member)
       for (const method of ['GET', 'POST'])
-        expect((await fetch(`${app.issuer}/oauth/${path}`, { method })).status).toBe(404)
+        expect((await fetch(`${other.issuer}/oauth/${path}`, { method })).status).toBe(404)
     }
   })
 
@@ -164,7 +202,7 @@ describe('attacks MX-04 it is true, whatever is switched off', () => {
     await using other = await startServer(options)
     const metadata = await metadataOf(other)
     for (const [member, values = []] of Object.entries(expected))
-      expect([...(metadata[member] as string[])].sort(), member).toEqual([...values].sort())
+      expect([...((metadata[member] ?? []) as string[])].sort(), member).toEqual([...values].sort())
 
     const client = await TestClient.register(other, new UserAgent())
     for (const response_type of ['code', 'token']) {
@@ -200,7 +238,9 @@ describe('attacks MX-04 it is true, whatever is switched off', () => {
       client_secret_post: 'post',
       none: 'none',
     } as const
-    expect([...(methods as string[])].sort()).toEqual(Object.keys(proofs).sort())
+    // The suite of RFC 7523 shows that of the one with keys.
+    expect(methods).toEqual(expect.arrayContaining(Object.keys(proofs)))
+    expect(methods).toHaveLength(Object.keys(proofs).length + 1)
     const agent = new UserAgent()
     for (const proof of Object.values(proofs)) {
       const input = { isConfidential: proof !== 'none' }

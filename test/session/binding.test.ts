@@ -58,7 +58,7 @@ describe('SS-09 the machine', () => {
     ['an IPv6 address', '2001:db8::7'],
     ['the proxy itself', ''],
     ['another trusted proxy', '10.0.0.1'],
-    ["the owner's address with a port", `${owner}:443`],
+    ["the owner's address with what is no port", `${owner}:x`],
     ["the owner's address with zeros", '198.051.100.007'],
     ['junk', 'unknown'],
     ["the owner's address before junk", `${owner}, unknown`],
@@ -284,6 +284,11 @@ describe('one machine, however its address is written', () => {
     [['fd00::/8'], 'fd00::1', '2001:db8::7, fd12::1', '2001:db8::7'],
     [['fd00::/8'], 'fe00::1', '2001:db8::7', 'fe00::1'],
     [['10.0.0.0/8'], undefined, '198.51.100.7', ''],
+    [['10.0.0.0/8'], '10.0.0.1', '198.51.100.7:50123', '198.51.100.7'],
+    [['10.0.0.0/8'], '10.0.0.1', '[2001:db8::7]:50123', '2001:db8::7'],
+    [['10.0.0.0/8'], '10.0.0.1', '203.0.113.9, 198.51.100.7:1, [2001:db8::7]', '2001:db8::7'],
+    [['10.0.0.0/8'], '10.0.0.1', '198.51.100.7:x', '10.0.0.1'],
+    [['10.0.0.0/8'], '10.0.0.1', '[198.51.100.7', '10.0.0.1'],
   ])(
     'trusting %j: peer %s, forwarded for %s: %s',
     (trustedProxies, peer, forwardedFor, expected) => {

@@ -77,6 +77,8 @@ describe('spans', () => {
     const credentials = {
       authorization: `Bearer ${token}`,
       cookie: null,
+      method: 'GET',
+      path: '/',
       query: '',
       address: '127.0.0.1',
       userAgent: '',

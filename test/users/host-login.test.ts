@@ -83,6 +83,8 @@ test('a session without an id of its own: its JWT is bound to the user alone', a
     server.resourceServer.resolve({
       authorization: `Bearer ${jwt}`,
       cookie: null,
+      method: 'GET',
+      path: '/',
       query: '',
       address: '',
       userAgent: '',

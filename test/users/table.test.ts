@@ -203,6 +203,26 @@ test('columns that the table does not have: every user may act, none is verified
   })
 })
 
+test('a user without an e-mail address may do what others may, also as an administrator', async () => {
+  const path = join(folder, 'app.sqlite')
+  const db = new DatabaseSync(path, { timeout: 2_000 })
+  db.exec('create table people (id integer primary key, email text)')
+  db.exec('insert into people values (7, null)')
+  const server = await createTestServer({
+    store: sqlite(path),
+    users: table('people', { id: 'id', email: 'email' }),
+  })
+  const user = { id: 7, email: '', emailVerified: false, active: true, isAdmin: false }
+  expect(await server.users.find(7)).toEqual(user)
+  const { client } = await server.clients.create({ name: 'App', userId: 7 })
+  const found = (await server.users.find(7)) ?? user
+  await server.administration.actOnClient(client.clientId, 'disable', { user: found, address: '' })
+  const { items } = await server.activity.search({ user: '7' }, { after: null, limit: 9 })
+  expect(items.map(({ event }) => event)).toEqual(['client.disabled', 'client.created'])
+  await server.close()
+  db.close()
+})
+
 test('the sweep goes through many users, bit by bit, and begins anew', async () => {
   const given = { keyType: 'integer', ids: [1, 2] } as const
   await using app = await start(given, people(given))

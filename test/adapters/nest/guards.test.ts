@@ -1,4 +1,5 @@
 import 'reflect-metadata'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type ArgumentsHost,
   Catch,
@@ -9,6 +10,7 @@ import {
   type INestApplication,
   Module,
   Req,
+  type Type,
 } from '@nestjs/common'
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core'
 import { ExpressAdapter } from '@nestjs/platform-express'
@@ -23,9 +25,11 @@ import {
   RequireAnyOauthScope,
   RequireApiAuth,
   RequireOauthScopes,
+  Resource,
 } from 'svc-oauth2server/nest'
 import { actAs, createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { guardsContract, part, site } from '../../contracts/guards.ts'
 
 @Controller()
 @RequireApiAuth()
@@ -63,6 +67,63 @@ class Others {
   @Get('nopage') nopage(@Req() request: Parameters<typeof pageOf>[0]) {
     return pageOf(request)
   }
+}
+
+@RequireApiAuth()
+abstract class Steps {
+  @Get('steps') @RequireOauthScopes('notes:write') steps() {
+    return {}
+  }
+}
+
+/** What an application guards at a class stands for those that extend it. */
+@Controller()
+@RequireOauthScopes('notes:read')
+class Guarded extends Steps {
+  @Get('site') @RequireOauthScopes('notes:write') site() {
+    return {}
+  }
+}
+
+@Controller('part')
+@Resource(part)
+class Part extends Guarded {}
+
+@Controller()
+class Single {
+  @Get('any') @RequireApiAuth() @RequireAnyOauthScope('notes:read', 'notes:write') any() {
+    return {}
+  }
+
+  @Get('alone') @RequireAnyOauthScope('notes:read', 'notes:write') alone() {
+    return {}
+  }
+
+  @Get('all') @RequireOauthScopes('notes:read', 'notes:write') all() {
+    return {}
+  }
+
+  // There is no extension to mount here, so a guard is never misplaced; what needs one is.
+  @Get('misplaced') misplaced(@Auth() auth: Caller) {
+    return auth
+  }
+}
+
+@Controller()
+class Elsewhere {
+  @Get('elsewhere') @Resource('https://nothing.example') @RequireApiAuth() elsewhere() {
+    return {}
+  }
+}
+
+const appOf = async (
+  server: AuthorizationServer,
+  controllers: Type[],
+  adapter: AbstractHttpAdapter,
+): Promise<INestApplication> => {
+  @Module({ controllers, imports: [AuthorizationServerModule.register(server)] })
+  class App {}
+  return NestFactory.create(App, adapter, { logger: false, abortOnError: false })
 }
 
 /** What an application does with every exception: ours are Nest's own. */
@@ -159,4 +220,32 @@ describe.each(platforms)('Nest on %s', (_, adapter) => {
 test('a decorator that asks for no scope throws where it is made', () => {
   expect(() => RequireOauthScopes()).toThrow(TypeError)
   expect(() => RequireAnyOauthScope()).toThrow(TypeError)
+})
+
+for (const [platform, adapter] of platforms) {
+  guardsContract(`Nest on ${platform}`, async (server) => {
+    const app = await appOf(server, [Guarded, Part, Single], adapter())
+    app.use('/site', (_request: IncomingMessage, response: ServerResponse, next: () => void) => {
+      response.setHeader('access-control-allow-origin', site)
+      next()
+    })
+    await app.listen(0, '127.0.0.1')
+    const { port } = app.getHttpServer().address()
+    return {
+      ask: (path, headers = {}, method = 'GET') =>
+        fetch(`http://localhost:${port}${path}`, { headers, method }),
+      restLooksAhead: true,
+      close: () => app.close(),
+    }
+  })
+}
+
+test('an application with a resource that the server does not protect does not start', async () => {
+  const server = await createTestServer()
+  await expect(appOf(server, [Elsewhere], new ExpressAdapter())).rejects.toThrow(
+    new TypeError(
+      'There is no resource https://nothing.example. The option resources names: http://localhost.',
+    ),
+  )
+  await server.close()
 })

@@ -35,8 +35,30 @@ export const describeTokens = (world: () => World): void => {
   describe('no credential', () => {
     test('401 with a bare challenge; anonymous where that is allowed', () =>
       both({}, bare, anonymous))
-    test('a scope that is needed changes nothing of it', async () => {
+    test('a scope that is needed changes nothing of it, but that it is named', async () => {
       expect(await world().ask('/api/notes')).toEqual(bare)
+      const { issuer } = world().app.place
+      const { origin, pathname } = new URL(issuer)
+      const metadata = `${origin}/.well-known/oauth-protected-resource${pathname.replace(/\/$/, '')}`
+      const challenge = async (path: string, method: string) =>
+        (await world().send(world().path(path), { method })).headers.get('www-authenticate')
+      const named = (scope: string) =>
+        `Bearer realm="${issuer}", ${scope}resource_metadata="${metadata}"`
+      expect(await challenge('/api/notes', 'GET')).toBe(named('scope="notes:read", '))
+      expect(await challenge('/api/notes', 'HEAD')).toBe(named('scope="notes:read", '))
+      expect(await challenge('/api/notes', 'POST')).toBe(named('scope="notes:write", '))
+      expect(await challenge('/api/me', 'GET')).toBe(named(''))
+    })
+    test('RFC 9728 §5.1 scripts of other sites can read the challenge', async () => {
+      for (const authorization of [undefined, 'Bearer bad']) {
+        const { status, headers } = await world().send(world().path('/api/notes'), {
+          headers: ['Origin: https://evil.example'],
+          ...(authorization === undefined ? {} : { authorization }),
+        })
+        expect([status, headers.get('access-control-allow-origin')]).toEqual([401, '*'])
+        expect(headers.get('access-control-expose-headers')).toContain('WWW-Authenticate')
+        expect(headers.get('access-control-allow-credentials')).toBeNull()
+      }
     })
   })
 

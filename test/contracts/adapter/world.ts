@@ -153,7 +153,7 @@ export class World {
   }
 
   #challenge(text: string): Answer['challenge'] {
-    expect(text).toMatch(/^Bearer [a-z_]+="[^"\\]*"(?:, [a-z_]+="[^"\\]*")*$/)
+    expect(text).toMatch(/^(?:Bearer|DPoP) [a-z_]+="[^"\\]*"(?:, [a-z_]+="[^"\\]*")*$/)
     const pairs = [...text.matchAll(/([a-z_]+)="([^"]*)"/g)].map(([, name, value]) => [name, value])
     const all = Object.fromEntries(pairs)
     expect(all.realm).toBe(this.app.place.issuer)

@@ -28,6 +28,8 @@ const timeout = 120_000
 const patient = {
   OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '600',
   OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
+  // All of it is done for one user.
+  OAUTH2SERVER_AUTHORIZATIONS_PER_APPLICATION: '100000',
 }
 
 describe.skipIf(isLacking)('three nodes under load', () => {

@@ -165,6 +165,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
         refreshable: true,
         under: { consentId: consent.id, sessionId: null, userAgent: '' },
         code: {
+          kind: 'authorization_code',
           value,
           binding: {
             clientId: client.clientId,

@@ -1,0 +1,99 @@
+import type { AuthorizationServer } from 'svc-oauth2server'
+import { expect, test } from 'vitest'
+import { misused, refused, type Workplace, workplace } from './workplace.ts'
+
+const email = 'me@example.org'
+
+const withHistory = async (): Promise<Workplace & { readonly server: AuthorizationServer }> => {
+  const place = await workplace()
+  const server = await place.open()
+  const { id } = await server.users.create({ email, password: null })
+  await server.clients.create({ name: 'One', userId: id })
+  await server.clients.create({ name: 'Two', userId: null })
+  return {
+    ...place,
+    server,
+    async [Symbol.asyncDispose]() {
+      await server.close()
+      await place[Symbol.asyncDispose]()
+    },
+  }
+}
+
+type Event = Record<string, unknown>
+
+const eventsIn = (stdout: string): readonly Event[] =>
+  stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Event)
+
+test('audit prints every event as a line of JSON, the earliest first', async () => {
+  await using place = await withHistory()
+  const { code, stdout, stderr } = await place.run('audit')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const events = eventsIn(stdout)
+  expect(events.map(({ event, subject }) => [event, subject])).toEqual([
+    ['user.created', ''],
+    ['client.created', 'One'],
+    ['client.created', 'Two'],
+  ])
+  expect(events[1]).toEqual({
+    id: expect.any(Number),
+    at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    event: 'client.created',
+    actor: 'system',
+    actor_id: null,
+    actor_email: null,
+    user_id: '1',
+    user_email: email,
+    client_id: expect.any(String),
+    token_id: null,
+    authorization_id: null,
+    subject: 'One',
+    address: '',
+    user_agent: '',
+    request_id: null,
+    is_routine: false,
+    details: { origin: 'owner' },
+  })
+})
+
+test('audit finds what is asked for', async () => {
+  await using place = await withHistory()
+  const found = async (...options: string[]) =>
+    eventsIn((await place.run('audit', ...options)).stdout).map(({ event }) => event)
+  expect(await found('--event', 'user.created')).toEqual(['user.created'])
+  expect(await found('--user', email)).toEqual(['user.created', 'client.created'])
+  expect(await found('--user', '1')).toEqual(['user.created', 'client.created'])
+  expect(await found('--user', '17')).toEqual([])
+  expect(await found('--client', 'none')).toEqual([])
+  expect(await found('--since', '2001-01-01')).toHaveLength(3)
+  expect(await found('--since', '2200-01-01T00:00:00Z')).toEqual([])
+  expect(await found('--until', '2001-01-01')).toEqual([])
+})
+
+test('audit reads a long log in parts, and loses no line', async () => {
+  await using place = await withHistory()
+  const [first] = (await place.server.activity.search({}, { after: null, limit: 1 })).items
+  if (!first) throw new Error('There is no event.')
+  const many = Array.from({ length: 1_234 }, () => ({ ...first, event: 'user.created' as const }))
+  await place.server.store.audit.addMany(many.map((event) => ({ ...event, details: {} })))
+  const { stdout } = await place.run('audit')
+  expect(new Set(eventsIn(stdout).map(({ id }) => id)).size).toBe(1_237)
+})
+
+test('what a command does is recorded as done at the command line', async () => {
+  await using place = await withHistory()
+  await place.run('users', 'deactivate', '--user', email)
+  const [event] = eventsIn((await place.run('audit', '--event', 'user.deactivated')).stdout)
+  expect(event).toMatchObject({ actor: 'command_line', actor_id: null, user_email: email })
+})
+
+test('audit refuses what it does not know', async () => {
+  await using place = await withHistory()
+  expect(await place.run('audit', '--event', 'no.such')).toEqual(misused(/no event/))
+  expect(await place.run('audit', '--since', 'yesterday')).toEqual(misused(/no time/))
+  expect(await place.run('audit', '--until', '2026-13-01')).toEqual(misused(/no time/))
+  expect(await place.run('audit', '--user', 'nobody@example.org')).toEqual(refused(/no user/))
+})

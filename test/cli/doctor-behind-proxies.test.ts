@@ -1,0 +1,313 @@
+import { describe, expect, test } from 'vitest'
+import type { Finding } from '../../src/cli/doctor/finding.ts'
+import { type ChangingProxy, type Passing, throughProxy } from './changing-proxy.ts'
+
+const failing = (findings: readonly Finding[]): Record<string, string> =>
+  Object.fromEntries(
+    findings.filter(({ state }) => state === 'fail').map(({ check, advice }) => [check, advice]),
+  )
+
+const isCors = (name: string): boolean => name.startsWith('access-control-')
+const without = (headers: Passing['headers'], leaves: (name: string) => boolean) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !leaves(name)))
+
+describe('a proxy that breaks something is found out, and what it breaks is named', () => {
+  test('one that changes nothing: nothing fails', async () => {
+    expect(failing(await throughProxy({}, { logIn: true }))).toEqual({})
+    expect(failing(await throughProxy({ basePath: '/app' }, { logIn: true }))).toEqual({})
+  })
+
+  const all = /.*/
+  test.each<[string, ChangingProxy, Record<string, RegExp>]>([
+    [
+      'the server believes to be elsewhere',
+      { believes: 'http://localhost:1' },
+      {
+        'metadata-issuer': /"http:\/\/localhost:1".*BASE_URL/,
+        addresses: /authorization_endpoint, .*not at http:\/\/localhost:\d+.*BASE_URL/,
+        'resource-metadata-resource': all,
+        'resource-metadata-server': all,
+        challenge: /resource_metadata/,
+      },
+    ],
+    [
+      'addresses in the metadata that have another scheme',
+      {
+        after(passing, url) {
+          if (passing.path.includes('/.well-known/oauth-authorization'))
+            passing.body = passing.body.replaceAll(`${url}/`, `${url.replace('http:', 'https:')}/`)
+        },
+      },
+      { addresses: /not at http:\/\/localhost:\d+, but for instance "https:/ },
+    ],
+    [
+      'no headers for scripts of other sites',
+      {
+        after(passing) {
+          passing.headers = without(passing.headers, isCors)
+        },
+      },
+      {
+        'cors-metadata': /OPTIONS has no Access-Control-Allow-Origin.*GET has no/,
+        'cors-token': all,
+        'cors-revocation': all,
+        'cors-pushed_authorization_request': all,
+        'cors-challenge': /does not expose WWW-Authenticate/,
+      },
+    ],
+    [
+      'OPTIONS is refused',
+      {
+        before(passing) {
+          if (passing.method !== 'OPTIONS') return false
+          passing.status = 405
+          return true
+        },
+      },
+      {
+        'cors-metadata': /answered with 405/,
+        'cors-token': /answered with 405/,
+        'cors-revocation': all,
+        'cors-pushed_authorization_request': all,
+      },
+    ],
+    [
+      'every site may read every page, with credentials',
+      {
+        after(passing) {
+          passing.headers['access-control-allow-origin'] = 'https://doctor.example'
+          passing.headers['access-control-allow-credentials'] = 'true'
+        },
+      },
+      {
+        'cors-metadata': /allows credentials/,
+        'cors-token': all,
+        'cors-revocation': all,
+        'cors-pushed_authorization_request': all,
+        'no-cors-authorization': /RFC 9700 §2\.6/,
+        'no-cors-login': all,
+      },
+    ],
+    [
+      'the metadata in front of the path is not passed on',
+      {
+        basePath: '/app',
+        before(passing) {
+          if (passing.path.startsWith('/app')) return false
+          passing.status = 404
+          return true
+        },
+      },
+      {
+        metadata: /\/\.well-known\/oauth-authorization-server\/app answers 404/,
+        'resource-metadata': all,
+        'cors-metadata': all,
+        challenge: /does not describe/,
+      },
+    ],
+    [
+      'the metadata is a page',
+      {
+        after(passing) {
+          if (passing.path.startsWith('/.well-known/oauth-auth'))
+            passing.headers['content-type'] = 'text/html'
+        },
+      },
+      { metadata: /is text\/html, and not application\/json/ },
+    ],
+    [
+      'HEAD is refused',
+      {
+        before(passing) {
+          if (passing.method !== 'HEAD') return false
+          passing.status = 405
+          return true
+        },
+      },
+      { 'metadata-head': /405/, 'resource-metadata-head': all, 'login-head': all },
+    ],
+    [
+      'a 401 loses its challenge',
+      {
+        after(passing) {
+          passing.headers = without(passing.headers, (name) => name === 'www-authenticate')
+        },
+      },
+      {
+        challenge: /no WWW-Authenticate.*resource_metadata is missing/,
+        'challenge-invalid': all,
+      },
+    ],
+    [
+      'pages may be framed, kept, and say where users come from',
+      {
+        after(passing) {
+          const lost = ['content-security-policy', 'cache-control', 'referrer-policy']
+          if (passing.headers['content-type']?.includes('html'))
+            passing.headers = without(passing.headers, (name) => lost.includes(name))
+        },
+      },
+      {
+        'login-page': /frame-ancestors.*RFC 9700 §4\.16.*Referrer-Policy.*Cache-Control/,
+        'error-page': all,
+      },
+    ],
+    [
+      'cookies lose their flags',
+      {
+        after(passing) {
+          const cookies = [passing.headers['set-cookie'] ?? []].flat()
+          if (cookies.length > 0)
+            passing.headers['set-cookie'] = cookies.map((cookie) =>
+              cookie.replace(/;.*/, '; Path=/'),
+            )
+        },
+      },
+      { 'login-cookies': /lacks Secure, HttpOnly, SameSite/ },
+    ],
+    [
+      'any address is redirected to',
+      {
+        before(passing, url) {
+          const { searchParams } = new URL(passing.path, url)
+          const to = searchParams.get('redirect_uri')
+          if (to === null) return false
+          passing.status = 302
+          passing.headers = { location: to }
+          return true
+        },
+      },
+      { 'unknown-client': /open redirector.*RFC 9700 §4\.11\.2/i },
+    ],
+    [
+      'errors become pages with the status 200',
+      {
+        after(passing) {
+          if (passing.status < 400 || !passing.path.endsWith('/token')) return
+          passing.status = 200
+          passing.headers = { 'access-control-allow-origin': '*', 'content-type': 'text/html' }
+          passing.body = '<p>Sorry</p>'
+        },
+      },
+      { 'token-errors': /answered with 200.*invalid_request.*no-store.*GET answers 200/ },
+    ],
+  ])('%s', async (_, proxy, expected) => {
+    const found = failing(await throughProxy(proxy))
+    expect(Object.keys(found).sort(), JSON.stringify(found, undefined, 1)).toEqual(
+      Object.keys(expected).sort(),
+    )
+    for (const [check, pattern] of Object.entries(expected)) expect(found[check]).toMatch(pattern)
+  })
+
+  /** Gives whoever asks the same thing again the same answer. */
+  const keepsAnswers = (): ChangingProxy => {
+    const kept = new Map<string, Passing>()
+    return {
+      before(passing) {
+        const known = kept.get(passing.requestBody)
+        if (!passing.path.endsWith('/token') || !known) return false
+        Object.assign(passing, { status: known.status, headers: known.headers, body: known.body })
+        return true
+      },
+      after(passing) {
+        if (passing.path.endsWith('/token') && passing.status === 200)
+          kept.set(passing.requestBody, { ...passing })
+      },
+    }
+  }
+
+  test.each<[string, ChangingProxy, Record<string, RegExp>]>([
+    [
+      'answers of the token endpoint are kept and given again',
+      keepsAnswers(),
+      {
+        'flow-code-once': /redeemed twice.*still works/,
+        'flow-refresh-reuse': /replaced still works.*still works/,
+      },
+    ],
+    [
+      'the Authorization header is lost',
+      {
+        before(passing) {
+          passing.requestHeaders = without(
+            passing.requestHeaders,
+            (name) => name === 'authorization',
+          )
+          return false
+        },
+      },
+      { 'challenge-invalid': all, 'flow-code': /answered with 401/ },
+    ],
+    [
+      'the issuer is taken out of the answer',
+      {
+        after({ headers }) {
+          headers.location = [headers.location].flat()[0]?.replace(/[?&]iss=[^&]*/, '')
+        },
+      },
+      { 'flow-code': /RFC 9207/ },
+    ],
+    [
+      'the method plain is made S256',
+      {
+        options: { pushedAuthorizationRequests: 'off' },
+        before(passing) {
+          passing.path = passing.path.replace('challenge_method=plain', 'challenge_method=S256')
+          return false
+        },
+      },
+      { 'flow-pkce-plain': /gets a code/ },
+    ],
+    [
+      'redirect URIs are cut to what is registered, and put back',
+      {
+        options: { pushedAuthorizationRequests: 'off' },
+        before(passing) {
+          passing.path = passing.path.replace('callback%2Fother', 'callback')
+          return false
+        },
+      },
+      { 'flow-redirect-uri': /callback\/other/ },
+    ],
+    [
+      'revocation is answered and not done',
+      {
+        before(passing) {
+          if (!passing.requestBody.includes('token=') || !passing.path.endsWith('/revoke'))
+            return false
+          passing.headers = { 'access-control-allow-origin': '*' }
+          return true
+        },
+      },
+      { 'flow-revocation': /An access token that was revoked still works; A refresh token/ },
+    ],
+    [
+      'cookies lose Secure once somebody is logged in',
+      {
+        after(passing) {
+          const cookies = [passing.headers['set-cookie'] ?? []].flat()
+          if (passing.method === 'POST' && cookies.length > 0)
+            passing.headers['set-cookie'] = cookies.map((cookie) => cookie.replace(/; Secure/i, ''))
+        },
+      },
+      { 'flow-cookies': /lacks Secure/ },
+    ],
+    [
+      'the login page is somebody else’s',
+      {
+        before(passing) {
+          if (!passing.path.startsWith('/login')) return false
+          passing.status = 404
+          return true
+        },
+      },
+      { 'flow-code': /\/login answers 404/ },
+    ],
+  ])('%s', async (_, proxy, expected) => {
+    const found = failing(await throughProxy(proxy, { logIn: true }))
+    expect(Object.keys(found).sort(), JSON.stringify(found, undefined, 1)).toEqual(
+      Object.keys(expected).sort(),
+    )
+    for (const [check, pattern] of Object.entries(expected)) expect(found[check]).toMatch(pattern)
+  })
+})

@@ -1,0 +1,173 @@
+import { readdir } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import { examineConfiguration } from '../../src/cli/doctor/configuration.ts'
+import type { Finding } from '../../src/cli/doctor/finding.ts'
+import { freePort } from '../support/processes.ts'
+import { secretKey, startServer } from '../support/server.ts'
+import { misused, type Outcome, workplace } from './workplace.ts'
+
+const https = { BASE_URL: 'https://login.example.org', TRUSTED_PROXIES: '10.0.0.0/8' }
+
+/** The names of the checks that a state was printed for. */
+const named = (state: Finding['state'], { stdout }: Pick<Outcome, 'stdout'>): readonly string[] =>
+  [...stdout.matchAll(new RegExp(`^${state} +(\\S+)`, 'gm'))].map(([, check = '']) => check)
+
+describe('a configuration', () => {
+  test('works by default, is warned where the specification differs from RFC 9700, and nothing is written', async () => {
+    await using place = await workplace()
+    const outcome = await place.runWith({ env: { SECRET_KEY: undefined } }, 'doctor')
+    expect(outcome.code, outcome.stderr).toBe(0)
+    expect(named('fail', outcome)).toEqual([])
+    expect(named('warn', outcome)).toEqual(['https', 'implicit', 'token-in-query', 'pkce'])
+    expect(named('ok', outcome)).toEqual(
+      expect.arrayContaining([
+        'flow-code',
+        'flow-refresh',
+        'flow-refresh-reuse',
+        'flow-revocation',
+      ]),
+    )
+    const lines = outcome.stdout.trimEnd().split('\n')
+    for (const line of lines) expect(line).toMatch(/^(?:ok {4}\S+|(?:warn|fail) {2}\S+ +\S.*)$/)
+    expect(lines).toContainEqual(
+      expect.stringMatching(/RFC 9700 §2\.1\.2.*OAUTH2SERVER_ALLOWED_RESPONSE_TYPES=code$/),
+    )
+    expect(outcome.stderr).toMatch(/^\d+ checks, none failed; warnings: 4\.\n$/)
+    expect(await readdir(place.folder)).toEqual([])
+  })
+
+  test.each([
+    ['oauth2.1', { OAUTH2SERVER_SECURITY_PROFILE: 'oauth2.1' }],
+    [
+      'oauth2.1 below a path',
+      { OAUTH2SERVER_SECURITY_PROFILE: 'oauth2.1', BASE_URL: 'https://example.org/login' },
+    ],
+    [
+      'fapi2, with nonces',
+      { OAUTH2SERVER_SECURITY_PROFILE: 'fapi2', OAUTH2SERVER_REQUIRE_DPOP_NONCE: 'true' },
+    ],
+  ])('of the profile %s has nothing to warn of, and a whole login works', async (_, env) => {
+    const findings = await examineConfiguration({ ...https, ...env })
+    expect(findings.filter(({ state }) => state !== 'ok')).toEqual([])
+    expect(findings.map(({ check }) => check)).toContain('flow-revocation')
+  })
+
+  test.each([
+    [
+      'that leaves aside what it can is warned of each',
+      {
+        BASE_URL: https.BASE_URL,
+        OAUTH2SERVER_ALLOWED_GRANT_TYPES: 'authorization_code,password',
+        OAUTH2SERVER_REQUIRE_PKCE: 'never',
+        OAUTH2SERVER_DPOP: 'off',
+        OAUTH2SERVER_RESOURCE_INDICATORS: 'false',
+        OAUTH2SERVER_CLIENT_AUTHENTICATION: 'client_secret_basic',
+        OAUTH2SERVER_ALLOW_PRIVATE_USE_REDIRECT_URIS: 'true',
+        OAUTH2SERVER_DANGEROUSLY_ALLOW_PRIVATE_ADDRESSES: 'true',
+      },
+      [
+        'implicit',
+        'password-grant',
+        'token-in-query',
+        'pkce',
+        'sender-constrained',
+        'audience',
+        'client-keys',
+        'private-use-redirects',
+        'private-addresses',
+        'trusted-proxies',
+        'flow-pkce',
+        'flow-refresh',
+      ],
+    ],
+    [
+      'without the code grant: nobody can log in, which is said',
+      { OAUTH2SERVER_ALLOWED_GRANT_TYPES: 'client_credentials', ...https },
+      ['implicit', 'token-in-query', 'pkce', 'flow-code'],
+    ],
+  ])('%s', async (_, env, expected) => {
+    const findings = await examineConfiguration(env)
+    const warned = findings.filter(({ state }) => state !== 'ok')
+    expect(warned.map(({ state, check }) => `${state} ${check}`)).toEqual(
+      expected.map((check) => `warn ${check}`),
+    )
+    for (const { advice } of warned) expect(advice).not.toContain('undefined')
+  })
+
+  test('that cannot be used is refused in one line, as by every command', async () => {
+    await using place = await workplace()
+    const outcome = await place.runWith({ env: { BASE_URL: 'http://example.org' } }, 'doctor')
+    expect(outcome).toMatchObject({ code: 1, stdout: '' })
+    expect(outcome.stderr).toMatch(/^error: [^\n]*BASE_URL[^\n]*\n$/)
+  })
+})
+
+describe('a running server', () => {
+  test('by its address alone: nothing fails, and each line is an object with --json', async () => {
+    await using place = await workplace()
+    await using app = await startServer({ basePath: '/app', dynamicRegistration: 'open' })
+    const { code, stdout, stderr } = await place.run('doctor', '--url', `${app.issuer}/`, '--json')
+    expect(code, stderr).toBe(0)
+    const findings = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Finding)
+    expect(findings.map(({ check }) => check)).toEqual(
+      expect.arrayContaining([
+        'metadata',
+        'metadata-appended',
+        'metadata-root',
+        'cors-token',
+        'cors-revocation',
+        'cors-registration',
+        'no-cors-authorization',
+        'challenge',
+        'login-cookies',
+        'unknown-client',
+      ]),
+    )
+    expect(findings.filter(({ check }) => check.startsWith('flow'))).toEqual([])
+    expect(await app.query('select 1 from oauth2server_client')).toEqual([])
+  })
+
+  test('with --log-in: a user and a client are made for it, and deleted again', async () => {
+    await using place = await workplace()
+    await using app = await startServer()
+    const env = {
+      DATABASE_URL: `sqlite:${app.database}`,
+      SECRET_KEY: secretKey,
+      BASE_URL: app.issuer,
+    }
+    const outcome = await place.runWith({ env }, 'doctor', '--url', app.issuer, '--log-in')
+    expect([outcome.code, named('fail', outcome)], outcome.stderr).toEqual([0, []])
+    expect(named('ok', outcome)).toEqual(
+      expect.arrayContaining([
+        'flow-code',
+        'flow-refresh-reuse',
+        'flow-revocation',
+        'flow-cookies',
+      ]),
+    )
+    expect(await app.query('select email from oauth2server_user')).toEqual([
+      { email: app.user.email },
+    ])
+    expect(await app.query('select 1 from oauth2server_client')).toEqual([])
+  })
+
+  test('that is not there: one finding, and the exit status', async () => {
+    await using place = await workplace()
+    const url = `http://localhost:${await freePort()}`
+    const outcome = await place.run('doctor', '--url', url)
+    expect(outcome.code).toBe(1)
+    expect(outcome.stdout).toMatch(/^fail {2}reachable +[^\n]*cannot be reached[^\n]*\n$/)
+    expect(outcome.stderr).toMatch(/^error: 1 of 1 checks failed\.\n$/)
+  })
+
+  test.each([
+    ['no address', ['--url', 'https://h.example/?x'], /--url accepts an address/],
+    ['--log-in without an address', ['--log-in'], '--log-in needs --url'],
+  ])('%s is wrong usage', async (_, args, message) => {
+    await using place = await workplace()
+    expect(await place.run('doctor', ...args)).toEqual(misused(message))
+  })
+})

@@ -1,0 +1,196 @@
+import { type AuthorizationServer, Scope } from 'svc-oauth2server'
+import { createTestServer } from 'svc-oauth2server/testing'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+
+/** A part of the application, with an address of its own. */
+export const part = 'https://api.example/notes'
+const metadataOfPart = 'https://api.example/.well-known/oauth-protected-resource/notes'
+const metadataOfAll = 'http://localhost/.well-known/oauth-protected-resource'
+
+/** What the application itself says of other sites, at `/site`. */
+export const site = 'https://spa.example'
+
+export type Ask = (
+  path: string,
+  headers?: Readonly<Record<string, string>>,
+  method?: 'GET' | 'HEAD',
+) => Promise<{ readonly status: number; readonly headers: Headers }>
+
+/** An application with guards of every kind. */
+export interface Guarded {
+  readonly ask: Ask
+  /** Whether the REST extension sees which guards stand at the route, so that it names their scopes itself. */
+  readonly restLooksAhead: boolean
+  close?(): Promise<void>
+}
+
+/**
+ * What guards say of an operation that several of them protect. The application has `/steps`, where a caller, the
+ * scope `notes:read` and the scope `notes:write` are required one by one; `/part/steps`, the same for the resource
+ * `part`; `/site`, the same where the application has set `Access-Control-Allow-Origin` to `site` before; `/any`
+ * for a caller with any of the two; `/all` and `/alone`, one scope guard for both or for any of them, and no other;
+ * and `/misplaced`, a guard without the REST extension.
+ */
+export const guardsContract = (
+  title: string,
+  build: (server: AuthorizationServer) => Guarded | Promise<Guarded>,
+): void => {
+  describe(title, () => {
+    let server: AuthorizationServer
+    let app: Guarded
+    beforeAll(async () => {
+      // A guard in the wrong place is a fault of the application, which frameworks write there.
+      vi.spyOn(console, 'error').mockReturnValue()
+      const scopes = ['notes:read', 'notes:write', 'notes:share'].map((id) => new Scope(id))
+      const resources = [{ resource: part }]
+      server = await createTestServer({ scopes, resources })
+      app = await build(server)
+    })
+    afterAll(async () => {
+      vi.restoreAllMocks()
+      await app.close?.()
+      await server.close()
+    })
+    const token = async (scopes: readonly string[], resources: readonly string[] = []) => {
+      const email = `${crypto.randomUUID()}@example.org`
+      const subject = await server.users.create({ email, password: null })
+      const input = { name: 'Client', userId: subject.id, redirectUris: ['https://client.example'] }
+      const { client } = await server.clients.create(input)
+      const issued = await server.tokens.issue({
+        type: 'user',
+        client,
+        subject,
+        scopes,
+        resources,
+        refreshable: false,
+      })
+      return { authorization: `Bearer ${issued.accessToken}` }
+    }
+    const challenge = async (path: string, headers?: Readonly<Record<string, string>>) => {
+      const answer = await app.ask(path, headers)
+      return [answer.status, answer.headers.get('www-authenticate')]
+    }
+    const bearer = (error: string, scope: string, metadata = metadataOfAll) =>
+      `Bearer realm="http://localhost", ${error}${scope && `scope="${scope}", `}resource_metadata="${metadata}"`
+    const both = 'notes:read notes:write'
+    const insufficient =
+      'error="insufficient_scope", error_description="The token lacks a scope that is needed.", '
+    const invalid = 'error="invalid_token", error_description="The access token is not valid.", '
+
+    describe('the challenge', () => {
+      test('to nobody names every scope that the operation needs', async () => {
+        expect(await challenge('/steps')).toEqual([401, bearer('', both)])
+        expect(await challenge('/any')).toEqual([401, bearer('', both)])
+      })
+
+      test('to a token that lacks one of them names them all', async () => {
+        for (const scopes of [[], ['notes:share'], ['notes:read'], ['notes:write']])
+          expect(await challenge('/steps', await token(scopes))).toEqual([
+            403,
+            bearer(insufficient, both),
+          ])
+        expect(await challenge('/any', await token([]))).toEqual([403, bearer(insufficient, both)])
+        expect(await challenge('/steps', await token(both.split(' ')))).toEqual([200, null])
+        expect(await challenge('/any', await token(['notes:write']))).toEqual([200, null])
+      })
+
+      test('to a token that is not valid names them as far as they are known', async () => {
+        const expected = bearer(invalid, app.restLooksAhead ? both : '')
+        const headers = { authorization: `Bearer ${'A'.repeat(60)}` }
+        expect(await challenge('/steps', headers)).toEqual([401, expected])
+      })
+
+      test('HEAD is answered as GET is', async () => {
+        const answer = await app.ask('/steps', {}, 'HEAD')
+        expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+          401,
+          bearer('', both),
+        ])
+      })
+    })
+
+    describe('scopes', () => {
+      const statuses = async (scopes: readonly string[]) => {
+        const headers = await token(scopes)
+        const paths = ['/any', '/all', '/alone']
+        return Promise.all(paths.map(async (path) => (await app.ask(path, headers)).status))
+      }
+
+      test('any of the scopes is enough, or all are needed', async () => {
+        expect(await statuses(['notes:read', 'notes:write'])).toEqual([200, 200, 200])
+        expect(await statuses(['notes:write'])).toEqual([200, 403, 200])
+        expect(await statuses(['notes:share'])).toEqual([403, 403, 403])
+        expect(await statuses([])).toEqual([403, 403, 403])
+      })
+
+      test('their guard lets nobody through who is not authenticated', async () => {
+        for (const path of ['/all', '/alone'])
+          expect(await challenge(path)).toEqual([401, bearer('', both)])
+      })
+    })
+
+    describe('RFC 8707 §2 a part of the application', () => {
+      test('lets in tokens for it, and those that are not restricted', async () => {
+        for (const resources of [[], [part], ['http://localhost', part]])
+          expect(await challenge('/part/steps', await token(both.split(' '), resources))).toEqual([
+            200,
+            null,
+          ])
+      })
+
+      test('§5.1 of RFC 9728: challenges name its own metadata', async () => {
+        expect(await challenge('/part/steps')).toEqual([401, bearer('', both, metadataOfPart)])
+        expect(await challenge('/part/steps', await token(['notes:read'], [part]))).toEqual([
+          403,
+          bearer(insufficient, both, metadataOfPart),
+        ])
+      })
+
+      test('a token for another resource alone is worth nothing there, nor one for the part elsewhere', async () => {
+        const [, there] = await challenge('/part/steps', await token([], ['http://localhost']))
+        expect(there).toContain(invalid)
+        expect(there).toContain(`resource_metadata="${metadataOfPart}"`)
+        const [status, elsewhere] = await challenge('/steps', await token([], [part]))
+        expect(status).toBe(401)
+        expect(elsewhere).toContain(invalid)
+        expect(elsewhere).toContain(`resource_metadata="${metadataOfAll}"`)
+      })
+    })
+
+    describe('RFC 9728 §5.1 scripts of other sites', () => {
+      const said = async (path: string, headers?: Readonly<Record<string, string>>) => {
+        const answer = await app.ask(path, { origin: 'https://evil.example', ...headers })
+        return [
+          answer.status,
+          answer.headers.get('access-control-allow-origin'),
+          answer.headers.get('access-control-allow-credentials'),
+        ]
+      }
+
+      test('may read a challenge, without credentials of the browser', async () => {
+        const forged = { authorization: 'Bearer bad' }
+        expect(await said('/steps')).toEqual([401, '*', null])
+        expect(await said('/steps', forged)).toEqual([401, '*', null])
+        expect(await said('/steps', await token([]))).toEqual([403, '*', null])
+        const { headers } = await app.ask('/steps')
+        expect(headers.get('access-control-expose-headers')).toBe(
+          'WWW-Authenticate, DPoP-Nonce, Retry-After',
+        )
+      })
+
+      test('what the application has set of them stands', async () => {
+        expect(await said('/site')).toEqual([401, site, null])
+        expect(await said('/site', { authorization: 'Bearer bad' })).toEqual([401, site, null])
+        expect(await said('/site', await token([]))).toEqual([403, site, null])
+      })
+
+      test('of what is let through, the application decides', async () => {
+        expect(await said('/steps', await token(both.split(' ')))).toEqual([200, null, null])
+      })
+    })
+
+    test('a guard before rest(server) lets nobody through: 500', async () => {
+      expect((await app.ask('/misplaced', await token(both.split(' ')))).status).toBe(500)
+    })
+  })
+}

@@ -1,0 +1,72 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { posix, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readPage, root } from './markdown.ts'
+
+interface Row {
+  readonly section: string
+  readonly requirement: string
+  readonly answer: string
+}
+
+const rowsOf = (text: string): readonly Row[] =>
+  [...text.matchAll(/^\| (.+?) \| (.+?) \| (.+?) \|$/gm)]
+    .map(([, section = '', requirement = '', answer = '']) => ({ section, requirement, answer }))
+    .filter(({ section }) => section !== 'Section' && section !== '---')
+
+const sectionsOf = (page: string): readonly string[] => page.split(/^## /m).slice(1)
+
+/** The sections that list requirements, each by its heading; RFC 9700 has its page. */
+const sections = [
+  ...sectionsOf(readPage('docs/standards.md')),
+  ...sectionsOf(readPage('docs/security.md')).filter((text) => text.startsWith('RFC 9700')),
+].map((text) => ({ heading: text.split('\n', 1)[0] ?? '', rows: rowsOf(text) }))
+
+const sources = new Map<string, string>()
+const sourceOf = (path: string): string => {
+  const source = sources.get(path) ?? readFileSync(resolve(root, path), 'utf8')
+  sources.set(path, source)
+  return source
+}
+
+/** The beginnings that titles of a file can have; where a value is put in, anything fits. */
+const titlesIn = (path: string): readonly RegExp[] => {
+  const calls = /\b(?:test|it|describe)\b[^'"`]*?(['"`])((?:\\.|(?!\1)[^\\])*)\1/gs
+  return [...sourceOf(path).matchAll(calls)].flatMap(([, , title = '']) => {
+    const parts = title
+      .replaceAll(/\\(['"`])/g, '$1')
+      .split(/\$\{[^}]*\}|%[.\d]*[sdjof#]|\$[a-zA-Z][\w.]*/)
+      .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+    // One that is all value would fit everything.
+    return parts.join('').length < 5 ? [] : [new RegExp(`^${parts.join('.+')}`)]
+  })
+}
+
+/** What an answer names, and does not exist. */
+const missing = ({ section, answer }: Row): readonly string[] =>
+  [...answer.matchAll(/\]\(([^)]+\.test\.ts)\)(?:: ([^[]*))?/g)].flatMap(
+    ([, target = '', titles]) => {
+      const path = posix.join('docs', target)
+      if (!existsSync(resolve(root, path))) return [`${section}: no file ${path}`]
+      if (titles === undefined) return []
+      // Some titles have a semicolon themselves, and some rows say more behind the last one.
+      const first = titles.split(/; |\. (?=[A-Z])/)[0]?.trim() ?? ''
+      const isThere =
+        sourceOf(path).includes(first) || titlesIn(path).some((title) => title.test(titles))
+      return isThere ? [] : [`${section}: no test "${first}" in ${path}`]
+    },
+  )
+
+test('every standard that clients of today use has its requirements listed', () => {
+  expect(sections.length).toBeGreaterThan(15)
+  expect(sections.every(({ rows }) => rows.length > 3)).toBe(true)
+})
+
+describe.each(sections)('$heading', ({ rows }) => {
+  test('every requirement has a test of that title, or a reason', () => {
+    const unproven = rows
+      .filter(({ answer }) => !answer.includes('.test.ts)') && answer.length < 20)
+      .map(({ section, requirement }) => `${section} ${requirement}: neither`)
+    expect([...unproven, ...rows.flatMap(missing)]).toEqual([])
+  })
+})

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../support/server.ts'
+import { type LoggedIn, logIn } from '../support/session.ts'
+
+let app: TestServer
+let session: LoggedIn
+beforeAll(async () => {
+  app = await startServer({
+    basePath: '/app',
+    deviceAuthorization: true,
+    dynamicRegistration: 'open',
+    accessTokenFormat: 'jwt',
+  })
+  session = await logIn(app)
+})
+afterAll(() => app.close())
+
+const evil = 'https://evil.example'
+
+/** The headers by which a browser decides, where there are any. */
+const said = ({ headers }: Response): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')))
+
+const ask = (path: string, init: RequestInit & { headers?: Record<string, string> } = {}) =>
+  fetch(`${app.issuer}${path}`, {
+    redirect: 'manual',
+    ...init,
+    headers: { origin: evil, ...init.headers },
+  })
+
+const preflight = (path: string, method: string, headers: Record<string, string> = {}) =>
+  ask(path, {
+    method: 'OPTIONS',
+    headers: {
+      'access-control-request-method': method,
+      'access-control-request-headers': 'authorization,content-type',
+      ...headers,
+    },
+  })
+
+/** What scripts of any site may ask, as clients that are web pages do. */
+const open = [
+  ['/oauth/token', 'POST'],
+  ['/oauth/revoke', 'POST'],
+  ['/oauth/par', 'POST'],
+  ['/oauth/register', 'POST'],
+  ['/oauth/register/x', 'DELETE'],
+  ['/oauth/jwks', 'GET'],
+  ['/oauth/ping', 'GET'],
+  ['/oauth/info', 'GET'],
+  ['/.well-known/oauth-authorization-server', 'GET'],
+  ['/.well-known/oauth-protected-resource', 'GET'],
+  ['/openapi.json', 'GET'],
+] as const
+
+/** What a user looks at, only a page of ours asks for, or no web page has to do with. */
+const closed = [
+  ['/oauth/authorize?client_id=x', 'GET'],
+  ['/oauth/authorize', 'POST'],
+  ['/oauth/errors?error=x', 'GET'],
+  ['/oauth/device', 'GET'],
+  ['/oauth/device', 'POST'],
+  ['/oauth/device_authorization', 'POST'],
+  ['/oauth/introspect', 'POST'],
+  ['/login', 'GET'],
+  ['/login', 'POST'],
+  ['/logout', 'POST'],
+  ['/account/settings/applications/', 'GET'],
+  ['/account/settings/applications/clients/new/', 'POST'],
+  ['/admin/applications/', 'GET'],
+  ['/oauth/style.css', 'GET'],
+  ['/oauth/nothing', 'GET'],
+  ['/health/live', 'GET'],
+] as const
+
+describe('HT-06 CORS', () => {
+  test.each(open)('%s %s: any origin, and never with credentials', async (path, method) => {
+    const answer = await ask(path, { method })
+    expect(said(answer)).toEqual({
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': 'WWW-Authenticate,DPoP-Nonce,Retry-After',
+    })
+  })
+
+  test.each(open)('%s %s: a browser that asks first is let, for a day', async (path, method) => {
+    const answer = await preflight(path, method)
+    expect([answer.status, await answer.text()]).toEqual([204, ''])
+    expect(said(answer)).toEqual({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': expect.stringContaining(method),
+      'access-control-allow-headers': 'Authorization,Content-Type,DPoP,MCP-Protocol-Version',
+      'access-control-expose-headers': 'WWW-Authenticate,DPoP-Nonce,Retry-After',
+      'access-control-max-age': '86400',
+    })
+  })
+
+  test.each(open)('%s %s: whoever hides its origin is not let', async (path, method) => {
+    const headers = { origin: 'null' }
+    for (const answer of [
+      await ask(path, { method, headers }),
+      await preflight(path, method, headers),
+    ])
+      expect(said(answer)).not.toHaveProperty('access-control-allow-origin')
+  })
+
+  test.each(open)('%s: OPTIONS without the question of a browser is 405', async (path) => {
+    const answer = await ask(path, { method: 'OPTIONS' })
+    expect([answer.status, said(answer)]).toEqual([405, {}])
+  })
+
+  test.each(closed)('%s %s: not a word of it, asked directly or before', async (path, method) => {
+    const { cookie } = session
+    for (const headers of [
+      {},
+      { cookie },
+      { origin: 'null' },
+      { origin: new URL(app.issuer).origin },
+    ]) {
+      expect(said(await ask(path, { method, headers }))).toEqual({})
+      const asked = await preflight(path, method, headers)
+      expect(said(asked)).toEqual({})
+      expect([404, 405]).toContain(asked.status)
+    }
+  })
+
+  test('an application without a word of its own says nothing of what it lets through', async () => {
+    const token = await app.personalToken(['notes:read'])
+    const headers = { authorization: `Bearer ${token}` }
+    for (const path of ['/', '/api/public']) {
+      expect(said(await ask(path))).toEqual({})
+      expect(said(await preflight(path, 'GET'))).toEqual({})
+    }
+    expect(said(await ask('/api/notes', { headers }))).toEqual({})
+    expect(said(await preflight('/api/notes', 'GET'))).toEqual({})
+    expect(said(await ask('/api/notes'))).toMatchObject({ 'access-control-allow-origin': '*' })
+  })
+})

@@ -1,0 +1,494 @@
+import * as oauth from 'oauth4webapi'
+import {
+  describeSettings,
+  InvalidSettings,
+  type SettingsInput,
+  settingsFrom,
+} from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseSettings } from '../../src/options.ts'
+import { securityProfiles } from '../../src/security-profile.ts'
+import { askToken, type DpopKey, newKey, proofBy, withKey } from '../support/dpop.ts'
+import { basicOf, postForm } from '../support/form.ts'
+import { push, referenceUrl, requestOf } from '../support/pushed-request.ts'
+import { redirectUri, startServer, type TestServer } from '../support/server.ts'
+import {
+  assertionOf,
+  type ClientKey,
+  jwksOf,
+  jwtBearer,
+  newClientKey,
+} from '../support/signing-client.ts'
+import { answerTo, ping, refusal, TestClient, UserAgent } from '../support/user-agent.ts'
+
+type Profile = 'specification' | 'oauth2.1' | 'fapi2'
+
+const problemsOf = (input: SettingsInput): readonly string[] => {
+  try {
+    parseSettings({ ...input })
+    return []
+  } catch (error) {
+    if (error instanceof InvalidSettings) return error.problems
+    throw error
+  }
+}
+
+/** What differs from a server without a profile. */
+const changedBy = (securityProfile: Profile): Record<string, unknown> => {
+  const plain: Record<string, unknown> = { ...parseSettings({}) }
+  const found = Object.entries(parseSettings({ securityProfile })).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(plain[name]),
+  )
+  return Object.fromEntries(found)
+}
+
+describe('a profile decides what was not given', () => {
+  const oauth21 = {
+    securityProfile: 'oauth2.1',
+    requirePkce: 'always',
+    requireRedirectUri: true,
+    allowedResponseTypes: ['code'],
+    acceptQueryAccessToken: false,
+  }
+
+  test('specification changes nothing, and is the default', () => {
+    expect(changedBy('specification')).toEqual({})
+    expect(parseSettings({}).securityProfile).toBe('specification')
+  })
+
+  test('oauth2.1', () => {
+    expect(changedBy('oauth2.1')).toEqual(oauth21)
+  })
+
+  test('fapi2', () => {
+    expect(changedBy('fapi2')).toEqual({
+      ...oauth21,
+      securityProfile: 'fapi2',
+      pushedAuthorizationRequests: 'required',
+      dpop: 'required',
+      clientAuthentication: ['private_key_jwt'],
+    })
+  })
+
+  test('what was given and is within it stands', () => {
+    const given = {
+      allowedGrantTypes: ['authorization_code'],
+      authorizationCodeExpiresIn: 30,
+      refreshTokenLeeway: 10,
+      signingAlgorithm: 'EdDSA',
+      requireDpopNonce: true,
+    } as const
+    expect(parseSettings({ securityProfile: 'fapi2', ...given })).toMatchObject(given)
+  })
+
+  test('every requirement is for a setting that there is, and its own value meets it', () => {
+    const known = describeSettings().map(({ name }) => name)
+    for (const requirements of Object.values(securityProfiles)) {
+      for (const [name, requirement] of Object.entries(requirements)) {
+        expect(known).toContain(name)
+        const { otherwise, isMet } = requirement as {
+          otherwise: unknown
+          isMet: (v: unknown) => boolean
+        }
+        expect(isMet(otherwise), name).toBe(true)
+      }
+    }
+  })
+
+  test('a value is never shared: what one reader does to it, no other sees', () => {
+    const one = parseSettings({ securityProfile: 'oauth2.1' })
+    ;(one.allowedResponseTypes as string[]).push('token')
+    expect(parseSettings({ securityProfile: 'oauth2.1' }).allowedResponseTypes).toEqual(['code'])
+  })
+})
+
+describe('a setting that contradicts the profile stops the start', () => {
+  test.each<[Profile, SettingsInput, string]>([
+    ['oauth2.1', { requirePkce: 'public' }, 'requirePkce'],
+    ['oauth2.1', { requirePkce: 'never' }, 'requirePkce'],
+    ['oauth2.1', { requireRedirectUri: false }, 'requireRedirectUri'],
+    ['oauth2.1', { allowedResponseTypes: ['code', 'token'] }, 'allowedResponseTypes'],
+    ['oauth2.1', { allowedGrantTypes: ['password'] }, 'allowedGrantTypes'],
+    ['oauth2.1', { acceptQueryAccessToken: true }, 'acceptQueryAccessToken'],
+    ['fapi2', { requirePkce: 'public' }, 'requirePkce'],
+    ['fapi2', { acceptQueryAccessToken: true }, 'acceptQueryAccessToken'],
+    ['fapi2', { pushedAuthorizationRequests: 'on' }, 'pushedAuthorizationRequests'],
+    ['fapi2', { dpop: 'on' }, 'dpop'],
+    ['fapi2', { dpop: 'off' }, 'dpop'],
+    ['fapi2', { clientAuthentication: ['private_key_jwt', 'none'] }, 'clientAuthentication'],
+    ['fapi2', { authorizationCodeExpiresIn: 61 }, 'authorizationCodeExpiresIn'],
+    ['fapi2', { refreshTokenLeeway: 0 }, 'refreshTokenLeeway'],
+    ['fapi2', { signingAlgorithm: 'RS256' }, 'signingAlgorithm'],
+  ])('%s and %j', (securityProfile, given, name) => {
+    const [problem = '', ...more] = problemsOf({ securityProfile, ...given })
+    expect(more).toEqual([])
+    const { env = '' } = describeSettings().find((setting) => setting.name === name) ?? {}
+    expect(problem).toMatch(
+      new RegExp(
+        `^${name} \\(${env}\\) must be .* with securityProfile \\(OAUTH2SERVER_SECURITY_PROFILE\\) ${securityProfile.replace('.', '\\.')}; given was `,
+      ),
+    )
+    expect(problemsOf({ ...given })).toEqual([])
+  })
+
+  test('all of them are named at once, with what is wrong besides', () => {
+    const problems = problemsOf({
+      securityProfile: 'fapi2',
+      dpop: 'off',
+      requirePkce: 'never',
+      tokenExpiresIn: 0,
+    })
+    expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
+      'tokenExpiresIn',
+      'requirePkce',
+      'dpop',
+    ])
+  })
+
+  test('of the environment as well', () => {
+    const env = {
+      OAUTH2SERVER_SECURITY_PROFILE: 'oauth2.1',
+      OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'token',
+    }
+    expect(problemsOf(settingsFrom(env))).toEqual([
+      'allowedResponseTypes (OAUTH2SERVER_ALLOWED_RESPONSE_TYPES) must be none but code with securityProfile (OAUTH2SERVER_SECURITY_PROFILE) oauth2.1; given was ["token"].',
+    ])
+  })
+
+  test('the server does not start', async () => {
+    const start = startServer({ securityProfile: 'fapi2', dpop: 'off' })
+    await expect(start).rejects.toThrow(InvalidSettings)
+  })
+})
+
+const metadataOf = async ({ issuer }: TestServer, about = 'oauth-authorization-server') => {
+  const response = await fetch(`${issuer}/.well-known/${about}`)
+  return (await response.json()) as Record<string, unknown>
+}
+
+describe('oauth2.1', () => {
+  let app: TestServer
+  let agent: UserAgent
+  let conf: TestClient
+  beforeAll(async () => {
+    app = await startServer({ securityProfile: 'oauth2.1' })
+    agent = new UserAgent()
+    await agent.logIn(app)
+    conf = await TestClient.register(app, agent)
+  })
+  afterAll(() => app.close())
+
+  test('the metadata says what is on, and nothing else', async () => {
+    const metadata = await metadataOf(app)
+    expect(metadata.response_types_supported).toEqual(['code'])
+    expect(metadata.response_modes_supported).toEqual(['query'])
+    expect(metadata.grant_types_supported).not.toContain('implicit')
+    expect(metadata.grant_types_supported).not.toContain('password')
+    expect(metadata).not.toHaveProperty('require_pushed_authorization_requests')
+    const resource = await metadataOf(app, 'oauth-protected-resource')
+    expect(resource.bearer_methods_supported).toEqual(['header'])
+  })
+
+  test('PKCE is required of confidential clients too', async () => {
+    const without = { code_challenge: undefined, code_challenge_method: undefined }
+    expect(answerTo(conf, await conf.ask(without)).error).toBe('invalid_request')
+    expect((await conf.tokens()).token_type).toBe('Bearer')
+  })
+
+  test('there is no implicit grant', async () => {
+    const answer = answerTo(conf, await conf.ask({ response_type: 'token' }))
+    expect(answer.error).toBe('unsupported_response_type')
+  })
+
+  test('there is no password grant', async () => {
+    const { email: username } = app.user
+    const asked = await conf.token({ grant_type: 'password', username, password: app.password })
+    expect(refusal(asked)).toBe('400 unsupported_grant_type')
+  })
+
+  test('a token in the query is none', async () => {
+    const { access_token: token } = await conf.tokens()
+    expect(await ping(app, token)).toBe(200)
+    expect((await fetch(`${app.issuer}/oauth/ping?access_token=${token}`)).status).toBe(401)
+  })
+
+  test('AZ-10 the redirect URI has to be named, also where there is only one', async () => {
+    for (const redirect_uri of [undefined, '']) {
+      const response = await agent.browse(conf.url({ redirect_uri }))
+      expect(response.address).toContain('/oauth/errors?error=invalid_request')
+    }
+  })
+
+  test('§10.2 a token request need not repeat it, and if it does it has to be the same', async () => {
+    const redirect_uri = 'https://client.example/other'
+    const code = await conf.code()
+    expect(refusal(await conf.redeem(code, { redirect_uri }))).toBe('400 invalid_grant')
+    expect((await conf.redeem(code, { redirect_uri: undefined })).status).toBe(200)
+    expect((await conf.redeem(await conf.code())).status).toBe(200)
+  })
+
+  test('the authorization endpoint is closed to scripts of other origins', async () => {
+    const asked = await fetch(`${app.issuer}/oauth/authorize`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://spa.example', 'access-control-request-method': 'GET' },
+    })
+    expect(asked.headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  test('without the profile all of this is as specified', async () => {
+    await using plain = await startServer()
+    const client = await TestClient.register(plain, new UserAgent())
+    const code = await client.code({ redirect_uri: undefined })
+    expect((await client.redeem(code, { redirect_uri: undefined })).status).toBe(200)
+    const again = await client.redeem(await client.code(), { redirect_uri: undefined })
+    expect(refusal(again)).toBe('400 invalid_grant')
+  })
+})
+
+describe('fapi2', () => {
+  let app: TestServer
+  let agent: UserAgent
+  let client: TestClient
+  let signing: ClientKey
+  let key: DpopKey
+  beforeAll(async () => {
+    app = await startServer({ securityProfile: 'fapi2', clock: () => Date.now() })
+    agent = new UserAgent()
+    await agent.logIn(app)
+    signing = await newClientKey()
+    key = await newKey()
+    client = await TestClient.register(app, agent, {
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      jwks: jwksOf(signing),
+      defaultScopes: ['notes:read'],
+    })
+  })
+  afterAll(() => app.close())
+
+  const now = { now: () => Date.now() }
+  const at = () => ({ issuer: app.issuer, ...now })
+  const assertion = async (...more: [claims?: object, header?: object]) => ({
+    client_assertion_type: jwtBearer,
+    client_assertion: await assertionOf(at(), client.clientId, signing, ...(more as [])),
+  })
+  const par = async (given: Record<string, string | undefined> = {}) =>
+    postForm(`${app.issuer}/oauth/par`, { ...requestOf(client, given), ...(await assertion()) })
+  const code = async (): Promise<string> => {
+    const { body } = await par()
+    const url = referenceUrl(client, String(body.request_uri))
+    return answerTo(client, await agent.authorize(app, url)).code ?? ''
+  }
+  const ask = async (given: Record<string, string | undefined>, by: DpopKey | undefined = key) =>
+    askToken(
+      client,
+      { ...given, ...(await assertion()) },
+      {
+        isPublic: true,
+        ...(by ? { dpop: await proofBy(by, { app: at() }) } : {}),
+      },
+    )
+  const redeemed = async (value: string, by?: DpopKey) =>
+    ask(
+      {
+        grant_type: 'authorization_code',
+        code: value,
+        redirect_uri: redirectUri,
+        code_verifier: client.pkce.verifier,
+      },
+      by,
+    )
+
+  test('§5.3.2.1 the metadata says what is on, and nothing else', async () => {
+    expect(await metadataOf(app)).toMatchObject({
+      response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: ['private_key_jwt'],
+      token_endpoint_auth_signing_alg_values_supported: ['ES256', 'EdDSA', 'Ed25519', 'PS256'],
+      dpop_signing_alg_values_supported: ['ES256', 'EdDSA', 'Ed25519', 'PS256'],
+      require_pushed_authorization_requests: true,
+      authorization_response_iss_parameter_supported: true,
+    })
+    expect(await metadataOf(app, 'oauth-protected-resource')).toMatchObject({
+      bearer_methods_supported: ['header'],
+      dpop_bound_access_tokens_required: true,
+    })
+  })
+
+  test('§5.3 oauth4webapi completes the flow, driven by discovery', async () => {
+    const insecure = { [oauth.allowInsecureRequests]: true }
+    const issuer = new URL(app.issuer)
+    const as = await oauth.processDiscoveryResponse(
+      issuer,
+      await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
+    )
+    const self: oauth.Client = { client_id: client.clientId }
+    const { privateKey, jwk } = signing
+    const kid = jwk.kid ?? ''
+    const authentication = oauth.PrivateKeyJwt({ key: privateKey as never, kid })
+    const withDpop = { DPoP: oauth.DPoP(self, await oauth.generateKeyPair('ES256')), ...insecure }
+    const verifier = oauth.generateRandomCodeVerifier()
+    const parameters = {
+      response_type: 'code',
+      redirect_uri: redirectUri,
+      scope: 'notes:read',
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    }
+    const { request_uri } = await oauth.processPushedAuthorizationResponse(
+      as,
+      self,
+      await oauth.pushedAuthorizationRequest(as, self, authentication, parameters, withDpop),
+    )
+    const url = new URL(as.authorization_endpoint ?? '')
+    url.searchParams.set('client_id', client.clientId)
+    url.searchParams.set('request_uri', request_uri)
+    const callback = oauth.validateAuthResponse(as, self, await agent.authorize(app, url))
+    const tokens = await oauth.processAuthorizationCodeResponse(
+      as,
+      self,
+      await oauth.authorizationCodeGrantRequest(
+        as,
+        self,
+        authentication,
+        callback,
+        redirectUri,
+        verifier,
+        withDpop,
+      ),
+    )
+    expect(tokens.token_type).toBe('dpop')
+    const rotated = await oauth.processRefreshTokenResponse(
+      as,
+      self,
+      await oauth.refreshTokenGrantRequest(
+        as,
+        self,
+        authentication,
+        tokens.refresh_token ?? '',
+        withDpop,
+      ),
+    )
+    const response = await oauth.protectedResourceRequest(
+      rotated.access_token,
+      'GET',
+      new URL(`${app.issuer}/api/notes`),
+      undefined,
+      undefined,
+      withDpop,
+    )
+    expect(response.status).toBe(200)
+  })
+
+  test('§5.3.2.1 clients authenticate by private_key_jwt alone', async () => {
+    const secret = await TestClient.register(app, agent)
+    const open = await TestClient.register(app, agent, { isConfidential: false })
+    expect((await push(secret)).body.error).toBe('invalid_client')
+    expect((await push(open, {}, { isPublic: true })).body.error).toBe('invalid_client')
+    const machine = { grant_type: 'client_credentials' }
+    for (const [given, headers] of [
+      [machine, basicOf(secret)],
+      [{ ...machine, client_id: secret.clientId, client_secret: secret.clientSecret }, {}],
+      [{ ...machine, client_id: open.clientId }, {}],
+    ] as const) {
+      const { status, body } = await postForm(`${app.issuer}/oauth/token`, given, headers as never)
+      expect([status, body.error]).toEqual([401, 'invalid_client'])
+    }
+  })
+
+  test('§5.3.2.1 only the issuer as a text is the audience of an assertion', async () => {
+    for (const aud of [[app.issuer], `${app.issuer}/oauth/par`, `${app.issuer}/oauth/token`]) {
+      const fields = { ...requestOf(client), ...(await assertion({ aud })) }
+      expect((await postForm(`${app.issuer}/oauth/par`, fields)).body.error).toBe('invalid_client')
+    }
+  })
+
+  test('§5.3.2.2 an authorization request has to be pushed', async () => {
+    const answer = answerTo(client, await client.ask())
+    expect([answer.error, answer.code]).toEqual(['invalid_request', undefined])
+  })
+
+  test.each([
+    ['redirect_uri', { redirect_uri: undefined }],
+    ['code_challenge', { code_challenge: undefined, code_challenge_method: undefined }],
+    ['S256', { code_challenge_method: 'plain' }],
+  ])('§5.3.2.2 a pushed request needs %s', async (_what, given) => {
+    expect((await par(given)).body.error).toBe('invalid_request')
+  })
+
+  test('§5.3.2.2 the response type is code', async () => {
+    expect((await par({ response_type: 'token' })).body.error).toBe('unsupported_response_type')
+  })
+
+  test('§5.3.2.2 a reference lives less than 600 seconds', async () => {
+    expect((await par()).body.expires_in).toBeLessThan(600)
+  })
+
+  test('§5.3.2.1 only tokens that are bound to a key are issued', async () => {
+    const value = await code()
+    const without = await askToken(
+      client,
+      {
+        grant_type: 'authorization_code',
+        code: value,
+        redirect_uri: redirectUri,
+        code_verifier: client.pkce.verifier,
+        ...(await assertion()),
+      },
+      { isPublic: true },
+    )
+    expect(without.body.error).toBe('invalid_dpop_proof')
+    const { status, body } = await redeemed(value)
+    expect([status, body.token_type]).toEqual([200, 'DPoP'])
+    expect((await withKey(key, body.access_token, { app: at() })).status).toBe(200)
+    expect(await ping(app, body.access_token)).toBe(401)
+    const query = await fetch(`${app.issuer}/oauth/ping?access_token=${body.access_token}`)
+    expect(query.status).toBe(401)
+  })
+
+  test('§5.3.2.1 a code that was used is refused', async () => {
+    const value = await code()
+    expect((await redeemed(value)).status).toBe(200)
+    expect(refusal(await redeemed(value))).toBe('400 invalid_grant')
+  })
+
+  test('§5.3.2.1 note 1: a client that lost the new refresh token gets it again', async () => {
+    const { body } = await redeemed(await code())
+    const again = () => ask({ grant_type: 'refresh_token', refresh_token: body.refresh_token })
+    const first = await again()
+    const second = await again()
+    expect([first.status, second.status]).toEqual([200, 200])
+    expect(second.body.refresh_token).toBe(first.body.refresh_token)
+  })
+
+  test.each([
+    ['10 seconds in the future', 10, 200],
+    ['61 seconds in the future', 61, 400],
+  ])('§5.3.2.1 a proof whose iat is %s', async (_what, ahead, expected) => {
+    const iat = Math.floor(Date.now() / 1000) + ahead + (ahead > 60 ? 5 : 0)
+    const dpop = await proofBy(key, { app: at() }, { claims: { iat } })
+    const given = { grant_type: 'client_credentials', ...(await assertion()) }
+    expect((await askToken(client, given, { isPublic: true, dpop })).status).toBe(expected)
+  })
+
+  test('§5.4.1 RS256 is not used, neither by proofs nor by assertions', async () => {
+    const rsa = await newKey('RS256')
+    const machine = { grant_type: 'client_credentials' }
+    expect((await ask(machine, rsa)).body.error).toBe('invalid_dpop_proof')
+    expect((await ask(machine, await newKey('PS256'))).status).toBe(200)
+    const other = await newClientKey('RS256')
+    const legacy = await TestClient.register(app, agent, {
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      jwks: jwksOf(other),
+    })
+    const answer = await askToken(
+      legacy,
+      {
+        ...machine,
+        client_assertion_type: jwtBearer,
+        client_assertion: await assertionOf(at(), legacy.clientId, other),
+      },
+      { isPublic: true, dpop: await proofBy(key, { app: at() }) },
+    )
+    expect(answer.body.error).toBe('invalid_client')
+  })
+})

@@ -1,0 +1,663 @@
+import type { ServerResponse } from 'node:http'
+import { createServer as createHttpServer } from 'node:http'
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type Server,
+  type Socket,
+} from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { BoundedMap } from '../../src/bounded-map.ts'
+import { parseSettings } from '../../src/options.ts'
+import { createOutbound } from '../../src/outbound/fetcher.ts'
+import {
+  OutboundFailed,
+  type OutboundOptions,
+  type OutboundRequest,
+} from '../../src/outbound/outbound.ts'
+import { isPublic } from '../../src/outbound/public-address.ts'
+import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
+
+let site: RemoteSite
+let now = 0
+let paths = 0
+beforeAll(async () => {
+  site = await remoteSite()
+})
+afterAll(() => site.close())
+beforeEach(() => {
+  now = Date.parse('2030-01-01')
+})
+
+/** A path that no other test has asked for. */
+const newPath = (): string => `/document-${++paths}.json`
+
+const outboundWith = (
+  options: OutboundOptions = site.outbound,
+  dangerouslyAllowPrivateAddresses = true,
+) =>
+  createOutbound(options, {
+    settings: parseSettings({ dangerouslyAllowPrivateAddresses }),
+    clock: () => now,
+  })
+
+const json = { accept: ['application/json', 'application/*+json'], largest: 10_000 }
+
+const asked = (
+  url: string,
+  more: Partial<OutboundRequest<unknown>> = {},
+): OutboundRequest<unknown> => ({ url, ...json, read: (document) => document, ...more })
+
+/** The sentence of a refusal, and how many milliseconds it took. */
+const refusal = async (
+  url: string,
+  {
+    outbound = outboundWith(),
+    ...more
+  }: Partial<OutboundRequest<unknown>> & { outbound?: ReturnType<typeof outboundWith> } = {},
+): Promise<{ message: string; took: number; isOutage: boolean }> => {
+  const begun = performance.now()
+  const error = await outbound.json(asked(url, more)).then(
+    (found) => {
+      throw new Error(`It was not refused: ${JSON.stringify(found)}`)
+    },
+    (error: unknown) => error,
+  )
+  if (!(error instanceof OutboundFailed)) throw error
+  const took = performance.now() - begun
+  expect(error.message).not.toMatch(/\d+\.\d+\.\d+\.\d+|["\\]/)
+  return { message: error.message, took, isOutage: error.isOutage }
+}
+
+const requestsTo = (path: string) => site.requests.filter(({ url }) => url === path)
+
+/** Answers a path with a status, headers and a body of its own. */
+const answer = (
+  path: string,
+  status: number,
+  headers: Record<string, string> = { 'content-type': 'application/json' },
+  body: string | Buffer = '{}',
+): void => site.answer(path, (_request, response) => response.writeHead(status, headers).end(body))
+
+describe('what is fetched', () => {
+  test('a JSON document over https, from the address that the host name has', async () => {
+    const path = newPath()
+    site.serve(path, { a: 1 })
+    await expect(outboundWith().json(asked(site.url(path)))).resolves.toEqual({ a: 1 })
+    const [request] = requestsTo(path)
+    expect(request?.headers).toEqual({
+      accept: 'application/json, application/*+json',
+      'accept-encoding': 'identity',
+      'user-agent': 'svc-oauth2server',
+      host: `client.example:${site.port}`,
+      connection: 'close',
+    })
+  })
+
+  test.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/jwk-set+json'])(
+    'the content type %s',
+    async (type) => {
+      const path = newPath()
+      site.serve(path, {}, { 'content-type': type })
+      await expect(outboundWith().json(asked(site.url(path)))).resolves.toEqual({})
+    },
+  )
+
+  test('the environment names no proxy', async () => {
+    const path = newPath()
+    site.serve(path, { a: 1 })
+    process.env.https_proxy = 'http://127.0.0.1:1'
+    try {
+      await expect(outboundWith().json(asked(site.url(path)))).resolves.toEqual({ a: 1 })
+    } finally {
+      delete process.env.https_proxy
+    }
+  })
+})
+
+describe('SSRF: which addresses', () => {
+  test.each([
+    ['http://client.example/x', 'It must start with https://.'],
+    ['http://localhost/x', 'It must start with https://.'],
+    ['ftp://client.example/x', 'It must start with https://.'],
+    ['file:///etc/passwd', 'It must start with https://.'],
+    ['javascript:alert(1)', 'It must start with https://.'],
+    ['//client.example/x', 'It must start with https://.'],
+    ['https:client.example/x', 'It must start with https://.'],
+    ['https:///client.example', 'It must start with https://.'],
+    ['', 'It contains a character that is not allowed in a URL.'],
+    [
+      'https://client.example\\@127.0.0.1/',
+      'It contains a character that is not allowed in a URL.',
+    ],
+    ['https://client.example/\n', 'It contains a character that is not allowed in a URL.'],
+    [' https://client.example/', 'It contains a character that is not allowed in a URL.'],
+    ['https://clíent.example/', 'It contains a character that is not allowed in a URL.'],
+    ['https://user@client.example/x', 'It must not contain a user.'],
+    ['https://user:password@client.example/x', 'It must not contain a user.'],
+    ['https://@client.example/x', 'It must not contain a user.'],
+    ['https://client.example/x#y', 'It must not contain a fragment (#).'],
+    ['https://client.example:22/x', 'Its port must be 443, or 1024 and above.'],
+    ['https://client.example:80/x', 'Its port must be 443, or 1024 and above.'],
+    ['https://client.example:0/x', 'Its port must be 443, or 1024 and above.'],
+    [`https://client.example/${'x'.repeat(1000)}`, 'It is longer than 1000 characters.'],
+    ['https://127.0.0.1/x', 'Its host must be a name, and no address of a machine.'],
+    ['https://2130706433/x', 'Its host must be a name, and no address of a machine.'],
+    ['https://0x7f000001/x', 'Its host must be a name, and no address of a machine.'],
+    ['https://0177.0.0.1/x', 'Its host must be a name, and no address of a machine.'],
+    ['https://127.1/x', 'Its host must be a name, and no address of a machine.'],
+    ['https://[::1]/x', 'Its host must be a name, and no address of a machine.'],
+    ['https://[::ffff:127.0.0.1]/x', 'Its host must be a name, and no address of a machine.'],
+    ['https://[::ffff:7f00:1]/x', 'Its host must be a name, and no address of a machine.'],
+    ['https://93.184.216.34/x', 'Its host must be a name, and no address of a machine.'],
+    ['https://localhost/x', 'Its host must be a full domain name.'],
+    ['https://intranet/x', 'Its host must be a full domain name.'],
+    ['https://localhost./x', 'Its host must be a full domain name.'],
+    ['https://client.example./x', 'Its host must be a full domain name.'],
+  ])('%j is refused before anything is looked up', async (url, sentence) => {
+    const before = site.lookups.length
+    const outbound = outboundWith(site.outbound, false)
+    expect((await refusal(url, { outbound })).message).toBe(sentence)
+    expect(site.lookups.length).toBe(before)
+  })
+
+  test.each([
+    '127.0.0.1',
+    '127.9.9.9',
+    '0.0.0.0',
+    '10.0.0.1',
+    '172.16.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '192.0.2.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::1',
+    '::',
+    '::ffff:127.0.0.1',
+    '::ffff:93.184.216.34',
+    '::127.0.0.1',
+    '::7f00:1',
+    'fe80::1',
+    'fe80::1%eth0',
+    'fc00::1',
+    'fd12:3456::1',
+    'ff02::1',
+    '64:ff9b::7f00:1',
+    '64:ff9b:1::7f00:1',
+    '2002:7f00:1::',
+    '2001:0:7f00:1::',
+    '2001:db8::1',
+    '100::1',
+    'fec0::1',
+    '2130706433',
+    '0x7f.1',
+    'localhost',
+    '',
+  ])('a host name that leads to %j is refused, and nobody is connected to', async (address) => {
+    expect(isPublic(address)).toBe(false)
+    const before = site.requests.length
+    const outbound = outboundWith(
+      {
+        ...site.outbound,
+        resolve: async () => [{ address, family: address.includes(':') ? 6 : 4 }],
+      },
+      false,
+    )
+    const { message } = await refusal(site.url('/x'), { outbound })
+    expect(message).toBe('Its host has no public address.')
+    expect(site.requests.length).toBe(before)
+  })
+
+  test.each(['93.184.216.34', '8.8.8.8', '2606:2800:220:1::1'])('%s is public', (address) => {
+    expect(isPublic(address)).toBe(true)
+  })
+
+  test('one private address among public ones is enough to refuse', async () => {
+    const addresses = [
+      { address: '93.184.216.34', family: 4 },
+      { address: '127.0.0.1', family: 4 },
+    ]
+    const outbound = outboundWith({ ...site.outbound, resolve: async () => addresses }, false)
+    expect((await refusal(site.url('/x'), { outbound })).message).toBe(
+      'Its host has no public address.',
+    )
+  })
+
+  test('a name that nobody has is refused by the same words as one that leads into a private network', async () => {
+    const answers = [
+      () => Promise.reject(Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' })),
+      async () => [],
+      async () => [{ address: '10.0.0.1', family: 4 }],
+    ]
+    const refusals = await Promise.all(
+      answers.map((resolve) =>
+        refusal(site.url('/x'), { outbound: outboundWith({ ...site.outbound, resolve }, false) }),
+      ),
+    )
+    expect(new Set(refusals.map(({ message, isOutage }) => `${message} ${isOutage}`)).size).toBe(1)
+  })
+
+  test('a host name is looked up once, and its first answer is the one that is connected to', async () => {
+    const path = newPath()
+    site.serve(path, { from: 'the first' })
+    let lookups = 0
+    const resolve = async () => {
+      lookups += 1
+      return [{ address: lookups === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }]
+    }
+    const outbound = outboundWith({ ...site.outbound, resolve })
+    await expect(outbound.json(asked(site.url(path)))).resolves.toEqual({ from: 'the first' })
+    expect(lookups).toBe(1)
+  })
+
+  test('with dangerouslyAllowPrivateAddresses http may be used on this machine, and nowhere else', async () => {
+    const http = createHttpServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":1}')
+    })
+    await new Promise<void>((done) => http.listen(0, '127.0.0.1', done))
+    const { port } = http.address() as AddressInfo
+    try {
+      const outbound = outboundWith()
+      await expect(outbound.json(asked(`http://localhost:${port}/`))).resolves.toEqual({ a: 1 })
+      await expect(outbound.json(asked(`http://127.0.0.1:${port}/`))).resolves.toEqual({ a: 1 })
+      const { message } = await refusal(`http://client.example:${port}/`, { outbound })
+      expect(message).toBe('It must start with https://.')
+    } finally {
+      http.close()
+    }
+  })
+})
+
+describe('a hostile server', () => {
+  test.each([301, 302, 303, 307, 308])('a redirect by %i is not followed', async (status) => {
+    const path = newPath()
+    const target = newPath()
+    site.serve(target, { secret: true })
+    answer(path, status, { location: site.url(target) })
+    expect((await refusal(site.url(path))).message).toBe(
+      'It leads elsewhere by a redirect, which is not followed.',
+    )
+    expect(requestsTo(target)).toEqual([])
+  })
+
+  test.each([
+    [201, false],
+    [204, false],
+    [206, false],
+    [304, false],
+    [400, false],
+    [404, false],
+    [410, false],
+    [429, true],
+    [500, true],
+    [503, true],
+  ])('the status %i is refused; whether that is an outage: %s', async (status, isOutage) => {
+    const path = newPath()
+    answer(path, status, { 'content-type': 'application/json' }, status === 200 ? '{}' : '')
+    expect(await refusal(site.url(path))).toMatchObject({ isOutage })
+  })
+
+  test('a document of 10 MB that says how large it is', async () => {
+    const path = newPath()
+    site.serve(path, 'x'.repeat(10_000_000), { 'content-length': '10000000' })
+    const { message, took } = await refusal(site.url(path))
+    expect(message).toBe('It is larger than 10000 bytes.')
+    expect(took).toBeLessThan(2000)
+  })
+
+  test('an endless body is cut off', async () => {
+    const path = newPath()
+    let sent = 0
+    const chunk = ' '.repeat(4_096)
+    const pump = (response: ServerResponse): void => {
+      while (!response.destroyed && response.write(chunk)) sent += chunk.length
+      if (!response.destroyed) response.once('drain', () => pump(response))
+    }
+    site.answer(path, (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      pump(response)
+    })
+    const { message, took } = await refusal(site.url(path))
+    expect(message).toBe('It is larger than 10000 bytes.')
+    expect(took).toBeLessThan(2000)
+    expect(sent).toBeLessThan(10_000_000)
+  })
+
+  test('the largest that is allowed is taken, and one byte more is not', async () => {
+    const path = newPath()
+    site.serve(path, `"${'x'.repeat(98)}"`)
+    await expect(
+      outboundWith().json(asked(site.url(path), { largest: 100 })),
+    ).resolves.toHaveLength(98)
+    expect((await refusal(site.url(path), { largest: 99 })).message).toBe(
+      'It is larger than 99 bytes.',
+    )
+  })
+
+  test.each([
+    ['text/html', '<html></html>'],
+    ['text/plain', '{}'],
+    ['application/jsonx', '{}'],
+    ['application/javascript', '{}'],
+    ['text/application/json', '{}'],
+    ['image/svg+xml', '{}'],
+    ['', '{}'],
+  ])('the content type %j is refused', async (type, body) => {
+    const path = newPath()
+    answer(path, 200, type === '' ? {} : { 'content-type': type }, body)
+    expect((await refusal(site.url(path))).message).toBe(
+      'Its content type must be application/json, or of that kind.',
+    )
+  })
+
+  test('a compressed bomb is not even unpacked', async () => {
+    const path = newPath()
+    const bomb = gzipSync('0'.repeat(5_000_000))
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    answer(path, 200, headers, bomb)
+    expect((await refusal(site.url(path))).message).toBe(
+      'It is compressed, which was not asked for.',
+    )
+  })
+
+  test.each(['', '{', '{"a":1}x', "{'a':1}", '\uFEFF\uFEFF{}'])(
+    'the body %j is refused',
+    async (body) => {
+      const path = newPath()
+      site.serve(path, body)
+      expect((await refusal(site.url(path))).message).toBe('It is no JSON.')
+    },
+  )
+
+  test('bytes that are no UTF-8 are refused', async () => {
+    const path = newPath()
+    answer(path, 200, { 'content-type': 'application/json' }, Buffer.from([0x22, 0xff, 0x22]))
+    expect((await refusal(site.url(path))).message).toBe('It is not in UTF-8.')
+  })
+
+  test('a body that ends too early is refused', async () => {
+    const path = newPath()
+    site.answer(path, (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
+      response.write('{}')
+      setTimeout(() => response.destroy(), 50)
+    })
+    expect(await refusal(site.url(path))).toMatchObject({
+      message: 'Its host could not be reached, or broke off.',
+      isOutage: true,
+    })
+  })
+
+  test('a connection that is reset, before the answer and in the middle of TLS, is refused', async () => {
+    const path = newPath()
+    site.answer(path, (request) => request.socket.destroy())
+    expect((await refusal(site.url(path))).message).toBe(
+      'Its host could not be reached, or broke off.',
+    )
+    const tcp = await listening((socket) => {
+      socket.on('error', () => undefined)
+      socket.resetAndDestroy()
+    })
+    const { port } = tcp.address() as AddressInfo
+    expect((await refusal(`https://client.example:${port}/`)).message).toBe(
+      'Its host could not be reached, or broke off.',
+    )
+    tcp.close()
+    expect((await refusal(`https://client.example:${port}/again`)).message).toBe(
+      'Its host could not be reached, or broke off.',
+    )
+  })
+
+  test('another protocol is refused', async () => {
+    const path = newPath()
+    site.answer(path, (_request, response) => {
+      response.writeHead(101, { connection: 'upgrade', upgrade: 'websocket' }).end()
+    })
+    expect((await refusal(site.url(path))).message).toMatch(/another protocol|broke off/)
+  })
+
+  test('a certificate for another name, and one of an unknown authority, are refused', async () => {
+    const path = newPath()
+    site.serve(path, {})
+    const before = site.requests.length
+    expect((await refusal(site.url(path, 'other.example'))).message).toBe(
+      'Its certificate is not valid.',
+    )
+    const outbound = outboundWith({ resolve: site.outbound.resolve })
+    expect((await refusal(site.url(path), { outbound })).message).toBe(
+      'Its certificate is not valid.',
+    )
+    expect(site.requests.length).toBe(before)
+  })
+
+  test('the variable that switches the check of certificates off does not', async () => {
+    const path = newPath()
+    site.serve(path, {})
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+    try {
+      const outbound = outboundWith({ resolve: site.outbound.resolve })
+      expect((await refusal(site.url(path), { outbound })).message).toBe(
+        'Its certificate is not valid.',
+      )
+    } finally {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+    }
+  })
+})
+
+describe('the time limit holds for all of it', () => {
+  const isInTime = ({ took }: { took: number }): boolean => took > 4_500 && took < 15_000
+  const tooSlow = 'It was not there after 5 seconds.'
+
+  test.concurrent('a body of one byte a second', async () => {
+    const path = newPath()
+    site.answer(path, (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const timer = setInterval(() => response.write(' '), 1000)
+      response.on('close', () => clearInterval(timer))
+    })
+    const found = await refusal(site.url(path))
+    expect(found).toMatchObject({ message: tooSlow, isOutage: true })
+    expect(isInTime(found)).toBe(true)
+  })
+
+  test.concurrent('headers that never come', async () => {
+    const path = newPath()
+    site.answer(path, () => undefined)
+    const found = await refusal(site.url(path))
+    expect(found.message).toBe(tooSlow)
+    expect(isInTime(found)).toBe(true)
+  })
+
+  test.concurrent('a server that accepts and says nothing', async () => {
+    const tcp = await listening((socket) => socket.on('error', () => undefined))
+    const { port } = tcp.address() as AddressInfo
+    const found = await refusal(`https://client.example:${port}/`)
+    tcp.close()
+    expect(found.message).toBe(tooSlow)
+    expect(isInTime(found)).toBe(true)
+  })
+
+  test.concurrent('a resolver that never answers', async () => {
+    const outbound = outboundWith({ ...site.outbound, resolve: () => new Promise(() => undefined) })
+    const found = await refusal(site.url(newPath()), { outbound })
+    expect(found.message).toBe(tooSlow)
+    expect(isInTime(found)).toBe(true)
+  })
+})
+
+describe('what is kept, by the rules of HTTP caches (RFC 9111)', () => {
+  /** How often a document is asked for, when it is wanted again after so many seconds. */
+  const timesAskedFor = async (
+    headers: Record<string, string>,
+    seconds: readonly number[],
+    more: Partial<OutboundRequest<unknown>> = {},
+  ): Promise<number> => {
+    const path = newPath()
+    site.serve(path, { a: 1 }, headers)
+    const outbound = outboundWith()
+    await outbound.json(asked(site.url(path)))
+    for (const after of seconds) {
+      now += after * 1000
+      await expect(outbound.json(asked(site.url(path), more))).resolves.toEqual({ a: 1 })
+    }
+    return requestsTo(path).length
+  }
+
+  test('max-age is how long', async () => {
+    expect(await timesAskedFor({ 'cache-control': 'max-age=600' }, [599])).toBe(1)
+    expect(await timesAskedFor({ 'cache-control': 'max-age=600' }, [601])).toBe(2)
+    expect(await timesAskedFor({ 'cache-control': 'private, max-age=600' }, [599])).toBe(1)
+  })
+
+  test('no-store keeps nothing', async () => {
+    expect(await timesAskedFor({ 'cache-control': 'no-store' }, [0, 0])).toBe(3)
+  })
+
+  test('no-cache asks each time', async () => {
+    expect(await timesAskedFor({ 'cache-control': 'no-cache' }, [0, 0])).toBe(3)
+  })
+
+  test('a minute at least, since one login asks several times', async () => {
+    expect(await timesAskedFor({}, [59])).toBe(1)
+    expect(await timesAskedFor({}, [61])).toBe(2)
+    expect(await timesAskedFor({ 'cache-control': 'max-age=0, must-revalidate' }, [59])).toBe(1)
+  })
+
+  test('a day at most, whatever is said', async () => {
+    const forever = { 'cache-control': 'max-age=31536000, immutable' }
+    expect(await timesAskedFor(forever, [86_300])).toBe(1)
+    expect(await timesAskedFor(forever, [86_500])).toBe(2)
+  })
+
+  test('maxAge asks again for what is older', async () => {
+    const year = { 'cache-control': 'max-age=31536000' }
+    expect(await timesAskedFor(year, [59, 30], { maxAge: 60 })).toBe(2)
+  })
+
+  test('a document that is known is asked for by its ETag, and kept when it is still the same', async () => {
+    const path = newPath()
+    site.answer(path, (request, response) => {
+      const isKnown = request.headers['if-none-match'] === '"v1"'
+      response.writeHead(isKnown ? 304 : 200, {
+        etag: '"v1"',
+        'cache-control': 'max-age=100',
+        ...(isKnown ? {} : { 'content-type': 'application/json' }),
+      })
+      response.end(isKnown ? undefined : '{"a":1}')
+    })
+    const outbound = outboundWith()
+    for (const after of [0, 101_000, 50_000]) {
+      now += after
+      await expect(outbound.json(asked(site.url(path)))).resolves.toEqual({ a: 1 })
+    }
+    expect(requestsTo(path).map(({ headers }) => headers['if-none-match'])).toEqual([
+      undefined,
+      '"v1"',
+    ])
+  })
+
+  test('another document at the same address takes the place of the first', async () => {
+    const path = newPath()
+    const outbound = outboundWith()
+    site.serve(path, { a: 1 }, { etag: '"v1"' })
+    await outbound.json(asked(site.url(path)))
+    site.serve(path, { a: 2 }, { etag: '"v2"' })
+    now += 61_000
+    await expect(outbound.json(asked(site.url(path)))).resolves.toEqual({ a: 2 })
+    await expect(outbound.json(asked(site.url(path)))).resolves.toEqual({ a: 2 })
+    expect(requestsTo(path).length).toBe(2)
+  })
+
+  test('50 callers at once share one request', async () => {
+    const path = newPath()
+    site.answer(path, (_request, response) => {
+      setTimeout(() => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":1}')
+      }, 100)
+    })
+    const outbound = outboundWith()
+    const found = await Promise.all(
+      Array.from({ length: 50 }, () => outbound.json(asked(site.url(path)))),
+    )
+    expect(found).toEqual(Array.from({ length: 50 }, () => ({ a: 1 })))
+    expect(requestsTo(path).length).toBe(1)
+  })
+
+  test('after a failure nobody is asked for 3 seconds, and nothing of it is kept', async () => {
+    const path = newPath()
+    const outbound = outboundWith()
+    answer(path, 500)
+    for (let tries = 0; tries < 10; tries += 1) await refusal(site.url(path), { outbound })
+    expect(requestsTo(path).length).toBe(1)
+    site.serve(path, { a: 1 })
+    now += 3_001
+    await expect(outbound.json(asked(site.url(path)))).resolves.toEqual({ a: 1 })
+  })
+
+  test('what its reader refuses is not kept', async () => {
+    const path = newPath()
+    const outbound = outboundWith()
+    site.serve(path, { wrong: true }, { 'cache-control': 'max-age=600' })
+    const read = (document: unknown) => {
+      if (Object.hasOwn(document as object, 'wrong')) throw new TypeError('It is wrong.')
+      return document
+    }
+    await expect(outbound.json(asked(site.url(path), { read }))).rejects.toThrow('It is wrong.')
+    site.serve(path, { right: true })
+    now += 3_001
+    await expect(outbound.json(asked(site.url(path), { read }))).resolves.toEqual({ right: true })
+  })
+
+  test('a refusal before sending sends nothing; for what is kept nobody asks', async () => {
+    const path = newPath()
+    const outbound = outboundWith()
+    site.serve(path, { a: 1 })
+    const refuse = async (): Promise<void> => {
+      throw new RangeError('too often')
+    }
+    const request = asked(site.url(path), { beforeSending: refuse })
+    await expect(outbound.json(request)).rejects.toThrow('too often')
+    expect(requestsTo(path)).toEqual([])
+    await outbound.json(asked(site.url(path)))
+    await expect(outbound.json(request)).resolves.toEqual({ a: 1 })
+  })
+
+  test('at most five requests to one host are under way', async () => {
+    const outbound = outboundWith()
+    const waiting: ServerResponse[] = []
+    const slow = Array.from({ length: 6 }, newPath)
+    for (const path of slow) site.answer(path, (_request, response) => waiting.push(response))
+    const five = slow.slice(0, 5).map((path) => outbound.json(asked(site.url(path))))
+    const sixth = site.url(slow[5] ?? '')
+    expect((await refusal(sixth, { outbound })).message).toBe(
+      'Too many requests are under way already.',
+    )
+    await expect.poll(() => waiting.length).toBe(5)
+    for (const response of waiting)
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    await Promise.all(five)
+    // That one was not asked, so it is no failure of its own.
+    site.serve(slow[5] ?? '', { a: 1 })
+    await expect(outbound.json(asked(sixth))).resolves.toEqual({ a: 1 })
+  })
+})
+
+test('of the documents that are kept, the one that was used longest ago gives way', () => {
+  const map = new BoundedMap<number>(2)
+  map.set('a', 1)
+  map.set('b', 2)
+  expect(map.get('a')).toBe(1)
+  map.set('c', 3)
+  expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([1, undefined, 3])
+})
+
+const listening = async (connected: (socket: Socket) => void): Promise<Server> => {
+  const server = createTcpServer(connected)
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return server
+}

@@ -1,0 +1,487 @@
+import * as oauth from 'oauth4webapi'
+import { StoreUnavailable } from 'svc-oauth2server'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { basicOf, type FormAnswer, postForm } from '../support/form.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { ping, refusal, TestClient, type TokenAnswer, UserAgent } from '../support/user-agent.ts'
+
+const insecure = { [oauth.allowInsecureRequests]: true }
+
+let failing: string | undefined
+let app: TestServer
+let alone: TestServer
+let agent: UserAgent
+let conf: TestClient
+let conf2: TestClient
+let pub: TestClient
+
+beforeAll(async () => {
+  app = await startServer({
+    aroundStore: ({ name }, run) => {
+      if (name === failing) throw new StoreUnavailable('the disk at /var/lib is gone')
+      return run()
+    },
+  })
+  alone = await startServer({ revokeAccessTokenAlone: true })
+  agent = new UserAgent()
+  conf = await TestClient.register(app, agent)
+  conf2 = await TestClient.register(app, agent)
+  pub = await TestClient.register(app, agent, { isConfidential: false })
+})
+afterEach(() => {
+  failing = undefined
+})
+afterAll(async () => {
+  await app.close()
+  await alone.close()
+})
+
+type Fields = Record<string, string> | string | readonly [string, string][]
+
+const revokeAs = (client: TestClient | undefined, fields: Fields): Promise<FormAnswer> =>
+  postForm(`${client?.app.issuer ?? app.issuer}/oauth/revoke`, fields, client && basicOf(client))
+
+const revoke = (client: TestClient, token: string, more: Record<string, string> = {}) =>
+  client === pub
+    ? revokeAs(undefined, { token, client_id: pub.clientId, ...more })
+    : revokeAs(client, { token, ...more })
+
+const refreshStatus = async (client: TestClient, refreshToken: string): Promise<number> =>
+  (await client.refresh(refreshToken)).status
+
+const asTokenAnswer = (answer: FormAnswer) => answer as unknown as TokenAnswer
+
+describe('§2 the address', () => {
+  test('§2 is in the metadata, with the ways to authenticate there', async () => {
+    const response = await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
+    const metadata = (await response.json()) as Record<string, unknown>
+    expect(metadata.revocation_endpoint).toBe(`${app.issuer}/oauth/revoke`)
+    expect(metadata.revocation_endpoint_auth_methods_supported).toEqual(
+      metadata.token_endpoint_auth_methods_supported,
+    )
+    expect(metadata.revocation_endpoint_auth_signing_alg_values_supported).toEqual(
+      metadata.token_endpoint_auth_signing_alg_values_supported,
+    )
+  })
+
+  test('§2 is not there, and not in the metadata, where it is switched off', async () => {
+    await using off = await startServer({ revocation: false })
+    const response = await fetch(`${off.issuer}/.well-known/oauth-authorization-server`)
+    const metadata = (await response.json()) as Record<string, unknown>
+    expect(Object.keys(metadata).filter((name) => name.startsWith('revocation'))).toEqual([])
+    expect((await postForm(`${off.issuer}/oauth/revoke`, { token: 'x' })).status).toBe(404)
+  })
+
+  test.each(['GET', 'PUT', 'DELETE', 'HEAD'])(
+    '§2.1 takes POST alone: %s is 405',
+    async (method) => {
+      const { access_token: token } = await conf.tokens()
+      const answer = await fetch(`${app.issuer}/oauth/revoke?token=${token}`, {
+        method,
+        headers: basicOf(conf),
+      })
+      await answer.body?.cancel()
+      expect(answer.status).toBe(405)
+      expect(answer.headers.get('allow')).toBe('POST')
+      expect(await ping(app, token)).toBe(200)
+    },
+  )
+
+  test('§2 a script of any origin may call it, without credentials of a browser', async () => {
+    const headers = { origin: 'https://app.example' }
+    const asked = await fetch(`${app.issuer}/oauth/revoke`, {
+      method: 'OPTIONS',
+      headers: { ...headers, 'access-control-request-method': 'POST' },
+    })
+    expect(asked.headers.get('access-control-allow-origin')).toBe('*')
+    expect(asked.headers.get('access-control-allow-credentials')).toBeNull()
+    const { access_token: token } = await pub.tokens()
+    const fields = { token, client_id: pub.clientId }
+    const answer = await postForm(`${app.issuer}/oauth/revoke`, fields, headers)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+  })
+})
+
+describe('§2.1 the request', () => {
+  test('§2.1 a client that fails to authenticate is refused, and the token lives', async () => {
+    const { access_token: token } = await conf.tokens()
+    const wrong = { ...conf, clientId: conf.clientId, clientSecret: 'wrong' }
+    const nobody = { clientId: 'nobody', clientSecret: 'wrong' }
+    const answers = [
+      await revokeAs(undefined, { token }),
+      await postForm(`${app.issuer}/oauth/revoke`, { token }, basicOf(wrong)),
+      await postForm(`${app.issuer}/oauth/revoke`, { token }, basicOf(nobody)),
+      await revokeAs(undefined, { token, client_id: conf.clientId }),
+      await revokeAs(undefined, { token, client_id: conf.clientId, client_secret: 'wrong' }),
+      await postForm(`${app.issuer}/oauth/revoke`, { token }, { authorization: `Bearer ${token}` }),
+    ]
+    for (const answer of answers) expect(refusal(asTokenAnswer(answer))).toBe('401 invalid_client')
+    expect(answers[1]?.headers.get('www-authenticate')).toMatch(/^Basic /)
+    expect(await ping(app, token)).toBe(200)
+  })
+
+  test('§2.1 the client is authenticated before the token is looked at', async () => {
+    expect(refusal(asTokenAnswer(await revokeAs(undefined, {})))).toBe('401 invalid_client')
+  })
+
+  test('§2.1 client_secret_post and a public client by its id are as good as at the token endpoint', async () => {
+    const { access_token: token } = await conf.tokens()
+    const { clientId: client_id, clientSecret: client_secret } = conf
+    expect((await revokeAs(undefined, { token, client_id, client_secret })).status).toBe(200)
+    expect(await ping(app, token)).toBe(401)
+    const own = await pub.tokens()
+    expect((await revoke(pub, own.access_token)).status).toBe(200)
+    expect(await ping(app, own.access_token)).toBe(401)
+  })
+
+  test.each<[string, Fields]>([
+    ['missing', {}],
+    ['empty', { token: '' }],
+    ['doubled', 'token=a&token=a'],
+    ['a doubled hint', 'token=a&token_type_hint=x&token_type_hint=x'],
+  ])('§2.1 a token that is %s is invalid_request', async (_what, fields) => {
+    expect(refusal(asTokenAnswer(await revokeAs(conf, fields)))).toBe('400 invalid_request')
+  })
+
+  test('§2.1 the query is not read', async () => {
+    const { access_token: token } = await conf.tokens()
+    const answer = await postForm(`${app.issuer}/oauth/revoke?token=${token}`, {}, basicOf(conf))
+    expect(refusal(asTokenAnswer(answer))).toBe('400 invalid_request')
+    expect(await ping(app, token)).toBe(200)
+  })
+
+  test('§2.1 another content type is refused', async () => {
+    const answer = await fetch(`${app.issuer}/oauth/revoke`, {
+      method: 'POST',
+      body: JSON.stringify({ token: 'x' }),
+      headers: { ...basicOf(conf), 'content-type': 'application/json' },
+    })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ error: 'invalid_request' })
+  })
+
+  test.each([
+    ['of 60 kB', 'x'.repeat(60_000)],
+    ['with control characters', '\0\n\u007f'],
+    ['with dots', 'a.b.c'],
+    ['beyond ASCII', '\u{1F511}é'],
+    ['with SQL in it', "' or 1=1 --"],
+  ])('§2.2 a token %s is an unknown one', async (_what, token) => {
+    expect((await revokeAs(conf, { token })).status).toBe(200)
+  })
+
+  test('§2.1 a body over 64 KiB is 413', async () => {
+    expect((await revokeAs(conf, { token: 'x'.repeat(70_000) })).status).toBe(413)
+  })
+})
+
+describe('§2.1 what is revoked', () => {
+  test('§2.1 a refresh token, with the access tokens of its authorization, at once', async () => {
+    for (const client of [conf, pub]) {
+      const { access_token, refresh_token } = await client.tokens()
+      const answer = await revoke(client, refresh_token)
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect(await ping(app, access_token)).toBe(401)
+      expect(await refreshStatus(client, refresh_token)).toBe(400)
+    }
+  })
+
+  test('§2.1 an access token, with its refresh token and its whole authorization', async () => {
+    const { access_token, refresh_token } = await conf.tokens()
+    await revoke(conf, access_token)
+    expect(await ping(app, access_token)).toBe(401)
+    expect(await refreshStatus(conf, refresh_token)).toBe(400)
+  })
+
+  test('§2.1 an access token that has expired ends the authorization still', async () => {
+    await using other = await startServer()
+    const client = await TestClient.register(other, new UserAgent())
+    const { access_token, refresh_token } = await client.tokens()
+    other.advance(3_601)
+    await revokeAs(client, { token: access_token })
+    expect(await refreshStatus(client, refresh_token)).toBe(400)
+  })
+
+  test('§2.1 a token of client_credentials, and no other of that client', async () => {
+    const machine = { grant_type: 'client_credentials' }
+    const first = (await conf.token(machine)).body.access_token
+    const second = (await conf.token(machine)).body.access_token
+    await revoke(conf, first)
+    expect(await ping(app, first)).toBe(401)
+    expect(await ping(app, second)).toBe(200)
+  })
+
+  test('§2.1 an implicit token', async () => {
+    const answer = await conf.ask({ response_type: 'token' })
+    const token = new URLSearchParams(answer.hash.slice(1)).get('access_token') ?? ''
+    expect(await ping(app, token)).toBe(200)
+    await revoke(conf, token)
+    expect(await ping(app, token)).toBe(401)
+  })
+
+  test('P-8 no other authorization of the same user and client', async () => {
+    const [one, other] = [await conf.tokens(), await conf.tokens()]
+    await revoke(conf, one.refresh_token)
+    expect(await ping(app, other.access_token)).toBe(200)
+    expect(await refreshStatus(conf, other.refresh_token)).toBe(200)
+  })
+
+  test.each(['access_token', 'refresh_token', 'session', '', 'x'.repeat(5_000)])(
+    '§2.1 the hint is only a hint: %.20s',
+    async (token_type_hint) => {
+      const [one, other] = [await conf.tokens(), await conf.tokens()]
+      expect((await revoke(conf, one.access_token, { token_type_hint })).status).toBe(200)
+      expect((await revoke(conf, other.refresh_token, { token_type_hint })).status).toBe(200)
+      expect(await ping(app, one.access_token)).toBe(401)
+      expect(await ping(app, other.access_token)).toBe(401)
+    },
+  )
+
+  test('§2.1 a refresh that is under way leaves nothing alive', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { refresh_token } = await conf.tokens()
+      const [refreshed] = await Promise.all([
+        conf.refresh(refresh_token),
+        revoke(conf, refresh_token),
+      ])
+      if (refreshed.status !== 200) continue
+      expect(await ping(app, refreshed.body.access_token)).toBe(401)
+      expect(await refreshStatus(conf, refreshed.body.refresh_token)).toBe(400)
+    }
+  })
+
+  test('§2.1 a JWT access token too, and here at once', async () => {
+    await using other = await startServer({ accessTokenFormat: 'jwt' })
+    const client = await TestClient.register(other, new UserAgent())
+    const { access_token, refresh_token } = await client.tokens()
+    expect(access_token.split('.')).toHaveLength(3)
+    expect(await ping(other, access_token)).toBe(200)
+    await revokeAs(client, { token: access_token })
+    expect(await ping(other, access_token)).toBe(401)
+    expect(await refreshStatus(client, refresh_token)).toBe(400)
+  })
+
+  test('§2.1 a token that is bound to a key and a resource, without a proof', async () => {
+    const found = await app.server.clients.find(conf.clientId)
+    if (!found) throw new Error('There is no client.')
+    const { accessToken } = await app.server.tokens.issue({
+      type: 'user',
+      client: found,
+      subject: app.user,
+      scopes: [],
+      refreshable: true,
+      resources: [`${app.issuer}/api`],
+      keyThumbprint: 'x'.repeat(43),
+    })
+    await revoke(conf, accessToken)
+    expect(await app.server.tokens.find({ accessToken })).toBeUndefined()
+  })
+})
+
+describe('§2.2 what has no effect is 200 all the same', () => {
+  const machine = { grant_type: 'client_credentials' }
+
+  test("IR-03 another client's tokens: they live", async () => {
+    const { access_token, refresh_token } = await conf.tokens()
+    const own = (await conf.token(machine)).body.access_token
+    for (const stranger of [conf2, pub]) {
+      for (const token of [access_token, refresh_token, own])
+        expect((await revoke(stranger, token)).status).toBe(200)
+    }
+    expect(await ping(app, access_token)).toBe(200)
+    expect(await ping(app, own)).toBe(200)
+    expect(await refreshStatus(conf, refresh_token)).toBe(200)
+  })
+
+  test('IR-03 unknown, twice, an access token that was rotated away: the same answer as a real one', async () => {
+    const { access_token, refresh_token } = await conf.tokens()
+    const { body } = await conf.refresh(refresh_token)
+    const answers = [
+      await revoke(conf, access_token),
+      await revoke(conf, 'unknown'),
+      await revoke(conf, await conf.code()),
+    ]
+    expect(await ping(app, body.access_token)).toBe(200)
+    answers.push(await revoke(conf, body.access_token), await revoke(conf, body.access_token))
+    expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200))
+    expect(answers.map((answer) => answer.body)).toEqual(Array(5).fill({}))
+  })
+
+  test('IR-03 the same token twice at once', async () => {
+    const { access_token, refresh_token } = await conf.tokens()
+    const answers = await Promise.all([
+      revoke(conf, refresh_token),
+      revoke(conf, access_token),
+      revoke(conf, refresh_token),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(await ping(app, access_token)).toBe(401)
+  })
+
+  test('IR-03 a personal token is revoked by no client', async () => {
+    const token = await app.personalToken()
+    for (const client of [conf, pub]) expect((await revoke(client, token)).status).toBe(200)
+    const [{ client_id }] = (await app.query(
+      'select client_id from oauth2server_client where is_personal = 1',
+    )) as [{ client_id: string }]
+    const itself = await revokeAs(undefined, { token, client_id })
+    expect(refusal(asTokenAnswer(itself))).toBe('401 invalid_client')
+    expect(await ping(app, token)).toBe(200)
+  })
+
+  test("a refresh token that was rotated ends the authorization: its client's, and nobody else's", async () => {
+    const first = await conf.tokens()
+    const { body } = await conf.refresh(first.refresh_token)
+    expect((await revoke(conf2, first.refresh_token)).status).toBe(200)
+    expect((await revoke(pub, first.refresh_token)).status).toBe(200)
+    expect(await ping(app, body.access_token)).toBe(200)
+    expect((await revoke(conf, first.refresh_token)).status).toBe(200)
+    expect(await ping(app, body.access_token)).toBe(401)
+    expect(await refreshStatus(conf, body.refresh_token)).toBe(400)
+    expect(await refreshStatus(conf, first.refresh_token)).toBe(400)
+    expect((await revoke(conf, first.refresh_token)).status).toBe(200)
+  })
+})
+
+describe('§2.1 revokeAccessTokenAlone', () => {
+  test('the access token ends, and the refresh token goes on, however often', async () => {
+    for (const isConfidential of [true, false]) {
+      const client = await TestClient.register(alone, agent, { isConfidential })
+      const by = (token: string) =>
+        isConfidential
+          ? revokeAs(client, { token })
+          : postForm(`${alone.issuer}/oauth/revoke`, { token, client_id: client.clientId })
+      let { access_token, refresh_token } = await client.tokens()
+      for (let round = 0; round < 3; round += 1) {
+        expect(await ping(alone, access_token)).toBe(200)
+        expect((await by(access_token)).status).toBe(200)
+        expect((await by(access_token)).status).toBe(200)
+        expect(await ping(alone, access_token)).toBe(401)
+        const { status, body } = await client.refresh(refresh_token)
+        expect(status).toBe(200)
+        ;({ access_token, refresh_token } = body)
+      }
+      expect(await ping(alone, access_token)).toBe(200)
+    }
+  })
+
+  test('what is refreshed again within the leeway does not bring it back', async () => {
+    const client = await TestClient.register(alone, agent)
+    const { refresh_token } = await client.tokens()
+    const { body } = await client.refresh(refresh_token)
+    await revokeAs(client, { token: body.access_token })
+    const again = await client.refresh(refresh_token)
+    expect([again.status, again.body.expires_in]).toEqual([200, 0])
+    expect(await ping(alone, again.body.access_token)).toBe(401)
+    expect((await client.refresh(again.body.refresh_token)).status).toBe(200)
+  })
+
+  test('a refresh token takes all along still', async () => {
+    const client = await TestClient.register(alone, agent)
+    const { access_token, refresh_token } = await client.tokens()
+    await revokeAs(client, { token: refresh_token })
+    expect(await ping(alone, access_token)).toBe(401)
+    expect((await client.refresh(refresh_token)).status).toBe(400)
+  })
+
+  test('without a refresh token there is nothing else to keep: the authorization ends', async () => {
+    const client = await TestClient.register(alone, agent)
+    const answer = await client.ask({ response_type: 'token' })
+    const token = new URLSearchParams(answer.hash.slice(1)).get('access_token') ?? ''
+    await revokeAs(client, { token })
+    expect(await ping(alone, token)).toBe(401)
+    const [row] = await alone.query(
+      `select revoked_at from oauth2server_authorization where client_id = '${client.clientId}'`,
+    )
+    expect(Number(row?.revoked_at)).toBe(alone.now())
+  })
+
+  test('a refresh that comes between: the new access token is left alone', async () => {
+    const client = await TestClient.register(alone, agent)
+    const { access_token: accessToken, refresh_token } = await client.tokens()
+    const found = await alone.server.tokens.find({ accessToken })
+    if (!found) throw new Error('There is no token.')
+    const { body } = await client.refresh(refresh_token)
+    expect(await alone.server.tokens.revokeAccess(found, accessToken)).toBe(false)
+    expect(await ping(alone, body.access_token)).toBe(200)
+  })
+
+  test('a refresh that is under way: either way, the revoked token is dead and the other lives', async () => {
+    const client = await TestClient.register(alone, agent)
+    for (let round = 0; round < 5; round += 1) {
+      const { access_token, refresh_token } = await client.tokens()
+      const [refreshed] = await Promise.all([
+        client.refresh(refresh_token),
+        revokeAs(client, { token: access_token }),
+      ])
+      expect(refreshed.status).toBe(200)
+      expect(await ping(alone, access_token)).toBe(401)
+      expect(await ping(alone, refreshed.body.access_token)).toBe(200)
+    }
+  })
+})
+
+describe('§2.2.1 an outage', () => {
+  test.each([
+    ['tokens.findByAccess', 'access_token'],
+    ['tokens.findByRefresh', 'refresh_token'],
+    ['authorizations.revoke', 'access_token'],
+    ['authorizations.revoke', 'refresh_token'],
+    ['clients.find', 'access_token'],
+  ] as const)(
+    'IR-04 of %s is 503 with Retry-After, never 200, and it works afterwards',
+    async (operation, which) => {
+      const tokens = await conf.tokens()
+      failing = operation
+      const answer = await revoke(conf, tokens[which])
+      failing = undefined
+      expect(refusal(asTokenAnswer(answer))).toBe('503 temporarily_unavailable')
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+      expect(JSON.stringify(answer.body)).not.toContain('/var/lib')
+      expect(await ping(app, tokens.access_token)).toBe(200)
+      expect((await revoke(conf, tokens[which])).status).toBe(200)
+      expect(await ping(app, tokens.access_token)).toBe(401)
+    },
+  )
+
+  test('IR-04 while a rotated token is looked up, and while one is revoked alone', async () => {
+    const { refresh_token } = await conf.tokens()
+    const { body } = await conf.refresh(refresh_token)
+    failing = 'tokens.findRotated'
+    expect((await revoke(conf, refresh_token)).status).toBe(503)
+    failing = undefined
+    expect(await ping(app, body.access_token)).toBe(200)
+  })
+})
+
+test('§5 no secret of the request is in an answer or the log', async () => {
+  const { access_token, refresh_token } = await conf.tokens()
+  const answers = [
+    await revoke(conf2, access_token),
+    await revoke(conf, access_token),
+    await revokeAs(undefined, { token: refresh_token, client_secret: conf.clientSecret }),
+  ]
+  const said = JSON.stringify([answers.map(({ body }) => body), app.log])
+  for (const secret of [access_token, refresh_token, conf.clientSecret])
+    expect(said).not.toContain(secret)
+})
+
+test('oauth4webapi revokes by discovery alone', async () => {
+  const issuer = new URL(app.issuer)
+  const as = await oauth.processDiscoveryResponse(
+    issuer,
+    await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
+  )
+  const { access_token, refresh_token } = await conf.tokens()
+  const response = await oauth.revocationRequest(
+    as,
+    { client_id: conf.clientId },
+    oauth.ClientSecretBasic(conf.clientSecret),
+    refresh_token,
+    { additionalParameters: { token_type_hint: 'refresh_token' }, ...insecure },
+  )
+  expect(await oauth.processRevocationResponse(response)).toBeUndefined()
+  expect(await ping(app, access_token)).toBe(401)
+})

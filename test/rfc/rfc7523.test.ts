@@ -1,0 +1,827 @@
+import { randomUUID } from 'node:crypto'
+import { base64url, SignJWT } from 'jose'
+import * as oauth from 'oauth4webapi'
+import * as oidc from 'openid-client'
+import type { ClientInput } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { execute } from '../support/database.ts'
+import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
+import { redirectUri, startServer, type TestServer } from '../support/server.ts'
+import {
+  assertionOf,
+  type Claims,
+  type ClientKey,
+  jwksOf,
+  jwtBearer,
+  newClientKey,
+} from '../support/signing-client.ts'
+import { refusal, type TokenAnswer, tokenRequest, UserAgent } from '../support/user-agent.ts'
+
+const outbound = { dangerouslyAllowPrivateAddresses: true }
+
+let app: TestServer
+let site: RemoteSite
+let key: ClientKey
+let clientId: string
+beforeAll(async () => {
+  site = await remoteSite()
+  app = await startServer({ ...outbound, outbound: site.outbound })
+  key = await newClientKey()
+  clientId = await clientWith({ jwks: jwksOf(key) })
+})
+afterAll(async () => {
+  await app.close()
+  await site.close()
+})
+
+/** The id of a client that authenticates by its keys alone. */
+const clientWith = async (input: Partial<ClientInput>): Promise<string> =>
+  (
+    await app.client({
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      defaultScopes: ['notes:read'],
+      ...input,
+    })
+  ).clientId
+
+/** A token request for the client itself, with an assertion. */
+const withAssertion = async (
+  assertion: string | undefined,
+  given: Readonly<Record<string, string | undefined>> = {},
+  issuer = app.issuer,
+): Promise<TokenAnswer> =>
+  (await tokenRequest(issuer, {
+    grant_type: 'client_credentials',
+    client_assertion_type: jwtBearer,
+    client_assertion: assertion,
+    ...given,
+  })) as unknown as TokenAnswer
+
+const outcome = (answer: TokenAnswer): string => (answer.status === 200 ? '200' : refusal(answer))
+
+const signed = (claims: Claims = {}, header: Readonly<Record<string, unknown>> = {}) =>
+  assertionOf(app, clientId, key, claims, header)
+
+const outcomeOf = async (
+  claims: Claims,
+  header: Readonly<Record<string, unknown>> = {},
+): Promise<string> => outcome(await withAssertion(await signed(claims, header)))
+
+const seconds = (ahead: number): number => Math.floor(app.now() / 1000) + ahead
+
+describe('§2.2 the parameters', () => {
+  test('§2.2 a client is authenticated by client_assertion_type and client_assertion', async () => {
+    const { status, body } = await withAssertion(await signed())
+    expect(status).toBe(200)
+    expect(body.scope).toBe('notes:read')
+  })
+
+  test('§2.2 client_assertion_type is the one of JWT, and neither parameter goes without the other', async () => {
+    const saml = 'urn:ietf:params:oauth:client-assertion-type:saml2-bearer'
+    for (const client_assertion_type of [saml, jwtBearer.toUpperCase(), `${jwtBearer}x`, 'jwt']) {
+      const answer = await withAssertion(await signed(), { client_assertion_type })
+      expect(refusal(answer)).toBe('401 invalid_client')
+    }
+    const without = await withAssertion(await signed(), { client_assertion_type: undefined })
+    expect(refusal(without)).toBe('400 invalid_request')
+    expect(refusal(await withAssertion(undefined))).toBe('400 invalid_request')
+    expect(refusal(await withAssertion(undefined, { client_id: clientId }))).toBe(
+      '400 invalid_request',
+    )
+    expect(refusal(await withAssertion(''))).toBe('400 invalid_request')
+  })
+
+  test('§2.2 client_assertion is one JWT: none, several, and what is none are refused', async () => {
+    const one = await signed()
+    const [header = '', payload = '', signature = ''] = one.split('.')
+    const malformed = [
+      'x',
+      'a.b',
+      'a.b.c',
+      'a.b.c.d.e',
+      '..',
+      `${header}.${payload}`,
+      `${header}.${payload}.`,
+      `${one} ${await signed()}`,
+      `${one},${await signed()}`,
+      `${header}..${signature}`,
+      `${header}.${base64url.encode('null')}.${signature}`,
+      `${header}.${base64url.encode('[]')}.${signature}`,
+      `${header}.${base64url.encode('"x"')}.${signature}`,
+      `${base64url.encode('null')}.${payload}.${signature}`,
+      JSON.stringify({ payload, protected: header, signature }),
+      '\u{1F600}.\u{1F600}.\u{1F600}',
+      'x'.repeat(60_000),
+      `${header}.${base64url.encode(`{"iss":"${clientId}","sub":"${clientId}","x":"${'x'.repeat(9_000)}"}`)}.${signature}`,
+    ]
+    for (const assertion of malformed)
+      expect([assertion.slice(0, 50), refusal(await withAssertion(assertion))]).toEqual([
+        assertion.slice(0, 50),
+        '401 invalid_client',
+      ])
+    expect(outcome(await withAssertion(one))).toBe('200')
+  })
+
+  test('§2.2 a parameter that is doubled is refused', async () => {
+    for (const name of ['client_assertion', 'client_assertion_type', 'client_id']) {
+      const body = new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_assertion_type: jwtBearer,
+        client_assertion: await signed(),
+        client_id: clientId,
+      })
+      body.append(name, body.get(name) ?? '')
+      const response = await fetch(`${app.issuer}/oauth/token`, { method: 'POST', body })
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({ error: 'invalid_request' })
+    }
+  })
+
+  test('RFC 7521 §4.2 client_id may come along, and must name the same client', async () => {
+    const other = await app.client()
+    const right = await withAssertion(await signed(), { client_id: clientId })
+    expect(outcome(right)).toBe('200')
+    const wrong = await withAssertion(await signed(), { client_id: other.clientId })
+    expect(refusal(wrong)).toBe('400 invalid_request')
+  })
+
+  test('RFC 6749 §2.3 no other method is used at the same time', async () => {
+    const secret = await app.client({ jwks: jwksOf(key) })
+    const assertion = await assertionOf(app, secret.clientId, key)
+    const post = await withAssertion(assertion, {
+      client_id: secret.clientId,
+      client_secret: secret.clientSecret,
+    })
+    expect(refusal(post)).toBe('400 invalid_request')
+    const basic = (await tokenRequest(
+      app.issuer,
+      {
+        grant_type: 'client_credentials',
+        client_assertion_type: jwtBearer,
+        client_assertion: assertion,
+      },
+      { basic: secret },
+    )) as unknown as TokenAnswer
+    expect(refusal(basic)).toBe('400 invalid_request')
+    // Neither has used the assertion up.
+    expect(outcome(await withAssertion(assertion))).toBe('200')
+  })
+})
+
+describe('§3 the claims', () => {
+  test('§3 (1) iss is there, and is the client', async () => {
+    const other = await clientWith({ jwks: jwksOf(key) })
+    for (const iss of [undefined, null, '', 1, {}, [clientId], 'x', other, `${clientId} `])
+      expect(await outcomeOf({ iss })).toBe('401 invalid_client')
+  })
+
+  test('§3 (2) sub is there, and is the client id', async () => {
+    const other = await clientWith({ jwks: jwksOf(key) })
+    for (const sub of [undefined, null, '', 1, {}, [clientId], 'x', other, clientId.toUpperCase()])
+      expect(await outcomeOf({ sub })).toBe('401 invalid_client')
+    for (const both of ['\u0000', 'a\nb', 'x'.repeat(1_001), '\uD800', "' or 1=1 --", '__proto__'])
+      expect(await outcomeOf({ iss: both, sub: both })).toBe('401 invalid_client')
+  })
+
+  test('§3 (3) aud is the issuer, compared as strings, and nothing else (draft-ietf-oauth-rfc7523bis §4)', async () => {
+    const { issuer } = app
+    const wrong = [
+      undefined,
+      null,
+      '',
+      1,
+      [],
+      'https://other.example',
+      `${issuer}/`,
+      issuer.replace('http', 'HTTP'),
+      issuer.replace('localhost', 'LOCALHOST'),
+      `${issuer}/oauth/token`,
+      [`${issuer}/oauth/token`],
+      [issuer, `${issuer}/oauth/token`],
+      [issuer, issuer],
+      [[issuer]],
+      { [issuer]: true },
+    ]
+    for (const aud of wrong)
+      expect([aud, await outcomeOf({ aud })]).toEqual([aud, '401 invalid_client'])
+    expect(await outcomeOf({ aud: issuer })).toBe('200')
+    expect(await outcomeOf({ aud: [issuer] })).toBe('200')
+  })
+
+  test('§3 (4) exp is there, has not passed, and is not far ahead', async () => {
+    const wrong = [undefined, null, '9999999999', {}, -1, 0, seconds(-61), seconds(661), 9e15]
+    for (const exp of wrong)
+      expect([exp, await outcomeOf({ exp })]).toEqual([exp, '401 invalid_client'])
+    // Clocks may differ by a minute.
+    for (const ahead of [-58, 0, 600, 658])
+      expect([ahead, await outcomeOf({ exp: seconds(ahead) })]).toEqual([ahead, '200'])
+  })
+
+  test('§3 (5) before nbf it is not accepted', async () => {
+    for (const nbf of [seconds(62), '1', {}])
+      expect(await outcomeOf({ nbf })).toBe('401 invalid_client')
+    for (const ahead of [58, 0, -600]) expect(await outcomeOf({ nbf: seconds(ahead) })).toBe('200')
+  })
+
+  test('§3 (6) iat may be missing, and is not in the future', async () => {
+    for (const iat of [seconds(62), '1', {}])
+      expect(await outcomeOf({ iat })).toBe('401 invalid_client')
+    for (const iat of [undefined, seconds(58), seconds(-600)])
+      expect(await outcomeOf({ iat })).toBe('200')
+  })
+
+  test('§3 (7) jti is there, and counts once', async () => {
+    for (const jti of [undefined, null, '', 1, {}, ['x'], 'x'.repeat(256)])
+      expect([jti, await outcomeOf({ jti })]).toEqual([jti, '401 invalid_client'])
+    const assertion = await signed()
+    expect(outcome(await withAssertion(assertion))).toBe('200')
+    const again = await withAssertion(assertion)
+    expect(refusal(again)).toBe('401 invalid_client')
+    expect(again.body.error_description).toBe('The assertion was used before: its jti counts once.')
+    const jti = randomUUID()
+    expect(await outcomeOf({ jti })).toBe('200')
+    expect(await outcomeOf({ jti, exp: seconds(120) })).toBe('401 invalid_client')
+  })
+
+  test('§3 (7) a jti is one of its client: another may choose the same', async () => {
+    const other = await clientWith({ jwks: jwksOf(key) })
+    const jti = randomUUID()
+    expect(await outcomeOf({ jti })).toBe('200')
+    expect(outcome(await withAssertion(await assertionOf(app, other, key, { jti })))).toBe('200')
+  })
+
+  test('§3 (7) it is remembered as long as the assertion could be accepted', async () => {
+    await using place = await startServer()
+    const { clientId: id } = await place.client({
+      jwks: jwksOf(key),
+      defaultScopes: ['notes:read'],
+    })
+    const jti = randomUUID()
+    const exp = Math.floor(place.now() / 1000) + 300
+    const send = async () =>
+      outcome(
+        await withAssertion(await assertionOf(place, id, key, { jti, exp }), {}, place.issuer),
+      )
+    expect(await send()).toBe('200')
+    for (const after of [299, 59]) {
+      place.advance(after)
+      await place.server.sweep()
+      expect(await send()).toBe('401 invalid_client')
+    }
+  })
+
+  test('§3 (7) of 20 requests at once with one assertion, on two nodes, one is accepted', async () => {
+    await using beside = await startServer({ beside: app, issuer: app.issuer })
+    const assertion = await signed()
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        withAssertion(assertion, {}, index % 2 === 0 ? app.issuer : beside.issuer),
+      ),
+    )
+    expect(answers.map(outcome).filter((status) => status === '200').length).toBe(1)
+    expect(answers.map(outcome).filter((status) => status === '401 invalid_client').length).toBe(19)
+  })
+
+  test('§3 (7) an assertion that was refused has not been used', async () => {
+    const jti = randomUUID()
+    expect(await outcomeOf({ jti, aud: 'https://other.example' })).toBe('401 invalid_client')
+    expect(await outcomeOf({ jti })).toBe('200')
+  })
+
+  test('§3 (8) other claims may stand in it', async () => {
+    expect(await outcomeOf({ scope: 'x', __proto__: 1, admin: true, client_id: 'other' })).toBe(
+      '200',
+    )
+  })
+
+  test('§3.2 every refusal of an assertion is invalid_client, and says what is wrong to whoever signed it', async () => {
+    const { body } = await withAssertion(await signed({ aud: `${app.issuer}/oauth/token` }))
+    expect(body.error_description).toBe(`aud must be the issuer and nothing else: ${app.issuer}`)
+    const [header, payload] = (await signed({ aud: 'x' })).split('.')
+    const forged = await withAssertion(`${header}.${payload}.${'A'.repeat(86)}`)
+    expect(refusal(forged)).toBe('401 invalid_client')
+    expect(forged.body.error_description).toBe(
+      'The client is unknown, or could not be authenticated.',
+    )
+  })
+})
+
+describe('§3 (9) the signature', () => {
+  test('§3 (9) one of another key, and one over something else, are refused', async () => {
+    const other = await newClientKey('ES256', { kid: key.jwk.kid ?? '' })
+    const byOther = await assertionOf(app, clientId, other)
+    expect(refusal(await withAssertion(byOther))).toBe('401 invalid_client')
+    const [header, , signature] = (await signed()).split('.')
+    const payload = (await signed()).split('.')[1]
+    const moved = await withAssertion(`${header}.${payload}.${signature}`)
+    expect(refusal(moved)).toBe('401 invalid_client')
+  })
+
+  test.each([
+    { alg: 'none' },
+    { alg: 'None' },
+    { alg: 'nOnE' },
+    { alg: 'HS256' },
+    { alg: 'HS512' },
+    { alg: 'RS1' },
+    { alg: '' },
+    { alg: null },
+    { alg: [] },
+    { alg: { a: 1 } },
+    {},
+  ])('JW-01, JW-02 the algorithm of %j is refused', async ({ alg }) => {
+    const [, payload] = (await signed()).split('.')
+    const header = base64url.encode(JSON.stringify({ alg, kid: key.jwk.kid }))
+    for (const signature of ['', 'A'.repeat(43), 'A'.repeat(86)])
+      expect(refusal(await withAssertion(`${header}.${payload}.${signature}`))).toBe(
+        '401 invalid_client',
+      )
+  })
+
+  test('JW-02 neither the secret of the client nor its public key is taken for an HMAC key', async () => {
+    const { clientId: id, clientSecret } = await app.client({ jwks: jwksOf(key) })
+    const at = seconds(0)
+    const claims = { iss: id, sub: id, aud: app.issuer, exp: at + 60 }
+    for (const secret of [clientSecret, JSON.stringify(key.jwk), jwksOf(key), '']) {
+      const assertion = new SignJWT({ ...claims, jti: randomUUID() })
+        .setProtectedHeader({ alg: 'HS256' })
+        .sign(new TextEncoder().encode(secret.padEnd(32, '\0')))
+      expect(refusal(await withAssertion(await assertion))).toBe('401 invalid_client')
+    }
+  })
+
+  test('JW-03 a key, or an address of keys, in the header of the assertion is not looked at', async () => {
+    const evil = await newClientKey()
+    const before = site.requests.length
+    const headers = [
+      { jwk: evil.jwk },
+      { jku: site.url('/jwks.json') },
+      { x5u: site.url('/x5u') },
+      { kid: '../../dev/null' },
+      { kid: "' or 1=1" },
+      { kid: 'x'.repeat(2_000) },
+    ]
+    for (const header of headers) {
+      const assertion = await assertionOf(app, clientId, evil, {}, { kid: key.jwk.kid, ...header })
+      expect(refusal(await withAssertion(assertion))).toBe('401 invalid_client')
+    }
+    expect(site.requests.length).toBe(before)
+  })
+
+  test('JW-03 an extension that must be understood is refused where it is not', async () => {
+    const [, payload, signature] = (await signed()).split('.')
+    for (const more of [{ crit: ['x'], x: 1 }, { crit: ['b64'], b64: false }, { zip: 'DEF' }]) {
+      const header = base64url.encode(JSON.stringify({ alg: 'ES256', kid: key.jwk.kid, ...more }))
+      expect(refusal(await withAssertion(`${header}.${payload}.${signature}`))).toBe(
+        '401 invalid_client',
+      )
+    }
+  })
+
+  test('JW-06 a JWT of another type is refused: a DPoP proof, an access token', async () => {
+    for (const typ of ['dpop+jwt', 'at+jwt', 'application/at+jwt', 'logout+jwt', ''])
+      expect([typ, await outcomeOf({}, { typ })]).toEqual([typ, '401 invalid_client'])
+    const right = [
+      'JWT',
+      'jwt',
+      'client-authentication+jwt',
+      'application/client-authentication+jwt',
+    ]
+    for (const typ of right) expect([typ, await outcomeOf({}, { typ })]).toEqual([typ, '200'])
+  })
+
+  test.each(['ES256', 'RS256', 'PS256', 'EdDSA', 'Ed25519'])(
+    '§5 the algorithm %s is supported, and listed in the metadata',
+    async (alg) => {
+      const own = await newClientKey(alg)
+      const id = await clientWith({ jwks: jwksOf(own) })
+      expect(outcome(await withAssertion(await assertionOf(app, id, own)))).toBe('200')
+      const metadata = await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
+      const { token_endpoint_auth_methods_supported: methods, ...more } =
+        (await metadata.json()) as Record<string, readonly string[]>
+      expect(methods).toContain('private_key_jwt')
+      expect(more.token_endpoint_auth_signing_alg_values_supported).toContain(alg)
+    },
+  )
+
+  test('an algorithm is one of its key: RS256 with a key that is for PS256 is refused', async () => {
+    const own = await newClientKey('RS256', { alg: 'PS256' })
+    const id = await clientWith({ jwks: jwksOf(own) })
+    expect(refusal(await withAssertion(await assertionOf(app, id, own)))).toBe('401 invalid_client')
+  })
+
+  test('without a kid every key that fits is tried', async () => {
+    const keys = await Promise.all([1, 2, 3].map(() => newClientKey('ES256', { kid: null })))
+    const id = await clientWith({ jwks: jwksOf(...keys) })
+    for (const own of keys)
+      expect(outcome(await withAssertion(await assertionOf(app, id, own)))).toBe('200')
+    const evil = await newClientKey('ES256', { kid: null })
+    expect(refusal(await withAssertion(await assertionOf(app, id, evil)))).toBe(
+      '401 invalid_client',
+    )
+  })
+})
+
+describe('who may use it', () => {
+  test('a client that authenticates by its keys cannot use a secret, and one with a secret no keys', async () => {
+    const keyed = await app.client({
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      jwks: jwksOf(key),
+      defaultScopes: ['notes:read'],
+    })
+    const grant = { grant_type: 'client_credentials' }
+    const basic = await tokenRequest(app.issuer, grant, { basic: keyed })
+    expect(refusal(basic as unknown as TokenAnswer)).toBe('401 invalid_client')
+    const post = await tokenRequest(app.issuer, {
+      ...grant,
+      client_id: keyed.clientId,
+      client_secret: keyed.clientSecret,
+    })
+    expect(refusal(post as unknown as TokenAnswer)).toBe('401 invalid_client')
+    const none = await tokenRequest(app.issuer, { ...grant, client_id: keyed.clientId })
+    expect(refusal(none as unknown as TokenAnswer)).toBe('401 invalid_client')
+
+    for (const tokenEndpointAuthMethod of ['client_secret_basic', 'client_secret_post'] as const) {
+      const { clientId: id } = await app.client({ tokenEndpointAuthMethod, jwks: jwksOf(key) })
+      expect(refusal(await withAssertion(await assertionOf(app, id, key)))).toBe(
+        '401 invalid_client',
+      )
+    }
+    const without = await app.client()
+    expect(refusal(await withAssertion(await assertionOf(app, without.clientId, key)))).toBe(
+      '401 invalid_client',
+    )
+    const open = await app.client({ isConfidential: false, jwks: jwksOf(key) })
+    expect(refusal(await withAssertion(await assertionOf(app, open.clientId, key)))).toBe(
+      '401 invalid_client',
+    )
+  })
+
+  test('an unknown client, a disabled one and one of an inactive owner get the same answer', async () => {
+    const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
+    const inactive = await clientWith({ jwks: jwksOf(key), userId: owner.id })
+    await app.server.users.setActive(owner.id, false)
+    const disabled = await clientWith({ jwks: jwksOf(key) })
+    await app.server.clients.mark(disabled, { isDisabled: true })
+    const answers = await Promise.all(
+      ['nobody', inactive, disabled].map(async (id) =>
+        withAssertion(await assertionOf(app, id, key)),
+      ),
+    )
+    for (const answer of answers) {
+      expect(refusal(answer)).toBe('401 invalid_client')
+      expect(answer.body).toEqual(answers[0]?.body)
+    }
+  })
+
+  test('a method that is switched off is neither accepted nor listed', async () => {
+    await using other = await startServer({ clientAuthentication: ['client_secret_basic'] })
+    const { clientId: id } = await other.client({ jwks: jwksOf(key) })
+    const assertion = await assertionOf(other, id, key)
+    expect(refusal(await withAssertion(assertion, {}, other.issuer))).toBe('401 invalid_client')
+    const metadata = await fetch(`${other.issuer}/.well-known/oauth-authorization-server`)
+    const text = await metadata.text()
+    expect(text).not.toContain('private_key_jwt')
+    expect(text).not.toContain('token_endpoint_auth_signing_alg_values_supported')
+  })
+
+  test('FAPI 2.0 §5.3.2.1, §5.4.1 in the profile fapi2 aud is a string, and RS256 is refused', async () => {
+    await using strict = await startServer({ securityProfile: 'fapi2' })
+    const [rs, ps] = [await newClientKey('RS256'), await newClientKey('PS256')]
+    const { clientId: id } = await strict.client({
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      jwks: jwksOf(rs, ps),
+      defaultScopes: ['notes:read'],
+    })
+    const send = async (own: ClientKey, claims: Claims = {}) =>
+      (await withAssertion(await assertionOf(strict, id, own, claims), {}, strict.issuer)).body
+        .error_description
+    expect(await send(rs)).toBe('The client is unknown, or could not be authenticated.')
+    expect(await send(ps, { aud: [strict.issuer] })).toMatch(/^aud must be the issuer/)
+    expect(await send(ps)).not.toMatch(/^aud|authenticated/)
+    const metadata = await fetch(`${strict.issuer}/.well-known/oauth-authorization-server`)
+    expect(
+      ((await metadata.json()) as Record<string, unknown>)
+        .token_endpoint_auth_signing_alg_values_supported,
+    ).not.toContain('RS256')
+  })
+})
+
+describe('keys at an address of the client', () => {
+  let paths = 0
+  const served = async (...keys: readonly ClientKey[]): Promise<{ path: string; id: string }> => {
+    paths += 1
+    const path = `/jwks-${paths}.json`
+    site.serve(path, jwksOf(...keys), { 'content-type': 'application/jwk-set+json' })
+    return { path, id: await clientWith({ jwksUri: site.url(path) }) }
+  }
+  const timesAsked = (path: string): number =>
+    site.requests.filter(({ url }) => url === path).length
+  const send = async (id: string, own: ClientKey) => withAssertion(await assertionOf(app, id, own))
+
+  test('they are fetched once and kept', async () => {
+    const own = await newClientKey()
+    const { path, id } = await served(own)
+    for (let times = 0; times < 5; times += 1) expect(outcome(await send(id, own))).toBe('200')
+    expect(timesAsked(path)).toBe(1)
+  })
+
+  test('an unknown kid makes the server look once more, and not more often than once a minute', async () => {
+    const [old, young] = [await newClientKey(), await newClientKey()]
+    const { path, id } = await served(old)
+    expect(outcome(await send(id, old))).toBe('200')
+    site.serve(path, jwksOf(old, young), { 'cache-control': 'max-age=3600' })
+    expect(refusal(await send(id, young))).toBe('401 invalid_client')
+    expect(timesAsked(path)).toBe(1)
+    app.advance(61)
+    expect(outcome(await send(id, young))).toBe('200')
+    expect(timesAsked(path)).toBe(2)
+    const evil = await newClientKey()
+    for (let times = 0; times < 5; times += 1)
+      expect(refusal(await send(id, evil))).toBe('401 invalid_client')
+    expect(timesAsked(path)).toBe(2)
+  })
+
+  test('an outage there is no verdict on the client: 503, and the same assertion counts later', async () => {
+    const own = await newClientKey()
+    const { path, id } = await served(own)
+    site.answer(path, (_request, response) => response.writeHead(500).end())
+    const assertion = await assertionOf(app, id, own)
+    const away = await withAssertion(assertion)
+    expect(refusal(away)).toBe('503 temporarily_unavailable')
+    expect(away.headers.get('retry-after')).toBe('5')
+    expect(away.body.error_description).toBe(
+      'The keys of the client could not be used: It was answered with the status 500.',
+    )
+    site.serve(path, jwksOf(own))
+    app.advance(4)
+    expect(outcome(await withAssertion(assertion))).toBe('200')
+  })
+
+  test('what is no set of public keys there is the fault of the client', async () => {
+    const own = await newClientKey()
+    const secret = { kty: 'oct', k: 'AAAA', kid: own.jwk.kid }
+    for (const body of ['{}', '[]', '{"keys":[]}', JSON.stringify({ keys: [own.jwk, secret] })]) {
+      const { path, id } = await served(own)
+      site.serve(path, body)
+      const answer = await send(id, own)
+      expect(refusal(answer)).toBe('401 invalid_client')
+      expect(answer.body.error_description).toMatch(/^The keys of the client could not be used: /)
+    }
+    const { path, id } = await served(own)
+    site.answer(path, (_request, response) => response.writeHead(302, { location: '/' }).end())
+    expect(refusal(await send(id, own))).toBe('401 invalid_client')
+  })
+
+  test('a private address is not asked', async () => {
+    await using safe = await startServer({ outbound: site.outbound })
+    const own = await newClientKey()
+    const path = '/private-jwks.json'
+    site.serve(path, jwksOf(own))
+    const { clientId: id } = await safe.client({ jwksUri: site.url(path) })
+    const answer = await withAssertion(await assertionOf(safe, id, own), {}, safe.issuer)
+    expect(refusal(answer)).toBe('503 temporarily_unavailable')
+    expect(timesAsked(path)).toBe(0)
+  })
+
+  test('nobody is asked for the keys of a client that may not use them', async () => {
+    const own = await newClientKey()
+    const { path, id } = await served(own)
+    await app.server.clients.mark(id, { isDisabled: true })
+    const other = await app.client({
+      jwksUri: site.url(path),
+      tokenEndpointAuthMethod: 'client_secret_basic',
+    })
+    for (const named of [id, other.clientId])
+      expect(refusal(await send(named, own))).toBe('401 invalid_client')
+    expect(timesAsked(path)).toBe(0)
+  })
+
+  test('a key of an unsupported type beside a good one is overlooked (RFC 7517 §5)', async () => {
+    const own = await newClientKey()
+    const { path, id } = await served(own)
+    const strange = { kty: 'XYZ', kid: 'strange' }
+    const forEncryption = (await newClientKey('ES256', { use: 'enc' })).jwk
+    site.serve(path, { keys: [strange, forEncryption, { kty: 'EC', crv: 'P-999' }, own.jwk] })
+    expect(outcome(await send(id, own))).toBe('200')
+  })
+})
+
+describe('keys at the registration', () => {
+  const fieldOf = async (input: Partial<ClientInput>): Promise<string> =>
+    app
+      .client(input)
+      .then(() => 'registered')
+      .catch(({ field, message }) => `${field}: ${message}`)
+
+  test('a client with private_key_jwt has keys or an address of keys, and not both', async () => {
+    const jwks = jwksOf(key)
+    const jwksUri = 'https://client.example/jwks.json'
+    const tokenEndpointAuthMethod = 'private_key_jwt'
+    expect(await fieldOf({ tokenEndpointAuthMethod })).toMatch(/^jwks: /)
+    expect(await fieldOf({ tokenEndpointAuthMethod, jwks, jwksUri })).toMatch(/^jwks: /)
+    expect(await fieldOf({ jwks, jwksUri })).toMatch(/^jwks: /)
+    expect(await fieldOf({ tokenEndpointAuthMethod, jwks, isConfidential: false })).toMatch(
+      /^token_endpoint_auth_method: /,
+    )
+    expect(await fieldOf({ tokenEndpointAuthMethod, jwks })).toBe('registered')
+    expect(await fieldOf({ tokenEndpointAuthMethod, jwksUri })).toBe('registered')
+  })
+
+  test('an update cannot take the keys away, nor give both', async () => {
+    const id = await clientWith({ jwks: jwksOf(key) })
+    const { clients } = app.server
+    await expect(clients.update(id, { jwks: null })).rejects.toMatchObject({ field: 'jwks' })
+    const jwksUri = 'https://client.example/jwks.json'
+    await expect(clients.update(id, { jwksUri })).rejects.toMatchObject({ field: 'jwks' })
+    const moved = await clients.update(id, { jwks: null, jwksUri })
+    expect(moved).toMatchObject({ jwks: null, jwksUri })
+    const named = await clients.update(id, { name: 'Another' })
+    expect(named).toMatchObject({ jwks: null, jwksUri })
+  })
+
+  test.each([
+    ['', 'must be a JSON Web Key Set'],
+    ['{', 'must be a JSON Web Key Set'],
+    ['null', 'must be a JSON Web Key Set'],
+    ['[]', 'must be a JSON Web Key Set'],
+    ['{"keys":{}}', 'must be a JSON Web Key Set'],
+    ['{"keys":[1]}', 'must be a JSON Web Key Set'],
+    ['{"keys":[null]}', 'must be a JSON Web Key Set'],
+    ['{"keys":[]}', 'There is no key'],
+    ['{"keys":[{}]}', 'There is no key'],
+    ['{"keys":[{"kty":"EC","crv":"P-384","x":"AA","y":"AA"}]}', 'There is no key'],
+    ['{"keys":[{"kty":"OKP","crv":"X25519","x":"AA"}]}', 'There is no key'],
+    ['{"keys":[{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}]}', 'A key is malformed.'],
+    ['{"keys":[{"kty":"EC","crv":"P-256"}]}', 'A key is malformed.'],
+    ['{"keys":[{"kty":"RSA","n":"AA"}]}', 'A key is malformed.'],
+    ['{"keys":[{"kty":"oct","k":"AAAA"}]}', 'there is a secret among them'],
+  ])('jwks %s is refused', async (jwks, sentence) => {
+    const found = await fieldOf({ jwks })
+    expect(found).toMatch(/^jwks: /)
+    expect(found).toContain(sentence)
+  })
+
+  test('a private key, a short RSA key, a wrong kid, 21 keys and more than 16 KiB are refused; nothing of them is kept', async () => {
+    const { exportJWK, generateKeyPair } = await import('jose')
+    const pair = await generateKeyPair('ES256', { extractable: true })
+    const secret = await exportJWK(pair.privateKey)
+    const found = await fieldOf({ jwks: JSON.stringify({ keys: [key.jwk, secret] }) })
+    expect(found).toMatch(/there is a secret among them/)
+    expect(found).not.toContain(secret.d)
+    const { generateKeyPairSync } = await import('node:crypto')
+    const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey
+    const jwks = JSON.stringify({ keys: [short.export({ format: 'jwk' })] })
+    expect(await fieldOf({ jwks })).toMatch(/must have 2048 to 8192 bits/)
+    expect(await fieldOf({ jwks: JSON.stringify({ keys: [{ ...key.jwk, kid: 1 }] }) })).toMatch(
+      /kid/,
+    )
+    const large = `{"keys":[],"x":"${'x'.repeat(16_384)}"}`
+    expect(await fieldOf({ jwks: large })).toMatch(/larger than 16384 bytes/)
+    const many = Array.from({ length: 21 }, () => ({ ...key.jwk, kid: randomUUID() }))
+    expect(await fieldOf({ jwks: JSON.stringify({ keys: many }) })).toMatch(/at most 20 keys/)
+  })
+
+  test('only the public members of a key are kept', async () => {
+    const jwks = JSON.stringify({ keys: [{ ...key.jwk, x5c: ['AAAA'], note: 'x' }], more: 1 })
+    const id = await clientWith({ jwks })
+    const { jwks: kept } = (await app.server.clients.find(id)) ?? { jwks: null }
+    expect(JSON.parse(kept ?? '')).toEqual({ keys: [key.jwk] })
+  })
+
+  test.each([
+    'http://client.example/jwks.json',
+    'javascript:alert(1)',
+    'https://user:pw@client.example/jwks',
+    'https://client.example/jwks#x',
+    'https://client.example:25/jwks',
+    'https://127.0.0.1/jwks',
+    'https://localhost/jwks',
+    '',
+  ])('XS-03 the address %j is refused', async (jwksUri) => {
+    await using safe = await startServer()
+    await expect(safe.client({ jwksUri })).rejects.toMatchObject({ field: 'jwks_uri' })
+  })
+
+  test('ST a row whose keys were changed without the secret key authenticates nobody', async () => {
+    const evil = await newClientKey()
+    const id = await clientWith({ jwks: jwksOf(key) })
+    const alter = 'update oauth2server_client set jwks = ? where client_id = ?'
+    expect(execute(app.database, alter, jwksOf(evil), id)).toBe(1)
+    expect(refusal(await withAssertion(await assertionOf(app, id, evil)))).toBe(
+      '401 invalid_client',
+    )
+    expect(refusal(await withAssertion(await assertionOf(app, id, key)))).toBe('401 invalid_client')
+  })
+})
+
+describe('client libraries, driven by discovery alone', () => {
+  let today: TestServer
+  let agent: UserAgent
+  beforeAll(async () => {
+    // The libraries sign with the time of this machine.
+    today = await startServer({ clock: () => Date.now() })
+    agent = new UserAgent()
+    await agent.logIn(today)
+  })
+  afterAll(() => today.close())
+
+  const registered = async (own: ClientKey): Promise<string> =>
+    (
+      await today.client({
+        tokenEndpointAuthMethod: 'private_key_jwt',
+        jwks: jwksOf(own),
+        defaultScopes: ['notes:read'],
+      })
+    ).clientId
+
+  test.each(['ES256', 'RS256', 'PS256', 'Ed25519'])(
+    'oauth4webapi with %s: code, refresh, client_credentials',
+    async (alg) => {
+      const insecure = { [oauth.allowInsecureRequests]: true }
+      const own = await newClientKey(alg)
+      const client: oauth.Client = { client_id: await registered(own) }
+      const issuer = new URL(today.issuer)
+      const as = await oauth.processDiscoveryResponse(
+        issuer,
+        await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
+      )
+      const { kid } = own.jwk
+      const proof = oauth.PrivateKeyJwt({ key: own.privateKey, ...(kid ? { kid } : {}) })
+      const verifier = oauth.generateRandomCodeVerifier()
+      const url = new URL(as.authorization_endpoint ?? '')
+      url.search = new URLSearchParams({
+        response_type: 'code',
+        client_id: client.client_id,
+        redirect_uri: redirectUri,
+        scope: 'notes:read',
+        state: 's',
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      }).toString()
+      const callback = oauth.validateAuthResponse(
+        as,
+        client,
+        await agent.authorize(today, url),
+        's',
+      )
+      const tokens = await oauth.processAuthorizationCodeResponse(
+        as,
+        client,
+        await oauth.authorizationCodeGrantRequest(
+          as,
+          client,
+          proof,
+          callback,
+          redirectUri,
+          verifier,
+          insecure,
+        ),
+      )
+      expect(tokens.scope).toBe('notes:read')
+      const refreshed = await oauth.processRefreshTokenResponse(
+        as,
+        client,
+        await oauth.refreshTokenGrantRequest(
+          as,
+          client,
+          proof,
+          tokens.refresh_token ?? '',
+          insecure,
+        ),
+      )
+      expect(refreshed.access_token).not.toBe(tokens.access_token)
+      const machine = await oauth.processClientCredentialsResponse(
+        as,
+        client,
+        await oauth.clientCredentialsGrantRequest(as, client, proof, {}, insecure),
+      )
+      expect(machine.scope).toBe('notes:read')
+    },
+  )
+
+  test('openid-client: code, refresh, client_credentials', async () => {
+    const own = await newClientKey()
+    const config = await oidc.discovery(
+      new URL(today.issuer),
+      await registered(own),
+      undefined,
+      oidc.PrivateKeyJwt({ key: own.privateKey, kid: own.jwk.kid ?? '' }),
+      { algorithm: 'oauth2', execute: [oidc.allowInsecureRequests] },
+    )
+    const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
+    const url = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: redirectUri,
+      scope: 'notes:read',
+      code_challenge: await oidc.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+    })
+    const tokens = await oidc.authorizationCodeGrant(config, await agent.authorize(today, url), {
+      pkceCodeVerifier,
+    })
+    const refreshed = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '')
+    expect(refreshed.scope).toBe('notes:read')
+    const machine = await oidc.clientCredentialsGrant(config)
+    expect(machine.scope).toBe('notes:read')
+  })
+})

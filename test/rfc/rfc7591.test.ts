@@ -1,0 +1,960 @@
+import { exportJWK, generateKeyPair } from 'jose'
+import { OAuthError, type RegisterClient } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Limits } from '../../src/limits.ts'
+import { rawHttp } from '../support/raw-http.ts'
+import { dangerousRedirectUris } from '../support/redirect-uris.ts'
+import { asTestClient, manage, refusal, register, registered } from '../support/registration.ts'
+import { redirectUri, startServer, type TestServer } from '../support/server.ts'
+import { clientOf, statusOf } from '../support/tokens.ts'
+import { refusal as tokenRefusal, tokenRequest, UserAgent } from '../support/user-agent.ts'
+
+const initialAccessToken = 'an-initial-access-token-of-this-test'
+const day = 86_400
+
+let app: TestServer
+let agent: UserAgent
+beforeAll(async () => {
+  app = await startServer({ dynamicRegistration: 'open' })
+  agent = new UserAgent()
+  await agent.logIn(app)
+})
+afterAll(() => app.close())
+
+const clientCount = async (server: TestServer = app): Promise<number> =>
+  Number((await server.query('select count(*) as n from oauth2server_client'))[0]?.n)
+
+const metadataOf = async ({ issuer }: TestServer) =>
+  (await (await fetch(`${issuer}/.well-known/oauth-authorization-server`)).json()) as Record<
+    string,
+    unknown
+  >
+
+/** The refusal of a registration that writes nothing. */
+const refused = async (metadata: unknown, headers: Record<string, string> = {}) => {
+  const before = await clientCount()
+  const answer = await register(app, metadata, headers)
+  expect(await clientCount()).toBe(before)
+  return refusal(answer)
+}
+
+describe('§3 who may register', () => {
+  test('DR-01 off, by default: there is no such address, and the metadata names none', async () => {
+    await using closed = await startServer()
+    expect((await register(closed)).status).toBe(404)
+    expect((await fetch(`${closed.issuer}/oauth/register/x`)).status).toBe(404)
+    expect(await metadataOf(closed)).not.toHaveProperty('registration_endpoint')
+  })
+
+  test('§3 open: without any authorization, at the address that the metadata names', async () => {
+    const { registration_endpoint: endpoint } = await metadataOf(app)
+    expect(endpoint).toBe(`${app.issuer}/oauth/register`)
+    expect((await register(app)).status).toBe(201)
+  })
+
+  test('DR-01 token: without the initial access token a challenge, with a wrong one 401, with it 201', async () => {
+    await using guarded = await startServer({ dynamicRegistration: 'token', initialAccessToken })
+    const none = await register(guarded)
+    expect(none.status).toBe(401)
+    expect(none.headers.get('www-authenticate')).toBe(`Bearer realm="${guarded.issuer}"`)
+    const basic = await register(guarded, undefined, { authorization: 'Basic eDp5' })
+    expect(basic.status).toBe(401)
+    const user = await guarded.personalToken(['notes:read'])
+    for (const wrong of [
+      'x',
+      initialAccessToken.slice(1),
+      `${initialAccessToken}x`,
+      initialAccessToken.toUpperCase(),
+      user,
+    ]) {
+      const answer = await register(guarded, undefined, { authorization: `Bearer ${wrong}` })
+      expect(refusal(answer)).toBe('401 invalid_token')
+      expect(answer.headers.get('www-authenticate')).toBe(
+        `Bearer realm="${guarded.issuer}", error="invalid_token"`,
+      )
+    }
+    const inQuery = await fetch(
+      `${guarded.issuer}/oauth/register?access_token=${initialAccessToken}`,
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ redirect_uris: [redirectUri] }),
+      },
+    )
+    expect(inQuery.status).toBe(401)
+    expect(await clientCount(guarded)).toBe(1)
+    const authorization = `bearer ${initialAccessToken}`
+    expect((await register(guarded, undefined, { authorization })).status).toBe(201)
+  })
+
+  test('DR-01 token without anybody who knows one is no start', async () => {
+    await expect(startServer({ dynamicRegistration: 'token' })).rejects.toThrow(
+      'dynamicRegistration (OAUTH2SERVER_DYNAMIC_REGISTRATION) token needs initialAccessToken (OAUTH2SERVER_INITIAL_ACCESS_TOKEN), or the option registerClient.',
+    )
+  })
+
+  test('§3 other methods than POST are refused', async () => {
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const answer = await fetch(`${app.issuer}/oauth/register`, { method })
+      expect(answer.status).toBe(405)
+      expect(answer.headers.get('allow')).toBe('POST')
+    }
+    expect((await fetch(`${app.issuer}/oauth/register/`)).status).toBe(404)
+  })
+
+  test('scripts of any origin may register, and read what they are answered', async () => {
+    const origin = 'https://inspector.example'
+    const preflight = await fetch(`${app.issuer}/oauth/register`, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type',
+      },
+    })
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
+    const answers = [
+      await register(app, undefined, { origin }),
+      await register(app, '{', { origin }),
+    ]
+    for (const { headers } of answers) {
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+      expect(headers.has('access-control-allow-credentials')).toBe(false)
+    }
+  })
+})
+
+describe('§3.2.1 the answer', () => {
+  test('§3.2.1 201, JSON, for no cache; client id, secret and every default that was registered', async () => {
+    const { status, headers, body } = await register(app)
+    expect(status).toBe(201)
+    expect(headers.get('content-type')).toMatch(/^application\/json\b/)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('pragma')).toBe('no-cache')
+    expect(body).toEqual({
+      client_id: expect.stringMatching(/^[A-Za-z0-9]{40}$/),
+      client_secret: expect.stringMatching(/^[A-Za-z0-9]{60}$/),
+      client_id_issued_at: Math.floor(app.now() / 1000),
+      client_secret_expires_at: 0,
+      registration_access_token: expect.stringMatching(/^[A-Za-z0-9]{43}$/),
+      registration_client_uri: `${app.issuer}/oauth/register/${body.client_id}`,
+      redirect_uris: [redirectUri],
+      token_endpoint_auth_method: 'client_secret_basic',
+      grant_types: ['authorization_code'],
+      response_types: ['code'],
+      client_name: 'client.example',
+    })
+  })
+
+  test('§3.2.1 all that was registered comes back, as the server keeps it', async () => {
+    const given = {
+      redirect_uris: ['https://client.example/cb', 'http://localhost:3000/cb?a=b'],
+      token_endpoint_auth_method: 'client_secret_post',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      client_name: 'Note Printer',
+      client_uri: 'https://client.example/',
+      logo_uri: 'https://client.example/logo.png',
+      scope: 'notes:read user:email',
+      contacts: ['maker@client.example', 'Somebody'],
+      tos_uri: 'https://client.example/terms',
+      policy_uri: 'https://client.example/privacy',
+      jwks_uri: 'https://client.example/keys',
+      software_id: '4NRB1-0XZABZI9E6-5SM3R',
+      software_version: '1.2',
+    }
+    const { body } = await register(app, given)
+    expect(body).toEqual({
+      ...given,
+      client_id: expect.any(String),
+      client_secret: expect.any(String),
+      client_id_issued_at: expect.any(Number),
+      client_secret_expires_at: 0,
+      registration_access_token: expect.any(String),
+      registration_client_uri: expect.any(String),
+    })
+    const client = await clientOf(app, body.client_id)
+    expect(client).toMatchObject({
+      origin: 'registration',
+      name: 'Note Printer',
+      userId: null,
+      isConfidential: true,
+      isInternal: false,
+      isVerified: false,
+      allowedScopes: ['notes:read', 'user:email'],
+      grantTypes: ['authorization_code', 'refresh_token'],
+      responseTypes: ['code'],
+      tokenEndpointAuthMethod: 'client_secret_post',
+    })
+  })
+
+  test('§3.2.1 a public client gets no secret, and nothing that speaks of one', async () => {
+    const body = await registered(app, { token_endpoint_auth_method: 'none' })
+    expect(body).not.toHaveProperty('client_secret')
+    expect(body).not.toHaveProperty('client_secret_expires_at')
+    expect(body.token_endpoint_auth_method).toBe('none')
+  })
+
+  test('§3.2.1 every registration has its own id, secret and token', async () => {
+    const many = await Promise.all(Array.from({ length: 20 }, () => registered(app)))
+    for (const member of ['client_id', 'client_secret', 'registration_access_token'])
+      expect(new Set(many.map((one) => one[member])).size).toBe(20)
+  })
+
+  test('I5 neither the secret nor the registration access token is in the database or in the log', async () => {
+    const body = await registered(app)
+    const rows = JSON.stringify(await app.query('select * from oauth2server_client'))
+    for (const text of [rows, JSON.stringify(app.log)]) {
+      expect(text).not.toContain(body.client_secret)
+      expect(text).not.toContain(body.registration_access_token)
+    }
+    expect(rows).toContain(body.client_id)
+  })
+
+  test('§2 what is null or empty is absent', async () => {
+    const body = await registered(app, {
+      client_name: '',
+      client_uri: null,
+      scope: '',
+      grant_types: null,
+      jwks: null,
+      software_statement: null,
+    })
+    expect(body).toMatchObject({
+      client_name: 'client.example',
+      grant_types: ['authorization_code'],
+    })
+    for (const member of ['client_uri', 'scope', 'jwks']) expect(body).not.toHaveProperty(member)
+  })
+})
+
+describe('§2 client metadata', () => {
+  test.each<[string, unknown]>([
+    ['token_endpoint_auth_method', 1],
+    ['token_endpoint_auth_method', ['none']],
+    ['token_endpoint_auth_method', 'client_secret_jwt'],
+    ['token_endpoint_auth_method', 'NONE'],
+    ['grant_types', 'authorization_code'],
+    ['grant_types', [1]],
+    ['grant_types', {}],
+    ['grant_types', []],
+    ['grant_types', ['urn:ietf:params:oauth:grant-type:jwt-bearer']],
+    ['response_types', 'code'],
+    ['response_types', [null]],
+    ['response_types', ['id_token']],
+    ['client_name', {}],
+    ['client_name', 7],
+    ['client_name', ['a']],
+    ['client_name', 'a\u0000b'],
+    ['client_name', '\u200B'],
+    ['client_name', 'evil\u202Egnp.exe'],
+    ['client_name', '\uD800'],
+    ['client_uri', 'javascript:alert(1)'],
+    ['client_uri', 'data:text/html,x'],
+    ['client_uri', ' java\tscript:alert(1)'],
+    ['client_uri', 'http://client.example/'],
+    ['client_uri', 'http://169.254.169.254/'],
+    ['client_uri', 'https://client.example/"onmouseover='],
+    ['client_uri', 'https://user:pw@client.example/'],
+    ['client_uri', '//client.example/'],
+    ['client_uri', `https://client.example/${'x'.repeat(2000)}`],
+    ['client_uri', {}],
+    ['logo_uri', 'javascript:alert(1)'],
+    ['logo_uri', 'data:image/svg+xml,<svg/>'],
+    ['logo_uri', 'http://client.example/logo.png'],
+    ['tos_uri', 'javascript:alert(1)'],
+    ['tos_uri', 1],
+    ['policy_uri', 'vbscript:x'],
+    ['policy_uri', 'https://'],
+    ['scope', ['notes:read']],
+    ['scope', 'notes:read nope'],
+    ['scope', 'test:scope'],
+    ['scope', 'notes:read\nnotes:write'],
+    ['scope', 'x'.repeat(20_000)],
+    ['contacts', 'maker@client.example'],
+    ['contacts', [1]],
+    ['contacts', Array.from({ length: 11 }, () => 'x')],
+    ['contacts', ['x'.repeat(256)]],
+    ['contacts', ['a\nb']],
+    ['jwks_uri', 'http://client.example/keys'],
+    ['jwks_uri', 'https://127.0.0.1/keys'],
+    ['jwks_uri', 'file:///etc/passwd'],
+    ['jwks_uri', {}],
+    ['jwks', 'x'],
+    ['jwks', []],
+    ['jwks', {}],
+    ['jwks', { keys: [] }],
+    ['jwks', { keys: [null] }],
+    ['jwks', { keys: [{ kty: 'oct', k: 'AAAA' }] }],
+    ['software_id', {}],
+    ['software_id', 'x'.repeat(256)],
+    ['software_version', 2],
+    ['software_version', 'a\u0007'],
+  ])('DR-03 %s that is %j is refused, and nothing is written', async (member, value) => {
+    expect(await refused({ redirect_uris: [redirectUri], [member]: value })).toBe(
+      '400 invalid_client_metadata',
+    )
+  })
+
+  test.each<[string, unknown]>([
+    ['missing', undefined],
+    ['null', null],
+    ['a string', redirectUri],
+    ['an empty array', []],
+    ['[null]', [null]],
+    ['[1]', [1]],
+    ['an object', {}],
+    ['an array in an array', [[redirectUri]]],
+    ['an empty string in it', ['']],
+    ['one with a blank before it', [` ${redirectUri}`]],
+    ['one with a line feed behind it', [`${redirectUri}\n`]],
+    ['two in one', [`${redirectUri}\n${redirectUri}`]],
+    ['a bad one behind a good one', [redirectUri, 'javascript:alert(1)']],
+    ['51 of them', Array.from({ length: 51 }, (_, index) => `${redirectUri}/${index}`)],
+    ['1,500 of them', Array.from({ length: 1500 }, (_, index) => `${redirectUri}/${index}`)],
+  ])('§5 redirect_uris: %s is invalid_redirect_uri', async (_what, redirect_uris) => {
+    expect(await refused({ redirect_uris })).toBe('400 invalid_redirect_uri')
+  })
+
+  test.each(dangerousRedirectUris)('AZ-09 redirect URI %j is invalid_redirect_uri', async (uri) => {
+    for (const token_endpoint_auth_method of ['client_secret_basic', 'none']) {
+      const metadata = { redirect_uris: [uri], token_endpoint_auth_method }
+      expect(await refused(metadata)).toBe('400 invalid_redirect_uri')
+    }
+  })
+
+  test('AZ-09 a private-use scheme with a dot is for public clients, where the settings allow it', async () => {
+    await using native = await startServer({
+      dynamicRegistration: 'open',
+      allowPrivateUseRedirectUris: true,
+    })
+    const outcome = async (uri: string, token_endpoint_auth_method: string) =>
+      (await register(native, { redirect_uris: [uri], token_endpoint_auth_method })).status
+    expect(await outcome('com.example.app:/cb', 'none')).toBe(201)
+    expect(await outcome('com.example.app:/cb', 'client_secret_basic')).toBe(400)
+    expect(await outcome('myapp:/cb', 'none')).toBe(400)
+  })
+
+  test('§2 the same redirect URI twice is one', async () => {
+    const body = await registered(app, { redirect_uris: [redirectUri, redirectUri] })
+    expect(body.redirect_uris).toEqual([redirectUri])
+  })
+
+  test('DR-02 privileges are no metadata: they are ignored, and what counts is the server’s', async () => {
+    const body = await registered(app, {
+      client_id: 'chosen',
+      client_secret: 'chosen-secret-of-more-than-22-characters',
+      client_id_issued_at: 1,
+      client_secret_expires_at: 1,
+      registration_access_token: 'chosen',
+      registration_client_uri: 'https://evil.example/',
+      user_id: app.user.id,
+      userId: app.user.id,
+      is_internal: true,
+      isInternal: true,
+      is_confidential: false,
+      isConfidential: false,
+      is_verified: true,
+      isVerified: true,
+      is_personal: true,
+      skip_consent: true,
+      trusted: true,
+      default_scopes: ['notes:write'],
+      allowed_scopes: ['test:scope'],
+      allowedScopes: ['test:scope'],
+      origin: 'owner',
+      constructor: { prototype: { polluted: true } },
+      example_extension_parameter: 'example_value',
+    })
+    expect(JSON.stringify(body)).not.toMatch(/chosen|evil|trusted|polluted|example_value/)
+    expect(body.client_secret_expires_at).toBe(0)
+    expect(await clientOf(app, body.client_id)).toMatchObject({
+      userId: null,
+      isInternal: false,
+      isConfidential: true,
+      isVerified: false,
+      isPersonal: false,
+      defaultScopes: [],
+      allowedScopes: null,
+      origin: 'registration',
+      metadata: '{}',
+    })
+  })
+
+  test('DR-02 no prototype is touched', async () => {
+    const text = `{"redirect_uris":["${redirectUri}"],"__proto__":{"client_name":"Polluted","polluted":1},"constructor":{"prototype":{"polluted":1}}}`
+    const { status, body } = await register(app, text)
+    expect(status).toBe(201)
+    expect(body.client_name).toBe('client.example')
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+    const asProto = { redirect_uris: [redirectUri], grant_types: ['__proto__'] }
+    expect(await refused(asProto)).toBe('400 invalid_client_metadata')
+    const asConstructor = { redirect_uris: [redirectUri], response_types: ['constructor'] }
+    expect(await refused(asConstructor)).toBe('400 invalid_client_metadata')
+  })
+
+  test('§2 the name is shown, so it is cut where it is too long; the answer says to what', async () => {
+    const body = await registered(app, {
+      client_name: 'Claude Code (plugin:compound-engineering:context7)',
+    })
+    expect(body.client_name).toBe('Claude Code (plugin:compound-engineerin…')
+    expect([...String(body.client_name)]).toHaveLength(40)
+    const huge = await registered(app, { client_name: '\u{1F600}'.repeat(10_000) })
+    expect([...String(huge.client_name)]).toHaveLength(40)
+  })
+
+  test('§2 a client without a name is called as the host that it leads to', async () => {
+    const loopback = { redirect_uris: ['http://localhost/cb'], client_name: '  ' }
+    expect((await registered(app, loopback)).client_name).toBe('Unnamed')
+    const other = { redirect_uris: ['https://Other.example:8443/cb'] }
+    expect((await registered(app, other)).client_name).toBe('other.example:8443')
+  })
+
+  test('§2.2 names in other languages are no members that are known', async () => {
+    const body = await registered(app, { client_name: 'Print', 'client_name#de': 'Drucken' })
+    expect(body.client_name).toBe('Print')
+    expect(body).not.toHaveProperty(['client_name#de'])
+  })
+
+  test('§2.3 a software statement is refused, not overlooked', async () => {
+    for (const software_statement of ['eyJhbGciOiJub25lIn0.e30.', {}, 'x'])
+      expect(await refused({ redirect_uris: [redirectUri], software_statement })).toBe(
+        '400 unapproved_software_statement',
+      )
+  })
+
+  test('§2 keys: one of jwks and jwks_uri, public ones alone, and needed for private_key_jwt', async () => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
+    const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: '1' }] }
+    const jwks_uri = 'https://client.example/keys'
+    const base = { redirect_uris: [redirectUri], token_endpoint_auth_method: 'private_key_jwt' }
+    expect(await refused(base)).toBe('400 invalid_client_metadata')
+    expect(await refused({ ...base, jwks, jwks_uri })).toBe('400 invalid_client_metadata')
+    const secret = { keys: [await exportJWK(privateKey)] }
+    expect(await refused({ ...base, jwks: secret })).toBe('400 invalid_client_metadata')
+    const body = await registered(app, { ...base, jwks })
+    expect(body.jwks).toEqual(jwks)
+    for (const member of ['client_secret', 'client_secret_expires_at', 'jwks_uri'])
+      expect(body).not.toHaveProperty(member)
+    expect((await registered(app, { ...base, jwks_uri })).jwks_uri).toBe(jwks_uri)
+  })
+})
+
+describe('§2.1 grant types and response types', () => {
+  const outcome = async (given: Record<string, unknown>) => {
+    const { status, body } = await register(app, { redirect_uris: [redirectUri], ...given })
+    return status === 201 ? [body.grant_types, body.response_types] : body.error
+  }
+
+  test('§2.1 they go together, and one that is not said is what belongs to the other', async () => {
+    expect(await outcome({ grant_types: ['authorization_code'] })).toEqual([
+      ['authorization_code'],
+      ['code'],
+    ])
+    expect(await outcome({ response_types: ['token'] })).toEqual([['implicit'], ['token']])
+    expect(
+      await outcome({
+        grant_types: ['authorization_code', 'implicit', 'refresh_token', 'refresh_token'],
+        response_types: ['token', 'code'],
+      }),
+    ).toEqual([
+      ['authorization_code', 'refresh_token', 'implicit'],
+      ['code', 'token'],
+    ])
+  })
+
+  test.each<[readonly string[], readonly string[]]>([
+    [['authorization_code'], ['token']],
+    [['authorization_code'], []],
+    [['authorization_code'], ['code', 'token']],
+    [['implicit'], ['code']],
+    [['authorization_code', 'implicit'], ['code']],
+    [['refresh_token'], ['code']],
+    [['authorization_code'], ['code', 'id_token']],
+  ])('§2.1 %j with %j is inconsistent, and refused', async (grant_types, response_types) => {
+    expect(await outcome({ grant_types, response_types })).toBe('invalid_client_metadata')
+  })
+
+  test('§3.2.1 grant types that are not offered are left out, and the answer says so', async () => {
+    const grant_types = [
+      'authorization_code',
+      'refresh_token',
+      'urn:ietf:params:oauth:grant-type:device_code',
+      'urn:openid:params:grant-type:ciba',
+    ]
+    expect(await outcome({ grant_types })).toEqual([
+      ['authorization_code', 'refresh_token'],
+      ['code'],
+    ])
+  })
+
+  test.each(['password', 'client_credentials'])('DR-02 nobody gives itself %s', async (type) => {
+    for (const token_endpoint_auth_method of ['client_secret_basic', 'none']) {
+      for (const grant_types of [[type], ['authorization_code', type]])
+        expect(await outcome({ grant_types, token_endpoint_auth_method })).toBe(
+          'invalid_client_metadata',
+        )
+    }
+  })
+
+  test('DR-02 what is off cannot be registered, and password needs a voucher where it is on', async () => {
+    await using strict = await startServer({
+      dynamicRegistration: 'open',
+      allowedGrantTypes: ['authorization_code', 'password'],
+      allowedResponseTypes: ['code'],
+    })
+    const error = async (given: Record<string, unknown>) =>
+      (await register(strict, { redirect_uris: [redirectUri], ...given })).body.error
+    expect(await error({ response_types: ['token'] })).toBe('invalid_client_metadata')
+    expect(await error({ grant_types: ['implicit'] })).toBe('invalid_client_metadata')
+    expect(await error({ grant_types: ['password'] })).toBe('invalid_client_metadata')
+    expect(await error({ grant_types: ['refresh_token'] })).toBe('invalid_client_metadata')
+    const both = await registered(strict, { grant_types: ['authorization_code', 'refresh_token'] })
+    expect(both.grant_types).toEqual(['authorization_code'])
+  })
+
+  test('§2 a method that is off cannot be registered, be it the default', async () => {
+    await using strict = await startServer({
+      dynamicRegistration: 'open',
+      clientAuthentication: ['none'],
+    })
+    expect(refusal(await register(strict))).toBe('400 invalid_client_metadata')
+    expect(
+      (await registered(strict, { token_endpoint_auth_method: 'none' })).client_id,
+    ).toBeTruthy()
+  })
+})
+
+describe('§3.1 the request', () => {
+  test.each<[string, string]>([
+    ['nothing', ''],
+    ['null', 'null'],
+    ['an array', '[]'],
+    ['a string', '"x"'],
+    ['a number', '1'],
+    ['no JSON', '{"redirect_uris":'],
+    [
+      'a name twice',
+      `{"redirect_uris":["${redirectUri}"],"scope":"notes:read","scope":"notes:write"}`,
+    ],
+    [
+      'a name twice, written in two ways',
+      `{"redirect_uris":["${redirectUri}"],"redirect_uri\\u0073":["https://evil.example/"]}`,
+    ],
+    ['a name twice, deeper', `{"redirect_uris":["${redirectUri}"],"jwks":{"keys":[],"keys":[]}}`],
+    ['10,000 levels', `{"x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`],
+    ['30,000 levels without an end', '['.repeat(30_000)],
+    ['a lone surrogate', `{"redirect_uris":["${redirectUri}"],"client_name":"\\ud800"}`],
+    [
+      'bytes that are no UTF-8, replaced',
+      `{"redirect_uris":["${redirectUri}"],"client_name":"\uFFFD"}`,
+    ],
+  ])('DR-03 %s is invalid_client_metadata', async (_what, text) => {
+    expect(await refused(text)).toBe('400 invalid_client_metadata')
+  })
+
+  test('DR-03 bytes that are no UTF-8 are refused', async () => {
+    const before = await clientCount()
+    for (const bytes of ['\xff', '\xc3\x28', '\xed\xa0\x80']) {
+      const body = `{"redirect_uris":["${redirectUri}"],"client_name":"${bytes}"}`
+      const answer = await rawHttp(app, {
+        method: 'POST',
+        target: '/oauth/register',
+        headers: ['Content-Type: application/json'],
+        body,
+      })
+      expect(answer.status).toBe(400)
+      expect(JSON.parse(answer.text).error).toBe('invalid_client_metadata')
+    }
+    expect(await clientCount()).toBe(before)
+  })
+
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'application/json; charset=iso-8859-1',
+    'application/jwt',
+    '',
+  ])('DR-03 content type %j is refused', async (type) => {
+    expect(await refused({ redirect_uris: [redirectUri] }, { 'content-type': type })).toBe(
+      '400 invalid_request',
+    )
+  })
+
+  test('§3.1 JSON in UTF-8 may say so', async () => {
+    const type = { 'content-type': 'application/json; charset=UTF-8' }
+    const { status, body } = await register(
+      app,
+      { redirect_uris: [redirectUri], client_name: 'Größe 日本' },
+      type,
+    )
+    expect(status).toBe(201)
+    expect(body.client_name).toBe('Größe 日本')
+  })
+
+  test('DR-03 more than 64 KiB are 413', async () => {
+    const metadata = { redirect_uris: [redirectUri], x: 'x'.repeat(65_536) }
+    expect(await refused(metadata)).toBe('413 invalid_request')
+  })
+})
+
+describe('a client that registered itself', () => {
+  test('DR-02 one that was given a secret has to present it, by its method', async () => {
+    for (const method of ['client_secret_basic', 'client_secret_post']) {
+      const body = await registered(app, { token_endpoint_auth_method: method })
+      const client = asTestClient(app, agent, body)
+      const code = await client.code()
+      const request = {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirectUri,
+        code_verifier: client.pkce.verifier,
+      }
+      const other = method === 'client_secret_basic' ? 'post' : 'basic'
+      for (const proof of ['none', other] as const)
+        expect(tokenRefusal(await client.token(request, proof))).toBe('401 invalid_client')
+      expect((await client.token(request)).status).toBe(200)
+    }
+  })
+
+  test('§2 one that does not say how it authenticates may use its secret either way, but not leave it out', async () => {
+    const client = asTestClient(app, agent, await registered(app))
+    for (const proof of ['basic', 'post'] as const) {
+      const code = await client.code()
+      const request = {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirectUri,
+        code_verifier: client.pkce.verifier,
+      }
+      expect(tokenRefusal(await client.token(request, 'none'))).toBe('401 invalid_client')
+      expect((await client.token(request, proof)).status).toBe(200)
+    }
+  })
+
+  test('a public one needs PKCE, gets a code and tokens, and refreshes where it registered that', async () => {
+    const body = await registered(app, {
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+      redirect_uris: ['http://127.0.0.1/cb'],
+    })
+    const client = asTestClient(app, agent, body)
+    const withoutPkce = { code_challenge: undefined, code_challenge_method: undefined }
+    expect((await client.ask(withoutPkce)).searchParams.get('error')).toBe('invalid_request')
+    // RFC 8252 §7.3: any port of the loopback address.
+    const native = asTestClient(app, agent, { ...body, redirect_uris: ['http://127.0.0.1:9/cb'] })
+    const { access_token, refresh_token } = await native.tokens()
+    expect(await statusOf(app, access_token)).toBe(200)
+    expect((await native.refresh(refresh_token)).status).toBe(200)
+  })
+
+  test('§2 without refresh_token among its grant types it gets no refresh token', async () => {
+    const tokens = await asTestClient(app, agent, await registered(app)).tokens()
+    expect(tokens).not.toHaveProperty('refresh_token')
+  })
+
+  test('§2 its scope is the most that it may ask for', async () => {
+    const client = asTestClient(app, agent, await registered(app, { scope: 'notes:read' }))
+    expect((await client.tokens({ scope: 'notes:read' })).scope).toBe('notes:read')
+    const beyond = await client.ask({ scope: 'notes:read notes:write' })
+    expect(beyond.searchParams.get('error')).toBe('invalid_scope')
+    expect((await client.tokens({ scope: undefined })).scope).toBe('')
+  })
+
+  test('P-20 its user is asked each time, until an administrator has verified it', async () => {
+    const body = await registered(app)
+    const client = asTestClient(app, agent, body)
+    await client.tokens()
+    expect((await agent.fetch(client.url())).status).toBe(200)
+    await app.server.clients.mark(body.client_id, { isVerified: true })
+    expect((await agent.fetch(client.url())).status).toBe(303)
+  })
+
+  test('XS-07 prompt=none is refused for it', async () => {
+    const client = asTestClient(app, agent, await registered(app))
+    await client.tokens()
+    const answer = await agent.fetch(client.url({ prompt: 'none' }))
+    expect(new URL(answer.headers.get('location') ?? '').searchParams.get('error')).toBe(
+      'consent_required',
+    )
+  })
+
+  test('it is in nobody’s own list, but in that of administrators', async () => {
+    const { client_id } = await registered(app)
+    const own = await app.server.clients.ofOwner(app.user.id, { after: null, limit: 1000 })
+    expect(own.items.map(({ client }) => client.clientId)).not.toContain(client_id)
+    const all = await app.server.clients.search(client_id, { after: null, limit: 10 })
+    expect(all.items.map(({ client }) => client.origin)).toEqual(['registration'])
+  })
+})
+
+describe('client_credentials', () => {
+  const machine = { grant_types: ['client_credentials'], redirect_uris: undefined }
+  const token = async (
+    server: TestServer,
+    body: Awaited<ReturnType<typeof registered>>,
+    scope?: string,
+  ) =>
+    tokenRequest(
+      server.issuer,
+      { grant_type: 'client_credentials', scope },
+      { basic: { clientId: body.client_id, clientSecret: body.client_secret } },
+    )
+
+  test('the initial access token vouches for it, within the scope that was registered', async () => {
+    await using guarded = await startServer({ dynamicRegistration: 'token', initialAccessToken })
+    const authorization = { authorization: `Bearer ${initialAccessToken}` }
+    const limited = await registered(guarded, { ...machine, scope: 'notes:read' }, authorization)
+    expect(limited).toMatchObject({ grant_types: ['client_credentials'], response_types: [] })
+    const { status, body } = await token(guarded, limited, 'notes:read')
+    expect(status).toBe(200)
+    // It acts for nobody.
+    expect(body).not.toHaveProperty('user')
+    expect((await token(guarded, limited, 'notes:write')).body.error).toBe('invalid_scope')
+    // Without a scope of its own it may do nothing on its own.
+    const bare = await registered(guarded, machine, authorization)
+    expect((await token(guarded, bare)).body.scope).toBe('')
+    expect((await token(guarded, bare, 'notes:read')).body.error).toBe('invalid_scope')
+    const open = { ...machine, token_endpoint_auth_method: 'none' }
+    expect(refusal(await register(guarded, open, authorization))).toBe(
+      '400 invalid_client_metadata',
+    )
+  })
+
+  test('one that was registered with it keeps it, and is not taken for unused', async () => {
+    await using guarded = await startServer({ dynamicRegistration: 'token', initialAccessToken })
+    const authorization = { authorization: `Bearer ${initialAccessToken}` }
+    const body = await registered(guarded, { ...machine, scope: 'notes:read' }, authorization)
+    await token(guarded, body)
+    guarded.advance(30 * day)
+    await guarded.server.sweep()
+    expect((await token(guarded, body)).status).toBe(200)
+    const again = { client_id: body.client_id, grant_types: ['client_credentials'] }
+    expect((await manage('PUT', body, again)).status).toBe(200)
+  })
+
+  test('it is not offered to a client that registers in the open, whatever it had', async () => {
+    const body = await registered(app)
+    const more = {
+      client_id: body.client_id,
+      redirect_uris: [redirectUri],
+      grant_types: ['client_credentials'],
+    }
+    expect(refusal(await manage('PUT', body, more))).toBe('400 invalid_client_metadata')
+    expect((await token(app, body)).body.error).toBe('unauthorized_client')
+  })
+})
+
+describe('registerClient: the application’s say', () => {
+  const withHost = (registerClient: RegisterClient, options = {}) =>
+    startServer({ dynamicRegistration: 'open', registerClient, ...options })
+
+  test('it refuses by false, or by an error of its own', async () => {
+    await using picky = await withHost((metadata) => {
+      if (metadata.client_name === 'Throws')
+        throw new OAuthError('invalid_client_metadata', 'Not that one.')
+      return metadata.client_name === 'Welcome'
+    })
+    const outcome = async (client_name: string) =>
+      register(picky, { redirect_uris: [redirectUri], client_name })
+    expect((await outcome('Welcome')).status).toBe(201)
+    expect(refusal(await outcome('Other'))).toBe('400 invalid_client_metadata')
+    expect((await outcome('Throws')).body.error_description).toBe('Not that one.')
+    expect(await clientCount(picky)).toBe(1)
+  })
+
+  test('it is told what was asked for, where it comes from, and what changes', async () => {
+    const told: Parameters<RegisterClient>[] = []
+    await using asked = await withHost(async (...given) => {
+      told.push(given)
+      return true
+    })
+    const body = await registered(asked, { client_name: 'Print', unknown: 1 }, { 'x-tenant': 'a' })
+    await manage('PUT', body, { client_id: body.client_id, redirect_uris: [redirectUri] })
+    expect(told.map(([metadata]) => metadata)).toEqual([
+      { redirect_uris: [redirectUri], client_name: 'Print' },
+      { redirect_uris: [redirectUri] },
+    ])
+    const [first, second] = told.map(([, request]) => request)
+    expect(first).toMatchObject({ address: '127.0.0.1', client: undefined })
+    expect(first?.headers.get('x-tenant')).toBe('a')
+    expect(second?.client?.clientId).toBe(body.client_id)
+  })
+
+  test('what it returns takes the place of what was asked for, now and at every change', async () => {
+    await using restricting = await withHost(() => ({ scope: 'notes:read', client_uri: undefined }))
+    const given = { scope: 'notes:read notes:write', client_uri: 'https://client.example/' }
+    const body = await registered(restricting, given)
+    expect(body.scope).toBe('notes:read')
+    expect(body).not.toHaveProperty('client_uri')
+    const changed = await manage('PUT', body, {
+      client_id: body.client_id,
+      redirect_uris: [redirectUri],
+      scope: 'notes:write',
+    })
+    expect(changed.body.scope).toBe('notes:read')
+  })
+
+  test('true vouches for nothing; grant types that it names, it vouches for', async () => {
+    const machine = { grant_types: ['client_credentials'], redirect_uris: undefined }
+    await using trusting = await withHost(() => true)
+    expect((await register(trusting, machine)).status).toBe(400)
+    await using vouching = await withHost(({ grant_types = [] }) => ({ grant_types }))
+    expect((await registered(vouching, machine)).grant_types).toEqual(['client_credentials'])
+  })
+
+  test('with dynamicRegistration token and no token in the settings, it judges what was presented', async () => {
+    const seen: (string | undefined)[] = []
+    await using judging = await withHost(
+      (_metadata, { initialAccessToken: presented }) => {
+        seen.push(presented)
+        return presented === 'good-one'
+      },
+      { dynamicRegistration: 'token' },
+    )
+    expect((await register(judging)).status).toBe(401)
+    expect(seen).toEqual([])
+    const bad = await register(judging, undefined, { authorization: 'Bearer bad-one' })
+    expect(refusal(bad)).toBe('401 invalid_token')
+    const good = await register(judging, undefined, { authorization: 'Bearer good-one' })
+    expect(good.status).toBe(201)
+    expect(seen).toEqual(['bad-one', 'good-one'])
+  })
+
+  test('a fault of it is a fault of the application: 500, which says nothing, and nothing is written', async () => {
+    await using broken = await withHost(() => {
+      throw new Error('secret detail')
+    })
+    const { status, body } = await register(broken)
+    expect(status).toBe(500)
+    expect(JSON.stringify(body)).not.toContain('secret detail')
+    expect(await clientCount(broken)).toBe(0)
+  })
+})
+
+describe('DR-05 floods', () => {
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+  const behindProxy = { dynamicRegistration: 'open', trustedProxies: ['127.0.0.1'] } as const
+
+  test('DR-05 one address registers 300 clients in ten minutes, and others go on', async () => {
+    await using flooded = await startServer(behindProxy)
+    const flood = async (count: number) => {
+      for (let sent = 0; sent < count; sent += 50)
+        await Promise.all(
+          Array.from({ length: 50 }, () => register(flooded, '{}', from('192.0.2.1'))),
+        )
+    }
+    await flood(300)
+    const answer = await register(flooded, undefined, from('192.0.2.1'))
+    expect(refusal(answer)).toBe('429 temporarily_unavailable')
+    const wait = Number(answer.headers.get('retry-after'))
+    expect(wait).toBeGreaterThan(0)
+    expect(wait).toBeLessThanOrEqual(600)
+    const body = await registered(flooded, {}, from('192.0.2.2'))
+    expect((await manage('GET', body)).status).toBe(200)
+    flooded.advance(600)
+    expect((await register(flooded, undefined, from('192.0.2.1'))).status).toBe(201)
+  })
+
+  test('DR-05 all addresses of one IPv6 network count as one', async () => {
+    await using flooded = await startServer(behindProxy)
+    const limits = new Limits(flooded.server.store.transients, flooded.now)
+    for (let count = 0; count < 299; count += 1)
+      await limits.consume('registrations', '2001:db8:0:1::')
+    const outcome = async (address: string) =>
+      (await register(flooded, undefined, from(address))).status
+    expect(await outcome('2001:db8:0:1::1')).toBe(201)
+    expect(await outcome('2001:db8:0:1:ffff::2')).toBe(429)
+    expect(await outcome('2001:db8:0:2::1')).toBe(201)
+  })
+
+  test('DR-05 there is a limit for all of them together, which refused requests do not use up', async () => {
+    await using flooded = await startServer(behindProxy)
+    const limits = new Limits(flooded.server.store.transients, flooded.now)
+    for (let count = 0; count < 2_999; count += 1) await limits.consume('registrationsOfAll', '')
+    expect((await register(flooded, '{}', from('192.0.2.1'))).status).toBe(400)
+    expect((await register(flooded, undefined, from('192.0.2.2'))).status).toBe(201)
+    expect((await register(flooded, undefined, from('192.0.2.3'))).status).toBe(429)
+  })
+
+  test('DR-05 with 10,000 clients that were never used there is no other, and the log says so', async () => {
+    let unused = 9_999
+    await using full = await startServer({
+      dynamicRegistration: 'open',
+      aroundStore: async (operation, run) =>
+        operation.name === 'clients.countUnused' ? (unused as never) : run(),
+    })
+    const body = await registered(full)
+    unused = 10_000
+    const answer = await register(full)
+    expect(refusal(answer)).toBe('503 temporarily_unavailable')
+    expect(answer.headers.get('retry-after')).toBe('3600')
+    expect(full.log.filter(({ event }) => event === 'registration.full')).toHaveLength(1)
+    expect((await manage('GET', body)).status).toBe(200)
+  })
+
+  test('DR-05 in token mode, who has no initial access token uses nothing up', async () => {
+    await using guarded = await startServer({ dynamicRegistration: 'token', initialAccessToken })
+    for (let count = 0; count < 320; count += 40)
+      await Promise.all(Array.from({ length: 40 }, () => register(guarded)))
+    const authorization = `Bearer ${initialAccessToken}`
+    expect((await register(guarded, undefined, { authorization })).status).toBe(201)
+  })
+})
+
+describe('§5 unused registrations', () => {
+  const ids = async (server: TestServer) =>
+    (await server.query('select client_id from oauth2server_client')).map(
+      ({ client_id }) => client_id,
+    )
+
+  test('DR-05 one that never got a token is removed after a week, one that acts for somebody stays', async () => {
+    await using site = await startServer({ dynamicRegistration: 'open' })
+    const browser = new UserAgent()
+    const owned = await site.client()
+    const unused = await registered(site)
+    const used = await registered(site)
+    await asTestClient(site, browser, used).tokens()
+    expect(await site.server.store.clients.countUnused(10)).toBe(1)
+    site.advance(7 * day - 60)
+    await site.server.sweep()
+    expect(await ids(site)).toHaveLength(3)
+    const late = await registered(site)
+    site.advance(61)
+    await site.server.sweep()
+    expect(new Set(await ids(site))).toEqual(
+      new Set([owned.clientId, used.client_id, late.client_id]),
+    )
+    expect((await manage('GET', unused)).status).toBe(401)
+    // The tokens have ended long ago, and their user has not taken anything back.
+    site.advance(90 * day)
+    await site.server.sweep()
+    expect(new Set(await ids(site))).toEqual(new Set([owned.clientId, used.client_id]))
+  })
+
+  test('it goes once its last user has revoked it', async () => {
+    await using site = await startServer({ dynamicRegistration: 'open' })
+    const used = await registered(site)
+    await asTestClient(site, new UserAgent(), used).tokens()
+    await site.server.authorizedApplications.revoke(site.user.id, used.client_id)
+    site.advance(90 * day)
+    await site.server.sweep()
+    expect(await ids(site)).toEqual([])
+  })
+
+  test('unusedClientExpiresIn 0 removes none, another number of seconds earlier', async () => {
+    await using never = await startServer({ dynamicRegistration: 'open', unusedClientExpiresIn: 0 })
+    await registered(never)
+    never.advance(365 * day)
+    await never.server.sweep()
+    expect(await ids(never)).toHaveLength(1)
+    await using soon = await startServer({ dynamicRegistration: 'open', unusedClientExpiresIn: 60 })
+    // More than one batch.
+    for (let count = 0; count < 120; count += 40)
+      await Promise.all(Array.from({ length: 40 }, () => registered(soon)))
+    soon.advance(61)
+    expect(await soon.server.sweep()).toBeGreaterThanOrEqual(120)
+    expect(await ids(soon)).toEqual([])
+  })
+})

@@ -1,0 +1,445 @@
+import * as oauth from 'oauth4webapi'
+import { StoreUnavailable } from 'svc-oauth2server'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { basicOf, type FormAnswer, postForm } from '../support/form.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { clientOf } from '../support/tokens.ts'
+import { ping, refusal, TestClient, type TokenAnswer, UserAgent } from '../support/user-agent.ts'
+
+const insecure = { [oauth.allowInsecureRequests]: true }
+const files = 'https://files.example'
+const mail = 'https://mail.example'
+
+let failing: string | undefined
+let app: TestServer
+let agent: UserAgent
+let conf: TestClient
+let conf2: TestClient
+let pub: TestClient
+
+beforeAll(async () => {
+  app = await startServer({
+    aroundStore: ({ name }, run) => {
+      if (name === failing) throw new StoreUnavailable('the disk at /var/lib is gone')
+      return run()
+    },
+  })
+  agent = new UserAgent()
+  await agent.logIn(app)
+  conf = await TestClient.register(app, agent)
+  conf2 = await TestClient.register(app, agent)
+  pub = await TestClient.register(app, agent, { isConfidential: false })
+})
+afterEach(() => {
+  failing = undefined
+})
+afterAll(() => app.close())
+
+type Fields = Record<string, string> | string | readonly [string, string][]
+
+const introspectAs = (client: TestClient, fields: Fields): Promise<FormAnswer> =>
+  postForm(`${client.app.issuer}/oauth/introspect`, fields, basicOf(client))
+
+const introspect = (client: TestClient, token: string, more: Record<string, string> = {}) =>
+  introspectAs(client, { token, ...more })
+
+const asTokenAnswer = (answer: FormAnswer) => answer as unknown as TokenAnswer
+
+/** 200 and nothing else than that it is not active. */
+const expectInactive = ({ status, headers, body }: FormAnswer): void => {
+  expect([status, body]).toEqual([200, { active: false }])
+  expect(headers.get('cache-control')).toBe('no-store')
+}
+
+describe('§2 the address', () => {
+  test('§2 is in the metadata, with the ways to authenticate there: none is none of them', async () => {
+    const response = await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
+    const metadata = (await response.json()) as Record<string, unknown>
+    expect(metadata.introspection_endpoint).toBe(`${app.issuer}/oauth/introspect`)
+    expect(metadata.introspection_endpoint_auth_methods_supported).toEqual(
+      (metadata.token_endpoint_auth_methods_supported as string[]).filter((m) => m !== 'none'),
+    )
+    expect(metadata.introspection_endpoint_auth_signing_alg_values_supported).toEqual(
+      metadata.token_endpoint_auth_signing_alg_values_supported,
+    )
+  })
+
+  test('§2 is not there, and not in the metadata, where it is switched off', async () => {
+    await using off = await startServer({ introspection: false })
+    const response = await fetch(`${off.issuer}/.well-known/oauth-authorization-server`)
+    const metadata = (await response.json()) as Record<string, unknown>
+    expect(Object.keys(metadata).filter((name) => name.startsWith('introspection'))).toEqual([])
+    expect((await postForm(`${off.issuer}/oauth/introspect`, { token: 'x' })).status).toBe(404)
+  })
+
+  test.each(['GET', 'PUT', 'DELETE', 'HEAD'])(
+    'IR-01 takes POST alone: %s is 405',
+    async (method) => {
+      const { access_token: token } = await conf.tokens()
+      const answer = await fetch(`${app.issuer}/oauth/introspect?token=${token}`, {
+        method,
+        headers: basicOf(conf),
+      })
+      expect(await answer.text()).not.toContain('active')
+      expect(answer.status).toBe(405)
+      expect(answer.headers.get('allow')).toBe('POST')
+    },
+  )
+})
+
+describe('§2.1 the request', () => {
+  test('IR-01 whoever does not authenticate is refused: nobody, a wrong secret, the holder of a token', async () => {
+    const { access_token: token } = await conf.tokens()
+    const url = `${app.issuer}/oauth/introspect`
+    const wrong = { clientId: conf.clientId, clientSecret: 'wrong' }
+    const answers = [
+      await postForm(url, { token }),
+      await postForm(url, { token }, basicOf(wrong)),
+      await postForm(url, { token, client_id: conf.clientId }),
+      await postForm(url, { token, client_id: conf.clientId, client_secret: 'wrong' }),
+      await postForm(url, { token }, { authorization: `Bearer ${token}` }),
+      await postForm(url, { token: 'x' }, { authorization: 'Basic !' }),
+    ]
+    for (const answer of answers) expect(refusal(asTokenAnswer(answer))).toBe('401 invalid_client')
+    expect(answers[1]?.headers.get('www-authenticate')).toMatch(/^Basic /)
+  })
+
+  test('IR-01 a public client proves nothing, and is refused: even for its own tokens', async () => {
+    const { access_token: token } = await pub.tokens()
+    const url = `${app.issuer}/oauth/introspect`
+    const answers = [
+      await postForm(url, { token, client_id: pub.clientId }),
+      await postForm(url, { token, client_id: pub.clientId, client_secret: pub.clientSecret }),
+      await postForm(url, { token }, basicOf(pub)),
+    ]
+    for (const answer of answers) expect(refusal(asTokenAnswer(answer))).toBe('401 invalid_client')
+  })
+
+  test('§2.1 client_secret_post is as good as at the token endpoint', async () => {
+    const { access_token: token } = await conf.tokens()
+    const { clientId: client_id, clientSecret: client_secret } = conf
+    const fields = { token, client_id, client_secret }
+    const { body } = await postForm(`${app.issuer}/oauth/introspect`, fields)
+    expect(body.active).toBe(true)
+  })
+
+  test.each<[string, Fields]>([
+    ['missing', {}],
+    ['empty', { token: '' }],
+    ['doubled', 'token=a&token=a'],
+    ['a doubled hint', 'token=a&token_type_hint=x&token_type_hint=x'],
+  ])('IR-02 a token that is %s is invalid_request', async (_what, fields) => {
+    expect(refusal(asTokenAnswer(await introspectAs(conf, fields)))).toBe('400 invalid_request')
+  })
+
+  test('IR-01 a token in the query is not read', async () => {
+    const { access_token: token } = await conf.tokens()
+    const url = `${app.issuer}/oauth/introspect?token=${token}`
+    expect(refusal(asTokenAnswer(await postForm(url, {}, basicOf(conf))))).toBe(
+      '400 invalid_request',
+    )
+  })
+
+  test.each(['access_token', 'refresh_token', 'session', '', 'x'.repeat(5_000)])(
+    '§2.1 the hint is only a hint: %.20s',
+    async (token_type_hint) => {
+      const { access_token, refresh_token } = await conf.tokens()
+      for (const token of [access_token, refresh_token])
+        expect((await introspect(conf, token, { token_type_hint })).body.active).toBe(true)
+      expectInactive(await introspect(conf, 'unknown', { token_type_hint }))
+    },
+  )
+})
+
+describe('§2.2 a token that is active', () => {
+  test('§2.2 an access token: every member, and no other', async () => {
+    const { access_token } = await conf.tokens()
+    const { status, headers, body } = await introspect(conf, access_token)
+    const now = Math.floor(app.now() / 1000)
+    const found = await app.server.tokens.find({ accessToken: access_token })
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      active: true,
+      scope: 'notes:read',
+      client_id: conf.clientId,
+      token_type: 'Bearer',
+      exp: now + 3_600,
+      iat: now,
+      sub: String(app.user.id),
+      aud: app.issuer,
+      iss: app.issuer,
+      jti: String(found?.token.id),
+    })
+    expect(headers.get('content-type')).toMatch(/^application\/json\b/)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('pragma')).toBe('no-cache')
+  })
+
+  test('§2.2 a refresh token: what it can restore, until when, and no type of access token', async () => {
+    const { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
+    const { body: narrowed } = await conf.refresh(refresh_token, { scope: 'notes:read' })
+    const now = Math.floor(app.now() / 1000)
+    expect((await introspect(conf, narrowed.refresh_token)).body).toEqual({
+      active: true,
+      scope: 'notes:read notes:write',
+      client_id: conf.clientId,
+      exp: now + 2_592_000,
+      iat: now,
+      sub: String(app.user.id),
+      aud: app.issuer,
+      iss: app.issuer,
+    })
+    expect((await introspect(conf, narrowed.access_token)).body.scope).toBe('notes:read')
+  })
+
+  test("§2.2 a machine's token is its owner's, and without one, the client's own", async () => {
+    const machine = { grant_type: 'client_credentials' }
+    const own = (await conf.token(machine)).body.access_token
+    expect((await introspect(conf, own)).body).toMatchObject({ sub: String(app.user.id) })
+    const ownerless = await TestClient.register(app, agent, { userId: null })
+    const { access_token } = (await ownerless.token(machine)).body
+    expect((await introspect(ownerless, access_token)).body).toMatchObject({
+      sub: ownerless.clientId,
+      client_id: ownerless.clientId,
+    })
+  })
+
+  test('IR-02 without an end it has no exp', async () => {
+    // No setting makes such a token, but a host may have one.
+    await using host = await startServer({
+      getToken: async (by, next) => {
+        const given = await next(by)
+        if (!given) return undefined
+        return { ...given, token: Object.assign(given.token, { expires: null }) }
+      },
+    })
+    const machine = await TestClient.register(host, agent)
+    const { body } = await machine.token({ grant_type: 'client_credentials' })
+    const answer = await introspect(machine, body.access_token)
+    expect(answer.body.active).toBe(true)
+    expect(answer.body).not.toHaveProperty('exp')
+  })
+
+  test('RFC 8707, RFC 9449 §6.2 its resources and its key', async () => {
+    const client = await clientOf(app, conf.clientId)
+    const issue = (more: { resources: readonly string[]; keyThumbprint?: string }) =>
+      app.server.tokens.issue({ type: 'client', client, subject: app.user, scopes: [], ...more })
+    const one = await issue({ resources: [files] })
+    expect((await introspect(conf, one.accessToken)).body).toMatchObject({ aud: files })
+    const two = await issue({ resources: [files, mail], keyThumbprint: 'x'.repeat(43) })
+    expect((await introspect(conf, two.accessToken)).body).toMatchObject({
+      aud: [files, mail],
+      token_type: 'DPoP',
+      cnf: { jkt: 'x'.repeat(43) },
+    })
+  })
+
+  test('RFC 9068 §2.2 a JWT has the identifier that it names', async () => {
+    await using other = await startServer({ accessTokenFormat: 'jwt' })
+    const client = await TestClient.register(other, new UserAgent())
+    const { access_token } = await client.tokens()
+    const claims = JSON.parse(
+      Buffer.from(access_token.split('.')[1] ?? '', 'base64url').toString(),
+    ) as Record<string, unknown>
+    const { body } = await introspect(client, access_token)
+    expect(body).toMatchObject(claims)
+    expect(body.active).toBe(true)
+  })
+})
+
+describe('§2.2 everything else is not active, and nothing is said about why', () => {
+  test('IR-02 unknown, empty of sense, a code, of 60 kB', async () => {
+    const tokens = ['unknown', '\0', 'a.b.c', "' or 1=1 --", await conf.code(), 'x'.repeat(60_000)]
+    for (const token of tokens) expectInactive(await introspect(conf, token))
+  })
+
+  test("IR-02 another client's, of either kind", async () => {
+    const { access_token, refresh_token } = await conf.tokens()
+    const machine = (await conf.token({ grant_type: 'client_credentials' })).body.access_token
+    for (const token of [access_token, refresh_token, machine])
+      expectInactive(await introspect(conf2, token))
+    const public_ = await pub.tokens()
+    expectInactive(await introspect(conf, public_.access_token))
+  })
+
+  test('IR-02 a personal token, whoever asks', async () => {
+    const token = await app.personalToken(['notes:read'])
+    expectInactive(await introspect(conf, token))
+    expect(await ping(app, token)).toBe(200)
+  })
+
+  test('IR-02 expired, revoked, rotated', async () => {
+    await using other = await startServer()
+    const client = await TestClient.register(other, new UserAgent())
+    const first = await client.tokens()
+    const { body: second } = await client.refresh(first.refresh_token)
+    expectInactive(await introspect(client, first.access_token))
+    expectInactive(await introspect(client, first.refresh_token))
+    other.advance(3_600)
+    expectInactive(await introspect(client, second.access_token))
+    expect((await introspect(client, second.refresh_token)).body.active).toBe(true)
+    other.advance(2_592_000)
+    expectInactive(await introspect(client, second.refresh_token))
+    const third = await client.tokens()
+    await postForm(`${other.issuer}/oauth/revoke`, { token: third.refresh_token }, basicOf(client))
+    expectInactive(await introspect(client, third.access_token))
+    expectInactive(await introspect(client, third.refresh_token))
+  })
+
+  test('IR-02 of an inactive user, until the user is active again', async () => {
+    const { server } = app
+    const user = await server.users.create({ email: 'user-c@example.org', password: null })
+    const { accessToken, refreshToken } = await server.tokens.issue({
+      type: 'user',
+      client: await clientOf(app, conf.clientId),
+      subject: user,
+      scopes: [],
+      refreshable: true,
+    })
+    for (const active of [false, true]) {
+      await server.users.setActive(user.id, active)
+      for (const token of [accessToken, refreshToken ?? ''])
+        expect((await introspect(conf, token)).body.active).toBe(active)
+    }
+  })
+
+  test('§2.2 a token that is bound to a key, where keys are not accepted', async () => {
+    await using other = await startServer({ dpop: 'off' })
+    const client = await TestClient.register(other, new UserAgent())
+    const { accessToken } = await other.server.tokens.issue({
+      type: 'client',
+      client: await clientOf(other, client.clientId),
+      subject: other.user,
+      scopes: [],
+      keyThumbprint: 'x'.repeat(43),
+    })
+    expectInactive(await introspect(client, accessToken))
+  })
+
+  test('§4 the same is looked up, whatever it is', async () => {
+    const operations: string[] = []
+    await using other = await startServer({
+      aroundStore: ({ name }, run) => {
+        operations.push(name)
+        return run()
+      },
+    })
+    const client = await TestClient.register(other, new UserAgent())
+    const stranger = await TestClient.register(other, new UserAgent())
+    const theirs = await stranger.tokens()
+    const personal = await other.personalToken()
+    const seen = async (token: string) => {
+      operations.length = 0
+      expectInactive(await introspect(client, token))
+      return [...operations].sort()
+    }
+    const unknown = await seen('unknown')
+    for (const token of [theirs.access_token, theirs.refresh_token, personal, 'a.b.c'])
+      expect(await seen(token)).toEqual(unknown)
+  })
+})
+
+describe('§4 entitled callers', () => {
+  test('P-13 the server of a resource may ask about tokens that can be used there, and about no others', async () => {
+    const introspectionClients: string[] = []
+    await using other = await startServer({
+      resources: [{ resource: files, introspectionClients }, { resource: mail }],
+    })
+    const server = await TestClient.register(other, new UserAgent())
+    introspectionClients.push(server.clientId)
+    const asking = await TestClient.register(other, new UserAgent(), { isConfidential: false })
+    const client = await clientOf(other, asking.clientId)
+    const issue = (resources: readonly string[]) =>
+      other.server.tokens.issue({
+        type: 'user',
+        client,
+        subject: other.user,
+        scopes: ['notes:read'],
+        refreshable: true,
+        resources,
+      })
+    for (const resources of [[files], [mail, files], []]) {
+      const { accessToken } = await issue(resources)
+      expect((await introspect(server, accessToken)).body).toMatchObject({
+        active: true,
+        client_id: asking.clientId,
+        sub: String(other.user.id),
+      })
+    }
+    const elsewhere = await issue([mail])
+    expectInactive(await introspect(server, elsewhere.accessToken))
+    const { refreshToken } = await issue([files])
+    expectInactive(await introspect(server, refreshToken ?? ''))
+    expectInactive(await introspect(server, await other.personalToken()))
+    const nobody = await TestClient.register(other, new UserAgent())
+    expectInactive(await introspect(nobody, (await issue([files])).accessToken))
+  })
+
+  test('§4 who asks about too many that are none is stopped for a minute, while real ones are answered', async () => {
+    await using other = await startServer()
+    const client = await TestClient.register(other, new UserAgent())
+    const { access_token } = await client.tokens()
+    for (let many = 0; many < 600; many += 50) {
+      const guesses = Array.from({ length: 50 }, (_, i) => introspect(client, `${many + i}`))
+      for (const answer of await Promise.all(guesses)) expectInactive(answer)
+    }
+    const stopped = await introspect(client, 'one more')
+    expect(refusal(asTokenAnswer(stopped))).toBe('429 temporarily_unavailable')
+    expect(Number(stopped.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await introspect(client, access_token)).body.active).toBe(true)
+    const neighbour = await TestClient.register(other, new UserAgent())
+    expectInactive(await introspect(neighbour, 'unknown'))
+    other.advance(60)
+    expectInactive(await introspect(client, 'unknown'))
+  })
+})
+
+describe('an outage', () => {
+  test.each(['clients.find', 'tokens.findByAccess', 'tokens.findByRefresh'])(
+    'P-17 of %s is 503, and no verdict on the token',
+    async (operation) => {
+      const { access_token } = await conf.tokens()
+      failing = operation
+      const answer = await introspect(conf, access_token)
+      failing = undefined
+      expect(refusal(asTokenAnswer(answer))).toBe('503 temporarily_unavailable')
+      expect((await introspect(conf, access_token)).body.active).toBe(true)
+    },
+  )
+})
+
+test('§4 no token is in an answer or the log, and no secret of a client', async () => {
+  const { access_token, refresh_token } = await conf.tokens()
+  const answers = [
+    await introspect(conf, access_token),
+    await introspect(conf, refresh_token),
+    await introspect(conf2, access_token),
+  ]
+  const said = JSON.stringify([answers.map(({ body }) => body), app.log])
+  for (const secret of [access_token, refresh_token, conf.clientSecret])
+    expect(said).not.toContain(secret)
+})
+
+test('oauth4webapi introspects by discovery alone', async () => {
+  const issuer = new URL(app.issuer)
+  const as = await oauth.processDiscoveryResponse(
+    issuer,
+    await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
+  )
+  const client = { client_id: conf.clientId }
+  const ask = async (token: string) =>
+    oauth.processIntrospectionResponse(
+      as,
+      client,
+      await oauth.introspectionRequest(
+        as,
+        client,
+        oauth.ClientSecretBasic(conf.clientSecret),
+        token,
+        insecure,
+      ),
+    )
+  const { access_token } = await conf.tokens()
+  expect(await ask(access_token)).toMatchObject({ active: true, scope: 'notes:read' })
+  expect(await ask('unknown')).toEqual({ active: false })
+})

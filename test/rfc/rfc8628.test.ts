@@ -1,0 +1,962 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { digestOf } from '../../src/crypto/digest.ts'
+import { userCodeAlphabet, userCodeIn } from '../../src/model/user-code.ts'
+import {
+  Device,
+  type DeviceCodes,
+  decideOn,
+  deviceGrant,
+  enterCode,
+  openDevicePage,
+  postToDevicePage,
+} from '../support/device.ts'
+import { secretKey, startServer, type TestServer } from '../support/server.ts'
+import { type LoggedIn, logIn } from '../support/session.ts'
+import { newPkce, ping, refusal, UserAgent } from '../support/user-agent.ts'
+
+let app: TestServer
+let person: LoggedIn
+let pub: Device
+let conf: Device
+
+beforeAll(async () => {
+  app = await startServer({ deviceAuthorization: true })
+  person = await logIn(app)
+  pub = await Device.register(app)
+  conf = await Device.register(app, { isConfidential: true, name: 'Set-top Box' })
+})
+afterAll(() => app.close())
+
+/** Codes on which the user has decided. */
+const decided = async (
+  device: Device,
+  confirm: 'yes' | 'no' = 'yes',
+  given: Record<string, string> = {},
+): Promise<DeviceCodes> => {
+  const codes = await device.codes(given)
+  expect((await decideOn(app, person, codes, confirm)).status).toBe(200)
+  return codes
+}
+
+const rowsOf = async (clientId: string) => {
+  const where = `where client_id = '${clientId}'`
+  const [authorizations] = await app.query(
+    `select count(*) as n from oauth2server_authorization ${where}`,
+  )
+  return Number(authorizations?.n)
+}
+
+/** Another user, logged in in a browser of their own; `address` is where a trusted proxy says they are. */
+const somebody = async (at: TestServer, email: string, address?: string): Promise<LoggedIn> => {
+  const user = await at.newUser({ email })
+  const headers: Record<string, string> = address ? { 'x-forwarded-for': address } : {}
+  return logIn({ issuer: at.issuer, password: at.password, user }, headers)
+}
+
+describe('§3.1 the device authorization request', () => {
+  test('§3.1 a client that fails to authenticate is refused', async () => {
+    const { clientId } = conf.client
+    for (const client of [
+      new Device(app, { clientId, clientSecret: 'wrong' }, true),
+      new Device(app, { clientId, clientSecret: '' }, false),
+      new Device(app, { clientId: 'nobody', clientSecret: '' }, false),
+      new Device(app, { clientId: '', clientSecret: '' }, false),
+    ])
+      expect(refusal(await client.ask())).toBe('401 invalid_client')
+    const both = await conf.ask({ client_id: clientId, client_secret: conf.client.clientSecret })
+    expect(refusal(both)).toBe('400 invalid_request')
+  })
+
+  test('§3.1 a public client says who it is by client_id, a confidential one proves it', async () => {
+    for (const device of [pub, conf]) expect((await device.ask()).status).toBe(200)
+  })
+
+  test('§3.1 a client that may not use the grant is refused', async () => {
+    const other = await Device.register(app, { grantTypes: ['authorization_code'] })
+    expect(refusal(await other.ask())).toBe('400 unauthorized_client')
+    const codes = await pub.codes()
+    expect(refusal(await other.poll(codes))).toBe('400 unauthorized_client')
+    const own = await Device.register(app, { grantTypes: [deviceGrant] })
+    expect((await own.ask()).status).toBe(200)
+  })
+
+  test.each<[string, string | undefined, string]>([
+    ['unknown', 'notes:read bogus', '400 invalid_scope'],
+    ['internal', 'test:scope', '400 invalid_scope'],
+    ['malformed', 'notes:"read', '400 invalid_scope'],
+    ['with a control character', 'notes:read\n', '400 invalid_scope'],
+    ['of 10 kB', 'x'.repeat(10_000), '400 invalid_scope'],
+  ])('§3.1 a scope that is %s is invalid_scope', async (_what, scope, expected) => {
+    expect(refusal(await pub.ask({ scope }))).toBe(expected)
+  })
+
+  test('§3.1 scope beyond the limit of the client is refused; omitted, its default scopes are asked for', async () => {
+    const limited = await Device.register(app, {
+      allowedScopes: ['notes:read'],
+      defaultScopes: ['notes:read'],
+    })
+    expect(refusal(await limited.ask({ scope: 'notes:write' }))).toBe('400 invalid_scope')
+    const codes = await decided(limited, 'yes', { scope: '' })
+    expect((await limited.poll(codes)).body.scope).toBe('notes:read')
+  })
+
+  test('§3.1 parameters must not be given twice, and unknown ones are ignored', async () => {
+    const url = `${app.issuer}/oauth/device_authorization`
+    const client_id = pub.client.clientId
+    const answer = (pairs: [string, string][]) =>
+      fetch(url, { method: 'POST', body: new URLSearchParams(pairs) })
+    for (const pairs of [
+      [
+        ['client_id', client_id],
+        ['client_id', client_id],
+      ],
+      [
+        ['client_id', client_id],
+        ['scope', 'notes:read'],
+        ['scope', 'notes:write'],
+      ],
+      [
+        ['client_id', client_id],
+        ['code_challenge', 'a'],
+        ['code_challenge', 'a'],
+      ],
+    ] as [string, string][][]) {
+      const refused = await answer(pairs)
+      expect(refused.status).toBe(400)
+      expect(await refused.json()).toMatchObject({ error: 'invalid_request' })
+    }
+    expect((await pub.ask({ unknown: 'x' })).status).toBe(200)
+  })
+
+  test('§3.1 it is a POST of a form: no other method, type or place is read', async () => {
+    const url = `${app.issuer}/oauth/device_authorization`
+    const query = new URLSearchParams({ client_id: pub.client.clientId })
+    const got = await fetch(`${url}?${query}`)
+    expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST'])
+    for (const init of [
+      { body: JSON.stringify({ client_id: pub.client.clientId }) },
+      { body: '{}', headers: { 'content-type': 'application/json' } },
+      {
+        body: 'x'.repeat(70_000),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      },
+      { body: new URLSearchParams() },
+    ]) {
+      const { status } = await fetch(`${url}?${query}`, { method: 'POST', ...init })
+      expect(status).toBeGreaterThanOrEqual(400)
+      expect(status).toBeLessThan(500)
+    }
+  })
+})
+
+describe('§3.2 the answer', () => {
+  test('§3.2 has both codes, the address to go to, the life time and the interval, and is not cached', async () => {
+    const { headers, body } = await pub.ask()
+    const { user_code } = body as unknown as DeviceCodes
+    expect(body).toEqual({
+      device_code: expect.stringMatching(/^[A-Za-z0-9]{43}$/),
+      user_code: expect.stringMatching(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/),
+      verification_uri: `${app.issuer}/oauth/device`,
+      verification_uri_complete: `${app.issuer}/oauth/device?user_code=${user_code}`,
+      expires_in: 600,
+      interval: 5,
+    })
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('content-type')).toMatch(/^application\/json\b/)
+  })
+
+  test('§3.2 codes are new each time, and neither is in the database in the clear', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => pub.codes()))
+    expect(new Set(all.map(({ device_code }) => device_code)).size).toBe(20)
+    expect(new Set(all.map(({ user_code }) => user_code)).size).toBe(20)
+    const rows = JSON.stringify(await app.query('select * from oauth2server_transient'))
+    for (const { device_code, user_code } of all) {
+      expect(rows).not.toContain(device_code)
+      expect(rows).not.toContain(user_code)
+      const letters = user_code.replace('-', '')
+      expect(rows).not.toContain(letters)
+      // Whoever has the database could try every code in a minute.
+      for (const text of [letters, user_code])
+        expect(rows).not.toContain(digestOf('user_code', text))
+    }
+  })
+
+  test('§4 the metadata names the endpoint and the grant, where it is switched on alone', async () => {
+    const metadataOf = async ({ issuer }: TestServer) =>
+      (await (await fetch(`${issuer}/.well-known/oauth-authorization-server`)).json()) as {
+        readonly grant_types_supported: readonly string[]
+        readonly device_authorization_endpoint?: string
+      }
+    const metadata = await metadataOf(app)
+    expect(metadata.device_authorization_endpoint).toBe(`${app.issuer}/oauth/device_authorization`)
+    expect(metadata.grant_types_supported).toContain(deviceGrant)
+
+    await using off = await startServer()
+    const without = await metadataOf(off)
+    expect(without).not.toHaveProperty('device_authorization_endpoint')
+    expect(without.grant_types_supported).not.toContain(deviceGrant)
+    const elsewhere = await Device.register(off)
+    expect((await openDevicePage(off, { agent: new UserAgent() })).status).toBe(404)
+    const url = `${off.issuer}/oauth/device_authorization`
+    expect((await fetch(url, { method: 'POST', body: new URLSearchParams() })).status).toBe(404)
+    expect(refusal(await elsewhere.poll({ device_code: 'x' }))).toBe('400 unsupported_grant_type')
+  })
+})
+
+describe('§3.3 the user', () => {
+  test('§3.3 has to be logged in, and comes back with the code', async () => {
+    const agent = new UserAgent()
+    const opened = await agent.fetch(`${app.issuer}/oauth/device?user_code=wdjb-mjht`)
+    expect(opened.status).toBe(303)
+    const next = '/oauth/device?user_code=WDJB-MJHT'
+    const login = new URL(opened.headers.get('location') ?? '', app.issuer)
+    expect([login.pathname, login.searchParams.get('next')]).toEqual(['/login', next])
+    const sent = await postToDevicePage(app, { agent }, { user_code: 'WDJB-MJHT' })
+    expect(sent.status).toBe(303)
+    const decision = await postToDevicePage(app, { agent }, { confirm: 'yes' })
+    expect(decision.status).toBe(403)
+  })
+
+  test.each([
+    'WDJB-MJHT',
+    'wdjb-mjht',
+    'WdJbMjHt',
+    ' w d j b  m j h t ',
+    'WDJB\u2013MJHT',
+    'WDJB_MJHT',
+    'WDJB.MJHT',
+    'ＷＤＪＢ－ＭＪＨＴ',
+    'WDJB\u00a0MJHT\n',
+    'WDJB-MJHT1',
+  ])('§6.1 a code is read whatever the case and the punctuation: %j', (typed) => {
+    expect(userCodeIn(typed)).toBe('WDJBMJHT')
+  })
+
+  test.each([
+    '',
+    'WDJB-MJH',
+    'WDJB-MJHTB',
+    'WDJB-MJHA',
+    'WDJB-MJH1',
+    '☃',
+    '\0WDJBMJH',
+    'W'.repeat(1e6),
+  ])('§6.1 anything else is no code (%#)', (typed) => {
+    expect(userCodeIn(typed)).toBeUndefined()
+  })
+
+  test('§3.3 the page shows code, client and scopes, and allows what was asked for', async () => {
+    const device = await Device.register(app, {
+      name: 'Photo <b>Frame</b>',
+      website: 'https://photo-frame.example',
+      description: 'On the wall',
+    })
+    const codes = await device.codes({ scope: 'notes:read user:email' })
+    const typed = codes.user_code.toLowerCase().replace('-', ' ')
+    const asked = await enterCode(app, person, typed)
+    expect(asked.status).toBe(200)
+    for (const text of [
+      codes.user_code,
+      'Allow <bdi>Photo &lt;b&gt;Frame&lt;/b&gt;</bdi>?',
+      'https://photo-frame.example/',
+      'On the wall',
+      app.user.email,
+      'Read your notes',
+      'Read your e-mail address',
+      'This application was not checked',
+      'refuse: they would act in your name',
+    ])
+      expect(asked.html).toContain(text)
+    expect(asked.hidden).toEqual({
+      csrf_token: person.csrfToken,
+      device_confirmation: expect.stringMatching(/^[A-Za-z0-9]{43}$/),
+    })
+    const done = await postToDevicePage(app, person, { ...asked.hidden, confirm: 'yes' })
+    expect(done.status).toBe(200)
+    expect(done.html).toContain('Go back to your device')
+    const { status, body } = await device.poll(codes)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      token_type: 'Bearer',
+      expires_in: 3600,
+      scope: 'notes:read user:email',
+      user: { id: app.user.id, email: app.user.email },
+    })
+    expect(await ping(app, body.access_token)).toBe(200)
+  })
+
+  test('§3.3 the language that the page was asked for in stays, also through the login', async () => {
+    const agent = new UserAgent()
+    const login = await agent.browse(`${app.issuer}/oauth/device?ui_locales=de`)
+    const { email } = app.user
+    const back = await agent.submit(login, { email, password: app.password })
+    const location = back.headers.get('location') ?? ''
+    const opened = await agent.browse(new URL(location, app.issuer))
+    expect(opened.headers.get('content-language')).toBe('de')
+    const { user_code } = await pub.codes()
+    const asked = await agent.submit(opened, { user_code })
+    expect(asked.headers.get('content-language')).toBe('de')
+    const done = await agent.submit(asked, { confirm: 'no' })
+    expect([done.status, done.headers.get('content-language')]).toEqual([200, 'de'])
+  })
+
+  test('§3.3 optional scopes can be unticked, and nothing can be added', async () => {
+    const device = await Device.register(app, { optionalScopes: ['notes:write'] })
+    const codes = await device.codes({ scope: 'notes:read notes:write' })
+    const { hidden, html } = await enterCode(app, person, codes.user_code)
+    expect(html).toContain('name="optional_scope" value="notes:write" checked')
+    const fields = { ...hidden, confirm: 'yes', optional_scope: 'user:email', scope: 'user:email' }
+    expect((await postToDevicePage(app, person, fields)).status).toBe(200)
+    expect((await device.poll(codes)).body.scope).toBe('notes:read')
+    const consent = await app.server.consents.find(app.user.id, device.client.clientId)
+    expect(consent).toMatchObject({ scopes: ['notes:read'], declinedScopes: ['notes:write'] })
+  })
+
+  test('§3.3.1 DV-04 the complete address fills the code in, shows it, and never decides', async () => {
+    const codes = await pub.codes()
+    const query = new URL(codes.verification_uri_complete).search
+    for (let times = 0; times < 10; times += 1) {
+      const opened = await openDevicePage(app, person, query)
+      expect(opened.status).toBe(200)
+      expect(opened.html).toContain(`value="${codes.user_code}"`)
+      expect(opened.html).not.toContain('name="confirm"')
+      expect(opened.html).not.toContain('Photo Frame')
+    }
+    const confirming = await openDevicePage(app, person, `${query}&confirm=yes`)
+    expect(confirming.html).not.toContain('Photo Frame')
+    expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
+    // A remembered consent decides nothing here either.
+    await pub.poll(await decided(pub))
+    const asked = await enterCode(app, person, codes.user_code)
+    expect(asked.html).toContain('name="confirm"')
+    app.advance(5)
+    expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
+  })
+
+  test.each(['"><script>alert(1)</script>', '<svg onload=alert(1)>', 'x'.repeat(10_000), '%00'])(
+    '§3.3.1 what the address says is never markup (%#)',
+    async (user_code) => {
+      const query = `?${new URLSearchParams({ user_code })}`
+      const { status, html } = await openDevicePage(app, person, query)
+      expect(status).toBe(200)
+      expect(html).not.toMatch(/alert\(1\)|x{100}/)
+    },
+  )
+
+  test('§5.4 DV-04 the page cannot be framed, and is not cached', async () => {
+    const { user_code } = await pub.codes()
+    const pages = [
+      await openDevicePage(app, person),
+      await enterCode(app, person, user_code),
+      await enterCode(app, person, 'WWWW-WWWW'),
+    ]
+    for (const { headers } of pages) {
+      expect(headers.get('x-frame-options')).toBe('DENY')
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('referrer-policy')).toBe('no-referrer')
+    }
+  })
+
+  test('§3.3 SS-01 another site, another session and a stale form decide nothing', async () => {
+    const codes = await pub.codes()
+    const { hidden } = await enterCode(app, person, codes.user_code)
+    const yes = { ...hidden, confirm: 'yes' }
+    const send = (fields: Record<string, string>, headers = {}, by = person) =>
+      postToDevicePage(app, by, fields, headers)
+    expect((await send(yes, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+    expect((await send(yes, { 'sec-fetch-site': 'same-site' })).status).toBe(403)
+    expect((await send(yes, { origin: 'https://evil.example' })).status).toBe(403)
+    const entered = { csrf_token: person.csrfToken, user_code: codes.user_code }
+    expect((await send(entered, { origin: 'https://evil.example' })).status).toBe(403)
+    expect((await send({ ...entered, csrf_token: 'x' })).status).toBe(403)
+    const stale = await send({ ...yes, csrf_token: 'x' })
+    expect(stale.status).toBe(403)
+    expect(stale.hidden.device_confirmation).toBe(hidden.device_confirmation)
+    // The same user in another browser, and another user.
+    const elsewhere = await logIn(app)
+    const theirs = { ...yes, csrf_token: elsewhere.csrfToken }
+    expect((await send(theirs, {}, elsewhere)).status).toBe(403)
+    const other = await somebody(app, 'user-m@example.org')
+    expect((await send({ ...yes, csrf_token: other.csrfToken }, {}, other)).status).toBe(403)
+    expect((await send({ ...hidden, confirm: 'maybe' })).status).toBe(400)
+    expect((await send({ ...yes, device_confirmation: 'x' })).status).toBe(400)
+    expect((await send({ csrf_token: person.csrfToken, confirm: 'yes' })).status).toBe(400)
+    expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
+    expect((await send(yes)).status).toBe(200)
+    expect((await pub.poll(codes)).status).toBe(200)
+  })
+
+  test('§3.3 SS-05 the first decision is final, also of several at once', async () => {
+    const denied = await pub.codes()
+    const { hidden } = await enterCode(app, person, denied.user_code)
+    expect((await postToDevicePage(app, person, { ...hidden, confirm: 'no' })).status).toBe(200)
+    const again = await postToDevicePage(app, person, { ...hidden, confirm: 'yes' })
+    expect(again.status).toBe(400)
+    expect(refusal(await pub.poll(denied))).toBe('400 access_denied')
+
+    const codes = await pub.codes()
+    const one = await enterCode(app, person, codes.user_code)
+    const two = await enterCode(app, person, codes.user_code)
+    const answers = await Promise.all(
+      [one, two, one, two].map((page, index) =>
+        postToDevicePage(app, person, { ...page.hidden, confirm: index === 0 ? 'no' : 'yes' }),
+      ),
+    )
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400])
+    const isDenied = answers[0]?.status === 200
+    expect((await pub.poll(codes)).status).toBe(isDenied ? 400 : 200)
+  })
+
+  test('§3.3 a client that changed while its user was asked has to be asked about anew', async () => {
+    const device = await Device.register(app)
+    const { clientId } = device.client
+    const codes = await device.codes()
+    const { hidden } = await enterCode(app, person, codes.user_code)
+    await app.server.clients.update(clientId, { name: 'Something else' })
+    const send = () => postToDevicePage(app, person, { ...hidden, confirm: 'yes' })
+    expect((await send()).status).toBe(400)
+    await app.server.clients.update(clientId, { name: 'Photo Frame', allowedScopes: [] })
+    expect((await send()).status).toBe(400)
+    await app.server.clients.update(clientId, { allowedScopes: null })
+    await app.server.clients.mark(clientId, { isDisabled: true })
+    expect((await send()).status).toBe(400)
+    expect((await enterCode(app, person, codes.user_code)).status).toBe(400)
+    await app.server.clients.mark(clientId, { isDisabled: false })
+    expect((await send()).status).toBe(200)
+  })
+})
+
+describe('§3.4 the access token request', () => {
+  test.each<[string, Record<string, string | undefined>, string]>([
+    ['missing', { device_code: undefined }, '400 invalid_request'],
+    ['empty', { device_code: '' }, '400 invalid_request'],
+    ['unknown', { device_code: 'x'.repeat(43) }, '400 invalid_grant'],
+    ['huge', { device_code: 'x'.repeat(50_000) }, '400 invalid_grant'],
+    ['with NUL', { device_code: '\0' }, '400 invalid_request'],
+  ])('§3.4 a device code that is %s is refused', async (_what, given, expected) => {
+    expect(refusal(await pub.poll({ device_code: '' }, given))).toBe(expected)
+  })
+
+  test('§3.4 a device code that is given twice is refused, and the names beside a code are none', async () => {
+    const codes = await decided(pub)
+    const form = new URLSearchParams({
+      grant_type: deviceGrant,
+      client_id: pub.client.clientId,
+      device_code: codes.device_code,
+    })
+    form.append('device_code', codes.device_code)
+    const answer = await fetch(`${app.issuer}/oauth/token`, { method: 'POST', body: form })
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_request' }])
+    for (const beside of ['decision', 'interval', 'poll']) {
+      const device_code = `${codes.device_code} ${beside}`
+      expect(refusal(await pub.poll({ device_code }))).toBe('400 invalid_grant')
+    }
+    expect((await pub.poll(codes)).status).toBe(200)
+  })
+
+  test('§3.4 DV-04 another client, or a confidential one that does not authenticate, gets nothing and spends nothing', async () => {
+    const codes = await decided(conf)
+    const stranger = await Device.register(app, { isConfidential: true })
+    const { clientId } = conf.client
+    const posing = new Device(app, { clientId, clientSecret: '' }, false)
+    const wrong = new Device(app, { clientId, clientSecret: 'wrong' }, true)
+    expect(refusal(await stranger.poll(codes))).toBe('400 invalid_grant')
+    expect(refusal(await pub.poll(codes))).toBe('400 invalid_grant')
+    expect(refusal(await posing.poll(codes))).toBe('401 invalid_client')
+    expect(refusal(await wrong.poll(codes))).toBe('401 invalid_client')
+    expect((await conf.poll(codes)).status).toBe(200)
+    // Nor can they have revoked what was issued.
+    const { status, body } = await conf.poll(await decided(conf))
+    expect(status).toBe(200)
+    expect(refusal(await stranger.poll(codes))).toBe('400 invalid_grant')
+    expect(await ping(app, body.access_token)).toBe(200)
+  })
+
+  test('§3.5 a refresh token is issued where the client may use it, and works', async () => {
+    const { body } = await conf.poll(await decided(conf))
+    expect(body.refresh_token).toMatch(/^[A-Za-z0-9]{43}$/)
+    const without = await Device.register(app, { grantTypes: [deviceGrant] })
+    expect((await without.poll(await decided(without))).body).not.toHaveProperty('refresh_token')
+    const refreshed = await conf.poll(
+      { device_code: '' },
+      {
+        grant_type: 'refresh_token',
+        device_code: undefined,
+        refresh_token: body.refresh_token,
+      },
+    )
+    expect(refreshed.status).toBe(200)
+    expect(refreshed.body.scope).toBe('notes:read')
+  })
+})
+
+describe('§3.5 the answers to a poll', () => {
+  test('§3.5 DV-01 pending, slower each time it is too early, denied, expired, and once success', async () => {
+    const codes = await pub.codes()
+    const poll = async () => refusal(await pub.poll(codes))
+    expect(await poll()).toBe('400 authorization_pending')
+    app.advance(5)
+    expect(await poll()).toBe('400 authorization_pending')
+    app.advance(4)
+    expect(await poll()).toBe('400 slow_down')
+    app.advance(9)
+    expect(await poll()).toBe('400 slow_down')
+    app.advance(14)
+    expect(await poll()).toBe('400 slow_down')
+    // Twenty seconds by now, and for good.
+    app.advance(20)
+    expect(await poll()).toBe('400 authorization_pending')
+    app.advance(19)
+    expect(await poll()).toBe('400 slow_down')
+    app.advance(25)
+    expect(await poll()).toBe('400 authorization_pending')
+    app.advance(600)
+    expect(await poll()).toBe('400 expired_token')
+    expect(refusal(await conf.poll(codes))).toBe('400 invalid_grant')
+    app.advance(600)
+    expect(await poll()).toBe('400 invalid_grant')
+
+    const denied = await decided(pub, 'no')
+    expect(refusal(await pub.poll(denied))).toBe('400 access_denied')
+    expect(refusal(await pub.poll(denied))).toBe('400 access_denied')
+
+    const allowed = await decided(pub)
+    const { status, body } = await pub.poll(allowed)
+    expect(status).toBe(200)
+    expect(await ping(app, body.access_token)).toBe(200)
+    expect(refusal(await pub.poll(allowed))).toBe('400 invalid_grant')
+  })
+
+  test('§3.5 DV-01 an approval is delivered at once, however early the poll', async () => {
+    const codes = await pub.codes()
+    expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
+    await decideOn(app, person, codes)
+    expect((await pub.poll(codes)).status).toBe(200)
+  })
+
+  test('§3.5 DV-01 the interval is the same at every node, and polls at once are slowed down', async () => {
+    await using other = await startServer({ beside: app, deviceAuthorization: true })
+    const codes = await pub.codes()
+    expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
+    app.advance(3)
+    expect(refusal(await pub.poll(codes, {}, other))).toBe('400 slow_down')
+    app.advance(8)
+    expect(refusal(await pub.poll(codes))).toBe('400 slow_down')
+
+    const fresh = await pub.codes()
+    const nodes = [app, other, app, other, app, other]
+    const answers = await Promise.all(nodes.map((node) => pub.poll(fresh, {}, node)))
+    expect(answers.map(refusal).toSorted()).toEqual([
+      '400 authorization_pending',
+      ...Array.from({ length: 5 }, () => '400 slow_down'),
+    ])
+  })
+
+  test('§3.5 DV-05 two polls at once, at two nodes: one gets tokens, and a replay revokes them', async () => {
+    await using other = await startServer({ beside: app, deviceAuthorization: true })
+    for (let round = 0; round < 3; round += 1) {
+      const device = await Device.register(app, { isConfidential: true })
+      const codes = await decided(device)
+      const nodes = [app, other, app, other]
+      const answers = await Promise.all(nodes.map((node) => device.poll(codes, {}, node)))
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400])
+      for (const answer of answers.filter(({ status }) => status === 400))
+        expect(refusal(answer)).toBe('400 invalid_grant')
+      expect(await rowsOf(device.client.clientId)).toBe(1)
+      const token = answers.find(({ status }) => status === 200)?.body.access_token ?? ''
+      expect(await ping(app, token)).toBe(401)
+    }
+    expect(app.log.filter(({ event }) => event === 'device_code.reused')).not.toEqual([])
+  })
+
+  test('§3.5 a replay with full proof revokes, also long after the code', async () => {
+    for (const seconds of [0, 601, 1201]) {
+      const codes = await decided(conf)
+      const { body } = await conf.poll(codes)
+      expect(await ping(app, body.access_token)).toBe(200)
+      app.advance(seconds)
+      expect(refusal(await conf.poll(codes))).toBe('400 invalid_grant')
+      expect(await ping(app, body.access_token)).toBe(401)
+      person = await logIn(app)
+    }
+  })
+
+  test('§3.5 a code is not redeemed again when its short-lived tokens were swept', async () => {
+    await using short = await startServer({
+      deviceAuthorization: true,
+      tokenExpiresIn: 1,
+      refreshTokenExpiresIn: 1,
+    })
+    const device = await Device.register(short)
+    const ada = await logIn(short)
+    const codes = await device.codes()
+    await decideOn(short, ada, codes)
+    expect((await device.poll(codes)).status).toBe(200)
+    short.advance(120)
+    await short.server.sweep()
+    expect(refusal(await device.poll(codes))).toBe('400 invalid_grant')
+  })
+
+  test('§3.5 DV-05 an approval and the end of the code: whichever comes first', async () => {
+    const codes = await pub.codes()
+    const { hidden } = await enterCode(app, person, codes.user_code)
+    app.advance(600)
+    const late = await postToDevicePage(app, person, { ...hidden, confirm: 'yes' })
+    expect(late.status).toBe(400)
+    expect(refusal(await pub.poll(codes))).toBe('400 expired_token')
+
+    const approved = await decided(pub)
+    app.advance(600)
+    expect(refusal(await pub.poll(approved))).toBe('400 expired_token')
+    person = await logIn(app)
+  })
+
+  test.each<[string, (device: Device, userId: never) => Promise<unknown>, string]>([
+    ['the consent was withdrawn', revokeApplication, '400 invalid_grant'],
+    [
+      'the client was deleted',
+      ({ client }) => app.server.clients.delete(client.clientId),
+      '401 invalid_client',
+    ],
+    [
+      'the client was disabled',
+      ({ client }) => app.server.clients.mark(client.clientId, { isDisabled: true }),
+      '401 invalid_client',
+    ],
+    [
+      'a scope was taken from the client',
+      ({ client }) => app.server.clients.update(client.clientId, { allowedScopes: [] }),
+      '400 invalid_grant',
+    ],
+    [
+      'the grant was taken from the client',
+      ({ client }) => app.server.clients.update(client.clientId, { grantTypes: ['password'] }),
+      '400 unauthorized_client',
+    ],
+    [
+      'the client got another id',
+      ({ client }) => app.server.clients.resetClientId(client.clientId),
+      '401 invalid_client',
+    ],
+    [
+      'the user was deactivated',
+      (_, id) => app.server.users.setActive(id, false),
+      '400 invalid_grant',
+    ],
+    ['the user was deleted', (_, id) => app.server.users.delete(id), '400 invalid_grant'],
+  ])('§3.5 DV-05 no tokens when %s before the poll', async (what, change, expected) => {
+    const ada = await somebody(app, `${what.replaceAll(' ', '-')}@example.org`)
+    const user = await app.server.users.findByEmail(`${what.replaceAll(' ', '-')}@example.org`)
+    const device = await Device.register(app)
+    const codes = await device.codes()
+    await decideOn(app, ada, codes)
+    await change(device, user?.id as never)
+    expect(refusal(await device.poll(codes))).toBe(expected)
+    expect(await rowsOf(device.client.clientId)).toBe(0)
+  })
+
+  test('§3.5 the user may log out meanwhile: the device is another one', async () => {
+    const ada = await somebody(app, 'logged-out@example.org')
+    const codes = await pub.codes()
+    await decideOn(app, ada, codes)
+    const logout = { method: 'POST', body: new URLSearchParams({ csrf_token: ada.csrfToken }) }
+    expect((await ada.agent.fetch(`${app.issuer}/logout`, logout)).status).toBe(303)
+    expect((await pub.poll(codes)).status).toBe(200)
+  })
+})
+
+function revokeApplication({ client }: Device, userId: never): Promise<unknown> {
+  return app.server.authorizedApplications.revoke(userId, client.clientId)
+}
+
+describe('DV-04 a code challenge in the request', () => {
+  const { challenge, verifier } = newPkce()
+  const given = { code_challenge: challenge, code_challenge_method: 'S256' }
+
+  test('DV-04 is enforced when the code is redeemed, and a wrong verifier spends nothing', async () => {
+    for (const device of [pub, conf]) {
+      const codes = await device.codes(given)
+      expect(refusal(await device.poll(codes))).toBe('400 invalid_grant')
+      const right = { code_verifier: verifier }
+      expect(refusal(await device.poll(codes, right))).toBe('400 authorization_pending')
+      await decideOn(app, person, codes)
+      for (const code_verifier of [undefined, '', 'x'.repeat(43), challenge])
+        expect(refusal(await device.poll(codes, { code_verifier }))).toBe('400 invalid_grant')
+      const { status, body } = await device.poll(codes, right)
+      expect(status).toBe(200)
+      // Not even a replay is proven without it.
+      expect(refusal(await device.poll(codes))).toBe('400 invalid_grant')
+      expect(await ping(app, body.access_token)).toBe(200)
+      app.advance(1201)
+      expect(refusal(await device.poll(codes))).toBe('400 invalid_grant')
+      expect(await ping(app, body.access_token)).toBe(200)
+      expect(refusal(await device.poll(codes, right))).toBe('400 invalid_grant')
+      expect(await ping(app, body.access_token)).toBe(401)
+      person = await logIn(app)
+    }
+  })
+
+  test.each([
+    { code_challenge: challenge },
+    { code_challenge: challenge, code_challenge_method: 'plain' },
+    { code_challenge: 'short', code_challenge_method: 'S256' },
+    { code_challenge_method: 'S256' },
+  ])('DV-04 that is none is refused up front (%#)', async (wrong) => {
+    expect(refusal(await pub.ask(wrong))).toBe('400 invalid_request')
+  })
+
+  test('DV-04 is nobody’s duty, whatever requirePkce says, and a verifier without one is refused', async () => {
+    await using strict = await startServer({ deviceAuthorization: true, requirePkce: 'always' })
+    const device = await Device.register(strict)
+    const codes = await device.codes()
+    expect(refusal(await device.poll(codes))).toBe('400 authorization_pending')
+    expect(refusal(await device.poll(codes, { code_verifier: verifier }))).toBe('400 invalid_grant')
+  })
+
+  test('DV-04 the 20th wrong verifier of the rightful client ends the code', async () => {
+    const codes = await pub.codes(given)
+    await decideOn(app, person, codes)
+    for (let tries = 0; tries < 20; tries += 1) await pub.poll(codes, { code_verifier: 'x' })
+    expect(refusal(await pub.poll(codes, { code_verifier: verifier }))).toBe('400 invalid_grant')
+  })
+})
+
+describe('§3.1 parameters of other standards', () => {
+  test('§3.1 RFC 8707 a resource is what the tokens are for, and an unknown one is refused', async () => {
+    const basePath = '/app'
+    await using site = await startServer({ basePath, deviceAuthorization: true })
+    const device = await Device.register(site)
+    const ada = await logIn(site)
+    const unknown = await device.ask({ resource: 'https://other.example/' })
+    expect(refusal(unknown)).toBe('400 invalid_target')
+    const codes = await device.codes({ resource: site.issuer })
+    await decideOn(site, ada, codes)
+    const { status, body } = await device.poll(codes)
+    expect(status).toBe(200)
+    const found = await site.server.tokens.find({ accessToken: body.access_token })
+    expect(found?.token.resources).toEqual([site.issuer])
+  })
+
+  test('§3.1 RFC 9449 a device that named a key gets nothing without it', async () => {
+    expect(refusal(await pub.ask({ dpop_jkt: 'short' }))).toBe('400 invalid_request')
+    const codes = await pub.codes({ dpop_jkt: newPkce().challenge })
+    await decideOn(app, person, codes)
+    expect(refusal(await pub.poll(codes))).toBe('400 invalid_dpop_proof')
+  })
+
+  test('§3.1 RFC 9126 nothing has to be pushed where every authorization request must be', async () => {
+    const pushedAuthorizationRequests = 'required'
+    await using site = await startServer({ deviceAuthorization: true, pushedAuthorizationRequests })
+    expect((await (await Device.register(site)).ask()).status).toBe(200)
+  })
+})
+
+describe('§5.1 brute force', () => {
+  const proxies = { deviceAuthorization: true, trustedProxies: ['127.0.0.1'] }
+  const wrong = ['BBBB-BBBB', 'CCCC-CCCC', 'DDDD-DDDD', 'FFFF-FFFF', 'GGGG-GGGG']
+
+  test('§5.1 DV-02 after five wrong codes the user has to wait, wherever they come from, and a right one resets nothing', async () => {
+    await using site = await startServer(proxies)
+    const device = await Device.register(site)
+    const ada = await somebody(site, 'ada@example.org', '192.0.2.1')
+    for (const code of wrong) {
+      const refused = await enterCode(site, ada, code)
+      expect(refused.status).toBe(400)
+      expect(refused.html).toContain('This code is not valid.')
+      // Own codes between the guesses, as many as one likes, until the last guess.
+      if (code !== wrong.at(-1)) {
+        const { user_code } = await device.codes()
+        expect((await decideOn(site, ada, { user_code })).status).toBe(200)
+      }
+    }
+    const codes = await device.codes()
+    const blocked = await enterCode(site, ada, codes.user_code)
+    expect(blocked.status).toBe(429)
+    expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(Number(blocked.headers.get('retry-after'))).toBeLessThanOrEqual(600)
+    expect(blocked.html).toContain('Too many wrong codes')
+    // A new session at another address is the same user.
+    const again = await logIn(
+      { ...site, user: { ...site.user, email: 'ada@example.org' } },
+      { 'x-forwarded-for': '192.0.2.2' },
+    )
+    expect((await enterCode(site, again, codes.user_code)).status).toBe(429)
+    // Others are not concerned, and what waits for a decision can be decided.
+    const grace = await somebody(site, 'grace@example.org', '192.0.2.3')
+    expect((await enterCode(site, grace, codes.user_code)).status).toBe(200)
+    site.advance(600)
+    const ada2 = await logIn(
+      { ...site, user: { ...site.user, email: 'ada@example.org' } },
+      { 'x-forwarded-for': '192.0.2.1' },
+    )
+    const { user_code } = await device.codes()
+    expect((await enterCode(site, ada2, user_code)).status).toBe(200)
+  })
+
+  test('§5.1 DV-02 an address has five wrong codes, whoever enters them', async () => {
+    await using site = await startServer(proxies)
+    const device = await Device.register(site)
+    const address = '192.0.2.9'
+    for (const [index, code] of wrong.entries()) {
+      const guest = await somebody(site, `guest-${index}@example.org`, address)
+      expect((await enterCode(site, guest, code)).status).toBe(400)
+    }
+    const { user_code } = await device.codes()
+    const next = await somebody(site, 'next@example.org', address)
+    for (let tries = 0; tries < 6; tries += 1)
+      expect((await enterCode(site, next, user_code)).status).toBe(429)
+    // What was not tried counts for nobody.
+    const elsewhere = await logIn(
+      { ...site, user: { ...site.user, email: 'next@example.org' } },
+      { 'x-forwarded-for': '192.0.2.10' },
+    )
+    expect((await enterCode(site, elsewhere, user_code)).status).toBe(200)
+  })
+
+  test('§5.1 DV-02 many guesses at once are no more than five', async () => {
+    await using site = await startServer({ deviceAuthorization: true })
+    const ada = await logIn(site)
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        enterCode(site, ada, `BBBB-BBB${userCodeAlphabet[index % 20]}`),
+      ),
+    )
+    const tried = answers.filter(({ status }) => status === 400)
+    expect(tried).toHaveLength(5)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(25)
+  })
+
+  test('§5.1 DV-02 mistyped, unknown, expired and used look the same', async () => {
+    const codes = await decided(pub)
+    const expired = await pub.codes()
+    app.advance(600)
+    person = await logIn(app)
+    const pages = []
+    for (const code of ['nonsense', 'WWWW-WWWW', codes.user_code, expired.user_code]) {
+      const { status, html } = await enterCode(app, person, code)
+      const plain = html.replace(/ value="[^"]*"/g, '')
+      pages.push(`${status} ${plain}`)
+    }
+    expect(new Set(pages).size).toBe(1)
+    app.advance(600)
+    person = await logIn(app)
+  })
+
+  test('§5.1 DV-02 the log tells of many wrong codes, once', async () => {
+    await using site = await startServer(proxies)
+    for (let guest = 0; guest < 12; guest += 1) {
+      const stranger = await somebody(site, `g${guest}@example.org`, `192.0.2.${guest + 1}`)
+      for (const code of wrong) await enterCode(site, stranger, code)
+      const heard = site.log.filter(({ event }) => event === 'user_code.guessed')
+      expect(heard.length).toBe(guest < 9 ? 0 : 1)
+    }
+  })
+
+  test('§5.1 DV-02 tries are counted at all nodes together', async () => {
+    await using site = await startServer(proxies)
+    await using other = await startServer({ ...proxies, beside: site })
+    const ada = await somebody(site, 'ada@example.org', '192.0.2.1')
+    for (const [index, code] of wrong.entries())
+      expect((await enterCode(index % 2 === 0 ? site : other, ada, code)).status).toBe(400)
+    for (const node of [site, other])
+      expect((await enterCode(node, ada, 'HHHH-HHHH')).status).toBe(429)
+  })
+
+  test('§5.1 an empty field is no try', async () => {
+    await using site = await startServer({ deviceAuthorization: true })
+    const ada = await logIn(site)
+    for (let tries = 0; tries < 8; tries += 1)
+      expect((await enterCode(site, ada, '')).status).toBe(400)
+  })
+})
+
+describe('§6.1 user codes', () => {
+  test('§6.1 DV-02 eight of twenty consonants, evenly', async () => {
+    expect(userCodeAlphabet).toHaveLength(20)
+    expect(new Set(userCodeAlphabet).size).toBe(20)
+    expect(userCodeAlphabet).not.toMatch(/[AEIOUY]/)
+    // Five tries while a code lives: below 2^-32 (§5.1).
+    expect(5 / 20 ** 8).toBeLessThan(2 ** -32)
+  })
+
+  test('§6.1 DV-06 a code that is taken is drawn again', async () => {
+    let isPoor = false
+    let draws = 0
+    await using site = await startServer({
+      deviceAuthorization: true,
+      // Eight letters are drawn with 24 bytes: the first two times the same.
+      random: (bytes) => {
+        const random = crypto.getRandomValues(new Uint8Array(bytes))
+        if (!isPoor || bytes !== 24) return random
+        draws += 1
+        return draws < 3 ? new Uint8Array(bytes) : random
+      },
+    })
+    const device = await Device.register(site)
+    isPoor = true
+    const first = await device.codes()
+    const second = await device.codes()
+    expect(first.user_code).toBe('BBBB-BBBB')
+    expect(second.user_code).not.toBe(first.user_code)
+    expect(draws).toBe(3)
+    const ada = await logIn(site)
+    await decideOn(site, ada, second)
+    expect(refusal(await device.poll(first))).toBe('400 authorization_pending')
+    expect((await device.poll(second)).status).toBe(200)
+  })
+
+  test('§5.1 a code is found by its digest under an earlier secret key too', async () => {
+    const codes = await pub.codes()
+    const secretKeys = ['another test secret key of more than 32 bytes', secretKey]
+    await using rotated = await startServer({ beside: app, deviceAuthorization: true, secretKeys })
+    const ada = await logIn({ issuer: rotated.issuer, user: app.user, password: app.password })
+    expect((await decideOn(rotated, ada, codes)).status).toBe(200)
+    expect((await pub.poll(codes, {}, rotated)).status).toBe(200)
+  })
+})
+
+describe('DV-06 a flood', () => {
+  test('DV-06 of requests is refused for its address alone, with 429 and Retry-After', async () => {
+    await using site = await startServer({
+      deviceAuthorization: true,
+      trustedProxies: ['127.0.0.1'],
+    })
+    const device = await Device.register(site)
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+    const statuses: number[] = []
+    for (let sent = 0; sent < 130; sent += 1)
+      statuses.push((await device.ask({}, from('192.0.2.1'))).status)
+    expect(statuses.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => 200))
+    expect(new Set(statuses.slice(100))).toEqual(new Set([429]))
+    const refused = await device.ask({}, from('192.0.2.1'))
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await device.ask({}, from('192.0.2.2'))).status).toBe(200)
+    const [rows] = await site.query('select count(*) as n from oauth2server_transient')
+    expect(Number(rows?.n)).toBeLessThan(250)
+    site.advance(60)
+    expect((await device.ask({}, from('192.0.2.1'))).status).toBe(200)
+    // Nothing of it stays.
+    site.advance(2_000)
+    await site.server.sweep()
+    const [left] = await site.query('select count(*) as n from oauth2server_transient')
+    expect(Number(left?.n)).toBe(0)
+  })
+
+  test('DV-06 an unknown client is invalid_client', async () => {
+    const nobody = new Device(app, { clientId: 'nobody', clientSecret: '' }, false)
+    expect(refusal(await nobody.ask({ scope: 'x'.repeat(10_000) }))).toBe('401 invalid_client')
+  })
+})
+
+describe('an issuer with a path', () => {
+  test('§3.2 §3.3 the addresses and the whole flow', async () => {
+    await using site = await startServer({ basePath: '/app', deviceAuthorization: true })
+    const device = await Device.register(site)
+    const ada = await logIn(site)
+    const codes = await device.codes()
+    expect(codes.verification_uri).toBe(`${site.issuer}/oauth/device`)
+    await decideOn(site, ada, codes)
+    expect((await device.poll(codes)).status).toBe(200)
+  })
+})

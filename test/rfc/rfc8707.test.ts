@@ -1,0 +1,306 @@
+import type { IssuedToken } from 'svc-oauth2server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { execute } from '../support/database.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import {
+  answerTo,
+  ping,
+  refusal,
+  TestClient,
+  type TokenAnswer,
+  UserAgent,
+} from '../support/user-agent.ts'
+
+const notes = 'https://api.example/notes'
+const mail = 'https://mail.example'
+
+let app: TestServer
+let agent: UserAgent
+let conf: TestClient
+
+beforeAll(async () => {
+  app = await startServer({
+    resources: [{ resource: notes }, { resource: mail }],
+    allowedGrantTypes: ['authorization_code', 'client_credentials', 'refresh_token', 'password'],
+    allowedResponseTypes: ['code', 'token'],
+  })
+  agent = new UserAgent()
+  await agent.logIn(app)
+  conf = await TestClient.register(app, agent, { defaultScopes: ['notes:read'] })
+})
+afterAll(() => app.close())
+
+const queryOf = (resources: readonly string[]): string =>
+  resources.map((resource) => `&resource=${encodeURIComponent(resource)}`).join('')
+
+/** Where the user is sent after a request for these resources. */
+const ask = async (resources: readonly string[], given = {}, client = conf): Promise<URL> =>
+  agent.authorize(app, client.url(given) + queryOf(resources))
+
+const codeFor = async (resources: readonly string[], client = conf): Promise<string> =>
+  (await ask(resources, {}, client)).searchParams.get('code') ?? ''
+
+/** A token request with as many resources as it likes. */
+const token = async (
+  given: Record<string, string>,
+  resources: readonly string[] = [],
+  client = conf,
+): Promise<TokenAnswer> => {
+  const response = await fetch(`${client.app.issuer}/oauth/token`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}`,
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    body: `${new URLSearchParams(given)}${queryOf(resources)}`,
+  })
+  const body = (await response.json()) as TokenAnswer['body']
+  return { status: response.status, headers: response.headers, body }
+}
+
+const redeem = (code: string, resources: readonly string[] = []): Promise<TokenAnswer> => {
+  const given = { grant_type: 'authorization_code', code, redirect_uri: conf.redirectUri }
+  return token({ ...given, code_verifier: conf.pkce.verifier }, resources)
+}
+
+const refresh = (refreshToken: string, resources: readonly string[] = []): Promise<TokenAnswer> =>
+  token({ grant_type: 'refresh_token', refresh_token: refreshToken }, resources)
+
+/** What an access token is restricted to. */
+const audienceOf = async ({ body }: TokenAnswer): Promise<readonly string[] | undefined> =>
+  (await app.server.getToken({ accessToken: body.access_token }))?.token.resources
+
+/** What its authorization is. */
+const grantedBy = async ({ body }: TokenAnswer): Promise<readonly string[] | undefined> =>
+  (await app.server.getToken({ refreshToken: body.refresh_token }))?.authorization?.resources
+
+const unusable = {
+  unknown: 'https://other.example',
+  'with a fragment': `${notes}#part`,
+  'with an empty fragment': `${notes}#`,
+  relative: '/notes',
+  'no address at all': 'notes',
+  'of another case': 'https://api.example/Notes',
+  'a part of one': 'https://api.example',
+  'longer than one': `${notes}/1`,
+  'with a slash behind a path': `${notes}/`,
+  'with a query': `${notes}?`,
+  'with a user': 'https://user@api.example/notes',
+  'with another scheme': 'http://api.example/notes',
+  'with a control character': `${notes}\n`,
+  'a prototype': '__proto__',
+  huge: `https://api.example/${'x'.repeat(3000)}`,
+  'two in one': `${notes} ${mail}`,
+}
+
+describe('§2 resource', () => {
+  test.each(Object.entries(unusable))('SC-06 %s: invalid_target', async (_, resource) => {
+    const answer = answerTo(conf, await ask([resource]))
+    expect(answer).toEqual({
+      error: 'invalid_target',
+      error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/),
+      state: 'xyz',
+      iss: app.issuer,
+    })
+    expect(refusal(await token({ grant_type: 'client_credentials' }, [resource]))).toBe(
+      '400 invalid_target',
+    )
+  })
+
+  test('one that is known does not save one that is not', async () => {
+    expect(answerTo(conf, await ask([notes, unusable.unknown])).error).toBe('invalid_target')
+    const answer = await token({ grant_type: 'client_credentials' }, [notes, unusable.unknown])
+    expect(refusal(answer)).toBe('400 invalid_target')
+  })
+
+  test('an empty one counts as left out (RFC 6749 §3.1)', async () => {
+    expect(await audienceOf(await redeem(await codeFor(['']), ['']))).toEqual([])
+    expect(await audienceOf(await redeem(await codeFor(['', notes])))).toEqual([notes])
+  })
+
+  test('the slash that URL parsers put behind an origin makes no other resource', async () => {
+    expect(await audienceOf(await redeem(await codeFor([`${mail}/`, `${app.issuer}/`])))).toEqual([
+      app.issuer,
+      mail,
+    ])
+    expect(answerTo(conf, await ask([`${mail}//`])).error).toBe('invalid_target')
+  })
+
+  test('nobody is told of it who has not logged in, nor at an address that is not proven', async () => {
+    const stranger = await fetch(conf.url() + queryOf([unusable.unknown]), { redirect: 'manual' })
+    expect(stranger.headers.get('location')).toMatch(/^\/login\?/)
+    const away = conf.url({ redirect_uri: 'https://evil.example/cb' })
+    const answer = await agent.authorize(app, away + queryOf([unusable.unknown]))
+    expect(answer.origin).toBe(new URL(app.issuer).origin)
+  })
+
+  test('without one, a token is for all that the server protects', async () => {
+    const answer = await redeem(await codeFor([]))
+    expect(await audienceOf(answer)).toEqual([])
+    expect(await grantedBy(answer)).toEqual([])
+    expect(await ping(app, answer.body.access_token)).toBe(200)
+  })
+
+  test('a host that switches it off ignores it, whatever it says', async () => {
+    await using other = await startServer({ resourceIndicators: false })
+    const browser = new UserAgent()
+    const client = await TestClient.register(other, browser)
+    const answer = await browser.authorize(other, client.url() + queryOf(['/relative']))
+    expect((await client.redeem(answer.searchParams.get('code') ?? '')).status).toBe(200)
+  })
+})
+
+describe('§2.1 the authorization request', () => {
+  test('may name several, in any order and more than once; the code and its tokens are for these', async () => {
+    const answer = await redeem(await codeFor([mail, notes, mail]))
+    expect(answer.status).toBe(200)
+    expect(await audienceOf(answer)).toEqual([notes, mail])
+    expect(await grantedBy(answer)).toEqual([notes, mail])
+  })
+
+  test('survives the login and the consent page', async () => {
+    const stranger = new UserAgent()
+    const client = await TestClient.register(app, stranger)
+    const answer = await stranger.authorize(app, client.url() + queryOf([notes]))
+    const tokens = await client.redeem(answer.searchParams.get('code') ?? '')
+    expect(await audienceOf(tokens)).toEqual([notes])
+  })
+
+  test('of the implicit grant restricts the token that it is answered with', async () => {
+    const answer = await ask([notes], { response_type: 'token' })
+    const accessToken = answerTo(conf, answer, 'fragment').access_token ?? ''
+    const found = await app.server.getToken({ accessToken })
+    expect(found?.token.resources).toEqual([notes])
+    expect(await ping(app, accessToken)).toBe(401)
+  })
+
+  test('a remembered consent is no reason to ask again, nor does it widen anything', async () => {
+    await codeFor([notes])
+    const answer = await agent.fetch(conf.url() + queryOf([mail]))
+    const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code') ?? ''
+    expect(await audienceOf(await redeem(code))).toEqual([mail])
+  })
+})
+
+describe('§2.2 the token request', () => {
+  test('may ask for some of what was granted; the refresh token keeps the whole', async () => {
+    const answer = await redeem(await codeFor([notes, mail]), [mail])
+    expect(await audienceOf(answer)).toEqual([mail])
+    expect(await grantedBy(answer)).toEqual([notes, mail])
+    const next = await refresh(answer.body.refresh_token, [notes])
+    expect(await audienceOf(next)).toEqual([notes])
+    expect(await audienceOf(await refresh(next.body.refresh_token))).toEqual([notes, mail])
+  })
+
+  test('may not ask for what was not granted: invalid_target, and nothing is spent', async () => {
+    const code = await codeFor([notes])
+    for (const resources of [[mail], [notes, mail], [app.issuer]])
+      expect(refusal(await redeem(code, resources))).toBe('400 invalid_target')
+    const answer = await redeem(code, [notes])
+    expect(answer.status).toBe(200)
+    expect(refusal(await refresh(answer.body.refresh_token, [mail]))).toBe('400 invalid_target')
+    expect(await audienceOf(await refresh(answer.body.refresh_token))).toEqual([notes])
+  })
+
+  test('after an authorization that named none, may ask for any, and for another at each refresh', async () => {
+    const first = await redeem(await codeFor([]), [notes])
+    expect(await audienceOf(first)).toEqual([notes])
+    expect(await grantedBy(first)).toEqual([])
+    const second = await refresh(first.body.refresh_token, [mail])
+    expect(await audienceOf(second)).toEqual([mail])
+    expect(await audienceOf(await refresh(second.body.refresh_token))).toEqual([])
+  })
+
+  test.each([
+    ['client_credentials', {}],
+    ['password', { username: 'user-a@example.org', password: 'correct horse battery staple' }],
+  ])('%s may ask for any of them', async (grant_type, given) => {
+    for (const resources of [[], [notes], [mail, app.issuer]]) {
+      const answer = await token({ grant_type, ...given }, resources)
+      expect(await audienceOf(answer)).toEqual(resources.toReversed())
+    }
+  })
+
+  test('what the password grant asked for is all that its refresh token may have', async () => {
+    const { username, password } = { username: app.user.email, password: app.password }
+    const answer = await token({ grant_type: 'password', username, password }, [notes])
+    expect(await grantedBy(answer)).toEqual([notes])
+    expect(refusal(await refresh(answer.body.refresh_token, [mail]))).toBe('400 invalid_target')
+  })
+
+  test('the same refresh again gets the same token; with other resources, it is refused', async () => {
+    const { body } = await redeem(await codeFor([notes, mail]))
+    const first = await refresh(body.refresh_token, [mail, notes])
+    const again = await refresh(body.refresh_token, [notes, mail])
+    expect(again.body.access_token).toBe(first.body.access_token)
+    expect(refusal(await refresh(body.refresh_token, [notes]))).toBe('400 invalid_grant')
+    expect(refusal(await refresh(body.refresh_token))).toBe('400 invalid_grant')
+    expect(await audienceOf(first)).toEqual([notes, mail])
+  })
+
+  test('of two refreshes at once for different resources, one gets a token', async () => {
+    const { body } = await redeem(await codeFor([notes, mail]))
+    const answers = await Promise.all([
+      refresh(body.refresh_token, [notes]),
+      refresh(body.refresh_token, [mail]),
+    ])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
+  })
+
+  test('a plain refresh of a restricted authorization can be tried again', async () => {
+    const { body } = await redeem(await codeFor([notes]))
+    const first = await refresh(body.refresh_token)
+    const again = await refresh(body.refresh_token)
+    expect(again.body.access_token).toBe(first.body.access_token)
+    expect(await audienceOf(again)).toEqual([notes])
+  })
+})
+
+describe('§2 the audience', () => {
+  test('a token for other resources is worth nothing at ours: 401 invalid_token', async () => {
+    const elsewhere = await token({ grant_type: 'client_credentials' }, [notes])
+    const here = await token({ grant_type: 'client_credentials' }, [app.issuer])
+    expect(await ping(app, elsewhere.body.access_token)).toBe(401)
+    expect(await ping(app, here.body.access_token)).toBe(200)
+    const answer = await fetch(`${app.issuer}/oauth/info`, {
+      headers: { authorization: `Bearer ${elsewhere.body.access_token}` },
+    })
+    expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
+  })
+
+  test('SC-06 a token for one issuer is refused by another one on the same database', async () => {
+    await using other = await startServer({ beside: app, basePath: '/other' })
+    const restricted = await token({ grant_type: 'client_credentials' }, [app.issuer])
+    expect(await ping(app, restricted.body.access_token)).toBe(200)
+    expect(await ping(other, restricted.body.access_token)).toBe(401)
+  })
+
+  test('a row whose resources were widened authenticates nobody', async () => {
+    const { body } = await token({ grant_type: 'client_credentials' }, [notes])
+    const found = await app.server.getToken({ accessToken: body.access_token })
+    const id = found?.token.id ?? 0
+    for (const resources of ['', mail, `${notes} ${mail}`]) {
+      const sql = 'update oauth2server_token set resources = ? where id = ?'
+      expect(execute(app.database, sql, resources, id)).toBe(1)
+      expect(await app.server.getToken({ accessToken: body.access_token })).toBeUndefined()
+    }
+    expect(found?.token.resources).toEqual([notes])
+  })
+
+  test('a child token is for what its parent is for, or for less', async () => {
+    const client = await app.server.clients.find(conf.clientId)
+    const issue = (parent: Pick<IssuedToken, 'accessToken'>, resources?: readonly string[]) =>
+      app.server.getToken({ accessToken: parent.accessToken }).then((found) => {
+        if (!client || !found) throw new Error('There is no such token.')
+        const restricted = resources ? { resources } : { resources: found.token.resources }
+        const narrowing = { type: 'narrowing', client, parent: found, scopes: [] } as const
+        return app.server.tokens.issue({ ...narrowing, expiresIn: 60, ...restricted })
+      })
+    const both = await token({ grant_type: 'client_credentials' }, [notes, mail])
+    const parent = { accessToken: both.body.access_token }
+    expect((await issue(parent)).token.resources).toEqual([notes, mail])
+    expect((await issue(parent, [mail])).token.resources).toEqual([mail])
+    await expect(issue(parent, [app.issuer])).rejects.toMatchObject({ code: 'invalid_target' })
+    await expect(issue(parent, [])).rejects.toMatchObject({ code: 'invalid_target' })
+  })
+})

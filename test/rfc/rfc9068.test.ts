@@ -1,0 +1,551 @@
+import {
+  createRemoteJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  generateKeyPair,
+  jwtVerify,
+  SignJWT,
+} from 'jose'
+import * as oauth from 'oauth4webapi'
+import { StoreUnavailable } from 'svc-oauth2server'
+import { describe, expect, test } from 'vitest'
+import { SigningKeys } from '../../src/records/signing-keys.ts'
+import { execute } from '../support/database.ts'
+import { basicOf, postForm } from '../support/form.ts'
+import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
+import { clientOf } from '../support/tokens.ts'
+import { ping, TestClient, UserAgent } from '../support/user-agent.ts'
+
+const insecure = { [oauth.allowInsecureRequests]: true }
+const files = 'https://files.example'
+const mail = 'https://mail.example'
+const hour = 3_600
+const day = 86_400
+
+const start = (options: TestOptions = {}): Promise<TestServer> =>
+  startServer({ accessTokenFormat: 'jwt', ...options })
+
+const machine = { grant_type: 'client_credentials' }
+
+/** A token of a client that acts for itself. */
+const machineToken = async (client: TestClient): Promise<string> =>
+  (await client.token(machine)).body.access_token
+
+const kidOf = (token: string): string => decodeProtectedHeader(token).kid ?? ''
+
+interface PublishedKey {
+  readonly kid: string
+  readonly alg: string
+  readonly [member: string]: string
+}
+
+const publishedBy = async ({ issuer }: Pick<TestServer, 'issuer'>) => {
+  const answer = await fetch(`${issuer}/oauth/jwks`)
+  const { keys } = (await answer.json()) as { readonly keys: readonly PublishedKey[] }
+  return keys
+}
+
+const kidsOf = async (app: TestServer) => (await publishedBy(app)).map(({ kid }) => kid)
+
+/** What another server does that trusts the keys which a node publishes. */
+const verified = (app: TestServer, token: string, audience = app.issuer, node = app) =>
+  jwtVerify(token, createRemoteJWKSet(new URL(`${node.issuer}/oauth/jwks`)), {
+    issuer: app.issuer,
+    audience,
+    typ: 'at+jwt',
+    currentDate: new Date(app.now()),
+  })
+
+describe('§2 the token', () => {
+  test.each(['ES256', 'RS256', 'EdDSA'] as const)(
+    '§2.1 it is signed by %s, says that it is an access token, and holds by the published keys',
+    async (signingAlgorithm) => {
+      await using app = await start({ signingAlgorithm })
+      const client = await TestClient.register(app, new UserAgent())
+      const { access_token } = await client.tokens()
+      const { protectedHeader } = await verified(app, access_token)
+      expect(protectedHeader).toEqual({
+        alg: signingAlgorithm,
+        typ: 'at+jwt',
+        kid: (await publishedBy(app))[0]?.kid,
+      })
+      expect(await ping(app, access_token)).toBe(200)
+    },
+  )
+
+  test('§2.2 every claim, and no other', async () => {
+    await using app = await start()
+    const client = await TestClient.register(app, new UserAgent())
+    const [one, other] = [await client.tokens(), await client.tokens()]
+    const now = Math.floor(app.now() / 1000)
+    expect(decodeJwt(one.access_token)).toEqual({
+      iss: app.issuer,
+      exp: now + 3_600,
+      aud: app.issuer,
+      sub: String(app.user.id),
+      client_id: client.clientId,
+      iat: now,
+      jti: expect.stringMatching(/^[A-Za-z0-9]{43}$/),
+      scope: 'notes:read',
+    })
+    expect(one.expires_in).toBe(3_600)
+    expect(decodeJwt(other.access_token).jti).not.toBe(decodeJwt(one.access_token).jti)
+    // What identifies it is no token itself.
+    expect(await ping(app, String(decodeJwt(one.access_token).jti))).toBe(401)
+  })
+
+  test('§2.2 a machine: its owner, or without one the client itself, and without scopes no claim of them', async () => {
+    await using app = await start()
+    const agent = new UserAgent()
+    const owned = await TestClient.register(app, agent)
+    expect(decodeJwt(await machineToken(owned)).sub).toBe(String(app.user.id))
+    const ownerless = await TestClient.register(app, agent, { userId: null })
+    const claims = decodeJwt(await machineToken(ownerless))
+    expect(claims.sub).toBe(ownerless.clientId)
+    expect(claims).not.toHaveProperty('scope')
+  })
+
+  test('§3 its audience are its resources, and (RFC 9449 §6.1) it names its key', async () => {
+    await using app = await start()
+    const client = await clientOf(app, (await app.client()).clientId)
+    const issue = async (more: { resources: readonly string[]; keyThumbprint?: string }) => {
+      const redemption = { type: 'client', client, subject: app.user, scopes: [], ...more } as const
+      return (await app.server.tokens.issue(redemption)).accessToken
+    }
+    const one = await issue({ resources: [files] })
+    expect(decodeJwt(one)).toMatchObject({ aud: files })
+    await verified(app, one, files)
+    await expect(verified(app, one)).rejects.toThrow('"aud"')
+    const two = await issue({ resources: [files, mail], keyThumbprint: 'x'.repeat(43) })
+    expect(decodeJwt(two)).toMatchObject({ aud: [files, mail], cnf: { jkt: 'x'.repeat(43) } })
+  })
+
+  test('§2 of every grant: code, refresh, implicit, machine, while a personal token stays as it is', async () => {
+    await using app = await start()
+    const client = await TestClient.register(app, new UserAgent())
+    const { access_token, refresh_token } = await client.tokens()
+    const { body } = await client.refresh(refresh_token)
+    const implicit = await client.ask({ response_type: 'token' })
+    const fragment = new URLSearchParams(implicit.hash.slice(1)).get('access_token') ?? ''
+    for (const token of [access_token, body.access_token, fragment, await machineToken(client)])
+      await verified(app, token)
+    expect(refresh_token).toMatch(/^[A-Za-z0-9]{43}$/)
+    const personal = await app.personalToken()
+    expect(personal).not.toContain('.')
+    expect(await ping(app, personal)).toBe(200)
+  })
+
+  test('contract §5.4 within the leeway the very same value is answered again', async () => {
+    await using app = await start()
+    const client = await TestClient.register(app, new UserAgent())
+    const { refresh_token } = await client.tokens()
+    const [one, other] = await Promise.all([
+      client.refresh(refresh_token),
+      client.refresh(refresh_token),
+    ])
+    const again = await client.refresh(refresh_token)
+    expect(other.body.access_token).toBe(one.body.access_token)
+    expect(again.body.access_token).toBe(one.body.access_token)
+    expect(await ping(app, again.body.access_token)).toBe(200)
+  })
+
+  test('save_token: a host that gives less sees one, and what is issued says the less', async () => {
+    const seen: string[] = []
+    await using app = await start({
+      saveToken: (data, _request, next) => {
+        seen.push(data.accessToken)
+        const expires = (data.fields.expires ?? 0) - 600_000
+        return next({ ...data, fields: { ...data.fields, scopes: ['notes:read'], expires } })
+      },
+    })
+    const client = await TestClient.register(app, new UserAgent())
+    const body = await client.tokens({ scope: 'notes:read notes:write' })
+    const claims = decodeJwt(body.access_token)
+    expect(claims).toMatchObject({ scope: 'notes:read', exp: app.now() / 1000 + 3_000 })
+    expect(body).toMatchObject({ scope: 'notes:read', expires_in: 3_000 })
+    expect(decodeJwt(seen[0] ?? '')).toMatchObject({ scope: 'notes:read notes:write' })
+    expect(await ping(app, body.access_token)).toBe(200)
+    expect(await ping(app, seen[0] ?? '')).toBe(401)
+    const { body: refreshed } = await client.refresh(body.refresh_token)
+    expect(decodeJwt(refreshed.access_token)).toMatchObject({ scope: 'notes:read' })
+    expect(await ping(app, refreshed.access_token)).toBe(200)
+  })
+
+  test('save_token: a host that changes nothing saves the one that it saw', async () => {
+    const seen: string[] = []
+    await using app = await start({
+      saveToken: (data, _request, next) => {
+        seen.push(data.accessToken)
+        return next(data)
+      },
+    })
+    const client = await TestClient.register(app, new UserAgent())
+    expect(await machineToken(client)).toBe(seen[0])
+  })
+
+  test('a token of a transaction of the host holds too, and one that is rolled back leaves no key behind', async () => {
+    await using app = await start()
+    const client = await clientOf(app, (await app.client()).clientId)
+    const redemption = { type: 'client', client, subject: app.user, scopes: [] } as const
+    const undone = app.server.transaction(async (tx) => {
+      await tx.tokens.issue(redemption)
+      throw new Error('undone')
+    })
+    await expect(undone).rejects.toThrow('undone')
+    const { accessToken } = await app.server.transaction((tx) => tx.tokens.issue(redemption))
+    await verified(app, accessToken)
+    const after = await app.server.tokens.issue(redemption)
+    await verified(app, after.accessToken)
+    const stored = await app.query('select id from oauth2server_signing_key')
+    expect(stored).toEqual([{ id: kidOf(accessToken) }])
+    expect(kidOf(after.accessToken)).toBe(kidOf(accessToken))
+  })
+})
+
+test('§5 resources that are two have two identifiers, or the server does not start', async () => {
+  const twice = start({ resources: [{ resource: files }, { resource: files }] })
+  await expect(twice).rejects.toThrow('one is named twice')
+})
+
+describe('§4 the resource server here', () => {
+  test('§4 a token that was not issued is refused, however well it is made', async () => {
+    await using app = await start()
+    const client = await TestClient.register(app, new UserAgent())
+    const token = await machineToken(client)
+    const [header = '', payload = '', signature = ''] = token.split('.')
+    const none = Buffer.from(JSON.stringify({ alg: 'none', typ: 'at+jwt' })).toString('base64url')
+    const claims = { ...decodeJwt(token), scope: 'notes:read notes:write' }
+    const more = Buffer.from(JSON.stringify(claims)).toString('base64url')
+    const forged = [
+      `${none}.${payload}.`,
+      `${none}.${payload}.${signature}`,
+      `${header}.${more}.${signature}`,
+      `${header}.${payload}.${signature.slice(0, -4)}AAAA`,
+      `${header}.${payload}`,
+      `${token}.`,
+    ]
+    for (const value of forged) expect(await ping(app, value)).toBe(401)
+    expect(await ping(app, token)).toBe(200)
+  })
+
+  test('§4 one that another key signed, or of another server, is refused, and so is another type', async () => {
+    await using app = await start()
+    await using other = await start()
+    const client = await TestClient.register(app, new UserAgent())
+    const foreign = await TestClient.register(other, new UserAgent())
+    expect(await ping(app, await machineToken(foreign))).toBe(401)
+    const token = await machineToken(client)
+    const { privateKey } = await generateKeyPair('ES256')
+    const { kid = '' } = decodeProtectedHeader(token)
+    for (const typ of ['at+jwt', 'application/at+jwt', 'AT+JWT', 'JWT']) {
+      const forged = await new SignJWT(decodeJwt(token))
+        .setProtectedHeader({ alg: 'ES256', typ, kid })
+        .sign(privateKey)
+      expect(await ping(app, forged)).toBe(401)
+    }
+  })
+
+  test('§4 an expired one, a revoked one and one of an inactive user are refused at once', async () => {
+    await using app = await start()
+    const client = await TestClient.register(app, new UserAgent())
+    const token = await machineToken(client)
+    await app.server.users.setActive(app.user.id, false)
+    expect(await ping(app, token)).toBe(401)
+    await app.server.users.setActive(app.user.id, true)
+    expect(await ping(app, token)).toBe(200)
+    const other = await machineToken(client)
+    await postForm(`${app.issuer}/oauth/revoke`, { token: other }, basicOf(client))
+    expect(await ping(app, other)).toBe(401)
+    app.advance(3_600)
+    const answer = await fetch(`${app.issuer}/oauth/ping`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    expect(answer.status).toBe(401)
+    expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
+    await expect(verified(app, token)).rejects.toThrow('"exp"')
+  })
+
+  test('§5 no token is in the database, or the log', async () => {
+    await using app = await start()
+    const client = await TestClient.register(app, new UserAgent())
+    const { access_token } = await client.tokens()
+    const rows = await app.query('select * from oauth2server_token')
+    expect(JSON.stringify([rows, app.log])).not.toContain(access_token.split('.')[2])
+  })
+})
+
+describe('§4 the published keys', () => {
+  test('RFC 8414 §2 jwks_uri: public parts alone, for scripts of any origin, and for a while in caches', async () => {
+    await using app = await start()
+    const metadata = (await (
+      await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
+    ).json()) as Record<string, unknown>
+    expect(metadata.jwks_uri).toBe(`${app.issuer}/oauth/jwks`)
+    const answer = await fetch(`${app.issuer}/oauth/jwks`, {
+      headers: { origin: 'https://app.example' },
+    })
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=300')
+    expect(await answer.json()).toEqual({
+      keys: [
+        {
+          kty: 'EC',
+          crv: 'P-256',
+          x: expect.any(String),
+          y: expect.any(String),
+          kid: expect.stringMatching(/^[\w-]{43}$/),
+          alg: 'ES256',
+          use: 'sig',
+        },
+      ],
+    })
+  })
+
+  test('RFC 8414 §2 they are not there, and not in the metadata, where tokens are opaque', async () => {
+    await using app = await startServer()
+    const metadata = (await (
+      await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
+    ).json()) as Record<string, unknown>
+    expect(metadata).not.toHaveProperty('jwks_uri')
+    expect((await fetch(`${app.issuer}/oauth/jwks`)).status).toBe(404)
+  })
+
+  test('the first one is there before the first token is', async () => {
+    await using app = await start()
+    const [kid] = await kidsOf(app)
+    const client = await TestClient.register(app, new UserAgent())
+    expect(kidOf(await machineToken(client))).toBe(kid)
+  })
+
+  test('the private part is sealed', async () => {
+    await using app = await start()
+    await publishedBy(app)
+    const rows = await app.query('select * from oauth2server_signing_key')
+    expect(rows).toHaveLength(1)
+    expect(JSON.stringify(rows)).not.toContain('"d"')
+    expect(rows[0]?.private_key).toMatch(/^[0-9a-f]{8}\./)
+  })
+})
+
+describe('the rotation of signing keys', () => {
+  test('a successor is published for an hour before it signs, and the former one stays while its tokens live', async () => {
+    await using app = await start({ signingKeyExpiresIn: 10 * day })
+    const client = await TestClient.register(app, new UserAgent())
+    const [first = ''] = await kidsOf(app)
+    app.advance(10 * day - 60)
+    expect(kidOf(await machineToken(client))).toBe(first)
+    expect(await kidsOf(app)).toEqual([first])
+
+    app.advance(60)
+    const [second = '', ...others] = await kidsOf(app)
+    expect(others).toEqual([first])
+    expect(kidOf(await machineToken(client))).toBe(first)
+    app.advance(hour - 1)
+    const last = await machineToken(client)
+    expect(kidOf(last)).toBe(first)
+    app.advance(1)
+    expect(kidOf(await machineToken(client))).toBe(second)
+
+    app.advance(hour - 2)
+    await app.server.sweep()
+    await verified(app, last)
+    expect(await ping(app, last)).toBe(200)
+    app.advance(2 * day)
+    await app.server.sweep()
+    app.advance(60)
+    expect(await kidsOf(app)).toEqual([second])
+    expect(kidOf(await machineToken(client))).toBe(second)
+  })
+
+  test('tokens that live long keep their key as long', async () => {
+    await using app = await start({ signingKeyExpiresIn: day, tokenExpiresIn: 30 * day })
+    const client = await TestClient.register(app, new UserAgent())
+    await machineToken(client)
+    app.advance(day)
+    await kidsOf(app)
+    app.advance(hour - 1)
+    const last = await machineToken(client)
+    for (let days = 1; days < 30; days += 1) {
+      app.advance(day)
+      await app.server.sweep()
+    }
+    await verified(app, last)
+    app.advance(2 * day)
+    expect(await app.server.sweep()).toBeGreaterThan(0)
+    app.advance(60)
+    expect(await kidsOf(app)).not.toContain(kidOf(last))
+  })
+
+  test('another algorithm has a key of its own, which signs at once, and back again', async () => {
+    await using app = await start()
+    const client = await TestClient.register(app, new UserAgent())
+    const before = await machineToken(client)
+    app.advance(1)
+    await using other = await start({ beside: app, issuer: app.issuer, signingAlgorithm: 'RS256' })
+    const { accessToken } = await other.server.tokens.issue({
+      type: 'client',
+      client: await clientOf(other, client.clientId),
+      subject: app.user,
+      scopes: [],
+    })
+    expect(decodeProtectedHeader(accessToken).alg).toBe('RS256')
+    app.advance(60)
+    const published = await publishedBy(app)
+    expect(published.map(({ alg }) => alg).sort()).toEqual(['ES256', 'RS256'])
+    await verified(app, before)
+    await verified(app, accessToken)
+
+    // The younger key of the other algorithm takes no key away from whoever still signs.
+    app.advance(3 * day)
+    await app.server.sweep()
+    expect(kidOf(await machineToken(client))).toBe(kidOf(before))
+    await other.server.sweep()
+    app.advance(60)
+    expect((await publishedBy(other)).map(({ alg }) => alg)).toEqual(['RS256'])
+  })
+
+  test('several nodes that start at once make one key, and each sees that of another', async () => {
+    await using app = await start()
+    await using second = await start({ beside: app, issuer: app.issuer })
+    await using third = await start({ beside: app, issuer: app.issuer })
+    const nodes = [app, second, third]
+    const sets = await Promise.all([...nodes, ...nodes].map(kidsOf))
+    expect(new Set(sets.flat()).size).toBe(1)
+    expect(sets.map((set) => set.length)).toEqual(Array(6).fill(1))
+    expect(await app.query('select id from oauth2server_signing_key')).toHaveLength(1)
+    app.advance(90 * day)
+    await Promise.all([...nodes, ...nodes].map(kidsOf))
+    app.advance(31)
+    const later = await Promise.all(nodes.map(kidsOf))
+    expect(later[0]).toHaveLength(2)
+    expect(later[1]).toEqual(later[0])
+    expect(later[2]).toEqual(later[0])
+  })
+
+  test('a node notices within half a minute that another one made a key', async () => {
+    await using app = await start({ signingKeyExpiresIn: day })
+    await using other = await start({
+      beside: app,
+      issuer: app.issuer,
+      signingKeyExpiresIn: day,
+    })
+    await kidsOf(other)
+    await kidsOf(app)
+    app.advance(day)
+    const made = await kidsOf(other)
+    expect(made).toHaveLength(2)
+    app.advance(30)
+    expect(await kidsOf(app)).toEqual(made)
+  })
+
+  test('keys that another node has made meanwhile are taken, whoever is slow', async () => {
+    await using app = await start()
+    let slow = true
+    await using other = await start({
+      beside: app,
+      issuer: app.issuer,
+      aroundStore: async ({ name }, run) => {
+        // Before the key is written: inside of that, nobody else can write.
+        if (name === 'transaction' && slow) {
+          slow = false
+          await kidsOf(app)
+        }
+        return run()
+      },
+    })
+    expect(await kidsOf(other)).toEqual(await kidsOf(app))
+    expect(await app.query('select id from oauth2server_signing_key')).toHaveLength(1)
+  })
+
+  test('a row that we did not write is neither published nor used, and another key is made', async () => {
+    await using app = await start()
+    const client = await TestClient.register(app, new UserAgent())
+    const before = await machineToken(client)
+    const published = await publishedBy(app)
+    const { kid: _kid, alg: _alg, use: _use, ...key } = published[0] ?? { kid: '', alg: '' }
+    const forged = JSON.stringify({ ...key, x: key.y, y: key.x })
+    execute(app.database, `update oauth2server_signing_key set public_key = '${forged}'`)
+    app.advance(31)
+    const after = await machineToken(client)
+    expect(await publishedBy(app)).toHaveLength(1)
+    expect(kidOf(after)).not.toBe(kidOf(before))
+    await verified(app, after)
+    await expect(verified(app, before)).rejects.toThrow()
+    expect(app.log.map(({ event }) => event)).toContain('signing_key.tampered')
+  })
+
+  test('a rotation of the secret keys seals it anew', async () => {
+    const next = 'the next secret key, of more than 32 bytes'
+    await using app = await start()
+    const client = await TestClient.register(app, new UserAgent())
+    const token = await machineToken(client)
+    await using both = await start({
+      beside: app,
+      issuer: app.issuer,
+      secretKeys: [next, 'a test secret key of more than 32 bytes'],
+    })
+    const under = async () =>
+      (await app.query('select private_key from oauth2server_signing_key'))[0]
+    const before = await under()
+    expect((await both.server.rotateSecretKeys()).isComplete).toBe(true)
+    expect(await under()).not.toEqual(before)
+    await using alone = await start({ beside: app, issuer: app.issuer, secretKeys: [next] })
+    const again = await alone.server.tokens.issue({
+      type: 'client',
+      client: await clientOf(alone, client.clientId),
+      subject: app.user,
+      scopes: [],
+    })
+    expect(kidOf(again.accessToken)).toBe(kidOf(token))
+    await verified(app, again.accessToken, app.issuer, alone)
+  })
+
+  test('P-17 while the keys cannot be read, no token is issued: 503, and nothing is consumed', async () => {
+    let isFailing = false
+    await using app = await start({
+      aroundStore: ({ name }, run) => {
+        if (isFailing && name.startsWith('signingKeys.')) throw new StoreUnavailable('gone')
+        return run()
+      },
+    })
+    const client = await TestClient.register(app, new UserAgent())
+    const code = await client.code()
+    isFailing = true
+    expect((await client.redeem(code)).status).toBe(503)
+    expect((await fetch(`${app.issuer}/oauth/jwks`)).status).toBe(503)
+    isFailing = false
+    expect((await client.redeem(code)).status).toBe(200)
+  })
+
+  test('keys that are all taken by others end in an error, and not in a loop', async () => {
+    const rows = async () => []
+    const signingKeys = { all: rows, insert: async () => false, delete: async () => undefined }
+    const { KeyRing } = await import('../../src/crypto/sealed.ts')
+    const keys = new SigningKeys({
+      store: { signingKeys, transaction: (work: (tx: object) => unknown) => work({ signingKeys }) },
+      settings: { signingAlgorithm: 'ES256', signingKeyExpiresIn: day } as never,
+      keys: new KeyRing(['a test secret key of more than 32 bytes']),
+      clock: () => 0,
+      log: () => undefined,
+    } as never)
+    await expect(keys.published()).rejects.toThrow('No key could be made')
+  })
+})
+
+test('oauth4webapi, as the server of another application, accepts the token by discovery alone', async () => {
+  // The library reads the clock of the machine.
+  await using app = await start({ clock: () => Date.now() })
+  const issuer = new URL(app.issuer)
+  const as = await oauth.processDiscoveryResponse(
+    issuer,
+    await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
+  )
+  const client = await TestClient.register(app, new UserAgent())
+  const { access_token } = await client.tokens()
+  const request = new Request('https://api.example/', {
+    headers: { authorization: `Bearer ${access_token}` },
+  })
+  const claims = await oauth.validateJwtAccessToken(as, request, app.issuer, insecure)
+  expect(claims).toMatchObject({ client_id: client.clientId, scope: 'notes:read' })
+  await expect(oauth.validateJwtAccessToken(as, request, files, insecure)).rejects.toThrow()
+})

@@ -1,0 +1,634 @@
+import * as oauth from 'oauth4webapi'
+import * as oidc from 'openid-client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { KeyRing } from '../../src/crypto/sealed.ts'
+import { basicOf, postForm } from '../support/form.ts'
+import { push, pushed, referenceUrl, requestOf } from '../support/pushed-request.ts'
+import { redirectUri, secretKey, startServer, type TestServer } from '../support/server.ts'
+import { answerTo, formIn, refusal, TestClient, UserAgent } from '../support/user-agent.ts'
+
+let app: TestServer
+/** Logged in once, for the whole file. */
+let agent: UserAgent
+let conf: TestClient
+let pub: TestClient
+
+beforeAll(async () => {
+  app = await startServer()
+  agent = new UserAgent()
+  await agent.logIn(app)
+  conf = await TestClient.register(app, agent, { allowedScopes: ['notes:read'] })
+  pub = await TestClient.register(app, agent, { isConfidential: false })
+})
+afterAll(() => app.close())
+
+const endpoint = () => `${app.issuer}/oauth/par`
+const asPublic = { isPublic: true }
+const post = (fields: Parameters<typeof postForm>[1], headers = basicOf(conf)) =>
+  postForm(endpoint(), fields, headers)
+const refusalOf = async (answer: ReturnType<typeof push>) => refusal((await answer) as never)
+
+/** Where a user is led who comes with a reference that is not good: the error view, and never the client. */
+const localError = async (url: string, browser = agent): Promise<string> => {
+  const response = await browser.fetch(url)
+  expect(response.status).toBe(303)
+  const target = new URL(response.headers.get('location') ?? '', app.issuer)
+  expect(target.origin + target.pathname).toBe(`${app.issuer}/oauth/errors`)
+  return target.searchParams.get('error') ?? ''
+}
+
+const metadataOf = async ({ issuer }: TestServer) => {
+  const response = await fetch(`${issuer}/.well-known/oauth-authorization-server`)
+  return (await response.json()) as Record<string, unknown>
+}
+
+describe('§2.1 the endpoint', () => {
+  test('§2.1 a confidential client pushes, sends its user with the reference, and redeems the code', async () => {
+    const url = referenceUrl(conf, await pushed(conf))
+    const answer = answerTo(conf, await agent.authorize(app, url))
+    expect(answer).toEqual({ code: expect.any(String), state: 'xyz', iss: app.issuer })
+    const { status, body } = await conf.redeem(answer.code ?? '')
+    expect([status, body.scope]).toEqual([200, 'notes:read'])
+  })
+
+  test('§2.1 a public client does, by its client_id', async () => {
+    const url = referenceUrl(pub, await pushed(pub, {}, asPublic))
+    const { code = '' } = answerTo(pub, await agent.authorize(app, url))
+    expect((await pub.redeem(code)).status).toBe(200)
+  })
+
+  test('§2.2 the answer is 201 with a random URN and its life time, and is not stored', async () => {
+    const { status, headers, body } = await push(conf)
+    expect(status).toBe(201)
+    expect(body.request_uri).toMatch(/^urn:ietf:params:oauth:request_uri:[A-Za-z0-9]{43}$/)
+    expect(body.expires_in).toBe(540)
+    expect(headers.get('content-type')).toMatch(/^application\/json\b/)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect((await push(conf)).body.request_uri).not.toBe(body.request_uri)
+  })
+
+  test.each([
+    ['no authentication', () => post(requestOf(conf), {} as never), '401 invalid_client'],
+    [
+      'a wrong secret',
+      () => post(requestOf(conf), basicOf({ ...conf, clientSecret: 'x' })),
+      '401 invalid_client',
+    ],
+    [
+      'an unknown client',
+      () =>
+        post({ ...requestOf(conf), client_id: 'x' }, basicOf({ clientId: 'x', clientSecret: 'x' })),
+      '401 invalid_client',
+    ],
+    [
+      'a public client that sends a secret',
+      () => post({ ...requestOf(pub), client_secret: 'x' }, {} as never),
+      '401 invalid_client',
+    ],
+    [
+      'two ways of authentication',
+      () => post({ ...requestOf(conf), client_secret: conf.clientSecret }),
+      '400 invalid_request',
+    ],
+    [
+      'another client than the authenticated one',
+      () => post(requestOf(pub)),
+      '400 invalid_request',
+    ],
+  ])(
+    'PA-01 the client authenticates as at the token endpoint: %s',
+    async (_what, ask, expected) => {
+      const answer = await ask()
+      expect(refusal(answer as never)).toBe(expected)
+    },
+  )
+
+  test('§2.1 the authenticated client is the client of the request, also where it names none', async () => {
+    const { client_id: _, ...rest } = requestOf(conf)
+    const { status, body } = await post(rest)
+    expect(status).toBe(201)
+    const url = referenceUrl(conf, String(body.request_uri))
+    expect(answerTo(conf, await agent.authorize(app, url)).code).toBeDefined()
+  })
+
+  test.each(['GET', 'PUT', 'DELETE', 'PATCH'])('PA-01 §2.3 %s is answered 405', async (method) => {
+    const response = await fetch(endpoint(), { method, headers: basicOf(conf) })
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe('POST')
+  })
+
+  test.each(['urn:ietf:params:oauth:request_uri:x', 'https://client.example/request', ''])(
+    'PA-01 §2.1 request_uri must not be among the parameters: "%s"',
+    async (request_uri) => {
+      expect(await refusalOf(post({ ...requestOf(conf), request_uri }))).toBe('400 invalid_request')
+    },
+  )
+
+  test('§3 a request object is not supported, and never ignored', async () => {
+    expect(await refusalOf(push(conf, { request: 'e30.e30.' }))).toBe('400 request_not_supported')
+  })
+
+  test('PA-01 §2.3 a body of 1 MB is answered 413', async () => {
+    const { status, body } = await push(conf, { state: 'x'.repeat(1_000_000) })
+    expect([status, body.error]).toEqual([413, 'invalid_request'])
+  })
+
+  test('PA-01 §2.1 a body of JSON is refused, and parameters of the query are not read', async () => {
+    const headers = basicOf(conf)
+    const json = await fetch(endpoint(), {
+      method: 'POST',
+      body: JSON.stringify(requestOf(conf)),
+      headers: { ...headers, 'content-type': 'application/json' },
+    })
+    expect(json.status).toBe(400)
+    const query = new URLSearchParams(requestOf(conf))
+    expect(await refusalOf(postForm(`${endpoint()}?${query}`, {}, headers))).toBe(
+      '400 invalid_request',
+    )
+  })
+
+  test.each([
+    'client_id',
+    'client_secret',
+    'client_assertion',
+    'redirect_uri',
+    'scope',
+    'state',
+    'code_challenge',
+    'dpop_jkt',
+  ])('§2.1 %s must not be given twice', async (name) => {
+    const pairs: [string, string][] = [...Object.entries(requestOf(conf)), [name, 'a'], [name, 'b']]
+    expect(await refusalOf(post(pairs))).toBe('400 invalid_request')
+  })
+
+  test.each<[string, Record<string, string | undefined>, string]>([
+    [
+      'a redirect URI that is not registered',
+      { redirect_uri: 'https://evil.example/cb' },
+      'invalid_request',
+    ],
+    ['one that is malformed', { redirect_uri: 'https://' }, 'invalid_request'],
+    ['no response type', { response_type: undefined }, 'invalid_request'],
+    ['an unknown response type', { response_type: 'bogus' }, 'unsupported_response_type'],
+    ['a scope beyond the limit of the client', { scope: 'notes:write' }, 'invalid_scope'],
+    ['an unknown scope', { scope: 'bogus' }, 'invalid_scope'],
+    ['an internal scope', { scope: 'test:scope' }, 'invalid_scope'],
+    [
+      'a method of PKCE that protects nothing',
+      { code_challenge_method: 'plain' },
+      'invalid_request',
+    ],
+    ['a malformed challenge', { code_challenge: 'short' }, 'invalid_request'],
+    ['a response mode of another response type', { response_mode: 'fragment' }, 'invalid_request'],
+    ['contradicting prompts', { prompt: 'none login' }, 'invalid_request'],
+    ['a state that is too long', { state: 'x'.repeat(5_000) }, 'invalid_request'],
+    ['a control character', { redirect_uri: `${redirectUri}\0` }, 'invalid_request'],
+    ['a malformed key thumbprint', { dpop_jkt: 'x' }, 'invalid_request'],
+  ])(
+    'PA-01 §2.1 it is validated as at the authorization endpoint: %s',
+    async (_what, given, code) => {
+      expect(await refusalOf(push(conf, given))).toBe(`400 ${code}`)
+    },
+  )
+
+  test('PK-01 §2.1 a public client has to send a challenge', async () => {
+    const without = { code_challenge: undefined, code_challenge_method: undefined }
+    expect(await refusalOf(push(pub, without, asPublic))).toBe('400 invalid_request')
+  })
+
+  test('§2.1 a client that may not use the grant is refused', async () => {
+    const machine = await TestClient.register(app, agent, { grantTypes: ['client_credentials'] })
+    expect(await refusalOf(push(machine))).toBe('400 unauthorized_client')
+  })
+
+  test('PA-01 what was refused leaves nothing behind', async () => {
+    const count = async () => (await app.query('select * from oauth2server_transient')).length
+    const before = await count()
+    await push(conf, { scope: 'bogus' })
+    await post({ ...requestOf(conf), request_uri: 'x' })
+    expect(await count()).toBe(before)
+  })
+
+  test('§2.1 no credential of the client is kept with the request, and nothing in the clear', async () => {
+    const client = await TestClient.register(app, agent)
+    const fields = { ...requestOf(client), client_secret: client.clientSecret }
+    const { status, body } = await postForm(endpoint(), fields)
+    expect(status).toBe(201)
+    const rows = await app.query('select * from oauth2server_transient')
+    expect(JSON.stringify(rows)).not.toContain(String(body.request_uri).slice(-43))
+    const kept = rows.map((row) =>
+      new KeyRing([secretKey]).open('transient', String(row.value), [String(row.key)]),
+    )
+    expect(kept.filter((text) => text?.includes(client.clientId))).toHaveLength(1)
+    expect(JSON.stringify([rows, kept])).not.toContain(client.clientSecret)
+    const page = await agent.browse(referenceUrl(client, String(body.request_uri)))
+    expect(await page.text()).not.toContain(client.clientSecret)
+  })
+
+  test('§2 scripts of other origins may push', async () => {
+    const asked = await fetch(endpoint(), {
+      method: 'OPTIONS',
+      headers: { origin: 'https://spa.example', 'access-control-request-method': 'POST' },
+    })
+    expect(asked.headers.get('access-control-allow-origin')).toBe('*')
+    const { headers } = await push(
+      pub,
+      {},
+      { ...asPublic, headers: { origin: 'https://spa.example' } },
+    )
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(headers.get('access-control-expose-headers')).toContain('DPoP-Nonce')
+  })
+})
+
+describe('§4 the authorization request', () => {
+  test('PA-02 §2.2 the reference is bound to the client that pushed', async () => {
+    const requestUri = await pushed(conf)
+    expect(await localError(referenceUrl(pub, requestUri))).toBe('invalid_request')
+    expect(
+      answerTo(conf, await agent.authorize(app, referenceUrl(conf, requestUri))).code,
+    ).toBeDefined()
+  })
+
+  test('PA-02 §4 without client_id it is refused', async () => {
+    const requestUri = await pushed(conf)
+    for (const client_id of [undefined, ''])
+      expect(await localError(referenceUrl(conf, requestUri, { client_id }))).toBe(
+        'invalid_request',
+      )
+  })
+
+  test('PA-02 §7.3 parameters that somebody added in the browser are ignored', async () => {
+    const requestUri = await pushed(conf)
+    const url = referenceUrl(conf, requestUri, {
+      scope: 'user:email',
+      redirect_uri: 'https://evil.example/cb',
+      code_challenge: 'x'.repeat(43),
+      state: 'other',
+      response_type: 'token',
+      prompt: 'none',
+      iss: 'https://evil.example',
+    })
+    const answer = answerTo(conf, await agent.authorize(app, `${url}&state=twice`))
+    expect(answer).toEqual({ code: expect.any(String), state: 'xyz', iss: app.issuer })
+    expect((await conf.redeem(answer.code ?? '')).body.scope).toBe('notes:read')
+  })
+
+  test.each([
+    ['an address', 'https://evil.example/x'],
+    ['a path upwards', 'urn:ietf:params:oauth:request_uri:../../x'],
+    ['SQL', "urn:ietf:params:oauth:request_uri:' or 1=1 --"],
+    ['NUL', 'urn:ietf:params:oauth:request_uri:\0'],
+    ['one that was guessed', `urn:ietf:params:oauth:request_uri:${'x'.repeat(43)}`],
+    ['a long one', `urn:ietf:params:oauth:request_uri:${'x'.repeat(5_000)}`],
+    ['the beginning alone', 'urn:ietf:params:oauth:request_uri:'],
+    ['a word', 'x'],
+  ])(
+    'PA-04 a reference that is not ours is refused, and nothing is fetched: %s',
+    async (_what, requestUri) => {
+      const resolved: string[] = []
+      const resolve = async (host: string) => {
+        resolved.push(host)
+        return []
+      }
+      await using node = await startServer({ beside: app, outbound: { resolve } })
+      const response = await agent.fetch(
+        referenceUrl(conf, requestUri).replace(app.issuer, node.issuer),
+      )
+      expect(new URL(response.headers.get('location') ?? '', node.issuer).pathname).toBe(
+        '/oauth/errors',
+      )
+      expect(resolved).toEqual([])
+    },
+  )
+
+  test('AZ-12 a reference that is given twice is refused', async () => {
+    const requestUri = await pushed(conf)
+    const url = `${referenceUrl(conf, requestUri)}&request_uri=${encodeURIComponent(requestUri)}`
+    expect(await localError(url)).toBe('invalid_request')
+  })
+
+  test('PA-03 §4 it lasts through the login, and through reloading the consent page', async () => {
+    const browser = new UserAgent()
+    const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
+    const login = await browser.browse(url)
+    expect(login.address).toContain('/login')
+    const back = await browser.submit(login, { email: app.user.email, password: app.password })
+    const consent = new URL(back.headers.get('location') ?? '', app.issuer)
+    for (const _ of [1, 2, 3]) expect((await browser.fetch(consent)).status).toBe(200)
+    const decided = await browser.submit(await browser.browse(consent), { confirm: 'yes' })
+    expect(decided.headers.get('location')).toContain('code=')
+  })
+
+  test('§4 the login page may lead to the redirect URI of a request that only names it', async () => {
+    const two = await TestClient.register(app, agent, {
+      redirectUris: [redirectUri, 'https://second.example/cb'],
+    })
+    const requestUri = await pushed(two, { redirect_uri: 'https://second.example/cb' })
+    const page = await new UserAgent().browse(referenceUrl(two, requestUri))
+    expect(page.headers.get('content-security-policy')).toContain(
+      "form-action 'self' https://second.example",
+    )
+  })
+
+  test.each(['yes', 'no'] as const)('PA-03 §7.3 the decision %s uses it up', async (decision) => {
+    const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
+    const answer = answerTo(conf, await agent.authorize(app, url, decision))
+    expect(answer.error ?? 'granted').toBe(decision === 'yes' ? 'granted' : 'access_denied')
+    expect(await localError(url)).toBe('invalid_request')
+  })
+
+  test('PA-03 §7.3 a consent that is remembered uses it up too', async () => {
+    const client = await TestClient.register(app, agent)
+    await client.tokens()
+    const url = referenceUrl(client, await pushed(client))
+    expect((await agent.fetch(url)).headers.get('location')).toContain('code=')
+    expect(await localError(url)).toBe('invalid_request')
+  })
+
+  test('PA-03 of several consent pages for one request, the first decision counts', async () => {
+    const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
+    const pages = [await agent.browse(url), await agent.browse(url), await agent.browse(url)]
+    const [first, second, third] = pages
+    const yes = { confirm: 'yes' }
+    const granted = await agent.submit(first as never, yes)
+    expect(answerTo(conf, new URL(granted.headers.get('location') ?? '')).code).toBeDefined()
+    const late = await agent.submit(second as never, yes)
+    const answer = answerTo(conf, new URL(late.headers.get('location') ?? ''))
+    expect([answer.code, answer.error]).toEqual([undefined, 'invalid_request'])
+    expect((await agent.submit(third as never, { confirm: 'no' })).status).toBe(400)
+  })
+
+  test('PA-03 of 20 decisions at once on two nodes, one gets a code', async () => {
+    await using node = await startServer({ beside: app, issuer: app.issuer })
+    const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
+    const forms = await Promise.all(
+      Array.from({ length: 20 }, async () => formIn(await (await agent.browse(url)).text())),
+    )
+    const answers = await Promise.all(
+      forms.map(({ hidden }, index) =>
+        agent.fetch(`${index % 2 === 0 ? app.issuer : node.issuer}/oauth/authorize`, {
+          method: 'POST',
+          body: new URLSearchParams({ ...hidden, confirm: 'yes' }),
+        }),
+      ),
+    )
+    const codes = answers.filter((answer) => answer.headers.get('location')?.includes('code='))
+    expect(codes).toHaveLength(1)
+  })
+
+  test('§2.2 it expires', async () => {
+    await using other = await startServer()
+    const browser = new UserAgent()
+    await browser.logIn(other)
+    const client = await TestClient.register(other, browser)
+    const early = referenceUrl(client, await pushed(client))
+    other.advance(539)
+    expect((await browser.fetch(early)).status).toBe(200)
+    other.advance(1)
+    const late = await browser.fetch(early)
+    expect(late.headers.get('location')).toContain('/oauth/errors')
+  })
+
+  test('§2.2 who sees the consent page in time may take longer to decide', async () => {
+    await using other = await startServer()
+    const browser = new UserAgent()
+    await browser.logIn(other)
+    const client = await TestClient.register(other, browser)
+    const url = referenceUrl(client, await pushed(client))
+    other.advance(530)
+    const page = await browser.browse(url)
+    other.advance(590)
+    const decided = await browser.submit(page, { confirm: 'yes' })
+    expect(decided.headers.get('location')).toContain('code=')
+  })
+
+  test('PA-04 what has expired is removed', async () => {
+    await using other = await startServer()
+    const client = await TestClient.register(other, new UserAgent())
+    await pushed(client)
+    const rows = () => other.query("select * from oauth2server_transient where key like 'pushed%'")
+    expect(await rows()).toHaveLength(1)
+    other.advance(540 + 601)
+    await other.server.sweep()
+    expect(await rows()).toEqual([])
+  })
+
+  test('§4 §7.4 it is judged by what the client may do by then', async () => {
+    const client = await TestClient.register(app, agent)
+    const requestUri = await pushed(client)
+    await app.server.clients.update(client.clientId, { redirectUris: ['https://new.example/cb'] })
+    expect(await localError(referenceUrl(client, requestUri))).toBe('invalid_request')
+    const other = await TestClient.register(app, agent)
+    const wide = await pushed(other, { scope: 'notes:write' })
+    await app.server.clients.update(other.clientId, { allowedScopes: ['notes:read'] })
+    const answer = answerTo(other, await agent.authorize(app, referenceUrl(other, wide)))
+    expect(answer.error).toBe('invalid_scope')
+  })
+
+  test('§4 a request that fails at the authorization endpoint can be used again', async () => {
+    const requestUri = await pushed(conf, { prompt: 'none' })
+    const stranger = new UserAgent()
+    const refused = await stranger.fetch(referenceUrl(conf, requestUri))
+    expect(new URL(refused.headers.get('location') ?? '').searchParams.get('error')).toBe(
+      'login_required',
+    )
+    const url = referenceUrl(conf, requestUri)
+    expect(new URL((await agent.fetch(url)).headers.get('location') ?? '').origin).toBe(
+      new URL(redirectUri).origin,
+    )
+  })
+
+  test('§4 prompt=login asks for the login once, and comes back to the consent', async () => {
+    const browser = new UserAgent()
+    await browser.logIn(app)
+    // Remembered, so that nothing but the prompt asks.
+    await app.server.consents.grant(app.user.id, conf.clientId, ['notes:read'])
+    const url = referenceUrl(conf, await pushed(conf, { prompt: 'login consent' }))
+    const login = await browser.browse(url)
+    expect(login.address).toContain('/login')
+    expect(login.status).toBe(200)
+    const back = await browser.submit(login, { email: app.user.email, password: app.password })
+    const consent = await browser.browse(new URL(back.headers.get('location') ?? '', app.issuer))
+    expect(consent.address).toContain('/oauth/authorize')
+    const decided = await browser.submit(consent, { confirm: 'yes' })
+    expect(decided.headers.get('location')).toContain('code=')
+  })
+
+  test('§4 a POST to the authorization endpoint names it as well', async () => {
+    const url = new URL(referenceUrl(conf, await pushed(conf, { prompt: 'consent' })))
+    const page = await agent.fetch(`${app.issuer}/oauth/authorize`, {
+      method: 'POST',
+      body: url.searchParams,
+    })
+    expect(page.status).toBe(200)
+  })
+
+  test('MX-02 PA-02 iss in the pushed request is ignored', async () => {
+    const requestUri = await pushed(conf, { iss: 'https://evil.example' })
+    expect(answerTo(conf, await agent.authorize(app, referenceUrl(conf, requestUri))).iss).toBe(
+      app.issuer,
+    )
+  })
+
+  test('§4 with the implicit grant the answer stands in the fragment', async () => {
+    const requestUri = await pushed(pub, { response_type: 'token' }, asPublic)
+    const answer = answerTo(
+      pub,
+      await agent.authorize(app, referenceUrl(pub, requestUri)),
+      'fragment',
+    )
+    expect(answer.access_token).toBeDefined()
+  })
+})
+
+describe('PA-04 §2.3 floods', () => {
+  test('PA-04 §2.3 a confidential client may push 600 times a minute, wherever from', async () => {
+    await using other = await startServer()
+    const client = await TestClient.register(other, new UserAgent())
+    const statuses: number[] = []
+    // What is refused counts too, and is quick.
+    const ask = () => push(client, { request_uri: 'x' })
+    for (let part = 0; part < 20; part += 1) {
+      const answers = await Promise.all(Array.from({ length: 30 }, ask))
+      statuses.push(...answers.map(({ status }) => status))
+    }
+    expect(new Set(statuses)).toEqual(new Set([400]))
+    const { status, headers } = await push(client)
+    expect(status).toBe(429)
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    const another = await TestClient.register(other, new UserAgent())
+    expect((await push(another)).status).toBe(201)
+    other.advance(60)
+    expect((await push(client)).status).toBe(201)
+  }, 60_000)
+
+  test('PA-04 §2.3 each address may push 60 times a minute for a public client', async () => {
+    await using other = await startServer({ trustedProxies: ['127.0.0.1'] })
+    const client = await TestClient.register(other, new UserAgent(), { isConfidential: false })
+    const from = (address: string) =>
+      push(client, {}, { ...asPublic, headers: { 'x-forwarded-for': address } })
+    for (let count = 0; count < 60; count += 1) expect((await from('192.0.2.1')).status).toBe(201)
+    expect((await from('192.0.2.1')).status).toBe(429)
+    expect((await from('192.0.2.2')).status).toBe(201)
+  })
+})
+
+describe('§5 metadata and policy', () => {
+  test('§5 the address is advertised, from the configured issuer', async () => {
+    await using other = await startServer({ basePath: '/app' })
+    const metadata = await metadataOf(other)
+    expect(metadata.pushed_authorization_request_endpoint).toBe(`${other.issuer}/oauth/par`)
+    expect(metadata).not.toHaveProperty('require_pushed_authorization_requests')
+    const client = await TestClient.register(other, new UserAgent())
+    expect((await push(client)).status).toBe(201)
+  })
+
+  test('§5 while it is off, it is not there, and request_uri is not supported', async () => {
+    await using off = await startServer({ pushedAuthorizationRequests: 'off' })
+    expect(await metadataOf(off)).not.toHaveProperty('pushed_authorization_request_endpoint')
+    const browser = new UserAgent()
+    const client = await TestClient.register(off, browser)
+    expect((await push(client)).status).toBe(404)
+    const answer = answerTo(client, await client.ask({ request_uri: 'urn:x' }))
+    expect(answer.error).toBe('request_uri_not_supported')
+  })
+
+  test('PA-02 §4 where it is required, a request by itself is refused once the user is known', async () => {
+    await using strict = await startServer({ pushedAuthorizationRequests: 'required' })
+    expect((await metadataOf(strict)).require_pushed_authorization_requests).toBe(true)
+    const browser = new UserAgent()
+    const client = await TestClient.register(strict, browser)
+    expect(new URL((await browser.browse(client.url())).address).pathname).toBe('/login')
+    const answer = answerTo(client, await client.ask())
+    expect([answer.error, answer.code]).toEqual(['invalid_request', undefined])
+    const url = referenceUrl(client, await pushed(client))
+    expect(answerTo(client, await browser.authorize(strict, url)).code).toBeDefined()
+    const empty = answerTo(client, await client.ask({ request_uri: '' }))
+    expect(empty.error).toBe('invalid_request')
+  })
+
+  test('§6 a client that has registered so has to push, and others need not', async () => {
+    const { client, clientSecret } = await app.server.clients.create(
+      { name: 'Strict', userId: app.user.id, redirectUris: [redirectUri] },
+      {
+        origin: 'registration',
+        registrationToken: null,
+        metadata: JSON.stringify({ require_pushed_authorization_requests: true }),
+      },
+    )
+    const registered = { clientId: client.clientId, clientSecret, redirectUri }
+    const strict = new TestClient(app, agent, registered, 'basic')
+    expect(answerTo(strict, await strict.ask()).error).toBe('invalid_request')
+    const url = referenceUrl(strict, await pushed(strict))
+    expect(answerTo(strict, await agent.authorize(app, url)).code).toBeDefined()
+  })
+})
+
+describe('with client libraries', () => {
+  const insecure = { [oauth.allowInsecureRequests]: true }
+
+  test('§2 oauth4webapi pushes to where the metadata says', async () => {
+    const issuer = new URL(app.issuer)
+    const as = await oauth.processDiscoveryResponse(
+      issuer,
+      await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
+    )
+    const client: oauth.Client = { client_id: conf.clientId }
+    const authentication = oauth.ClientSecretBasic(conf.clientSecret)
+    const verifier = oauth.generateRandomCodeVerifier()
+    const par = await oauth.processPushedAuthorizationResponse(
+      as,
+      client,
+      await oauth.pushedAuthorizationRequest(
+        as,
+        client,
+        authentication,
+        {
+          response_type: 'code',
+          redirect_uri: redirectUri,
+          scope: 'notes:read',
+          code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+          code_challenge_method: 'S256',
+        },
+        insecure,
+      ),
+    )
+    const url = new URL(as.authorization_endpoint ?? '')
+    url.searchParams.set('client_id', conf.clientId)
+    url.searchParams.set('request_uri', par.request_uri)
+    const callback = oauth.validateAuthResponse(as, client, await agent.authorize(app, url))
+    const answer = await oauth.authorizationCodeGrantRequest(
+      as,
+      client,
+      authentication,
+      callback,
+      redirectUri,
+      verifier,
+      insecure,
+    )
+    const tokens = await oauth.processAuthorizationCodeResponse(as, client, answer)
+    expect(tokens.scope).toBe('notes:read')
+  })
+
+  test('§2 openid-client does', async () => {
+    const config = await oidc.discovery(
+      new URL(app.issuer),
+      conf.clientId,
+      undefined,
+      oidc.ClientSecretPost(conf.clientSecret),
+      { algorithm: 'oauth2', execute: [oidc.allowInsecureRequests] },
+    )
+    const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
+    const url = await oidc.buildAuthorizationUrlWithPAR(config, {
+      redirect_uri: redirectUri,
+      scope: 'notes:read',
+      code_challenge: await oidc.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+    })
+    expect([...url.searchParams.keys()].sort()).toEqual(['client_id', 'request_uri'])
+    const answer = await agent.authorize(app, url)
+    const tokens = await oidc.authorizationCodeGrant(config, answer, { pkceCodeVerifier })
+    expect(tokens.scope).toBe('notes:read')
+  })
+})

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const wellKnown = '/.well-known/oauth-protected-resource'
+const issuer = 'https://api.example.org/app'
+const notes = `${issuer}/notes`
+const tools = 'https://api.example.org/tools'
+const elsewhere = 'https://other.example/notes'
+
+type Metadata = Record<string, unknown>
+
+let app: TestServer
+/** Where it listens: a proxy stands between that and the issuer. */
+let origin: string
+beforeAll(async () => {
+  app = await startServer({
+    issuer,
+    resources: [
+      {
+        resource: notes,
+        name: 'Notes',
+        scopes: ['notes:write'],
+        documentation: 'https://docs.example',
+      },
+      { resource: tools, scopes: [] },
+      { resource: elsewhere },
+    ],
+  })
+  origin = new URL(app.issuer).origin
+})
+afterAll(() => app.close())
+
+const at = async (path: string): Promise<Metadata> =>
+  (await fetch(`${origin}${path}`)).json() as Promise<Metadata>
+
+describe('§3 where it stands', () => {
+  test.each([
+    ['the whole application', issuer, ['', '/app'], '/app'],
+    ['a part of it', notes, ['/app/notes'], '/app/notes'],
+    ['a part beside the issuer', tools, ['/tools'], '/tools'],
+  ])('§3.1 %s: in front of the path, and behind it too', async (_, resource, inserted, path) => {
+    for (const address of [...inserted.map((end) => wellKnown + end), `${path}${wellKnown}`])
+      expect([address, (await at(address)).resource]).toEqual([address, resource])
+  })
+
+  test('nowhere else, and nothing of a resource that another host has', async () => {
+    for (const path of [
+      `${wellKnown}/`,
+      `${wellKnown}/app/`,
+      `${wellKnown}/other`,
+      `${wellKnown}/notes`,
+      `${wellKnown}/tools/app`,
+      `/tools${wellKnown}/tools`,
+      `/notes${wellKnown}`,
+    ])
+      expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 404])
+  })
+
+  test('§3.1 by GET, and HEAD; no other method', async () => {
+    const head = await fetch(`${origin}${wellKnown}`, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      const answer = await fetch(`${origin}${wellKnown}/tools`, { method })
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    }
+  })
+
+  test('§3.2 200 and application/json, for anybody, to be kept for a while', async () => {
+    const answer = await fetch(`${origin}${wellKnown}/app/notes`)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/)
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=300')
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    expect(answer.headers.get('set-cookie')).toBeNull()
+  })
+})
+
+describe('§2 what it says', () => {
+  test('of the whole application, by default', async () => {
+    expect(await at(wellKnown)).toMatchObject({
+      resource: issuer,
+      authorization_servers: [issuer],
+      scopes_supported: ['notes:read', 'notes:write', 'user:email'],
+      bearer_methods_supported: ['header', 'query'],
+    })
+  })
+
+  test('of a part, what the option resources says', async () => {
+    expect(await at(`${wellKnown}/app/notes`)).toMatchObject({
+      resource: notes,
+      authorization_servers: [issuer],
+      scopes_supported: ['notes:write'],
+      resource_name: 'Notes',
+      resource_documentation: 'https://docs.example',
+    })
+  })
+
+  test('of the whole application too, where that is among them', async () => {
+    const resource = 'https://api.example.org/'
+    await using other = await startServer({
+      issuer: 'https://api.example.org',
+      resources: [{ resource, name: 'Everything', scopes: ['notes:read'] }],
+    })
+    expect(await (await fetch(`${new URL(other.issuer).origin}${wellKnown}`)).json()).toMatchObject(
+      {
+        resource: 'https://api.example.org',
+        resource_name: 'Everything',
+        scopes_supported: ['notes:read'],
+      },
+    )
+  })
+
+  test('§3.2 a list of nothing is left out, and so is what nobody said', async () => {
+    const metadata = await at(`${wellKnown}/tools`)
+    for (const name of ['scopes_supported', 'resource_name', 'resource_documentation'])
+      expect(metadata).not.toHaveProperty(name)
+    expect(Object.values(metadata).filter((value) => `${value}` === '')).toEqual([])
+  })
+
+  test('no internal scope, and no way to present a token that is switched off', async () => {
+    await using other = await startServer({ acceptQueryAccessToken: false })
+    const metadata = (await (await fetch(`${other.issuer}${wellKnown}`)).json()) as Metadata
+    expect(metadata.bearer_methods_supported).toEqual(['header'])
+    expect(JSON.stringify(metadata)).not.toContain('test:scope')
+  })
+
+  test('attacks P-1 it is configured: Host and forwarded headers change nothing', async () => {
+    const expected = await at(wellKnown)
+    const answer = await fetch(`${origin}${wellKnown}`, {
+      headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' },
+    })
+    expect(await answer.json()).toEqual(expected)
+  })
+})
+
+test('§4 the metadata of the authorization server names every resource', async () => {
+  const metadata = await at('/.well-known/oauth-authorization-server/app')
+  expect(metadata.protected_resources).toEqual([issuer, notes, tools, elsewhere])
+})
+
+test('§5.1 a challenge leads to the metadata, which names what it was asked for', async () => {
+  const challenge = (await fetch(`${origin}/app/oauth/ping`)).headers.get('www-authenticate') ?? ''
+  const address = /^Bearer .*resource_metadata="([^"]+)"$/.exec(challenge)?.[1] ?? ''
+  expect(address).toBe(`https://api.example.org${wellKnown}/app`)
+  expect((await at(new URL(address).pathname)).resource).toBe(issuer)
+})

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runNode } from '../support/processes.ts'
+import { secretNet, takeTold } from '../support/secrets/net.ts'
+import { secretKey, startServer, type TestServer } from '../support/server.ts'
+import { logIn } from '../support/session.ts'
+import { TestClient } from '../support/user-agent.ts'
+
+// The net below every file of tests (test/support/secrets): that it catches what it is there for.
+
+const net = secretNet()
+let app: TestServer
+beforeAll(async () => {
+  app = await startServer({ logLevel: 'debug' })
+})
+afterAll(() => app.close())
+
+/** What the net says of an entry, besides which nothing was found. */
+const caught = (what: unknown): readonly string[] => {
+  expect(net.leaks()).toEqual([])
+  net.wrote('a test', what)
+  return net.leaks()
+}
+
+test('every secret that is issued is caught in a log, wherever in an entry it stands', async () => {
+  const { agent, identifier, jwt, csrfToken } = await logIn(app)
+  const client = await TestClient.register(app, agent)
+  const code = await client.code()
+  const { body } = await client.redeem(code)
+  const secrets = {
+    password: app.password,
+    secretKey,
+    identifier,
+    jwt,
+    csrfToken,
+    clientSecret: client.clientSecret,
+    verifier: client.pkce.verifier,
+    code,
+    accessToken: body.access_token,
+    refreshToken: body.refresh_token,
+    personalToken: await app.personalToken(),
+    basic: `Basic ${Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64')}`,
+  }
+  for (const [name, secret] of Object.entries(secrets)) {
+    expect(caught({ level: 'info', message: `It was ${secret}.` }), name).toHaveLength(1)
+    expect(caught({ userId: 1, [name]: secret, at: 0 }), name).toHaveLength(1)
+    expect(caught(`prefix_${secret}suffix`), name).toHaveLength(1)
+  }
+})
+
+test('and in the message, the stack and the cause of an error', async () => {
+  const token = await app.personalToken()
+  expect(caught(new Error(`No ${token}.`))).toHaveLength(1)
+  expect(caught({ error: new Error('No.', { cause: new Error(token) }) })).toHaveLength(1)
+  const changed = new Error('No.')
+  changed.message = token
+  expect(caught(changed)).toHaveLength(1)
+})
+
+test('a client id, a path and what nobody drew are no secrets', async () => {
+  const { clientId } = await app.client()
+  expect(caught({ clientId, requestId: crypto.randomUUID() })).toEqual([])
+  expect(caught('GET /account/settings/applications/clients/:client_id/')).toEqual([])
+  expect(caught(new Error('withoutAnySecretInThisVeryLongNameOfAFunction'))).toEqual([])
+})
+
+test('a password of an earlier file of tests is a text like any other', () => {
+  net.saw({ kind: 'whole', text: 'javascript:alert(2)' })
+  expect(caught('It was javascript:alert(2).')).toHaveLength(1)
+  net.forgetGiven()
+  expect(caught('It was javascript:alert(2).')).toEqual([])
+})
+
+test('what a server logs goes into the net by itself', async () => {
+  const token = await app.personalToken()
+  await using loud = await startServer({
+    beside: app,
+    logLevel: 'debug',
+    aroundStore: () => Promise.reject(new TypeError(`The statement had ${token}.`)),
+  })
+  const { status } = await ping(loud, token)
+  expect(status).toBe(500)
+  const leaks = net.leaks().filter((leak) => leak.startsWith('the log: '))
+  expect(leaks).toEqual([expect.stringContaining(`The statement had ${token}.`)])
+})
+
+const ping = ({ issuer }: TestServer, token: string): Promise<Response> =>
+  fetch(`${issuer}/oauth/ping`, { headers: { authorization: `Bearer ${token}` } })
+
+test('so does the stderr of a program, with the secrets of that program', async () => {
+  const program = `
+    const { randomBytes } = await import('node:crypto')
+    console.error('issued ' + randomBytes(32).toString('base64url'))`
+  await using running = runNode(['--input-type=module', '--eval', program])
+  await running.exited
+  takeTold()
+  const [leak = ''] = net.leaks()
+  expect(leak).toContain(running.stderr.trim())
+})
+
+test('so does a refusal that repeats a secret', async () => {
+  const secret = randomBytes(24).toString('hex')
+  const refused = Response.json(
+    { error: 'invalid_request', error_description: secret },
+    { status: 400 },
+  )
+  await refused.json()
+  expect(net.leaks()).toEqual([expect.stringContaining(secret)])
+})
