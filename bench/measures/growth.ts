@@ -1,0 +1,149 @@
+import { statfs } from 'node:fs/promises'
+import { createAuthorizationServer } from '../../src/index.ts'
+import {
+  type GrowthDatabase,
+  postgresGrowth,
+  sqliteGrowth,
+} from '../../test/load/growth-databases.ts'
+import { type Databases, query, server } from '../support/databases.ts'
+import { load } from '../support/load.ts'
+import type { GrowthName, GrowthPoint, GrowthResults, Round, Run } from '../support/results.ts'
+import { Target } from '../support/target.ts'
+import { secretKey, type WorkName } from '../support/works.ts'
+import type { StoreKind } from '../targets.ts'
+
+const works = ['token', 'resources', 'refresh'] as const
+const rounds = 3
+const seconds = 4
+const connections = 32
+/** Bytes for a token with its authorization and all indexes, and for the building of those. */
+const room = 1_800
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+
+type Works = Partial<Record<WorkName, Round[]>>
+
+const measure = async (target: Target, atOnce: number, made: Works): Promise<void> => {
+  for (const work of works) {
+    const call = target.works[work]
+    if (!call) continue
+    const { requestsPerSecond, cpu, p99 } = await load(target, call, {
+      connections: atOnce,
+      seconds,
+    })
+    made[work] ??= []
+    made[work].push({ requestsPerSecond, cpu, p99 })
+  }
+}
+
+const warmUp = async (target: Target): Promise<void> => {
+  for (const work of works) {
+    const call = target.works[work]
+    if (call) await load(target, call, { connections, seconds: 1 })
+  }
+}
+
+const start = (
+  store: StoreKind,
+  at: string,
+  { file = 'ours.ts', cores = '0', processes = 1 } = {},
+): Promise<Target> => {
+  const environment = {
+    BENCH_STORE: store,
+    BENCH_DATABASE: at,
+    BENCH_REFRESH_TOKENS: '4000',
+    BENCH_PROCESSES: String(processes),
+  }
+  return Target.start('ours', file, environment, cores)
+}
+
+/** One real token, of which all others are copies with digests of their own. */
+const fill = async (store: StoreKind, database: GrowthDatabase, rows: number): Promise<void> => {
+  const server = await createAuthorizationServer({
+    store: database.opener,
+    issuer: 'http://localhost:3000',
+    secretKeys: [secretKey],
+    sweepInterval: 0,
+    log: () => undefined,
+  })
+  const user = await server.users.create({ email: 'load@example.org', password: null })
+  const redirectUris = ['https://client.example/cb']
+  const { client } = await server.clients.create({ name: 'Load', userId: user.id, redirectUris })
+  const scopes = ['user:email']
+  await server.tokens.issue({ type: 'user', client, subject: user, scopes, refreshable: true })
+  await server.close()
+  await database.fill(rows, 0)
+  if (store === 'sqlite') return
+  // The copies have ids of their own, of which the sequences know nothing.
+  for (const table of ['oauth2server_token', 'oauth2server_authorization'])
+    await query(
+      `select setval(pg_get_serial_sequence('${table}', 'id'), (select max(id) from ${table}))`,
+      database.at,
+    )
+}
+
+const hasRoom = async (database: GrowthDatabase, rows: number): Promise<boolean> => {
+  const { bavail, bsize } = await statfs(await database.folder())
+  return bavail * bsize > rows * room
+}
+
+const compare = async (
+  of: GrowthName,
+  targets: readonly { readonly count: number; readonly target: Target; readonly atOnce?: number }[],
+): Promise<readonly GrowthPoint[]> => {
+  const points = targets.map((each) => ({ ...each, made: {} as Works }))
+  for (const { target } of new Map(points.map((point) => [point.target, point])).values())
+    await warmUp(target)
+  for (let round = 1; round <= rounds; round += 1) {
+    say(`${of}: round ${round} of ${rounds}`)
+    for (const { target, atOnce = connections, made } of points) await measure(target, atOnce, made)
+  }
+  return points.map(({ count, made }) => ({ of, count, works: made }))
+}
+
+/** How the cost of a request grows with tokens, connections and processes. */
+export const measureGrowth = async (
+  store: StoreKind,
+  counts: readonly number[],
+  databases: Databases,
+  run: Run,
+): Promise<GrowthResults> => {
+  const filled: GrowthDatabase[] = []
+  const targets: Target[] = []
+  databases.onRemove(async () => {
+    for (const target of targets.splice(0)) await target.stop()
+    for (const database of filled.splice(0)) await database.remove()
+  })
+  const byRows: { count: number; target: Target }[] = []
+  for (const count of counts) {
+    const database = await (store === 'postgres' ? postgresGrowth(server) : sqliteGrowth())
+    filled.push(database)
+    if (!(await hasRoom(database, count))) {
+      say(`${store}: no room for ${count} tokens`)
+      continue
+    }
+    say(`${store}: making ${count} tokens`)
+    await fill(store, database, count)
+    const target = await start(store, database.at)
+    targets.push(target)
+    byRows.push({ count, target })
+  }
+  const points: GrowthPoint[] = [...(await compare('rows', byRows))]
+
+  const [few] = byRows
+  if (few) {
+    const { target } = few
+    const atOnce = [1, 32, 512].map((count) => ({ count, target, atOnce: count }))
+    points.push(...(await compare('connections', atOnce)))
+  }
+  const several: { count: number; target: Target }[] = []
+  for (const count of [1, 2, 4]) {
+    const at = await databases.make(store)
+    const options = { file: 'cluster.ts', cores: '0,1', processes: count }
+    const target = await start(store, at, options)
+    targets.push(target)
+    several.push({ count, target })
+  }
+  points.push(...(await compare('processes', several)))
+  return { ...run, store, points }
+}

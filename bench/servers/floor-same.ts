@@ -1,0 +1,301 @@
+// The floor that does the very statements that we do, one after the other, and nothing else: bare node:http. It
+// notes them while our own server answers a request of each kind, with batches off, and sends them again.
+import { hash, randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { createAuthorizationServer, Scope } from 'svc-oauth2server'
+import { postgres } from 'svc-oauth2server/postgres'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { SqliteDatabase } from '../../dist/store/sql/sqlite-database.js'
+import { basic, form, place, refreshTokenCount, serve } from '../support/serve.ts'
+
+// The very copy that our server uses.
+const pg = createRequire(new URL('../../dist/index.js', import.meta.url))('pg')
+
+interface Noted {
+  readonly sql: string
+  readonly parameters: readonly unknown[]
+}
+
+let noted: Noted[] = []
+const note = (sql: string, parameters: readonly unknown[] = []) => noted.push({ sql, parameters })
+
+if (place.kind === 'postgres') {
+  const { query } = pg.Client.prototype
+  pg.Client.prototype.query = function (this: unknown, ...given: unknown[]) {
+    const [config] = given as [string | { text: string; values?: unknown[] }]
+    if (typeof config === 'string') note(config)
+    else if ('text' in config) note(config.text, config.values)
+    return Reflect.apply(query, this, given)
+  } as never
+} else {
+  const { run } = SqliteDatabase.prototype
+  SqliteDatabase.prototype.run = function (sql, parameters) {
+    note(sql, parameters)
+    return run.call(this, sql, parameters)
+  }
+  const { now } = SqliteDatabase.prototype
+  SqliteDatabase.prototype.now = function (sql, parameters) {
+    note(sql, parameters)
+    return now.call(this, sql, parameters)
+  }
+}
+
+const server = await createAuthorizationServer({
+  issuer: 'http://localhost:3000',
+  secretKeys: ['a secret key for measurements, 32 bytes and more'],
+  store:
+    place.kind === 'postgres'
+      ? postgres(place.at, { batch: false })
+      : sqlite(place.at, { batch: false }),
+  scopes: [new Scope('notes:read')],
+  sweepInterval: 0,
+  introspection: true,
+  log: () => undefined,
+})
+
+type Row = Record<string, unknown>
+interface Session {
+  run(statement: Noted): Promise<readonly Row[]> | readonly Row[]
+  end(): void
+}
+/** Where statements are sent; a transaction has a connection of its own. */
+type Open = (isTransaction: boolean) => Promise<Session> | Session
+
+const inSqlite = (): Open => {
+  const connections = [0, 1].map(() => {
+    const database = new DatabaseSync(place.at, { timeout: 1000 })
+    database.exec('pragma synchronous = normal')
+    return { database, statements: new Map<string, StatementSync>() }
+  })
+  return (isTransaction) => ({
+    run({ sql, parameters }) {
+      // As we do: what only reads does so beside the connection that writes.
+      const isRead = /^select/i.test(sql) && !isTransaction
+      const { database, statements } = connections[isRead ? 0 : 1] as (typeof connections)[0]
+      let statement = statements.get(sql)
+      if (!statement) {
+        statement = database.prepare(sql)
+        statements.set(sql, statement)
+      }
+      return statement.all(...(parameters as SQLInputValue[])) as Row[]
+    },
+    end() {},
+  })
+}
+
+const inPostgres = (): Open => {
+  const parsers = {
+    getTypeParser: (oid: number) => (oid === 20 ? Number : pg.types.getTypeParser(oid)),
+  }
+  const pool = new pg.Pool({ connectionString: place.at, max: 10, types: parsers as never })
+  const names = new Map<string, string>()
+  return async () => {
+    const client = await pool.connect()
+    return {
+      async run({ sql, parameters }) {
+        if (parameters.length === 0) return (await client.query(sql)).rows
+        const name = names.get(sql) ?? `s${names.size}`
+        names.set(sql, name)
+        return (await client.query({ name, text: sql, values: [...parameters] })).rows
+      },
+      end: () => client.release(),
+    }
+  }
+}
+
+const open = place.kind === 'postgres' ? inPostgres() : inSqlite()
+const execute = async (sql: string) => {
+  const session = await open(true)
+  const rows = await session.run({ sql, parameters: [] })
+  session.end()
+  return rows
+}
+
+// Ids that are nothing else by chance.
+if (place.kind === 'postgres') {
+  await execute('alter sequence oauth2server_token_id_seq restart with 5000011')
+  await execute('alter sequence oauth2server_authorization_id_seq restart with 7000011')
+}
+const user = await server.users.create({ email: 'bench@example.org', password: null })
+const { client, clientSecret } = await server.clients.create({
+  name: 'Bench',
+  userId: user.id,
+  redirectUris: ['https://client.example/cb'],
+  defaultScopes: ['notes:read'],
+})
+const issue = () =>
+  server.tokens.issue({
+    type: 'user',
+    client,
+    subject: user,
+    scopes: ['notes:read'],
+    refreshable: true,
+  })
+if (place.kind === 'sqlite') {
+  const { token } = await issue()
+  await execute(`update sqlite_sequence set seq = 5000011 where name = 'oauth2server_token'`)
+  await execute(
+    `update sqlite_sequence set seq = 7000011 where name = 'oauth2server_authorization'`,
+  )
+  void token
+}
+const { accessToken, refreshToken } = await issue()
+
+const asClient = { authorization: basic(client.clientId, clientSecret), ...form }
+const ask = async (path: string, body: string): Promise<Row> => {
+  noted = []
+  const url = `http://localhost:3000${path}`
+  const answer = await server.fetch(new Request(url, { method: 'POST', headers: asClient, body }))
+  if (answer.status !== 200) throw new Error(await answer.text())
+  return (await answer.json()) as Row
+}
+const twice = async (once: () => Promise<unknown>) => {
+  await once()
+  const first = noted
+  await once()
+  return plan(first, [...noted])
+}
+
+/** What was sent the second time, and the texts that were others the first time: new ones each time. */
+interface Plan {
+  readonly statements: readonly Noted[]
+  readonly changing: ReadonlySet<unknown>
+}
+
+const plan = (first: readonly Noted[], second: readonly Noted[]): Plan => {
+  const known = new Set(first.flatMap(valuesOf))
+  const statements = second.map(withRows)
+  const changing = second
+    .flatMap(valuesOf)
+    .filter((value) => typeof value === 'string' && !known.has(value))
+  return { statements, changing: new Set(changing) }
+}
+
+/** Rows that go as one text. */
+class Rows {
+  readonly rows: readonly Row[]
+
+  constructor(text: string) {
+    this.rows = JSON.parse(text)
+  }
+}
+
+const withRows = ({ sql, parameters }: Noted): Noted => ({
+  sql,
+  parameters: parameters.map((value) =>
+    typeof value === 'string' && value.startsWith('[{') ? new Rows(value) : value,
+  ),
+})
+
+const valuesOf = (statement: Noted): unknown[] =>
+  withRows(statement).parameters.flatMap((value) =>
+    value instanceof Rows ? value.rows.flatMap((row) => Object.values(row)) : value,
+  )
+
+const token = await twice(() =>
+  ask('/oauth/token', 'grant_type=client_credentials&scope=notes%3Aread'),
+)
+const introspect = await twice(() => ask('/oauth/introspect', `token=${accessToken}`))
+const resource = await twice(async () => {
+  noted = []
+  await server.getToken({ accessToken })
+})
+const digestOf = (value: unknown) => hash('sha256', `refresh_token:${value}`, 'base64url')
+let presented = ''
+let current: unknown = refreshToken
+const refresh = await twice(async () => {
+  presented = digestOf(current)
+  const answer = await ask('/oauth/token', `grant_type=refresh_token&refresh_token=${current}`)
+  current = answer.refresh_token
+})
+const successor = digestOf(current)
+for (let count = 0; count < refreshTokenCount; count += 1) await issue()
+await server.close()
+const digests = await execute(
+  `select refresh_token_digest as digest from oauth2server_token where refresh_token_digest is not null order by id desc limit ${refreshTokenCount}`,
+)
+
+const random = (length: number) => randomBytes(length).toString('base64url').slice(0, length)
+
+/** Sends a plan's statements with new values where they were new, and what is presented now. @returns what is presented next */
+const replay = async ({ statements, changing }: Plan, now?: string): Promise<string> => {
+  const session = await open(statements.some(({ sql }) => /^begin/.test(sql)))
+  const values = new Map<unknown, string>(now === undefined ? [] : [[presented, now]])
+  let found: Row = {}
+  const filled = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(filled)
+    if (value instanceof Rows) {
+      const rows = value.rows.map((row) =>
+        Object.fromEntries(Object.entries(row).map(([name, one]) => [name, filled(one)])),
+      )
+      return JSON.stringify(rows)
+    }
+    if (typeof value === 'number' && value > 5_000_000 && value < 6_000_000)
+      return found.id ?? value
+    if (typeof value === 'number' && value > 7_000_000 && value < 8_000_000)
+      return found.authorization_id ?? value
+    const known = values.get(value)
+    if (known !== undefined || typeof value !== 'string' || !changing.has(value))
+      return known ?? value
+    const made = random(value.length)
+    values.set(value, made)
+    return made
+  }
+  for (const { sql, parameters } of statements) {
+    const ran = session.run({ sql, parameters: parameters.map(filled) })
+    // Nobody may come in between where a transaction is at once.
+    const rows = ran instanceof Promise ? await ran : ran
+    if (rows[0] && 'authorization_id' in rows[0]) [found] = rows as [Row]
+  }
+  session.end()
+  return values.get(successor) ?? ''
+}
+
+const bodyOf = (stream: NodeJS.ReadableStream): Promise<string> =>
+  new Promise((resolve) => {
+    let text = ''
+    stream.setEncoding('utf8')
+    stream.on('data', (chunk) => {
+      text += chunk
+    })
+    stream.on('end', () => resolve(text))
+  })
+
+await serve(
+  async (request, response) => {
+    const answer = (body: object) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(body))
+    }
+    if (request.url === '/resource') {
+      await replay(resource)
+      return answer({ notes: [] })
+    }
+    const body = new URLSearchParams(await bodyOf(request))
+    if (request.url === '/introspect') {
+      await replay(introspect)
+      return answer({ active: true })
+    }
+    if (body.get('grant_type') === 'refresh_token') {
+      const made = await replay(refresh, body.get('refresh_token') ?? '')
+      return answer({ access_token: made, refresh_token: made })
+    }
+    await replay(token)
+    return answer({ access_token: random(43), token_type: 'Bearer', expires_in: 3600 })
+  },
+  () => {
+    const post = { method: 'POST', headers: form } as const
+    return {
+      token: { ...post, path: '/token', body: 'grant_type=client_credentials' },
+      resource: { method: 'GET', path: '/resource', headers: {} },
+      introspect: { ...post, path: '/introspect', body: 'token=x' },
+      refresh: {
+        ...post,
+        path: '/token',
+        body: 'grant_type=refresh_token&refresh_token=',
+        refreshTokens: digests.map(({ digest }) => String(digest)),
+      },
+    }
+  },
+)

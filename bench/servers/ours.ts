@@ -1,0 +1,105 @@
+// Our own server, embedded as the floor is: node:http and nothing else.
+import { createAuthorizationServer, emailScope, Scope } from 'svc-oauth2server'
+import { chain, mount, requireOauthScopes, rest } from 'svc-oauth2server/node'
+import { postgres } from 'svc-oauth2server/postgres'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { basic, form, place, refreshTokenCount, serve } from '../support/serve.ts'
+import { secretKey, type Works } from '../support/works.ts'
+
+const batch = process.env.BENCH_BATCH !== 'off'
+const lookupCacheSeconds = Number(process.env.BENCH_CACHE ?? 0)
+const server = await createAuthorizationServer({
+  issuer: 'http://localhost:3000',
+  secretKeys: [secretKey],
+  store:
+    place.kind === 'postgres'
+      ? postgres(place.at, { batch, lookupCacheSeconds })
+      : sqlite(place.at, { batch }),
+  scopes: [emailScope, new Scope('notes:read'), new Scope('notes:write')],
+  sweepInterval: 0,
+  refreshTokenLeeway: 0,
+  introspection: true,
+  log: () => undefined,
+})
+
+const note = JSON.stringify({ notes: [] })
+const app = chain(
+  mount(server),
+  rest(server),
+  requireOauthScopes('notes:read'),
+  (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(note)
+  },
+)
+
+const seed = async (): Promise<Works> => {
+  const user = await server.users.create({ email: 'bench@example.org', password: null })
+  const { client, clientSecret } = await server.clients.create({
+    name: 'Bench',
+    userId: user.id,
+    redirectUris: ['https://client.example/cb'],
+    defaultScopes: ['notes:read'],
+  })
+  const issue = (scopes: readonly string[]) =>
+    server.tokens.issue({ type: 'user', client, subject: user, scopes, refreshable: true })
+  const { accessToken } = await issue(['notes:read'])
+  const { accessToken: withoutScope } = await issue(['user:email'])
+  const keys: string[] = []
+  for (let count = 0; count < 100; count += 1) {
+    const own = { scopes: ['notes:read'] }
+    keys.push((await server.tokens.createPersonal(`Key ${count}`, user.id, own)).accessToken)
+  }
+  const refreshTokens: string[] = []
+  for (let count = 0; count < refreshTokenCount; count += 1) {
+    const { refreshToken } = await issue(['notes:read'])
+    if (refreshToken) refreshTokens.push(refreshToken)
+  }
+  const tokens: string[] = []
+  for (let count = 0; count < 1000; count += 1)
+    tokens.push((await issue(['notes:read'])).accessToken)
+
+  const asClient = { authorization: basic(client.clientId, clientSecret), ...form }
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+  return {
+    token: {
+      method: 'POST',
+      path: '/oauth/token',
+      headers: asClient,
+      body: 'grant_type=client_credentials&scope=notes%3Aread',
+      unknown: { ...form, authorization: basic(client.clientId, 'wrong') },
+    },
+    resource: {
+      method: 'GET',
+      path: '/notes',
+      headers: bearer(accessToken),
+      unknown: bearer('unknown'),
+      withoutScope: bearer(withoutScope),
+    },
+    resources: { method: 'GET', path: '/notes', headers: {}, tokens },
+    introspect: {
+      method: 'POST',
+      path: '/oauth/introspect',
+      headers: asClient,
+      body: `token=${accessToken}&token_type_hint=access_token`,
+      unknown: { ...form, authorization: basic(client.clientId, 'wrong') },
+    },
+    refresh: {
+      method: 'POST',
+      path: '/oauth/token',
+      headers: asClient,
+      body: 'grant_type=refresh_token&refresh_token=',
+      refreshTokens,
+      unknown: { ...form, authorization: basic(client.clientId, 'wrong') },
+    },
+    key: {
+      method: 'GET',
+      path: '/notes',
+      headers: {},
+      tokens: keys,
+      unknown: bearer('unknown'),
+    },
+  }
+}
+
+await serve(app, seed)

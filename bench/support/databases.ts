@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { StoreKind } from '../targets.ts'
+
+/** A PostgreSQL server that lets this user make databases. */
+export const server = process.env.TEST_POSTGRES_URL || 'postgres://postgres@127.0.0.1:5432/postgres'
+
+/** Runs one statement in the database at the address. */
+export const query = async (
+  statement: string,
+  at = server,
+): Promise<readonly Record<string, unknown>[]> => {
+  const client = new pg.Client({ connectionString: at, connectionTimeoutMillis: 2000 })
+  await client.connect()
+  try {
+    return (await client.query(statement)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** The version of the PostgreSQL that listens. @returns undefined where none does */
+export const postgresVersion = async (): Promise<string | undefined> => {
+  try {
+    const [row] = await query('show server_version')
+    return String(row?.server_version).split(' ', 1)[0]
+  } catch {
+    return undefined
+  }
+}
+
+/** Databases of one run, each of one server, which are removed at its end, however it ends. */
+export class Databases {
+  readonly #removals: (() => Promise<unknown>)[] = []
+
+  /** @returns where it is: a path, or an address */
+  async make(kind: StoreKind): Promise<string> {
+    if (kind === 'sqlite') {
+      const folder = await mkdtemp(join(tmpdir(), 'oauth2server-bench-'))
+      this.#removals.push(() => rm(folder, { recursive: true, force: true }))
+      return join(folder, 'bench.sqlite')
+    }
+    const name = `oauth2server_bench_${randomBytes(6).toString('hex')}`
+    await query(`create database ${name}`)
+    this.#removals.push(() => query(`drop database if exists ${name} with (force)`))
+    return Object.assign(new URL(server), { pathname: `/${name}` }).href
+  }
+
+  /** Something else that has to end before them. */
+  onRemove(remove: () => Promise<unknown>): void {
+    this.#removals.unshift(remove)
+  }
+
+  async remove(): Promise<void> {
+    const removals = this.#removals.splice(0)
+    for (const remove of removals) await remove()
+  }
+}

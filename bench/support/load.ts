@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Target } from './target.ts'
+import type { Call } from './works.ts'
+
+const run = promisify(execFile)
+
+export interface Load {
+  readonly connections: number
+  readonly seconds: number
+}
+
+export interface Measured {
+  readonly requestsPerSecond: number
+  /** Milliseconds. */
+  readonly p99: number
+  /** Microseconds of CPU time in the server, per request. */
+  readonly cpu: number
+  /** Bytes, at the end. */
+  readonly memory: number
+  readonly requests: number
+}
+
+/** Sends one call again and again from the second core. @throws Error where an answer is not a success */
+export const load = async (
+  target: Target,
+  call: Call,
+  { connections, seconds }: Load,
+): Promise<Measured> => {
+  const folder = await mkdtemp(join(tmpdir(), 'oauth2server-bench-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', remove)
+  try {
+    const script = join(folder, 'call.lua')
+    // Those that were sent once are spent.
+    const refreshTokens = call.refreshTokens?.splice(0, connections + spare)
+    await writeFile(script, scriptOf({ ...call, ...(refreshTokens && { refreshTokens }) }))
+    const before = await target.usage()
+    const { stdout } = await run('taskset', [
+      ...['-c', '1', 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency'],
+      // A slow answer shows in the p99; it is no failure.
+      ...['--timeout', '30s'],
+      ...['-s', script, target.origin],
+    ])
+    const after = await target.usage()
+    const [, json = ''] = /RESULT (.*)/.exec(stdout) ?? []
+    const { requests, microseconds, p99, failed } = JSON.parse(json)
+    if (failed > 0)
+      throw new Error(`${failed} of ${requests} answers of ${target.name} failed:\n${stdout}`)
+    return {
+      requestsPerSecond: requests / (microseconds / 1e6),
+      p99: p99 / 1000,
+      cpu: (after.cpu - before.cpu) / requests,
+      memory: after.memory,
+      requests,
+    }
+  } finally {
+    process.off('exit', remove)
+    remove()
+  }
+}
+
+/** Tokens beside those whose requests are under way. */
+const spare = 16
+
+const quoted = (text: string): string => JSON.stringify(text)
+
+const scriptOf = ({ method, path, headers, body, refreshTokens, tokens }: Call): string => `
+wrk.method = ${quoted(method)}
+wrk.path = ${quoted(path)}
+${Object.entries(headers)
+  .map(([name, value]) => `wrk.headers[${quoted(name)}] = ${quoted(value)}`)
+  .join('\n')}
+${body === undefined ? '' : `wrk.body = ${quoted(body)}`}
+${refreshTokens ? rotating(refreshTokens) : ''}
+${tokens ? inTurns(tokens) : ''}
+function done(summary, latency)
+  local e = summary.errors
+  io.write(string.format('RESULT {"requests":%d,"microseconds":%d,"p99":%d,"failed":%d}\\n',
+    summary.requests, summary.duration, latency:percentile(99), e.connect + e.read + e.write + e.status + e.timeout))
+end
+`
+
+// Each connection has its own request under way, so there are more tokens than connections.
+const rotating = (tokens: readonly string[]): string => `
+local tokens = {${tokens.map(quoted).join(',')}}
+local first, last = 1, #tokens
+local start = wrk.body
+function request()
+  local token = tokens[first]
+  tokens[first] = nil
+  first = first + 1
+  return wrk.format(nil, nil, nil, start .. token)
+end
+function response(status, headers, body)
+  local token = body:match('"refresh_token" *: *"([^"]+)"')
+  if token then
+    last = last + 1
+    tokens[last] = token
+  end
+end
+`
+
+// Made before the measurement begins, so that sending them costs as little as sending one.
+const inTurns = (tokens: readonly string[]): string => `
+local requests, turn = {}, 0
+function init()
+  for index, token in ipairs({${tokens.map(quoted).join(',')}}) do
+    requests[index] = wrk.format(nil, nil, { Host = wrk.headers.Host, Authorization = 'Bearer ' .. token })
+  end
+end
+function request()
+  turn = turn % #requests + 1
+  return requests[turn]
+end
+`

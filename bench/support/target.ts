@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Ready, Usage, Works } from './works.ts'
+
+/** A server under measurement, in a process of its own, on the first core where nothing else is said. */
+export class Target {
+  readonly name: string
+  readonly origin: string
+  readonly works: Works
+  readonly #child: ChildProcess
+
+  private constructor(name: string, child: ChildProcess, { port, works }: Ready) {
+    this.name = name
+    this.origin = `http://127.0.0.1:${port}`
+    this.works = works
+    this.#child = child
+  }
+
+  static async start(
+    name: string,
+    file: string,
+    environment: Readonly<Record<string, string>>,
+    cores = '0',
+  ): Promise<Target> {
+    const path = fileURLToPath(new URL(`../servers/${file}`, import.meta.url))
+    const child = spawn('taskset', ['-c', cores, process.execPath, path], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: { ...process.env, NODE_ENV: 'production', ...environment },
+    })
+    const ready = await answerOf<Ready>(child, name)
+    return new Target(name, child, ready)
+  }
+
+  usage(): Promise<Usage> {
+    const answer = answerOf<Usage>(this.#child, this.name)
+    this.#child.send('usage')
+    return answer
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#child.kill()
+    await ended
+  }
+}
+
+/** Milliseconds: long enough to make a thousand tokens in a slow one. */
+const patience = 120_000
+
+const answerOf = <T>(child: ChildProcess, name: string): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const ended = () => {
+      clearTimeout(late)
+      reject(new Error(`${name} has ended.`))
+    }
+    const late = setTimeout(() => {
+      child.kill()
+      reject(new Error(`${name} does not answer.`))
+    }, patience)
+    child.once('exit', ended)
+    child.once('message', (message) => {
+      clearTimeout(late)
+      child.off('exit', ended)
+      resolve(message as T)
+    })
+  })

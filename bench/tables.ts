@@ -1,0 +1,236 @@
+import {
+  type Described,
+  type FootprintResults,
+  type GrowthName,
+  type GrowthPoint,
+  type GrowthResults,
+  type MemoryResults,
+  type Round,
+  type Run,
+  ratio,
+  type StoreResults,
+  spread,
+  type TargetResults,
+  targetOf,
+} from './support/results.ts'
+import { type WorkName, workNames } from './support/works.ts'
+
+type Rows = readonly (readonly string[])[]
+
+/** A Markdown table that is also readable as text. The first column is words, the others are figures but for `words`. */
+export const table = (rows: Rows, { words = 1 } = {}): string => {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  )
+  const line = (row: readonly string[]) =>
+    `| ${widths.map((width, column) => (row[column] ?? '').padEnd(width)).join(' | ')} |`
+  const rule = widths.map((width, column) =>
+    column < words ? '-'.repeat(width) : `${'-'.repeat(Math.max(1, width - 1))}:`,
+  )
+  const [head = [], ...body] = rows
+  return [line(head), `| ${rule.join(' | ')} |`, ...body.map(line)].join('\n')
+}
+
+export const whole = (value: number): string => Math.round(value).toLocaleString('en')
+export const twoDigits = (value: number): string => value.toFixed(2)
+const oneDigit = (value: number): string => value.toFixed(1)
+
+export const medianOf = (rounds: readonly Round[] | undefined, figure: keyof Round): number =>
+  spread((rounds ?? []).map((round) => round[figure])).median
+
+export const titleOf = ({ title, version, role }: Described): string =>
+  version && role === 'peer' ? title.replace(/(,|$)/, ` ${version}$1`) : title
+
+/** The kinds of requests that any server was sent. */
+const worksOf = ({ targets }: StoreResults): readonly WorkName[] =>
+  workNames.filter((work) => targets.some(({ works }) => works[work]?.length))
+
+const perWork = (
+  results: StoreResults,
+  cell: (target: TargetResults, work: WorkName) => string | undefined,
+  names: readonly TargetResults[] = results.targets,
+): string => {
+  const works = worksOf(results)
+  return table([
+    ['', ...works],
+    ...names.map((target) => [
+      titleOf(target),
+      ...works.map((work) => (target.works[work]?.length ? (cell(target, work) ?? '') : '')),
+    ]),
+  ])
+}
+
+/** Requests a second · ratio to the plain floor · microseconds of processor time for each. */
+export const mainTable = (results: StoreResults): string => {
+  const floor = targetOf(results, 'floor')
+  return perWork(results, (target, work) => {
+    const against = ratio(target.works[work], floor?.works[work])
+    const figures = [
+      whole(medianOf(target.works[work], 'requestsPerSecond')),
+      against ? twoDigits(against.median) : '–',
+      whole(medianOf(target.works[work], 'cpu')),
+    ]
+    return figures.join(' · ')
+  })
+}
+
+/** p99 in milliseconds · the lowest and the highest ratio of a round. */
+export const spreadTable = (results: StoreResults): string => {
+  const floor = targetOf(results, 'floor')
+  return perWork(results, (target, work) => {
+    const against = ratio(target.works[work], floor?.works[work])
+    const p99 = oneDigit(medianOf(target.works[work], 'p99'))
+    return against ? `${p99} · ${twoDigits(against.lowest)}–${twoDigits(against.highest)}` : p99
+  })
+}
+
+/** Requests a second of ours as a multiple of what we are held to. */
+export const aimsTable = (results: StoreResults): string => {
+  const [ours, alone, floor, same] = ['ours', 'ours-alone', 'floor', 'floor-same'].map((name) =>
+    targetOf(results, name),
+  )
+  const works = worksOf(results)
+  // What keeps nothing is no peer on the same store.
+  const peers = results.targets.filter(
+    ({ name, role }) => role === 'peer' && name !== 'oidc-provider-memory',
+  )
+  const against = (of: TargetResults | undefined, to: TargetResults | undefined) =>
+    works.map((work) => {
+      const found = ratio(of?.works[work], to?.works[work])
+      return found ? twoDigits(found.median) : ''
+    })
+  const toBestPeer = works.map((work) => {
+    const found = peers
+      .map((peer) => ({ peer, times: ratio(ours?.works[work], peer.works[work])?.median }))
+      .filter(({ times }) => times !== undefined)
+      .toSorted((a, b) => (a.times ?? 0) - (b.times ?? 0))[0]
+    return found?.times === undefined ? '' : `${twoDigits(found.times)} (${found.peer.title})`
+  })
+  return table([
+    ['svc-oauth2server ÷ …', ...works],
+    ['floor of our statements (batches off)', ...against(alone, same)],
+    ['floor', ...against(ours, floor)],
+    ['best peer on the same store', ...toBestPeer],
+  ])
+}
+
+export const comparisonTables = (results: StoreResults): string =>
+  [
+    `\n${results.store}: requests a second · ratio to the floor · µs of processor time for each\n`,
+    mainTable(results),
+    '\np99 in ms · lowest–highest ratio of a round\n',
+    spreadTable(results),
+    '\nratios of svc-oauth2server\n',
+    aimsTable(results),
+    ...results.leftOut.map((line) => `\nLEFT OUT: ${line}`),
+  ].join('\n')
+
+const storeTitles = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const
+const megabyte = 1e6
+
+/** Start, growth of the database, and what is installed. */
+export const footprintTable = ({ footprints }: FootprintResults): string =>
+  table([
+    ['', 'start', 'bytes for a token', 'installed', 'packages'],
+    ...footprints.map(({ store, startUp, disk, installed, ...target }) => [
+      `${titleOf(target)}${disk ? `, ${storeTitles[store]}` : ''}`,
+      `${whole(spread(startUp).median)} ms`,
+      disk ? whole(disk.bytes / disk.tokens) : '–',
+      installed ? `${oneDigit(installed.bytes / megabyte)} MB` : '–',
+      installed ? String(installed.packages) : '–',
+    ]),
+  ])
+
+export const memoryTable = ({ series }: MemoryResults): string =>
+  table([
+    ['', 'requests', 'before', 'highest', 'after'],
+    ...series.map(({ store, work, samples, ...target }) => {
+      const inMegabytes = (memory: number | undefined) =>
+        memory === undefined ? '' : `${whole(memory / megabyte)} MB`
+      return [
+        `${titleOf(target)}, ${storeTitles[store]}, ${work}`,
+        whole(samples.at(-1)?.requests ?? 0),
+        inMegabytes(samples[0]?.memory),
+        inMegabytes(Math.max(...samples.map(({ memory }) => memory))),
+        inMegabytes(samples.at(-1)?.memory),
+      ]
+    }),
+  ])
+
+const growthWorks = ['token', 'resources', 'refresh'] as const
+
+/** Microseconds of processor time · requests a second, for each number of what grows. */
+export const growthTable = (all: readonly GrowthResults[], of: GrowthName): string =>
+  table([
+    [
+      '',
+      ...all.flatMap(({ store }) => growthWorks.map((work) => `${storeTitles[store]}, ${work}`)),
+    ],
+    ...countsOf(all, of).map((count) => [
+      whole(count),
+      ...all.flatMap((results) =>
+        growthWorks.map((work) => {
+          const rounds = pointOf(results, of, count)?.works[work]
+          return rounds?.length
+            ? `${whole(medianOf(rounds, 'cpu'))} · ${whole(medianOf(rounds, 'requestsPerSecond'))}`
+            : ''
+        }),
+      ),
+    ]),
+  ])
+
+export const countsOf = (all: readonly GrowthResults[], of: GrowthName): readonly number[] => {
+  const counts = all.flatMap(({ points }) => points.filter((point) => point.of === of))
+  return [...new Set(counts.map(({ count }) => count))].toSorted((a, b) => a - b)
+}
+
+export const pointOf = (
+  { points }: GrowthResults,
+  of: GrowthName,
+  count: number,
+): GrowthPoint | undefined => points.find((point) => point.of === of && point.count === count)
+
+/** Of a hundred requests: what docs/operations.md reckons with, its codes taken as further refreshes. */
+const mix = { resource: 90, refresh: 9, token: 1 } as const
+const loads = [1_000, 10_000, 100_000]
+/** The share of a core's time that is to be used. */
+const use = 0.6
+
+/** Cores that our own processes need for so many requests a second. */
+export const capacityTable = (all: readonly StoreResults[]): string =>
+  table([
+    ['requests a second', ...all.map(({ store }) => `cores, ${storeTitles[store]}`)],
+    ...loads.map((load) => [
+      whole(load),
+      ...all.map((results) => {
+        const ours = targetOf(results, 'ours')
+        const cost = (['resource', 'refresh', 'token'] as const).reduce(
+          (sum, work) => sum + (medianOf(ours?.works[work], 'cpu') * mix[work]) / 100,
+          0,
+        )
+        return oneDigit((load * cost) / 1e6 / use)
+      }),
+    ]),
+  ])
+
+/** Where and how the figures were measured. */
+export const machineTable = (runs: Readonly<Record<string, Run>>): string =>
+  table(
+    [
+      ['Measurement', 'Date', 'Command', 'Machine'],
+      ...Object.entries(runs).map(([name, { date, command, machine }]) => [
+        name,
+        date,
+        `\`${command}\``,
+        [
+          `${machine.cores} cores of ${machine.processor}`,
+          `${machine.memoryInGiB} GiB`,
+          machine.system,
+          `Node ${machine.node}`,
+          `SQLite ${machine.sqlite}`,
+          ...(machine.postgres ? [`PostgreSQL ${machine.postgres}`] : []),
+        ].join(', '),
+      ]),
+    ],
+    { words: 4 },
+  )
