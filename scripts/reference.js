@@ -1,12 +1,15 @@
 /**
- * Writes docs/reference/settings.md from the declarations in src/options.ts, and metrics.md and log.md from
- * those in src/telemetry.
+ * Writes docs/reference/settings.md from the declarations in src/options.ts, metrics.md and log.md from
+ * those in src/telemetry, and audit.md from those in src/model/audit-event.ts; and the table of attacks in
+ * docs/security.md.
  *
  *     npm run reference
  */
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { describeSettings } from '../src/options.ts'
+import { withAttacks } from './attacks-table.js'
+import { auditReference } from './audit-reference.js'
 import { logReference } from './log-reference.js'
 import { metricsReference } from './metrics-reference.js'
 
@@ -80,7 +83,8 @@ const code = (text) => `\`${text}\``
 
 /** @param {unknown} value the default, as the environment would give it */
 const shown = (value) => {
-  const text = Array.isArray(value) ? value.join(',') : String(value ?? '')
+  const isTable = typeof value === 'object' && value !== null && !Array.isArray(value)
+  const text = Array.isArray(value) ? value.join(',') : isTable ? '' : String(value ?? '')
   return text === '' ? 'none' : code(text)
 }
 
@@ -118,4 +122,7 @@ if (import.meta.main) {
   await writeFile(page, settingsReference())
   await writeFile(resolve(page, '../metrics.md'), metricsReference())
   await writeFile(resolve(page, '../log.md'), logReference())
+  const security = resolve(page, '../../security.md')
+  await writeFile(security, withAttacks(await readFile(security, 'utf8')))
+  await writeFile(resolve(page, '../audit.md'), auditReference())
 }

@@ -1,7 +1,13 @@
 import type { AuthorizationServer, UserId } from 'svc-oauth2server'
 import { authorize } from './authorization.ts'
 import { beginSession, type Device } from './browser-session.ts'
-import { type FillSample, registered, type SampleClock, tokenIdOf } from './sample.ts'
+import {
+  type FillSample,
+  registered,
+  type SampleClock,
+  tokenIdOf,
+  uncheckedClients,
+} from './sample.ts'
 
 const password = 'correct horse battery staple'
 
@@ -35,6 +41,11 @@ export const fillBelievably: FillSample = async (server, clock) => {
     redirectUris: ['https://photo-print.example/callback', 'http://localhost:8080/callback'],
     defaultScopes: ['notes:read'],
     optionalScopes: ['user:email'],
+  })
+  const unchecked = await uncheckedClients(server, {
+    name: 'Desk Assistant',
+    address: 'https://desk-assistant.example/',
+    document: 'https://desk-assistant.example/oauth/client.json',
   })
   clock.daysAgo(300)
   const diary = await registered(server, {
@@ -91,6 +102,7 @@ export const fillBelievably: FillSample = async (server, clock) => {
     ...tokens,
     deviceTokenId: await tokenIdOf(server, viewer, diary),
     asking: everything,
+    unchecked,
     search: 'grace',
   }
 }

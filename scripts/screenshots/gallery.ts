@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import type { Sample } from './sample.ts'
+import { loopback, type Sample } from './sample.ts'
 
 /** One state of one page, and how to get there. */
 export interface Picture {
@@ -40,6 +40,18 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
   const { clientId, redirectUri, scope } = sample.asking
   const asks = (scopes: string): string =>
     `/oauth/authorize?${new URLSearchParams({ response_type: 'code', client_id: clientId, redirect_uri: redirectUri, scope: scopes })}`
+  const uncheckedAsks = (which: keyof Sample['unchecked']): string =>
+    `/oauth/authorize?${new URLSearchParams({ response_type: 'code', client_id: sample.unchecked[which], redirect_uri: loopback, scope, code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' })}`
+  /** A code as a device of the application that asks would show it. */
+  const userCode = async (): Promise<string> => {
+    const { clientSecret } = sample.asking
+    const answer = await fetch(`${issuer}/oauth/device_authorization`, {
+      method: 'POST',
+      body: new URLSearchParams({ client_id: clientId, client_secret: clientSecret, scope }),
+    })
+    const { user_code } = (await answer.json()) as { readonly user_code: string }
+    return user_code
+  }
   const wrongUris = 'https://photo-print.example/callback\nhttp://photo-print.example/callback'
 
   return [
@@ -54,6 +66,25 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
     { name: 'host-page', as: 'viewer', open: at('/') },
     { name: 'consent', as: 'viewer', open: at(asks(scope)) },
     { name: 'consent-to-nothing', as: 'viewer', open: at(asks('')) },
+    { name: 'consent-registered', as: 'viewer', open: at(uncheckedAsks('registered')) },
+    { name: 'consent-described', as: 'viewer', open: at(uncheckedAsks('described')) },
+    { name: 'device', as: 'viewer', open: at('/oauth/device') },
+    {
+      name: 'device-decision',
+      as: 'viewer',
+      open: async (page) =>
+        sent('/oauth/device', '/oauth/device', { user_code: await userCode() }, 'p.code')(page),
+    },
+    {
+      name: 'device-refused',
+      as: 'viewer',
+      open: async (page) => {
+        const code = { user_code: await userCode() }
+        await sent('/oauth/device', '/oauth/device', code, 'p.code')(page)
+        await page.locator('button.refuse').click()
+        await page.getByRole('status').waitFor()
+      },
+    },
     {
       name: 'error',
       as: 'nobody',
@@ -121,6 +152,14 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
       open: at(`${settings}tokens/${sample.deviceTokenId}/view/`),
     },
     { name: 'sessions', as: 'viewer', open: at('/account/settings/sessions/') },
+    { name: 'activity', as: 'viewer', open: at('/account/settings/activity/') },
+    { name: 'activity-empty', as: 'newcomer', open: at('/account/settings/activity/?after=0.0') },
+    { name: 'administration-activity', as: 'viewer', open: at('/admin/activity/') },
+    {
+      name: 'administration-activity-search',
+      as: 'viewer',
+      open: at(`/admin/activity/?${new URLSearchParams({ event: 'user.deleted', user: 'x' })}`),
+    },
     { name: 'administration', as: 'viewer', open: at(admin) },
     {
       name: 'administration-search',

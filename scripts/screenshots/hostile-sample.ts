@@ -1,6 +1,6 @@
 import { authorize } from './authorization.ts'
 import type { Device } from './browser-session.ts'
-import { type FillSample, registered, tokenIdOf } from './sample.ts'
+import { type FillSample, registered, tokenIdOf, uncheckedClients } from './sample.ts'
 
 const password = 'correct horse battery staple'
 const device: Device = {
@@ -70,6 +70,7 @@ export const fillWithHostility: FillSample = async (server, clock) => {
     expiredTokenId: expired.id,
     deviceTokenId: await tokenIdOf(server, viewer, own),
     asking: { ...asking, scope: scopes.join(' ') },
+    unchecked: await uncheckedClients(server, { name: wide, address, document: address }),
     search: wide,
   }
 }

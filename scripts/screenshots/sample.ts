@@ -24,6 +24,7 @@ export const sampleClock = (today: number): SampleClock => {
 export const sampleOptions = (clock: SampleClock): Partial<AuthorizationServerOptions> => ({
   clock: clock.now,
   applicationName: 'Notes',
+  deviceAuthorization: true,
   // The browser says from where it comes.
   trustedProxies: ['127.0.0.1'],
   sessionIdleExpiresIn: 2_592_000,
@@ -31,7 +32,17 @@ export const sampleOptions = (clock: SampleClock): Partial<AuthorizationServerOp
   tokenExpiresIn: 2_592_000,
   sweepInterval: 0,
   // A server that stands alone has this page at `/`, where the notes example has its own.
-  extensions: [{ name: 'start page', endpoints: [{ ...homeEndpoint, path: () => '/start' }] }],
+  extensions: [
+    { name: 'start page', endpoints: [{ ...homeEndpoint, path: () => '/start' }] },
+    // Nothing is fetched for a picture: what describes itself elsewhere is as it was kept.
+    {
+      name: 'kept documents',
+      findClient: (clientId, { clients }) =>
+        clientId.startsWith('https://')
+          ? clients.find(clientId).then((client) => client ?? null)
+          : undefined,
+    },
+  ],
 })
 
 /** What stands in the database of a sample, to lead to every page. */
@@ -48,6 +59,8 @@ export interface Sample {
   readonly deviceTokenId: number
   /** An application that the viewer has not allowed yet, and what it asks for. */
   readonly asking: Registered & { readonly scope: string }
+  /** Applications that nobody has checked: one that registered itself, and one that describes itself at its client id. */
+  readonly unchecked: Readonly<Record<'registered' | 'described', string>>
   /** What an administrator searches for. */
   readonly search: string
 }
@@ -64,6 +77,30 @@ export const registered = async (
 ): Promise<Registered> => {
   const { client, clientSecret } = await server.clients.create(input)
   return { clientId: client.clientId, clientSecret, redirectUri: input.redirectUris[0] }
+}
+
+/** Where a program on the user's own computer waits for the answer. */
+export const loopback = 'http://127.0.0.1:8123/callback'
+
+/**
+ * Applications that nobody has checked, each for a program on the user's own computer.
+ * @param address of the website, the terms and the policy of both
+ * @param document what the second has as its client id
+ */
+export const uncheckedClients = async (
+  server: AuthorizationServer,
+  { name, address, document }: Readonly<Record<'name' | 'address' | 'document', string>>,
+): Promise<Sample['unchecked']> => {
+  const input = { name, website: address, isConfidential: false, redirectUris: [loopback] }
+  const further = {
+    registrationToken: null,
+    metadata: JSON.stringify({ tos_uri: `${address}terms`, policy_uri: `${address}privacy` }),
+  }
+  const { client } = await server.clients.create(input, { origin: 'registration', ...further })
+  await server.clients.keep(
+    server.clients.described(document, input, { origin: 'metadata_document', ...further }),
+  )
+  return { registered: client.clientId, described: document }
 }
 
 /** The id of the token of an application on the device where a user allowed it last. */

@@ -25,7 +25,7 @@ export const createApp = (
   app.register(mount(server))
 
   const api = async (notes: FastifyInstance): Promise<void> => {
-    notes.register(rest(server))
+    await notes.register(rest(server))
 
     const reads = [requireApiAuth(), requireOauthScopes('notes:read')]
     notes.get('/notes', { onRequest: reads }, async ({ auth }) => notesOf(auth.user?.id))
