@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, open as openFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
@@ -14,6 +14,7 @@ import { SqliteDatabase } from '../../src/store/sql/sqlite-database.ts'
 import { SqliteDialect } from '../../src/store/sql/sqlite-dialect.ts'
 import type { Tables } from '../../src/store/sql/tables.ts'
 import { execute, query } from '../support/database.ts'
+import { largeKeys } from './large-keys.ts'
 import { aClient, atOnce, aUser, clientRow, text } from './rows.ts'
 import type { Done, Task } from './writer.ts'
 
@@ -336,4 +337,10 @@ test('P-5 three threads on one file: every code is redeemed once, every value ta
   expect(query(store.path, 'select count(*) as n from oauth2server_authorization')).toEqual([
     { n: 30 },
   ])
+})
+
+test('a key of a user that is too large for a number is nobody else’s', async () => {
+  const path = newPath()
+  await mkdir(dirname(path))
+  await largeKeys(sqlite(path), async (statement) => execute(path, statement))
 })

@@ -26,15 +26,19 @@ export interface StatementResult {
   readonly changes: bigint
 }
 
+interface Prepared {
+  readonly statement: StatementSync
+  readonly reads: boolean
+  /** Whether its integers come as bigint, which costs more, and loses none. */
+  isExact: boolean
+}
+
 /** One connection of `node:sqlite` with its prepared statements, whose waiting does not block the event loop. */
 export class SqliteDatabase {
   readonly #database: DatabaseSync
   readonly #lock = new ForeignLock()
   #inTransaction = false
-  readonly #statements = new Map<
-    string,
-    { readonly statement: StatementSync; readonly reads: boolean }
-  >()
+  readonly #statements = new Map<string, Prepared>()
 
   constructor(database: DatabaseSync) {
     this.#database = database
@@ -98,9 +102,10 @@ export class SqliteDatabase {
   #execute(sql: string, parameters: SQLInputValue[]): StatementResult {
     // What belongs to a transaction is never written without it.
     if (this.#inTransaction && !this.#database.isTransaction) throw unavailable()
-    const { statement, reads } = this.#prepared(sql)
+    const prepared = this.#prepared(sql)
+    const { statement, reads } = prepared
     if (reads) {
-      const rows = statement.all(...parameters) as Record<string, unknown>[]
+      const rows = all(prepared, parameters)
       return { rows, changes: BigInt(rows.length) }
     }
     const { changes } = statement.run(...parameters)
@@ -111,12 +116,50 @@ export class SqliteDatabase {
     const known = this.#statements.get(sql)
     if (known) return known
     const statement = this.#database.prepare(sql)
-    const entry = { statement, reads: statement.columns().length > 0 }
+    const columns = statement.columns()
+    const entry: Prepared = { statement, reads: columns.length > 0, isExact: false }
+    // What has written cannot be asked again.
+    if (!isSelect(sql) && columns.some(({ column }) => column === 'user_id')) makeExact(entry)
     // Statements are few and fixed; a batch size that varies must not fill the memory all the same.
     if (this.#statements.size >= 500) this.#statements.clear()
     this.#statements.set(sql, entry)
     return entry
   }
+}
+
+const isSelect = (sql: string): boolean => /^\s*(?:select|with)\b/i.test(sql)
+
+const makeExact = (prepared: Prepared): void => {
+  prepared.statement.setReadBigInts(true)
+  prepared.isExact = true
+}
+
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE'
+
+/**
+ * The rows. A key of the application's own users that is beyond 2^53 is text, as on PostgreSQL: the nearest
+ * number is somebody else's.
+ */
+const all = (prepared: Prepared, parameters: SQLInputValue[]): Record<string, unknown>[] => {
+  const { statement } = prepared
+  if (!prepared.isExact) {
+    try {
+      return statement.all(...parameters)
+    } catch (error) {
+      if (!isTooLarge(error)) throw error
+      makeExact(prepared)
+    }
+  }
+  const rows = statement.all(...parameters) as Record<string, unknown>[]
+  for (const row of rows)
+    for (const name in row) if (typeof row[name] === 'bigint') row[name] = integer(row[name])
+  return rows
+}
+
+const integer = (value: bigint): number | string => {
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : String(value)
 }
 
 /** How long the lock of another connection has been met by all who wait for it, one behind the other. */
