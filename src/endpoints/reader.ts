@@ -9,6 +9,9 @@ const longestWish = 500
 const mostTags = 20
 const rightToLeft: readonly string[] = ['ar']
 
+/** The languages that pages are written in, as `ui_locales` names them. RFC 8414 §2. */
+export const supportedLocales = Object.keys(languages)
+
 /** Who reads the answer: `ui_locales` decides (OpenID Connect Core §3.1.2.1), then the browser, then English. */
 export const readerOf = (
   { headers, query }: Pick<HttpRequest, 'headers' | 'query'>,
