@@ -395,7 +395,7 @@ export const createAuthorizationServer = async (
       await sweeper.stop()
       await notedKey?.stop()
       await uses.flush()
-      await queue.flush()
+      await queue.close()
       await beside?.close()
       hidePool?.()
       await opened.close()

@@ -34,7 +34,7 @@ export class AuditQueue {
   }
 
   add(event: AuditEvent): void {
-    this.#timer ??= setTimeout(() => void this.flush(), gathered).unref()
+    this.#later()
     if (this.#waiting.length >= mostEvents || this.#isFlood(event)) this.#lost += 1
     else this.#waiting.push(event)
   }
@@ -53,6 +53,24 @@ export class AuditQueue {
     if (this.#waiting.length > 0) await Promise.race([this.flush(), pause(moment)])
   }
 
+  /** Writes what waits, for the last time: what the store does not take now is lost. Never rejects. */
+  async close(): Promise<void> {
+    await this.flush()
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#lost += this.#waiting.length
+    this.#waiting = []
+    try {
+      this.#tell()
+    } catch {
+      // A log that fails does not keep the server open.
+    }
+  }
+
+  #later(): void {
+    this.#timer ??= setTimeout(() => void this.flush(), gathered).unref()
+  }
+
   #isFlood({ event, at }: AuditEvent): boolean {
     if (event !== 'login.failed') return false
     if (at - this.#failedLogins.since >= minute) this.#failedLogins = { since: at, count: 0 }
@@ -63,14 +81,23 @@ export class AuditQueue {
   async #write(): Promise<void> {
     const events = this.#waiting
     this.#waiting = []
-    let failure: unknown
     for (let first = 0; first < events.length; first += atOnce) {
       const part = events.slice(first, first + atOnce)
-      await this.#store.audit.addMany(part).catch((error: unknown) => {
-        failure = error
+      try {
+        await this.#store.audit.addMany(part)
+      } catch (error) {
+        // Perhaps it was written and the answer was lost, so it is not tried again. What comes behind it is.
         this.#lost += part.length
-      })
+        this.#waiting = [...events.slice(first + atOnce), ...this.#waiting]
+        if (this.#waiting.length > 0) this.#later()
+        this.#tell(error)
+        return
+      }
     }
+    this.#tell()
+  }
+
+  #tell(failure?: unknown): void {
     if (this.#lost === 0) return
     const lost = this.#lost
     this.#lost = 0

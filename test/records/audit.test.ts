@@ -717,6 +717,41 @@ test('a log that fails loses nothing of what comes after it', async () => {
   expect(items).toHaveLength(1)
 })
 
+test('what waits behind a write that failed is written when the store is back, and not waited for at the end', async () => {
+  const tries: number[] = []
+  let isAway = true
+  const { audit } = app.server.store
+  const store = {
+    audit: {
+      ...audit,
+      addMany: (events: readonly AuditEvent[]) => {
+        tries.push(events.length)
+        return isAway ? Promise.reject(new StoreUnavailable('away')) : audit.addMany(events)
+      },
+    },
+  }
+  const log: LogEntry[] = []
+  const queue = new AuditQueue(store, (entry) => log.push(entry))
+  const clientId = 'behind-a-write-that-failed'
+  const add = (count: number) => {
+    for (let one = 0; one < count; one += 1) queue.add(auditRow({ clientId }))
+  }
+  add(500)
+  await queue.flush()
+  expect(tries).toEqual([200])
+  isAway = false
+  await queue.flush()
+  expect(tries).toEqual([200, 200, 100])
+  const { items } = await app.server.activity.search({ clientId }, { after: null, limit: 400 })
+  expect(items).toHaveLength(300)
+
+  isAway = true
+  add(1_000)
+  await queue.close()
+  expect(tries).toHaveLength(4)
+  expect(log.map(({ lost }) => lost)).toEqual([200, 200, 800])
+})
+
 test('what is about a user whose key looks like an e-mail address is found by it', async () => {
   const id = 'Anna@example.org'
   const anna = { id, email: 'a@example.org', emailVerified: true, active: true, isAdmin: false }
