@@ -27,7 +27,7 @@ import { builtInGrants } from './grants/built-in.ts'
 import type { Connection, RequestSource } from './http-request.ts'
 import { Limits } from './limits.ts'
 import type { LogSink } from './log.ts'
-import type { AuditEventName } from './model/audit-event.ts'
+import type { AuditEvent, AuditEventName } from './model/audit-event.ts'
 import type { AuthorizationCode } from './model/authorization.ts'
 import type { OnLeaked } from './model/leak-report.ts'
 import { type ProtectedResource, resourceNamed } from './model/protected-resource.ts'
@@ -202,7 +202,8 @@ export const createAuthorizationServer = async (
   const measured = telemetry.aroundStore ? decorated(kept, telemetry.aroundStore) : kept
   const hooks = new AuditHooks(log)
   const observed = options.aroundStore ? decorated(measured, aroundStore) : measured
-  const store = telling(observed, hooks)
+  const isKept = settings.auditRoutine ? undefined : (event: AuditEvent) => !event.isRoutine
+  const store = telling(observed, hooks, isKept)
   const queue = new AuditQueue(observed, log)
   const audit = new AuditTrail({
     root: store,

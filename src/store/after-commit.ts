@@ -8,40 +8,46 @@ export interface Hearer {
   tell(event: AuditEvent): void
 }
 
-/** The same store, which tells of recorded events once they are committed: never of what was rolled back. */
-export const telling = <S extends Store>(store: S, hearer: Hearer): S => ({
+/** What of the events is recorded; all are told of. */
+type IsKept = (event: AuditEvent) => boolean
+
+/**
+ * The same store, which tells of events once they are committed: never of what was rolled back.
+ * @param isKept which of them the store keeps; all, where it is left out
+ */
+export const telling = <S extends Store>(store: S, hearer: Hearer, isKept?: IsKept): S => ({
   ...store,
   audit: {
     ...partOf(store),
     async add(event: AuditEvent) {
-      await store.audit.add(event)
+      if (isKept?.(event) ?? true) await store.audit.add(event)
       hearer.tell(event)
     },
   },
   async transaction<T>(work: (tx: Store) => Promise<T>): Promise<T> {
-    if (!hearer.isThere) return store.transaction(work)
+    if (!hearer.isThere && !isKept) return store.transaction(work)
     let events: AuditEvent[] = []
     const result = await store.transaction((tx) => {
       events = []
-      return work(gathering(tx, events))
+      return work(gathering(tx, events, isKept))
     })
     for (const event of events) hearer.tell(event)
     return result
   },
 })
 
-const gathering = (tx: Store, events: AuditEvent[]): Store => ({
+const gathering = (tx: Store, events: AuditEvent[], isKept: IsKept | undefined): Store => ({
   ...tx,
   audit: {
     ...partOf(tx),
     async add(event) {
-      await tx.audit.add(event)
+      if (isKept?.(event) ?? true) await tx.audit.add(event)
       events.push(event)
     },
   },
   async transaction(work) {
     const inner: AuditEvent[] = []
-    const result = await tx.transaction((savepoint) => work(gathering(savepoint, inner)))
+    const result = await tx.transaction((savepoint) => work(gathering(savepoint, inner, isKept)))
     events.push(...inner)
     return result
   },

@@ -1,4 +1,4 @@
-import type { AuditEvent, AuditEventName, LogEntry } from 'svc-oauth2server'
+import type { AuditEvent, AuditEventName, Client, LogEntry } from 'svc-oauth2server'
 import { StoreUnavailable } from 'svc-oauth2server'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -668,6 +668,11 @@ describe('what programs do all the time', () => {
     const client = await TestClient.register(server, new UserAgent())
     await client.token({ grant_type: 'client_credentials' })
     await vi.waitFor(() => expect(heard).toEqual(['client.created', 'token.issued']))
+    const found = (await server.server.clients.find(client.clientId)) as Client
+    const issuing = { type: 'client', client: found, subject: null, scopes: [] } as const
+    await server.server.transaction((tx) => tx.tokens.issue(issuing))
+    await server.server.transaction((tx) => tx.transaction((inner) => inner.tokens.issue(issuing)))
+    await vi.waitFor(() => expect(heard.slice(2)).toEqual(['token.issued', 'token.issued']))
     await server.server.close()
     expect(await read('token.issued', server)).toEqual([])
     await server.close().catch(() => undefined)
