@@ -5,11 +5,15 @@ import type { Settings } from './options.ts'
 import { type Store, StoreUnavailable, type Transients } from './store/store.ts'
 
 /** Rows that one statement removes at most: no request waits for longer than they take. */
-const batch = 50
+const batch = 20
 /** Milliseconds at least between two batches, in which requests have the database for themselves. */
 const pause = 2
 /** How much longer than a batch the rest behind it is: the disk has to keep up with both. */
-const restShare = 2
+const restShare = 4
+/** The same in a run that is behind: more expires than so long a rest leaves time for. */
+const shortRestShare = 1
+/** Milliseconds after which a run is behind. */
+const patience = 1_800_000
 /** Users that are asked for in one run. */
 const usersAtOnce = 200
 
@@ -114,7 +118,8 @@ export class Sweeper {
         removed += last
         await betweenBatches()
         // A busy database gets a longer rest.
-        await delay(Math.max(pause, restShare * (performance.now() - begun)))
+        const share = clock() - now > patience ? shortRestShare : restShare
+        await delay(Math.max(pause, share * (performance.now() - begun)))
       }
     }
     removed += await this.#options.signingKeys.deleteRetired()
