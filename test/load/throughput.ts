@@ -17,7 +17,8 @@ import { LoadClient, type Pair } from './client.ts'
 import { startServer, type Variables } from './servers.ts'
 
 const redirectUri = 'https://client.example/cb'
-const email = 'load@example.org'
+/** One user alone would have more authorizations than any does. */
+const emails = Array.from({ length: 64 }, (_, index) => `load-${index}@example.org`)
 const password = 'correct horse battery staple'
 const workers = 16
 const ticksPerSecond = 100
@@ -25,14 +26,14 @@ const ticksPerSecond = 100
 const furnish = async (env: Variables) => {
   const { options } = await fromEnvironment(env)
   const server = await createAuthorizationServer({ ...options, sweepInterval: 0, log: () => {} })
-  const user = await server.users.create({ email, password })
+  const users = await Promise.all(emails.map((email) => server.users.create({ email, password })))
   const { client, clientSecret } = await server.clients.create({
     name: 'Load',
-    userId: user.id,
+    userId: users[0]?.id ?? null,
     redirectUris: [redirectUri],
     defaultScopes: ['user:email'],
   })
-  await server.consents.grant(user.id, client.clientId, ['user:email'])
+  for (const { id } of users) await server.consents.grant(id, client.clientId, ['user:email'])
   await server.close()
   return { clientId: client.clientId, clientSecret }
 }
@@ -87,8 +88,14 @@ export const run = async ([seconds = '8']: readonly string[]): Promise<boolean> 
     DATABASE_URL,
     BASE_URL: 'http://localhost:3000',
     SECRET_KEY: 'the secret key of the measurement of throughput',
+    // What the start would warn of.
+    OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
+    OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
   }
-  const client = new LoadClient({ ...(await furnish(env)), redirectUri, email, password })
+  const made = await furnish(env)
+  const clients = emails.map((email) => new LoadClient({ ...made, redirectUri, email, password }))
+  const clientOf = (number: number) => clients[number % clients.length] as LoadClient
+  const client = clientOf(0)
   const server = await startServer(env)
   const { url } = server
   const figures: Record<string, object> = {}
@@ -121,9 +128,10 @@ export const run = async ([seconds = '8']: readonly string[]): Promise<boolean> 
   }
 
   try {
-    await client.logIn(url)
+    for (const each of clients) await each.logIn(url)
     const pairs: Pair[] = []
-    for (let index = 0; index < workers; index += 1) pairs.push(await client.newPair(url, url))
+    for (let index = 0; index < workers; index += 1)
+      pairs.push(await clientOf(index).newPair(url, url))
     const pairOf = (worker: number) => pairs[worker] as Pair
     for (let turn = 0; turn < 500; turn += 1) await client.use(url, pairOf(turn % workers))
     await measure('client credentials', () => client.ownToken(url))
@@ -131,8 +139,10 @@ export const run = async ([seconds = '8']: readonly string[]): Promise<boolean> 
     await measure('refresh', async (worker) => {
       pairs[worker] = await client.refresh(url, pairOf(worker))
     })
-    await measure('code: request and redemption', async (worker) => {
-      pairs[worker] = await client.newPair(url, url)
+    let next = 0
+    await measure('code: request and redemption', async () => {
+      next += 1
+      await clientOf(next).newPair(url, url)
     })
     console.table(figures)
     for (const line of server.complaints.slice(0, 20)) console.log(line)
