@@ -29,31 +29,42 @@ const sourceOf = (path: string): string => {
   return source
 }
 
-/** The beginnings that titles of a file can have; where a value is put in, anything fits. */
-const titlesIn = (path: string): readonly RegExp[] => {
-  const calls = /\b(?:test|it|describe)\b[^'"`]*?(['"`])((?:\\.|(?!\1)[^\\])*)\1/gs
-  return [...sourceOf(path).matchAll(calls)].flatMap(([, , title = '']) => {
+// What stands in a list of arguments or of cases; an apostrophe of a comment begins none.
+const texts = /(?<=[([,]\s*)(['"`])((?:\\.|(?!\1)[^\\\n])*)\1(?=\s*[,)\]])/g
+
+/** The titles of a file's tests, and of the cases in their tables; where a value is put in, anything fits. */
+const titlesIn = (path: string): readonly RegExp[] =>
+  [...sourceOf(path).matchAll(texts)].flatMap(([, , title = '']) => {
     const parts = title
       .replaceAll(/\\(['"`])/g, '$1')
-      .split(/\$\{[^}]*\}|%[.\d]*[sdjof#]|\$[a-zA-Z][\w.]*/)
+      .split(/\$\{[^}]*\}|%[.\d]*[sdijof#]|\$[a-zA-Z][\w.]*/)
       .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
     // One that is all value would fit everything.
-    return parts.join('').length < 5 ? [] : [new RegExp(`^${parts.join('.+')}`)]
+    return parts.join('').length < 5 ? [] : [new RegExp(`^${parts.join('(?:(?!; ).)+')}$`)]
   })
+
+/** The first of the parts that is no title. A title may have semicolons itself, so the longest one counts. */
+const unknownIn = (parts: readonly string[], titles: readonly RegExp[]): string | undefined => {
+  const [first] = parts
+  if (first === undefined) return undefined
+  for (let length = parts.length; length > 0; length -= 1) {
+    const title = parts.slice(0, length).join('; ')
+    if (titles.some((known) => known.test(title))) return unknownIn(parts.slice(length), titles)
+  }
+  return first
 }
 
 /** What an answer names, and does not exist. */
 const missing = ({ section, answer }: Row): readonly string[] =>
   [...answer.matchAll(/\]\(([^)]+\.test\.ts)\)(?:: ([^[]*))?/g)].flatMap(
-    ([, target = '', titles]) => {
+    ([, target = '', named]) => {
       const path = posix.join('docs', target)
       if (!existsSync(resolve(root, path))) return [`${section}: no file ${path}`]
-      if (titles === undefined) return []
-      // Some titles have a semicolon themselves, and some rows say more behind the last one.
-      const first = titles.split(/; |\. (?=[A-Z])/)[0]?.trim() ?? ''
-      const isThere =
-        sourceOf(path).includes(first) || titlesIn(path).some((title) => title.test(titles))
-      return isThere ? [] : [`${section}: no test "${first}" in ${path}`]
+      // Some rows say more behind their titles.
+      const titles = named?.replace(/\. [A-Z].*$|[;,.] ?$/, '').trim()
+      if (!titles) return []
+      const unknown = unknownIn(titles.split('; '), titlesIn(path))
+      return unknown === undefined ? [] : [`${section}: no test "${unknown}" in ${path}`]
     },
   )
 
