@@ -54,17 +54,22 @@ const unknownIn = (parts: readonly string[], titles: readonly RegExp[]): string 
   return first
 }
 
+/** The text whole, and without the sentences that some rows say behind their titles. */
+const endings = (text: string): readonly string[] =>
+  [...text.matchAll(/\.? *[;,]? *$|\. (?=[A-Z])/g)]
+    .map(({ index }) => text.slice(0, index))
+    .toReversed()
+
 /** What an answer names, and does not exist. */
 const missing = ({ section, answer }: Row): readonly string[] =>
   [...answer.matchAll(/\]\(([^)]+\.test\.ts)\)(?:: ([^[]*))?/g)].flatMap(
     ([, target = '', named]) => {
       const path = posix.join('docs', target)
       if (!existsSync(resolve(root, path))) return [`${section}: no file ${path}`]
-      // Some rows say more behind their titles.
-      const titles = named?.replace(/\. [A-Z].*$|[;,.] ?$/, '').trim()
-      if (!titles) return []
-      const unknown = unknownIn(titles.split('; '), titlesIn(path))
-      return unknown === undefined ? [] : [`${section}: no test "${unknown}" in ${path}`]
+      if (named === undefined) return []
+      const unknown = endings(named).map((titles) => unknownIn(titles.split('; '), titlesIn(path)))
+      if (unknown.includes(undefined)) return []
+      return [`${section}: no test "${unknown.at(-1)}" in ${path}`]
     },
   )
 
