@@ -78,6 +78,20 @@ test('every standard that clients of today use has its requirements listed', () 
   expect(sections.every(({ rows }) => rows.length > 3)).toBe(true)
 })
 
+test('every standard of the table has its requirements listed', () => {
+  const [table = ''] = readPage('docs/standards.md').split('\n# Requirements\n')
+  const claimed = [...table.matchAll(/^\| \[(RFC \d+|draft-[a-z0-9-]+|OAuth 2\.1|MCP)/gm)].map(
+    ([, standard = '']) => standard,
+  )
+  expect(claimed.length).toBeGreaterThan(25)
+  // They derive keys and hash passwords, and speak of no server.
+  const others = ['RFC 5869', 'RFC 9106']
+  const isListed = (standard: string) => sections.some(({ heading }) => heading.includes(standard))
+  expect(claimed.filter((standard) => !others.includes(standard) && !isListed(standard))).toEqual(
+    [],
+  )
+})
+
 describe.each(sections)('$heading', ({ rows }) => {
   test('every requirement has a test of that title, or a reason', () => {
     const unproven = rows
