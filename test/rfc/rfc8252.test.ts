@@ -113,6 +113,17 @@ describe('§7.3 loopback redirect URIs of public clients', () => {
   })
 })
 
+test('§7.2 a claimed https address is one like any other, and the client stays a public one', async () => {
+  const redirectUris = ['https://app.example.com/oauth2redirect/example-provider']
+  const client = await TestClient.register(app, agent, { isConfidential: false, redirectUris })
+  // Whoever has the code needs the verifier, and the user is asked each time.
+  const code = await client.code()
+  expect(refusal(await client.redeem(code, { code_verifier: undefined }))).toBe('400 invalid_grant')
+  expect((await client.redeem(code)).status).toBe(200)
+  expect((await agent.browse(client.url())).status).toBe(200)
+  await isRefusedHere(client, 'https://app.example.com:8443/oauth2redirect/example-provider')
+})
+
 describe('§7.1 private-use URI schemes', () => {
   test('contract §4.2 com.example.app:/cb works for a public client, where the option allows it', async () => {
     const client = await TestClient.register(app, agent, {

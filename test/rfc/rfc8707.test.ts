@@ -81,6 +81,7 @@ const unusable = {
   relative: '/notes',
   'no address at all': 'notes',
   'of another case': 'https://api.example/Notes',
+  'with its scheme and host in another case': 'HTTPS://API.example/notes',
   'a part of one': 'https://api.example',
   'longer than one': `${notes}/1`,
   'with a slash behind a path': `${notes}/`,

@@ -118,6 +118,12 @@ describe('the JWT that pages embed', () => {
     expect(again.sid).toBe(claims.sid)
   })
 
+  test('RFC 7519 §4 claims that nobody here knows change nothing', async () => {
+    const browser = await logIn(app)
+    const jwt = forgedJwt({ ...claimsOf(browser.jwt), scope: 'x', admin: true, iss: 'x' })
+    expect(await me(app, browser, { authorization: `Bearer ${jwt}` })).toEqual(session)
+  })
+
   test('pages look at the cookie only: a token in the header signs nobody in', async () => {
     const { jwt } = await logIn(app)
     for (const value of [jwt, await app.personalToken()]) {
