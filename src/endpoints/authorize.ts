@@ -5,7 +5,7 @@ import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Client } from '../model/client.ts'
 import { Parameters } from '../model/parameters.ts'
 import { withQuery } from '../model/redirect-uri.ts'
-import { OAuthError } from '../oauth-error.ts'
+import { OAuthError, type OAuthErrorCode } from '../oauth-error.ts'
 import { asOAuthError } from '../refusal.ts'
 import type { SignedIn } from '../resource-server.ts'
 import { browserOf } from '../session/browser.ts'
@@ -77,14 +77,20 @@ const authorize = async (
   } catch (error) {
     const known = asOAuthError(error)
     if (!(known instanceof OAuthError)) throw error
-    // Nobody is sent to another site by a link alone: an error waits until we know the user (RFC 9700 §4.11.2).
-    const isForStranger =
-      !signedIn && known.code !== 'login_required' && known.code !== 'temporarily_unavailable'
-    if (isForStranger) return toLogin(text, server)
+    // Nobody is sent to another site by a link alone: an error waits until we know the user (RFC 9700 §4.11.2). Where no
+    // login can follow, it goes on to clients that somebody answers for.
+    if (!signedIn) {
+      const isFinal = known.code === 'login_required' || known.code === 'temporarily_unavailable'
+      if (!isFinal) return toLogin(text, server)
+      if (!isTrusted(proven.client)) return toErrorView(error, text, server, known.code)
+    }
     const state = isTooLong(proven.state) ? undefined : proven.state
     return await errorResponse(known, { ...proven, state }, server)
   }
 }
+
+// Whoever registers itself is a stranger, until an administrator has looked at it.
+const isTrusted = ({ origin, isVerified }: Client): boolean => origin === 'owner' || isVerified
 
 interface GivenConsent {
   readonly consent: Consent
@@ -100,17 +106,22 @@ const givenConsent = async (
   { user }: SignedIn,
   server: ServerContext,
 ): Promise<GivenConsent | undefined> => {
-  const isKnown = client.origin === 'owner' || client.isVerified
-  if (!client.isConfidential || !isKnown || request.prompt.includes('consent')) return undefined
+  if (!client.isConfidential || !isTrusted(client) || request.prompt.includes('consent'))
+    return undefined
   const consent = await server.consents.find(user.id, client.clientId)
   const scopes = consent && rememberedScopes(request.scopes, client, consent)
   return consent && scopes && { consent, scopes }
 }
 
-const toErrorView = (error: unknown, text: string, { errorView }: ServerContext): Response => {
+const toErrorView = (
+  error: unknown,
+  text: string,
+  { errorView }: ServerContext,
+  code: OAuthErrorCode = 'invalid_request',
+): Response => {
   const known = asOAuthError(error)
   if (!(known instanceof OAuthError) || known.status >= 500) throw error
-  const view = { ...known.toWire(), error: 'invalid_request', ui_locales: uiLocalesIn(text) }
+  const view = { ...known.toWire(), error: code, ui_locales: uiLocalesIn(text) }
   return redirectAnswer(withQuery(errorView, view))
 }
 
