@@ -20,6 +20,7 @@ import {
 import { errorResponse } from './authorization-response.ts'
 import { decide, showConsent } from './consent.ts'
 import { grant } from './grant-authorization.ts'
+import { askedForLogin, hasLoggedInAgain, loginAgain } from './login-again.ts'
 import { rememberedScopes } from './optional-scopes.ts'
 import { uiLocalesIn } from './reader.ts'
 
@@ -48,13 +49,19 @@ export const authorizationEndpoint: Endpoint = {
     } catch (error) {
       return toErrorView(error, text, server)
     }
-    return authorize(request, text, meant, proven, server)
+    return authorize(request, { text, sent: params }, meant, proven, server)
   },
+}
+
+/** A request as the browser brings it: what is meant may be kept here, and only named there. */
+interface Sent {
+  readonly text: string
+  readonly sent: Parameters
 }
 
 const authorize = async (
   http: HttpRequest,
-  text: string,
+  { text, sent }: Sent,
   params: Parameters,
   proven: ProvenRedirect,
   server: ServerContext,
@@ -65,7 +72,12 @@ const authorize = async (
     const request = validateRequest(proven, params, server)
     if (!signedIn && request.prompt.includes('none'))
       throw new OAuthError('login_required', 'The user is not logged in.')
-    if (!signedIn || request.prompt.includes('login')) return toLogin(text, server, request.prompt)
+    const asksAgain = request.prompt.includes('login')
+    if (!signedIn || (asksAgain && !hasLoggedInAgain(sent, signedIn, server))) {
+      const isKept = params !== sent
+      const asked = isKept && asksAgain ? askedForLogin(sent, signedIn, server) : undefined
+      return toLogin(text, server, request.prompt, asked)
+    }
     const given = await givenConsent(request, proven.client, signedIn, server)
     if (given) {
       const granted = { ...request, scopes: given.scopes }
@@ -128,18 +140,21 @@ const toErrorView = (
 /**
  * The login page, which comes back to the very same request, but for the secrets that somebody sent along,
  * and for the prompt that it fulfils.
+ * @param asked what comes back with a request that is kept here, from which no prompt can be taken
  */
 const toLogin = (
   text: string,
   { settings, basePath }: ServerContext,
   prompt: AuthorizationRequest['prompt'] = [],
+  asked?: string,
 ): Response => {
   const again = prompt.includes('login')
   const kept = text
     .split('&')
-    .filter((pair) => !secrets.some((name) => isNamed(pair, name)))
+    .filter((pair) => !unkept.some((name) => isNamed(pair, name)))
     .filter((pair) => !(again && isNamed(pair, 'prompt')))
   const left = again && prompt.includes('consent') ? ['prompt=consent'] : []
+  if (asked !== undefined) left.push(`${loginAgain}=${asked}`)
   const query = [...kept, ...left].join('&').replaceAll(unfitForUrl, encodeURIComponent)
   const next = `${basePath}${settings.oauthPrefix}/authorize?${query}`
   return redirectAnswer(
@@ -150,8 +165,8 @@ const toLogin = (
   )
 }
 
-// Neither is asked for here, and no address of ours has one in it.
-const secrets = ['client_secret', 'access_token']
+// No secret is asked for here, and no address of ours has one in it. Of an earlier login nothing comes back.
+const unkept = ['client_secret', 'access_token', loginAgain]
 
 // Sloppy clients leave it as it is, and so may the body of a POST, which comes back as a query.
 const unfitForUrl = /[^\x21\x22\x24-\x5B\x5D-\x7E]/gu
