@@ -50,6 +50,8 @@ export interface SignedIn {
   readonly user: UserProxy
   /** Names the session; it is not the identifier in the cookie. */
   readonly sessionId: string
+  /** Milliseconds since the epoch; null: of the application's own session we do not know. */
+  readonly loggedInAt: number | null
 }
 
 /** A session as guards need it: the signed-in user, and the proof that its own page is asking. */

@@ -5,7 +5,7 @@ import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Client } from '../model/client.ts'
 import { Parameters } from '../model/parameters.ts'
 import { withQuery } from '../model/redirect-uri.ts'
-import { OAuthError } from '../oauth-error.ts'
+import { OAuthError, type OAuthErrorCode } from '../oauth-error.ts'
 import { asOAuthError } from '../refusal.ts'
 import type { SignedIn } from '../resource-server.ts'
 import { browserOf } from '../session/browser.ts'
@@ -20,6 +20,7 @@ import {
 import { errorResponse } from './authorization-response.ts'
 import { decide, showConsent } from './consent.ts'
 import { grant } from './grant-authorization.ts'
+import { askedForLogin, hasLoggedInAgain, loginAgain } from './login-again.ts'
 import { rememberedScopes } from './optional-scopes.ts'
 import { uiLocalesIn } from './reader.ts'
 
@@ -48,13 +49,19 @@ export const authorizationEndpoint: Endpoint = {
     } catch (error) {
       return toErrorView(error, text, server)
     }
-    return authorize(request, text, meant, proven, server)
+    return authorize(request, { text, sent: params }, meant, proven, server)
   },
+}
+
+/** A request as the browser brings it: what is meant may be kept here, and only named there. */
+interface Sent {
+  readonly text: string
+  readonly sent: Parameters
 }
 
 const authorize = async (
   http: HttpRequest,
-  text: string,
+  { text, sent }: Sent,
   params: Parameters,
   proven: ProvenRedirect,
   server: ServerContext,
@@ -65,7 +72,12 @@ const authorize = async (
     const request = validateRequest(proven, params, server)
     if (!signedIn && request.prompt.includes('none'))
       throw new OAuthError('login_required', 'The user is not logged in.')
-    if (!signedIn || request.prompt.includes('login')) return toLogin(text, server, request.prompt)
+    const asksAgain = request.prompt.includes('login')
+    if (!signedIn || (asksAgain && !hasLoggedInAgain(sent, signedIn, server))) {
+      const isKept = params !== sent
+      const asked = isKept && asksAgain ? askedForLogin(sent, signedIn, server) : undefined
+      return toLogin(text, server, request.prompt, asked)
+    }
     const given = await givenConsent(request, proven.client, signedIn, server)
     if (given) {
       const granted = { ...request, scopes: given.scopes }
@@ -77,14 +89,20 @@ const authorize = async (
   } catch (error) {
     const known = asOAuthError(error)
     if (!(known instanceof OAuthError)) throw error
-    // Nobody is sent to another site by a link alone: an error waits until we know the user (RFC 9700 §4.11.2).
-    const isForStranger =
-      !signedIn && known.code !== 'login_required' && known.code !== 'temporarily_unavailable'
-    if (isForStranger) return toLogin(text, server)
+    // Nobody is sent to another site by a link alone: an error waits until we know the user (RFC 9700 §4.11.2). Where no
+    // login can follow, it goes on to clients that somebody answers for.
+    if (!signedIn) {
+      const isFinal = known.code === 'login_required' || known.code === 'temporarily_unavailable'
+      if (!isFinal) return toLogin(text, server)
+      if (!isTrusted(proven.client)) return toErrorView(error, text, server, known.code)
+    }
     const state = isTooLong(proven.state) ? undefined : proven.state
     return await errorResponse(known, { ...proven, state }, server)
   }
 }
+
+// Whoever registers itself is a stranger, until an administrator has looked at it.
+const isTrusted = ({ origin, isVerified }: Client): boolean => origin === 'owner' || isVerified
 
 interface GivenConsent {
   readonly consent: Consent
@@ -100,35 +118,43 @@ const givenConsent = async (
   { user }: SignedIn,
   server: ServerContext,
 ): Promise<GivenConsent | undefined> => {
-  const isKnown = client.origin === 'owner' || client.isVerified
-  if (!client.isConfidential || !isKnown || request.prompt.includes('consent')) return undefined
+  if (!client.isConfidential || !isTrusted(client) || request.prompt.includes('consent'))
+    return undefined
   const consent = await server.consents.find(user.id, client.clientId)
   const scopes = consent && rememberedScopes(request.scopes, client, consent)
   return consent && scopes && { consent, scopes }
 }
 
-const toErrorView = (error: unknown, text: string, { errorView }: ServerContext): Response => {
+const toErrorView = (
+  error: unknown,
+  text: string,
+  { errorView }: ServerContext,
+  code: OAuthErrorCode = 'invalid_request',
+): Response => {
   const known = asOAuthError(error)
   if (!(known instanceof OAuthError) || known.status >= 500) throw error
-  const view = { ...known.toWire(), error: 'invalid_request', ui_locales: uiLocalesIn(text) }
+  const view = { ...known.toWire(), error: code, ui_locales: uiLocalesIn(text) }
   return redirectAnswer(withQuery(errorView, view))
 }
 
 /**
  * The login page, which comes back to the very same request, but for the secrets that somebody sent along,
  * and for the prompt that it fulfils.
+ * @param asked what comes back with a request that is kept here, from which no prompt can be taken
  */
 const toLogin = (
   text: string,
   { settings, basePath }: ServerContext,
   prompt: AuthorizationRequest['prompt'] = [],
+  asked?: string,
 ): Response => {
   const again = prompt.includes('login')
   const kept = text
     .split('&')
-    .filter((pair) => !secrets.some((name) => isNamed(pair, name)))
+    .filter((pair) => !unkept.some((name) => isNamed(pair, name)))
     .filter((pair) => !(again && isNamed(pair, 'prompt')))
   const left = again && prompt.includes('consent') ? ['prompt=consent'] : []
+  if (asked !== undefined) left.push(`${loginAgain}=${asked}`)
   const query = [...kept, ...left].join('&').replaceAll(unfitForUrl, encodeURIComponent)
   const next = `${basePath}${settings.oauthPrefix}/authorize?${query}`
   return redirectAnswer(
@@ -139,8 +165,8 @@ const toLogin = (
   )
 }
 
-// Neither is asked for here, and no address of ours has one in it.
-const secrets = ['client_secret', 'access_token']
+// No secret is asked for here, and no address of ours has one in it. Of an earlier login nothing comes back.
+const unkept = ['client_secret', 'access_token', loginAgain]
 
 // Sloppy clients leave it as it is, and so may the body of a POST, which comes back as a query.
 const unfitForUrl = /[^\x21\x22\x24-\x5B\x5D-\x7E]/gu

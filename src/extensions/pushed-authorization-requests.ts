@@ -106,25 +106,9 @@ const load = async (params: Parameters, server: ServerContext): Promise<Paramete
   const [, reference] = requestUriSyntax.exec(requestUri) ?? []
   const found = reference && (await requests(server).get(reference))
   if (!found || found.clientId !== clientId || found.expiresAt <= server.clock()) throw unknown()
-  const form = new URLSearchParams(found.form)
-  await forgetFulfilledPrompt(form, reference, found, server)
-  const meant = new Parameters(form.toString())
+  const meant = new Parameters(found.form)
   pushed.set(meant, reference)
   return meant
-}
-
-// A login that was asked for happens before the consent, and once: it comes back with the same reference.
-const forgetFulfilledPrompt = async (
-  form: URLSearchParams,
-  reference: string,
-  { expiresAt }: PushedRequest,
-  server: ServerContext,
-): Promise<void> => {
-  const prompts = form.get('prompt')?.split(' ') ?? []
-  if (!prompts.includes('login')) return
-  const marks = server.transientValues<true>('pushed_request')
-  if (await marks.claim(`${reference} login`, true, expiresAt)) return
-  form.set('prompt', prompts.filter((prompt) => prompt !== 'login').join(' '))
 }
 
 /** A client sends its request beforehand, where it is authenticated and nobody reads along. */

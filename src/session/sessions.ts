@@ -141,7 +141,11 @@ export class Sessions implements SessionCheck {
     const now = clock()
     if (now - session.lastSeenAt > touchInterval(settings.sessionIdleExpiresIn))
       await store.sessions.touch(session.id, now)
-    return { user: new UserProxy(known, this.#users), sessionId: session.id }
+    return {
+      user: new UserProxy(known, this.#users),
+      sessionId: session.id,
+      loggedInAt: session.createdAt,
+    }
   }
 
   /** What a code depends on: the row of a session of ours. Of the application's own session we know no end. */
@@ -260,6 +264,7 @@ export class Sessions implements SessionCheck {
     return {
       user: new UserProxy(user, this.#users),
       sessionId: digestOf('session', sessionId ?? `user ${id}`),
+      loggedInAt: null,
     }
   }
 

@@ -663,6 +663,39 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
     }
   })
 
+  test('prompt=none leads nobody away to a client that registered itself', async () => {
+    await using open = await startAttackServer({ dynamicRegistration: 'open' })
+    const { evil } = open.clients
+    const none = { prompt: 'none' }
+    for (const method of ['GET', 'POST'] as const) {
+      const answer = await open.authorize(none, { client: evil, as: null, method })
+      expectLocal400(answer)
+      expect(answer.text).toContain('login_required')
+      for (const location of answer.locations)
+        expect(new URL(location, open.issuer).origin).toBe(open.issuer)
+    }
+    const pushed = await open.push(none, { client: evil })
+    const byReference = { client_id: evil.clientId, request_uri: String(pushed.body.request_uri) }
+    const query = new URLSearchParams(byReference)
+    const agent = new UserAgent()
+    const first = await open.request(`${open.issuer}/oauth/authorize?${query}`, { agent })
+    expectLocal400(await open.follow(first, agent))
+    // Once somebody has logged in it hears the error, as any client does.
+    const answer = await open.authorize(none, { client: evil })
+    expectRedirect(answer, 'consent_required', { redirectUri: evilCb })
+    await open.server.server.clients.mark(evil.clientId, { isVerified: true })
+    const verified = await open.authorize(none, { client: evil, as: null })
+    expectRedirect(verified, 'login_required', { redirectUri: evilCb })
+  })
+
+  test('prompt=none is answered at once to a client that somebody here answers for', async () => {
+    for (const name of ['conf', 'spa'] as const) {
+      const answer = await attack.authorize({ prompt: 'none' }, { client: name, as: null })
+      const { redirectUri } = attack.clients[name]
+      expectRedirect(answer, 'login_required', { redirectUri })
+    }
+  })
+
   test('the error goes to the client once its user has logged in', async () => {
     const agent = new UserAgent()
     const login = await attack.authorize({ scope: 'bogus' }, { client: 'evil', agent })

@@ -520,6 +520,11 @@ describe('the whole flow', () => {
   })
 })
 
+test('RFC 9700 §4.11.2 attacks AZ-16 prompt=none leads nobody to it before the login', async () => {
+  const { status, text } = await errorPage(publish(), { prompt: 'none' })
+  expect([status, text]).toEqual([400, expect.stringContaining('login_required')])
+})
+
 describe('many installations share one client id', () => {
   test('two users, and one user on two devices: revoking one leaves the others', async () => {
     const clientId = publish()

@@ -1,5 +1,5 @@
 import { exportJWK, generateKeyPair } from 'jose'
-import { OAuthError, type RegisterClient } from 'svc-oauth2server'
+import { OAuthError, type RegisterClient, StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Limits } from '../../src/limits.ts'
 import { rawHttp } from '../support/raw-http.ts'
@@ -7,7 +7,12 @@ import { dangerousRedirectUris } from '../support/redirect-uris.ts'
 import { asTestClient, manage, refusal, register, registered } from '../support/registration.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { clientOf, statusOf } from '../support/tokens.ts'
-import { refusal as tokenRefusal, tokenRequest, UserAgent } from '../support/user-agent.ts'
+import {
+  TestClient,
+  refusal as tokenRefusal,
+  tokenRequest,
+  UserAgent,
+} from '../support/user-agent.ts'
 
 const initialAccessToken = 'an-initial-access-token-of-this-test'
 const day = 86_400
@@ -678,6 +683,46 @@ describe('a client that registered itself', () => {
     expect(new URL(answer.headers.get('location') ?? '').searchParams.get('error')).toBe(
       'consent_required',
     )
+  })
+
+  test('RFC 9700 §4.11.2 attacks AZ-16 prompt=none leads nobody to it before the login, until it is verified', async () => {
+    const body = await registered(app)
+    const client = asTestClient(app, agent, body)
+    const silent = async () => {
+      const answer = await new UserAgent().fetch(client.url({ prompt: 'none' }))
+      expect(answer.status).toBe(303)
+      return new URL(answer.headers.get('location') ?? '', app.issuer)
+    }
+    const error = await silent()
+    expect(error.origin + error.pathname).toBe(`${app.issuer}/oauth/errors`)
+    expect(error.searchParams.get('error')).toBe('login_required')
+    const page = await (await fetch(error)).text()
+    expect(page).toContain('without asking you to log in')
+    await app.server.clients.mark(body.client_id, { isVerified: true })
+    const answer = await silent()
+    expect(answer.origin + answer.pathname).toBe(redirectUri)
+    expect(answer.searchParams.get('error')).toBe('login_required')
+  })
+
+  test('RFC 9700 §4.11.2 an outage before the login leads nobody to it: 503, here', async () => {
+    let fails = false
+    await using failing = await startServer({
+      dynamicRegistration: 'open',
+      aroundStore: async (operation, run) => {
+        if (fails && operation.name === 'sessions.find') throw new StoreUnavailable('down')
+        return run()
+      },
+    })
+    const browser = new UserAgent()
+    await browser.logIn(failing)
+    const own = asTestClient(failing, browser, await registered(failing))
+    const owned = await TestClient.register(failing, browser)
+    fails = true
+    const here = await browser.fetch(own.url())
+    expect([here.status, here.headers.get('location')]).toEqual([503, null])
+    expect(here.headers.get('retry-after')).toMatch(/^\d+$/)
+    const there = new URL((await browser.fetch(owned.url())).headers.get('location') ?? '')
+    expect(there.searchParams.get('error')).toBe('temporarily_unavailable')
   })
 
   test('it is in nobody’s own list, but in that of administrators', async () => {

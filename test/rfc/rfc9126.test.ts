@@ -455,6 +455,83 @@ describe('§4 the authorization request', () => {
     expect(decided.headers.get('location')).toContain('code=')
   })
 
+  describe('§4, OpenID Connect Core §3.1.2.1 prompt=login is fulfilled by a login alone', () => {
+    const asked = async (prompt = 'login') => {
+      const browser = new UserAgent()
+      await browser.logIn(app)
+      await app.server.consents.grant(app.user.id, conf.clientId, ['notes:read'])
+      return { browser, url: referenceUrl(conf, await pushed(conf, { prompt })) }
+    }
+    const shows = async (browser: UserAgent, url: string | URL): Promise<string> => {
+      const page = await browser.browse(url)
+      await page.body?.cancel()
+      const location = page.headers.get('location')
+      if (location !== null) return new URL(location).searchParams.get('error') ?? 'code'
+      return page.address.includes('/login') ? 'login' : 'consent'
+    }
+    const nextOf = async (browser: UserAgent, url: string): Promise<URL> => {
+      const login = new URL((await browser.fetch(url)).headers.get('location') ?? '', app.issuer)
+      return new URL(login.searchParams.get('next') ?? '', app.issuer)
+    }
+
+    test('a reload asks again, and so does each further look', async () => {
+      const { browser, url } = await asked()
+      for (let looks = 0; looks < 3; looks += 1) expect(await shows(browser, url)).toBe('login')
+      expect(answerTo(conf, await browser.authorize(app, url))).toHaveProperty('code')
+    })
+
+    test('a look by another browser, or by a program that follows links, is no login', async () => {
+      const { browser, url } = await asked()
+      expect(await shows(new UserAgent(), url)).toBe('login')
+      expect(await shows(browser, url)).toBe('login')
+    })
+
+    test('coming back from the login page without a login asks again', async () => {
+      const { browser, url } = await asked()
+      const next = await nextOf(browser, url)
+      expect(await shows(browser, next)).toBe('login')
+      // Nor does the way back that another browser was given, with a session from before.
+      app.advance(1)
+      expect(await shows(browser, await nextOf(new UserAgent(), url))).toBe('login')
+    })
+
+    test('a login for another request is none for this one, nor is one that was never asked for', async () => {
+      const { browser, url } = await asked()
+      const login = await browser.browse((await asked()).url)
+      const back = await browser.submit(login, { email: app.user.email, password: app.password })
+      const other = new URL(back.headers.get('location') ?? '', app.issuer)
+      for (const mark of [other.searchParams.get('login_again') ?? '', '', 'x', 'x.y']) {
+        const mine = `${url}&login_again=${mark}`
+        expect(await shows(browser, mine)).toBe('login')
+        expect(await shows(browser, `${mine}&login_again=${mark}`)).toBe('login')
+      }
+      expect(await shows(browser, other)).toBe('code')
+    })
+
+    test('whoever is not logged in logs in once', async () => {
+      const { url } = await asked()
+      const stranger = new UserAgent()
+      const login = await stranger.browse(url)
+      const back = await stranger.submit(login, { email: app.user.email, password: app.password })
+      const next = new URL(back.headers.get('location') ?? '', app.issuer)
+      expect(await shows(stranger, next)).toBe('code')
+    })
+
+    test('prompt=consent is asked at each look, until somebody decides', async () => {
+      const { browser, url } = await asked('consent')
+      for (let looks = 0; looks < 3; looks += 1) expect(await shows(browser, url)).toBe('consent')
+      const both = await asked('login consent')
+      const login = await both.browser.browse(both.url)
+      const back = await both.browser.submit(login, {
+        email: app.user.email,
+        password: app.password,
+      })
+      const next = new URL(back.headers.get('location') ?? '', app.issuer)
+      for (let looks = 0; looks < 3; looks += 1)
+        expect(await shows(both.browser, next)).toBe('consent')
+    })
+  })
+
   test('§4 a POST to the authorization endpoint names it as well', async () => {
     const url = new URL(referenceUrl(conf, await pushed(conf, { prompt: 'consent' })))
     const page = await agent.fetch(`${app.issuer}/oauth/authorize`, {

@@ -16,7 +16,7 @@ const start = async (
 ) => {
   const server = await createTestServer({ resourceOwner: owner, ...options })
   const user = await server.users.create({ email: 'a@example.org', password: null })
-  const { client } = await server.clients.create({
+  const { client, clientSecret } = await server.clients.create({
     name: 'Client',
     userId: user.id,
     redirectUris: [redirectUri],
@@ -34,7 +34,22 @@ const start = async (
       'http://browser.example',
     )
   }
-  return { server, user, authorize }
+  const push = async (parameters: Record<string, string>) => {
+    const answer = await server.fetch(
+      new Request('http://internal:8080/oauth/par', {
+        method: 'POST',
+        body: new URLSearchParams({
+          client_id: client.clientId,
+          client_secret: clientSecret,
+          response_type: 'code',
+          ...parameters,
+        }),
+      }),
+    )
+    const { request_uri } = (await answer.json()) as { request_uri: string }
+    return { client_id: client.clientId, request_uri }
+  }
+  return { server, user, authorize, push }
 }
 
 test.each([
@@ -63,6 +78,21 @@ test('prompt=login sends a user to log in again, and is not asked for a second t
   const login = await authorize({ prompt: 'login' })
   expect([login.pathname, login.searchParams.get('prompt')]).toEqual(['/enter', 'login'])
   expect(login.searchParams.get('next')).not.toContain('prompt')
+  await server.close()
+})
+
+test('RFC 9126 §4 prompt=login of a pushed request: once by the way over the login, and again by every other', async () => {
+  const { server, user, authorize, push } = await start({ loginUrl: '/enter' }, () => 1)
+  const asked = await push({ prompt: 'login' })
+  const first = await authorize(asked)
+  expect([first.pathname, first.searchParams.get('prompt')]).toEqual(['/enter', 'login'])
+  const reloaded = await authorize(asked)
+  expect([reloaded.pathname, reloaded.searchParams.get('prompt')]).toEqual(['/enter', 'login'])
+  await server.consents.grant(user.id, asked.client_id, [])
+  const next = new URL(reloaded.searchParams.get('next') ?? '', server.issuer)
+  const answer = await authorize(Object.fromEntries(next.searchParams))
+  expect(answer.origin + answer.pathname).toBe(redirectUri)
+  expect(answer.searchParams.get('code')).toBeTruthy()
   await server.close()
 })
 

@@ -387,6 +387,10 @@ export const de: Messages = {
         advice:
           'Du kannst diese Seite schließen. Wenn du es dir anders überlegst, fang bei der Anwendung von vorn an.',
       },
+      login_required: {
+        what: 'Die Anwendung wollte weitermachen, ohne dass du dich anmeldest, und du bist hier nicht angemeldet. Es wurde nichts ausgeführt.',
+        advice: 'Geh zurück zur Anwendung und fang von vorn an.',
+      },
       server_error: {
         what: 'Bei uns ist etwas schiefgegangen. Das ist weder dein Fehler noch der der Anwendung.',
         advice: 'Geh zurück zur Anwendung und versuche es in ein paar Minuten noch einmal.',

@@ -382,6 +382,10 @@ export const en = {
         what: 'The permission was refused. That is nobody’s mistake: the application may do nothing for you.',
         advice: 'You can close this page. If you change your mind, begin again at the application.',
       },
+      login_required: {
+        what: 'The application wanted to go on without asking you to log in, and you are not logged in here. Nothing was done.',
+        advice: 'Go back to the application and begin again.',
+      },
       server_error: {
         what: 'Something went wrong on our side. It is neither your mistake nor that of the application.',
         advice: 'Go back to the application and try again in a few minutes.',

@@ -383,6 +383,10 @@ export const es: Messages = {
         advice:
           'Puedes cerrar esta página. Si cambias de opinión, empieza de nuevo desde la aplicación.',
       },
+      login_required: {
+        what: 'La aplicación quería continuar sin pedirte que inicies sesión, y aquí no has iniciado sesión. No se ha hecho nada.',
+        advice: 'Vuelve a la aplicación y empieza de nuevo.',
+      },
       server_error: {
         what: 'Algo ha fallado por nuestra parte. No es un error tuyo ni de la aplicación.',
         advice: 'Vuelve a la aplicación e inténtalo de nuevo dentro de unos minutos.',

@@ -390,6 +390,10 @@ export const fr: Messages = {
         advice:
           'Vous pouvez fermer cette page. Si vous changez d’avis, recommencez depuis l’application.',
       },
+      login_required: {
+        what: 'L’application voulait continuer sans vous demander de vous connecter, et vous n’êtes pas connecté ici. Rien n’a été fait.',
+        advice: 'Retournez à l’application et recommencez.',
+      },
       server_error: {
         what: 'Un problème est survenu de notre côté. Ce n’est ni votre erreur ni celle de l’application.',
         advice: 'Retournez à l’application et réessayez dans quelques minutes.',

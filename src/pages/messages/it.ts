@@ -382,6 +382,10 @@ export const it: Messages = {
         what: 'L’autorizzazione è stata rifiutata. Nessuno ha commesso un errore: l’applicazione non può fare nulla per tuo conto.',
         advice: 'Puoi chiudere questa pagina. Se cambi idea, ricomincia dall’applicazione.',
       },
+      login_required: {
+        what: 'L’applicazione voleva proseguire senza chiederti di accedere, e qui non hai effettuato l’accesso. Non è stato fatto nulla.',
+        advice: 'Torna all’applicazione e ricomincia.',
+      },
       server_error: {
         what: 'Qualcosa è andato storto da parte nostra. Non è un errore tuo né dell’applicazione.',
         advice: 'Torna all’applicazione e riprova tra qualche minuto.',

@@ -390,6 +390,10 @@ export const pl: Messages = {
         what: 'Odmówiono zgody. To nie jest niczyj błąd: aplikacja nie może nic robić w Twoim imieniu.',
         advice: 'Możesz zamknąć tę stronę. Jeśli zmienisz zdanie, zacznij od nowa w aplikacji.',
       },
+      login_required: {
+        what: 'Aplikacja chciała kontynuować bez proszenia Cię o zalogowanie, a nie masz tu otwartej sesji. Nic nie zostało wykonane.',
+        advice: 'Wróć do aplikacji i zacznij od nowa.',
+      },
       server_error: {
         what: 'Coś poszło nie tak po naszej stronie. To nie jest błąd Twój ani aplikacji.',
         advice: 'Wróć do aplikacji i spróbuj ponownie za kilka minut.',

@@ -382,6 +382,10 @@ export const pt: Messages = {
         what: 'A permissão foi recusada. Não é erro de ninguém: o aplicativo não pode fazer nada em seu nome.',
         advice: 'Você pode fechar esta página. Se mudar de ideia, comece de novo no aplicativo.',
       },
+      login_required: {
+        what: 'O aplicativo quis continuar sem pedir que você entrasse, e você não entrou aqui. Nada foi feito.',
+        advice: 'Volte ao aplicativo e comece de novo.',
+      },
       server_error: {
         what: 'Algo deu errado do nosso lado. O erro não é seu nem do aplicativo.',
         advice: 'Volte ao aplicativo e tente novamente em alguns minutos.',
