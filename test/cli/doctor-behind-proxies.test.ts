@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
+import { cookieProblems } from '../../src/cli/doctor/pages.ts'
 import { type ChangingProxy, type Passing, throughProxy } from './changing-proxy.ts'
 
 const failing = (findings: readonly Finding[]): Record<string, string> =>
@@ -11,10 +12,40 @@ const isCors = (name: string): boolean => name.startsWith('access-control-')
 const without = (headers: Passing['headers'], leaves: (name: string) => boolean) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !leaves(name)))
 
+describe('the cookies of a page', () => {
+  const problemsOf = (...cookies: readonly string[]) =>
+    cookieProblems(
+      { headers: new Headers(cookies.map((cookie): [string, string] => ['set-cookie', cookie])) },
+      'https://login.example.org',
+    )
+
+  test('only those of the server are judged', () => {
+    const flags = 'Path=/; Secure; HttpOnly; SameSite=Lax'
+    expect(
+      problemsOf(`__Host-oauth2server_session=x; ${flags}`, 'AWSALB=x', '__Host-theirs=x'),
+    ).toEqual([])
+    expect(problemsOf('AWSALB=x', '__Host-oauth2server_session=x; Path=/; Secure')).toEqual([
+      'The cookie __Host-oauth2server_session lacks HttpOnly, SameSite',
+    ])
+    expect(problemsOf(`oauth2server_session=x; ${flags}`)).toEqual([
+      'The name of the cookie oauth2server_session does not begin with __Host-',
+    ])
+  })
+})
+
 describe('a proxy that breaks something is found out, and what it breaks is named', () => {
   test('one that changes nothing: nothing fails', async () => {
     expect(failing(await throughProxy({}, { logIn: true }))).toEqual({})
     expect(failing(await throughProxy({ basePath: '/app' }, { logIn: true }))).toEqual({})
+  })
+
+  test('one that adds cookies of its own: they are not judged', async () => {
+    const after: ChangingProxy['after'] = (passing) => {
+      const cookies = [passing.headers['set-cookie'] ?? []].flat()
+      passing.headers['set-cookie'] = [...cookies, 'AWSALB=x; Path=/', 'INGRESSCOOKIE=y']
+    }
+    const findings = await throughProxy({ after }, { logIn: true })
+    expect(failing(findings)).toEqual({})
   })
 
   const all = /.*/
@@ -246,6 +277,27 @@ describe('a proxy that breaks something is found out, and what it breaks is name
         },
       },
       { 'flow-code': /RFC 9207/ },
+    ],
+    [
+      'answers of the login page name the software, which is no failure',
+      {
+        after({ headers }) {
+          headers['x-powered-by'] = 'Phusion'
+        },
+      },
+      {},
+    ],
+    [
+      'secrets of clients are lost',
+      {
+        before({ path, requestHeaders }) {
+          if (!/\/(?:par|token|revoke)$/.test(path)) return false
+          const { authorization } = requestHeaders
+          if (`${authorization}`.startsWith('Basic ')) delete requestHeaders.authorization
+          return false
+        },
+      },
+      { 'flow-pkce': /As a confidential client: .*401/ },
     ],
     [
       'the method plain is made S256',
