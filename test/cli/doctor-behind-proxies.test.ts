@@ -362,4 +362,29 @@ describe('a proxy that breaks something is found out, and what it breaks is name
     )
     for (const [check, pattern] of Object.entries(expected)) expect(found[check]).toMatch(pattern)
   })
+
+  test('where no client gets its tokens, the rest is said to be untried', async () => {
+    const findings = await throughProxy(
+      {
+        before(passing) {
+          if (!passing.path.startsWith('/login')) return false
+          passing.status = 404
+          return true
+        },
+      },
+      { logIn: true },
+    )
+    const states = findings.filter(({ check }) => check.startsWith('flow-'))
+    expect(states.map(({ state, check }) => `${state} ${check}`)).toEqual([
+      'fail flow-code',
+      'skip flow-redirect-uri',
+      'skip flow-pkce',
+      'skip flow-pkce-plain',
+      'skip flow-code-once',
+      'skip flow-refresh',
+      'skip flow-refresh-reuse',
+      'skip flow-revocation',
+      'ok flow-cookies',
+    ])
+  })
 })
