@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises'
 import type { Command } from 'commander'
 import { examineConfiguration } from './doctor/configuration.ts'
 import { examine } from './doctor/examine.ts'
@@ -67,9 +68,13 @@ const examineServer = async (
 ): Promise<readonly Finding[]> => {
   const patient = { issuer, send: (request: Request) => fetch(request), isOurs: false }
   if (!logIn) return examine(patient)
+  const reachedAt = await lookup(new URL(issuer).hostname.replace(/^\[|\]$/g, '')).then(
+    ({ address }) => address,
+    () => undefined,
+  )
   let findings: readonly Finding[] = []
   await withServer(async (records) => {
-    findings = await examine({ ...patient, records })
+    findings = await examine({ ...patient, records, reachedAt })
   })
   return findings
 }

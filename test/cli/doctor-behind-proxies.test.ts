@@ -387,4 +387,36 @@ describe('a proxy that breaks something is found out, and what it breaks is name
       'ok flow-cookies',
     ])
   })
+
+  const forwards: ChangingProxy = {
+    options: { trustedProxies: ['127.0.0.1'] },
+    before({ requestHeaders }) {
+      requestHeaders['x-forwarded-for'] = '198.51.100.7'
+      return false
+    },
+  }
+  test.each<[string, ChangingProxy, readonly { state: string; advice: RegExp }[]]>([
+    [
+      'the server’s own machine, though it is reached from outside: a proxy there hides all users',
+      { reachedAt: '203.0.113.5' },
+      [{ state: 'warn', advice: /127\.0\.0\.1.*limits count them as one.*TRUSTED_PROXIES=/ }],
+    ],
+    [
+      'another address: that is named, since whose it is cannot be told',
+      { reachedAt: '203.0.113.5', ...forwards },
+      [{ state: 'skip', advice: /198\.51\.100\.7.*TRUSTED_PROXIES=/ }],
+    ],
+    ['the one machine where all of it is tried: nothing is said', { reachedAt: '127.0.0.1' }, []],
+    ['the same over IPv6', { reachedAt: '::1' }, []],
+  ])('a login comes from %s', async (_, proxy, expected) => {
+    const findings = await throughProxy(proxy, { logIn: true })
+    expect(findings.filter(({ check }) => check === 'trusted-proxies')).toEqual(
+      expected.map(({ state, advice }) => ({
+        state,
+        check: 'trusted-proxies',
+        advice: expect.stringMatching(advice),
+      })),
+    )
+    expect(failing(findings)).toEqual({})
+  })
 })

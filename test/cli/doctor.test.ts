@@ -139,6 +139,20 @@ describe('a configuration', () => {
     for (const { advice } of warned) expect(advice).not.toContain('undefined')
   })
 
+  test('with https and no trusted proxy: what follows for the limits is said, and when it is right so', async () => {
+    const warned = async (env: Record<string, string>) =>
+      (await examineConfiguration(env)).find(({ check }) => check === 'trusted-proxies')
+    expect(await warned({ BASE_URL: https.BASE_URL })).toEqual({
+      state: 'warn',
+      check: 'trusted-proxies',
+      advice: expect.stringMatching(
+        /limits count them as one.*TRUSTED_PROXIES=….*speaks https itself/,
+      ),
+    })
+    expect(await warned(https)).toMatchObject({ state: 'ok' })
+    expect(await warned({ BASE_URL: 'http://localhost:3000' })).toBeUndefined()
+  })
+
   test('that cannot be used is refused in one line, as by every command', async () => {
     await using place = await workplace()
     const outcome = await place.runWith({ env: { BASE_URL: 'http://example.org' } }, 'doctor')
@@ -193,6 +207,7 @@ describe('a running server', () => {
         'flow-cookies',
       ]),
     )
+    expect(outcome.stdout).not.toContain('trusted-proxies')
     expect(await app.query('select email from oauth2server_user')).toEqual([
       { email: app.user.email },
     ])

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AuthorizationServer } from '../../index.ts'
 import { Application, methodsOf, newKey, registration } from './application.ts'
 import { asking, type Send, Unreachable } from './ask.ts'
-import { bestPractices, deployment } from './best-practice.ts'
+import { bestPractices, deployment, seenAddress } from './best-practice.ts'
 import { Browser } from './browser.ts'
 import { challenges } from './challenge.ts'
 import { crossOrigin } from './cross-origin.ts'
@@ -17,9 +17,11 @@ export interface Patient {
   readonly issuer: string
   readonly send: Send
   /** The server's records, where somebody may log in for this. */
-  readonly records?: Pick<AuthorizationServer, 'users' | 'clients' | 'settings'>
+  readonly records?: Pick<AuthorizationServer, 'users' | 'clients' | 'sessions' | 'settings'>
   /** Whether those are the records of this very server, and nobody else's: then its settings count too. */
   readonly isOurs: boolean
+  /** The address in the network that its name leads to from here, where that is known. */
+  readonly reachedAt?: string | undefined
 }
 
 /** Examines a server as its clients and their users meet it. */
@@ -28,6 +30,7 @@ export const examine = async ({
   send,
   records,
   isOurs,
+  reachedAt,
 }: Patient): Promise<readonly Finding[]> => {
   const ask = asking(send)
   const findings: Finding[] = []
@@ -39,7 +42,7 @@ export const examine = async ({
     const examination: Examination = { issuer, metadata, ask, settings }
     for (const look of [crossOrigin, challenges, pages, refusals, bestPractices, deployment])
       findings.push(...(await look(examination)))
-    if (records) findings.push(...(await withActors(examination, records)))
+    if (records) findings.push(...(await withActors(examination, records, reachedAt)))
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
     findings.push(fail('reachable', `${error.message} Nothing else was looked at.`))
@@ -50,7 +53,8 @@ export const examine = async ({
 /** Makes a user and clients for the flow, and deletes them. */
 const withActors = async (
   examination: Examination,
-  { users, clients }: NonNullable<Patient['records']>,
+  { users, clients, sessions }: NonNullable<Patient['records']>,
+  reachedAt: string | undefined,
 ): Promise<readonly Finding[]> => {
   const { metadata, issuer, ask } = examination
   const methods = methodsOf(examination)
@@ -76,7 +80,10 @@ const withActors = async (
     const other = method === 'none' ? methods[1] : undefined
     const confidential = other && (await registered(other))
     const browser = new Browser(ask, issuer, account)
-    return await flow(examination, { application, confidential, browser })
+    const findings = await flow(examination, { application, confidential, browser })
+    if (reachedAt === undefined) return findings
+    const { items } = await sessions.of(user.id, { after: null, limit: 1 })
+    return [...findings, ...items.flatMap(({ address }) => seenAddress(address, reachedAt))]
   } finally {
     await users.delete(user.id)
   }
