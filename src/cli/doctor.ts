@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises'
 import type { Command } from 'commander'
 import { examineConfiguration } from './doctor/configuration.ts'
 import { examine } from './doctor/examine.ts'
@@ -29,13 +30,13 @@ export const addDoctor = (program: Command): void => {
     )
     .option(
       '--log-in',
-      'With --url: log in there too, with a user and a client that are made in the database of this environment, and deleted again.',
+      'With --url: log in there too, with a user and clients that are made in the database of this environment, and deleted again.',
     )
     .option('--json', 'Print a JSON object a line: {"state", "check", "advice"}.')
     .addHelpText(
       'after',
       `
-Prints a line for each check: ok, warn or fail, its name, and what to do. Exit status:
+Prints a line for each check: ok, warn, fail or skip, its name, and what to do. Exit status:
 0 where nothing fails, 1 otherwise.
 
 Examples:
@@ -55,7 +56,10 @@ const doctor = async ({ url, logIn = false, json = false }: DoctorOptions): Prom
   const count = (state: Finding['state']) => findings.filter((one) => one.state === state).length
   const failed = count('fail')
   if (failed > 0) throw new CommandError(`${failed} of ${findings.length} checks failed.`)
-  say(`${findings.length} checks, none failed; warnings: ${count('warn')}.`)
+  const skipped = count('skip')
+  const untried = skipped === 0 ? '' : `; not tried: ${skipped}`
+  say(`${findings.length} checks, none failed; warnings: ${count('warn')}${untried}.`)
+  if (url !== undefined && !logIn) say('No login was tried: that takes --log-in.')
 }
 
 const examineServer = async (
@@ -64,9 +68,13 @@ const examineServer = async (
 ): Promise<readonly Finding[]> => {
   const patient = { issuer, send: (request: Request) => fetch(request), isOurs: false }
   if (!logIn) return examine(patient)
+  const reachedAt = await lookup(new URL(issuer).hostname.replace(/^\[|\]$/g, '')).then(
+    ({ address }) => address,
+    () => undefined,
+  )
   let findings: readonly Finding[] = []
   await withServer(async (records) => {
-    findings = await examine({ ...patient, records })
+    findings = await examine({ ...patient, records, reachedAt })
   })
   return findings
 }

@@ -27,11 +27,13 @@ export interface ChangingProxy {
   readonly basePath?: string
   /** The address that the server believes to have; that of the proxy by default. */
   readonly believes?: string
+  /** Where its name leads, for whoever examines it. */
+  readonly reachedAt?: string
 }
 
 /** What the doctor finds of a server behind a proxy. */
 export const throughProxy = async (
-  { before, after, options, basePath = '', believes }: ChangingProxy,
+  { before, after, options, basePath = '', believes, reachedAt }: ChangingProxy,
   { logIn = false } = {},
 ): Promise<readonly Finding[]> => {
   const inner = createServer()
@@ -96,6 +98,7 @@ export const throughProxy = async (
       issuer,
       send: (request) => fetch(request),
       isOurs: false,
+      reachedAt,
       ...(logIn ? { records: server } : {}),
     })
   } finally {

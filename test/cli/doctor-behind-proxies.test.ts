@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
+import { cookieProblems } from '../../src/cli/doctor/pages.ts'
 import { type ChangingProxy, type Passing, throughProxy } from './changing-proxy.ts'
 
 const failing = (findings: readonly Finding[]): Record<string, string> =>
@@ -11,10 +12,40 @@ const isCors = (name: string): boolean => name.startsWith('access-control-')
 const without = (headers: Passing['headers'], leaves: (name: string) => boolean) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !leaves(name)))
 
+describe('the cookies of a page', () => {
+  const problemsOf = (...cookies: readonly string[]) =>
+    cookieProblems(
+      { headers: new Headers(cookies.map((cookie): [string, string] => ['set-cookie', cookie])) },
+      'https://login.example.org',
+    )
+
+  test('only those of the server are judged', () => {
+    const flags = 'Path=/; Secure; HttpOnly; SameSite=Lax'
+    expect(
+      problemsOf(`__Host-oauth2server_session=x; ${flags}`, 'AWSALB=x', '__Host-theirs=x'),
+    ).toEqual([])
+    expect(problemsOf('AWSALB=x', '__Host-oauth2server_session=x; Path=/; Secure')).toEqual([
+      'The cookie __Host-oauth2server_session lacks HttpOnly, SameSite',
+    ])
+    expect(problemsOf(`oauth2server_session=x; ${flags}`)).toEqual([
+      'The name of the cookie oauth2server_session does not begin with __Host-',
+    ])
+  })
+})
+
 describe('a proxy that breaks something is found out, and what it breaks is named', () => {
   test('one that changes nothing: nothing fails', async () => {
     expect(failing(await throughProxy({}, { logIn: true }))).toEqual({})
     expect(failing(await throughProxy({ basePath: '/app' }, { logIn: true }))).toEqual({})
+  })
+
+  test('one that adds cookies of its own: they are not judged', async () => {
+    const after: ChangingProxy['after'] = (passing) => {
+      const cookies = [passing.headers['set-cookie'] ?? []].flat()
+      passing.headers['set-cookie'] = [...cookies, 'AWSALB=x; Path=/', 'INGRESSCOOKIE=y']
+    }
+    const findings = await throughProxy({ after }, { logIn: true })
+    expect(failing(findings)).toEqual({})
   })
 
   const all = /.*/
@@ -248,6 +279,27 @@ describe('a proxy that breaks something is found out, and what it breaks is name
       { 'flow-code': /RFC 9207/ },
     ],
     [
+      'answers of the login page name the software, which is no failure',
+      {
+        after({ headers }) {
+          headers['x-powered-by'] = 'Phusion'
+        },
+      },
+      {},
+    ],
+    [
+      'secrets of clients are lost',
+      {
+        before({ path, requestHeaders }) {
+          if (!/\/(?:par|token|revoke)$/.test(path)) return false
+          const { authorization } = requestHeaders
+          if (`${authorization}`.startsWith('Basic ')) delete requestHeaders.authorization
+          return false
+        },
+      },
+      { 'flow-pkce': /As a confidential client: .*401/ },
+    ],
+    [
       'the method plain is made S256',
       {
         options: { pushedAuthorizationRequests: 'off' },
@@ -309,5 +361,62 @@ describe('a proxy that breaks something is found out, and what it breaks is name
       Object.keys(expected).sort(),
     )
     for (const [check, pattern] of Object.entries(expected)) expect(found[check]).toMatch(pattern)
+  })
+
+  test('where no client gets its tokens, the rest is said to be untried', async () => {
+    const findings = await throughProxy(
+      {
+        before(passing) {
+          if (!passing.path.startsWith('/login')) return false
+          passing.status = 404
+          return true
+        },
+      },
+      { logIn: true },
+    )
+    const states = findings.filter(({ check }) => check.startsWith('flow-'))
+    expect(states.map(({ state, check }) => `${state} ${check}`)).toEqual([
+      'fail flow-code',
+      'skip flow-redirect-uri',
+      'skip flow-pkce',
+      'skip flow-pkce-plain',
+      'skip flow-code-once',
+      'skip flow-refresh',
+      'skip flow-refresh-reuse',
+      'skip flow-revocation',
+      'ok flow-cookies',
+    ])
+  })
+
+  const forwards: ChangingProxy = {
+    options: { trustedProxies: ['127.0.0.1'] },
+    before({ requestHeaders }) {
+      requestHeaders['x-forwarded-for'] = '198.51.100.7'
+      return false
+    },
+  }
+  test.each<[string, ChangingProxy, readonly { state: string; advice: RegExp }[]]>([
+    [
+      'the server’s own machine, though it is reached from outside: a proxy there hides all users',
+      { reachedAt: '203.0.113.5' },
+      [{ state: 'warn', advice: /127\.0\.0\.1.*limits count them as one.*TRUSTED_PROXIES=/ }],
+    ],
+    [
+      'another address: that is named, since whose it is cannot be told',
+      { reachedAt: '203.0.113.5', ...forwards },
+      [{ state: 'skip', advice: /198\.51\.100\.7.*TRUSTED_PROXIES=/ }],
+    ],
+    ['the one machine where all of it is tried: nothing is said', { reachedAt: '127.0.0.1' }, []],
+    ['the same over IPv6', { reachedAt: '::1' }, []],
+  ])('a login comes from %s', async (_, proxy, expected) => {
+    const findings = await throughProxy(proxy, { logIn: true })
+    expect(findings.filter(({ check }) => check === 'trusted-proxies')).toEqual(
+      expected.map(({ state, advice }) => ({
+        state,
+        check: 'trusted-proxies',
+        advice: expect.stringMatching(advice),
+      })),
+    )
+    expect(failing(findings)).toEqual({})
   })
 })

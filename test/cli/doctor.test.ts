@@ -1,9 +1,14 @@
 import { readdir } from 'node:fs/promises'
+import express from 'express'
+import { createAuthorizationServer } from 'svc-oauth2server'
+import { mount, requireApiAuth, rest } from 'svc-oauth2server/express'
+import { sqlite } from 'svc-oauth2server/sqlite'
 import { describe, expect, test } from 'vitest'
 import { examineConfiguration } from '../../src/cli/doctor/configuration.ts'
+import { examine } from '../../src/cli/doctor/examine.ts'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { freePort } from '../support/processes.ts'
-import { secretKey, startServer } from '../support/server.ts'
+import { secretKey, startServer, testScopes, withoutWarnings } from '../support/server.ts'
 import { misused, type Outcome, workplace } from './workplace.ts'
 
 const https = { BASE_URL: 'https://login.example.org', TRUSTED_PROXIES: '10.0.0.0/8' }
@@ -18,7 +23,13 @@ describe('a configuration', () => {
     const outcome = await place.runWith({ env: { SECRET_KEY: undefined } }, 'doctor')
     expect(outcome.code, outcome.stderr).toBe(0)
     expect(named('fail', outcome)).toEqual([])
-    expect(named('warn', outcome)).toEqual(['https', 'implicit', 'token-in-query', 'pkce'])
+    expect(named('warn', outcome)).toEqual([
+      'https',
+      'implicit',
+      'token-in-query',
+      'pkce',
+      'flow-pkce',
+    ])
     expect(named('ok', outcome)).toEqual(
       expect.arrayContaining([
         'flow-code',
@@ -32,7 +43,7 @@ describe('a configuration', () => {
     expect(lines).toContainEqual(
       expect.stringMatching(/RFC 9700 §2\.1\.2.*OAUTH2SERVER_ALLOWED_RESPONSE_TYPES=code$/),
     )
-    expect(outcome.stderr).toMatch(/^\d+ checks, none failed; warnings: 4\.\n$/)
+    expect(outcome.stderr).toMatch(/^\d+ checks, none failed; warnings: 5\.\n$/)
     expect(await readdir(place.folder)).toEqual([])
   })
 
@@ -50,6 +61,40 @@ describe('a configuration', () => {
     const findings = await examineConfiguration({ ...https, ...env })
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([])
     expect(findings.map(({ check }) => check)).toContain('flow-revocation')
+  })
+
+  test.each(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'])(
+    'with %s alone: a whole login is tried',
+    async (method) => {
+      const findings = await examineConfiguration({
+        ...https,
+        OAUTH2SERVER_CLIENT_AUTHENTICATION: method,
+      })
+      const flow = findings.filter(({ check }) => check.startsWith('flow-'))
+      expect(flow.map(({ check }) => check)).toContain('flow-revocation')
+      expect(flow.filter(({ state }) => state === 'fail' || state === 'skip')).toEqual([])
+    },
+  )
+
+  test.each([
+    [
+      'without the code grant',
+      { OAUTH2SERVER_ALLOWED_GRANT_TYPES: 'client_credentials' },
+      { 'flow-code': /^Not tried: the server answers no authorization request with a code/ },
+    ],
+    [
+      'without refresh tokens',
+      { OAUTH2SERVER_ALLOWED_GRANT_TYPES: 'authorization_code' },
+      { 'flow-refresh-reuse': /^Not tried: there is no refresh token/ },
+    ],
+  ])('%s: what is not tried is said, with its reason', async (_, env, expected) => {
+    const findings = await examineConfiguration({ ...https, ...env })
+    const skipped = findings.filter(({ state }) => state === 'skip')
+    expect(Object.fromEntries(skipped.map(({ check, advice }) => [check, advice]))).toEqual(
+      Object.fromEntries(
+        Object.entries(expected).map(([check, advice]) => [check, expect.stringMatching(advice)]),
+      ),
+    )
   })
 
   test.each([
@@ -81,17 +126,31 @@ describe('a configuration', () => {
       ],
     ],
     [
-      'without the code grant: nobody can log in, which is said',
+      'without the code grant is warned of the rest',
       { OAUTH2SERVER_ALLOWED_GRANT_TYPES: 'client_credentials', ...https },
-      ['implicit', 'token-in-query', 'pkce', 'flow-code'],
+      ['implicit', 'token-in-query', 'pkce'],
     ],
   ])('%s', async (_, env, expected) => {
     const findings = await examineConfiguration(env)
-    const warned = findings.filter(({ state }) => state !== 'ok')
+    const warned = findings.filter(({ state }) => state !== 'ok' && state !== 'skip')
     expect(warned.map(({ state, check }) => `${state} ${check}`)).toEqual(
       expected.map((check) => `warn ${check}`),
     )
     for (const { advice } of warned) expect(advice).not.toContain('undefined')
+  })
+
+  test('with https and no trusted proxy: what follows for the limits is said, and when it is right so', async () => {
+    const warned = async (env: Record<string, string>) =>
+      (await examineConfiguration(env)).find(({ check }) => check === 'trusted-proxies')
+    expect(await warned({ BASE_URL: https.BASE_URL })).toEqual({
+      state: 'warn',
+      check: 'trusted-proxies',
+      advice: expect.stringMatching(
+        /limits count them as one.*TRUSTED_PROXIES=….*speaks https itself/,
+      ),
+    })
+    expect(await warned(https)).toMatchObject({ state: 'ok' })
+    expect(await warned({ BASE_URL: 'http://localhost:3000' })).toBeUndefined()
   })
 
   test('that cannot be used is refused in one line, as by every command', async () => {
@@ -127,6 +186,7 @@ describe('a running server', () => {
       ]),
     )
     expect(findings.filter(({ check }) => check.startsWith('flow'))).toEqual([])
+    expect(stderr).toMatch(/none failed.*\nNo login was tried: that takes --log-in\.\n$/)
     expect(await app.query('select 1 from oauth2server_client')).toEqual([])
   })
 
@@ -148,10 +208,98 @@ describe('a running server', () => {
         'flow-cookies',
       ]),
     )
+    expect(outcome.stdout).not.toContain('trusted-proxies')
     expect(await app.query('select email from oauth2server_user')).toEqual([
       { email: app.user.email },
     ])
     expect(await app.query('select 1 from oauth2server_client')).toEqual([])
+  })
+
+  test('an Express application as in the README: nothing fails, and what names Express is warned of', async () => {
+    await using place = await workplace()
+    const port = await freePort()
+    const server = await createAuthorizationServer({
+      issuer: `http://localhost:${port}`,
+      secretKeys: [secretKey],
+      store: sqlite(':memory:'),
+      scopes: testScopes,
+      ...withoutWarnings,
+    })
+    const app = express()
+    app.use(mount(server))
+    app.use('/api', rest(server))
+    app.get('/api/notes', requireApiAuth(), (_, response) => {
+      response.json([])
+    })
+    const http = app.listen(port)
+    try {
+      const outcome = await place.run('doctor', '--url', server.issuer)
+      expect([outcome.code, named('fail', outcome)], outcome.stdout).toEqual([0, []])
+      expect(outcome.stdout).toMatch(
+        /^warn {2}powered-by +X-Powered-By says what the server runs on \(Express\)[^\n]*app\.disable\('x-powered-by'\)/m,
+      )
+      app.disable('x-powered-by')
+      expect(named('ok', await place.run('doctor', '--url', server.issuer))).toContain('powered-by')
+    } finally {
+      http.close()
+      http.closeAllConnections()
+      await server.close()
+    }
+  })
+
+  test.each([
+    [
+      'optional for confidential clients',
+      'public',
+      {},
+      /^A code is given without PKCE to confidential clients/,
+    ],
+    [
+      'optional for them, without pushed requests',
+      'public',
+      { pushedAuthorizationRequests: 'off' },
+      /^A code is given without PKCE to confidential clients/,
+    ],
+    [
+      'optional for all',
+      'never',
+      {},
+      /^A code is given without PKCE to public and confidential clients/,
+    ],
+    [
+      'optional, with keys alone',
+      'public',
+      { clientAuthentication: ['private_key_jwt'] },
+      /^A code is given without PKCE to confidential clients/,
+    ],
+    ['asked of all', 'always', {}, undefined],
+    [
+      'optional for confidential clients, which cannot be',
+      'public',
+      { clientAuthentication: ['none'] },
+      undefined,
+    ],
+  ] as const)('PKCE is %s: RFC 9700 §2.1.1', async (_, requirePkce, options, expected) => {
+    await using app = await startServer({ requirePkce, clock: Date.now, ...options })
+    const findings = await examine({
+      issuer: app.issuer,
+      send: (request) => fetch(request),
+      records: app.server,
+      isOurs: false,
+    })
+    const found = findings.find(({ check }) => check === 'flow-pkce')
+    expect(found).toEqual(
+      expected === undefined
+        ? { state: 'ok', check: 'flow-pkce', advice: '' }
+        : {
+            state: 'warn',
+            check: 'flow-pkce',
+            advice: expect.stringMatching(
+              new RegExp(`${expected.source}.*§2\\.1\\.1.*OAUTH2SERVER_REQUIRE_PKCE=always$`),
+            ),
+          },
+    )
+    expect(findings.filter(({ state }) => state === 'fail')).toEqual([])
   })
 
   test('that is not there: one finding, and the exit status', async () => {

@@ -22,13 +22,13 @@ export const newKey = async (): Promise<Key> => {
   return { privateKey, jwk: { ...(await exportJWK(publicKey)), kid: 'doctor' } }
 }
 
-type Method = 'none' | 'client_secret_basic' | 'private_key_jwt'
+const methods = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const
+type Method = (typeof methods)[number]
 
-/** The way to authenticate that the server offers, the simplest first. */
-export const methodOf = ({ metadata }: Pick<Examination, 'metadata'>): Method | undefined => {
+/** The ways to authenticate that the server offers and this program knows, the simplest first. */
+export const methodsOf = ({ metadata }: Pick<Examination, 'metadata'>): readonly Method[] => {
   const offered = metadata.token_endpoint_auth_methods_supported
-  const methods = ['none', 'client_secret_basic', 'private_key_jwt'] as const
-  return methods.find((method) => Array.isArray(offered) && offered.includes(method))
+  return methods.filter((method) => Array.isArray(offered) && offered.includes(method))
 }
 
 /** What such an application is registered with. */
@@ -55,6 +55,10 @@ export class Application {
   constructor(examination: Examination, registered: Registered) {
     this.#examination = examination
     this.#registered = registered
+  }
+
+  get isConfidential(): boolean {
+    return this.#registered.method !== 'none'
   }
 
   /** A new authorization request; an undefined parameter is left out. */
@@ -153,6 +157,8 @@ export class Application {
       )
       return { headers: { authorization: `Basic ${credentials}` }, fields: {} }
     }
+    if (method === 'client_secret_post')
+      return { headers: {}, fields: { client_id: clientId, client_secret: clientSecret } }
     const assertion = await new SignJWT({ iss: clientId, sub: clientId, jti: randomUUID() })
       .setProtectedHeader({ alg: 'ES256', kid: 'doctor' })
       .setAudience(String(this.#examination.metadata.issuer))

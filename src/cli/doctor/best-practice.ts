@@ -1,6 +1,6 @@
 import type { Settings } from '../../index.ts'
 import { type Examination, setting } from './examination.ts'
-import { type Finding, ok, warn } from './finding.ts'
+import { type Finding, ok, skip, warn } from './finding.ts'
 import type { Metadata } from './metadata.ts'
 
 /** One piece of advice of RFC 9700 that a server can leave aside. */
@@ -89,6 +89,9 @@ export const bestPractices = ({ metadata, settings }: Examination): readonly Fin
     return [seen ? warn(check, advice) : ok(check)]
   })
 
+const hidden =
+  'all users seem to have its address. So limits count them as one, and wrong passwords from one of them lock an account for everybody'
+
 /** What a configuration says of the place where the server will stand. */
 export const deployment = ({ issuer, settings }: Examination): readonly Finding[] => {
   if (!settings || new URL(issuer).protocol !== 'https:') return []
@@ -97,7 +100,30 @@ export const deployment = ({ issuer, settings }: Examination): readonly Finding[
     : [
         warn(
           'trusted-proxies',
-          `No proxy is trusted, though one of them brings the https: all users seem to have its address. ${setting('trustedProxies', '…')}`,
+          `No proxy is trusted, though one of them brings the https: ${hidden}. ${setting('trustedProxies', '…')}, unless the application speaks https itself.`,
         ),
       ]
+}
+
+const isLoopback = (address: string): boolean => /^(?:127\.|::1$)/.test(address)
+
+/** What the address tells from which the server saw a login of ours come. */
+export const seenAddress = (seen: string, reachedAt: string): readonly Finding[] => {
+  // All on one machine, as in development: a proxy and its users have the same address.
+  if (seen === '' || isLoopback(reachedAt)) return []
+  const advised = setting('trustedProxies', '…')
+  // Whoever goes to an address of the network does not come from loopback, even on the same machine.
+  if (isLoopback(seen))
+    return [
+      warn(
+        'trusted-proxies',
+        `The server saw this login come from ${seen}, so a proxy on its machine stands for all users: ${hidden}. ${advised}, and let the proxy send X-Forwarded-For.`,
+      ),
+    ]
+  return [
+    skip(
+      'trusted-proxies',
+      `it cannot be told from here whose address ${seen} is, from which the server saw this login come. If it is that of a proxy, ${hidden}: ${advised}`,
+    ),
+  ]
 }

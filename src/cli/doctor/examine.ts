@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type { AuthorizationServer } from '../../index.ts'
-import { Application, methodOf, newKey, registration } from './application.ts'
+import { Application, methodsOf, newKey, registration } from './application.ts'
 import { asking, type Send, Unreachable } from './ask.ts'
-import { bestPractices, deployment } from './best-practice.ts'
+import { bestPractices, deployment, seenAddress } from './best-practice.ts'
 import { Browser } from './browser.ts'
 import { challenges } from './challenge.ts'
 import { crossOrigin } from './cross-origin.ts'
 import type { Examination } from './examination.ts'
-import { type Finding, fail, warn } from './finding.ts'
+import { type Finding, fail, skip } from './finding.ts'
 import { flow } from './flow.ts'
-import { discover } from './metadata.ts'
+import { discover, type Metadata } from './metadata.ts'
 import { pages } from './pages.ts'
 import { refusals } from './refusals.ts'
 
@@ -17,9 +17,11 @@ export interface Patient {
   readonly issuer: string
   readonly send: Send
   /** The server's records, where somebody may log in for this. */
-  readonly records?: Pick<AuthorizationServer, 'users' | 'clients' | 'settings'>
+  readonly records?: Pick<AuthorizationServer, 'users' | 'clients' | 'sessions' | 'settings'>
   /** Whether those are the records of this very server, and nobody else's: then its settings count too. */
   readonly isOurs: boolean
+  /** The address in the network that its name leads to from here, where that is known. */
+  readonly reachedAt?: string | undefined
 }
 
 /** Examines a server as its clients and their users meet it. */
@@ -28,6 +30,7 @@ export const examine = async ({
   send,
   records,
   isOurs,
+  reachedAt,
 }: Patient): Promise<readonly Finding[]> => {
   const ask = asking(send)
   const findings: Finding[] = []
@@ -39,7 +42,7 @@ export const examine = async ({
     const examination: Examination = { issuer, metadata, ask, settings }
     for (const look of [crossOrigin, challenges, pages, refusals, bestPractices, deployment])
       findings.push(...(await look(examination)))
-    if (records) findings.push(...(await withActors(examination, records)))
+    if (records) findings.push(...(await withActors(examination, records, reachedAt)))
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
     findings.push(fail('reachable', `${error.message} Nothing else was looked at.`))
@@ -47,34 +50,54 @@ export const examine = async ({
   return findings
 }
 
-/** Makes a user and a client for the flow, and deletes them. */
+/** Makes a user and clients for the flow, and deletes them. */
 const withActors = async (
   examination: Examination,
-  { users, clients }: NonNullable<Patient['records']>,
+  { users, clients, sessions }: NonNullable<Patient['records']>,
+  reachedAt: string | undefined,
 ): Promise<readonly Finding[]> => {
   const { metadata, issuer, ask } = examination
-  const method = methodOf(examination)
-  const types = metadata.response_types_supported
-  if (!method || !Array.isArray(types) || !types.includes('code')) {
-    const advice =
-      'No client that this program knows how to be can ask for a code: nothing was tried.'
-    return [warn('flow-code', advice)]
-  }
+  const methods = methodsOf(examination)
+  const [method] = methods
+  const reason = whyNoFlow(metadata, method)
+  if (method === undefined || reason !== undefined)
+    return [skip('flow-code', `${reason}, so that no client can be played here.`)]
   const account = { email: `doctor-${random()}@svc-oauth2server.invalid`, password: random() }
   const user = await users.create({ ...account, emailVerified: false })
   try {
     const key = await newKey()
-    const { client, clientSecret } = await clients.create({
-      name: 'Doctor',
-      userId: user.id,
-      ...registration(method, key),
-    })
-    const { clientId } = client
-    const application = new Application(examination, { clientId, clientSecret, method, key })
-    return await flow(examination, { application, browser: new Browser(ask, issuer, account) })
+    const registered = async (method: (typeof methods)[number]): Promise<Application> => {
+      const { client, clientSecret } = await clients.create({
+        name: 'Doctor',
+        userId: user.id,
+        ...registration(method, key),
+      })
+      const { clientId } = client
+      return new Application(examination, { clientId, clientSecret, method, key })
+    }
+    const application = await registered(method)
+    // Rules differ between public and confidential clients, so where there can be both, both ask.
+    const other = method === 'none' ? methods[1] : undefined
+    const confidential = other && (await registered(other))
+    const browser = new Browser(ask, issuer, account)
+    const findings = await flow(examination, { application, confidential, browser })
+    if (reachedAt === undefined) return findings
+    const { items } = await sessions.of(user.id, { after: null, limit: 1 })
+    return [...findings, ...items.flatMap(({ address }) => seenAddress(address, reachedAt))]
   } finally {
     await users.delete(user.id)
   }
+}
+
+const whyNoFlow = (metadata: Metadata, method: string | undefined): string | undefined => {
+  const types = metadata.response_types_supported
+  if (!Array.isArray(types) || !types.includes('code'))
+    return 'the server answers no authorization request with a code'
+  if (method === undefined) {
+    const offered = JSON.stringify(metadata.token_endpoint_auth_methods_supported) ?? 'none'
+    return `the server has its clients authenticate by no way that this program knows (${offered})`
+  }
+  return undefined
 }
 
 const random = (): string => randomBytes(16).toString('hex')

@@ -3,13 +3,15 @@ import type { Answer } from './ask.ts'
 import type { Browser } from './browser.ts'
 import { pingOf } from './challenge.ts'
 import { type Examination, endpointOf, setting } from './examination.ts'
-import { type Finding, fail, ok, unless, warn } from './finding.ts'
+import { type Finding, fail, ok, skip, unless, warn } from './finding.ts'
 import { cookieAdvice } from './pages.ts'
 
 /** A user with a browser, and an application that asks for access. */
 export interface Actors {
   readonly browser: Browser
   readonly application: Application
+  /** A confidential one, where the first is public and the server knows both. */
+  readonly confidential?: Application | undefined
 }
 
 interface Tokens {
@@ -51,9 +53,9 @@ export const flow = async (
     'flow-revocation': revocation,
   }
   for (const [check, step] of Object.entries(steps)) {
-    await attempt(check, () => step({ check, examination, ...actors }))
-    // Nothing else can work without it.
-    if (findings[0]?.state === 'fail') break
+    // Nothing else can work without the first.
+    if (findings[0]?.state === 'fail') findings.push(skip(check, 'flow-code fails.'))
+    else await attempt(check, () => step({ check, examination, ...actors }))
   }
   const cookies = [...actors.browser.cookieProblems]
   return [...findings, unless('flow-cookies', cookies, cookieAdvice)]
@@ -159,13 +161,30 @@ const getsCode = async (scene: Scene, given: Parameters<Application['newRequest'
 }
 
 // RFC 9700 §2.1.1; what is set so on purpose is no fault.
-const withoutChallenge: Step = async (scene) =>
-  (await getsCode(scene, { code_challenge: undefined, code_challenge_method: undefined }))
-    ? warn(
-        scene.check,
-        `A client that does without PKCE gets a code, which whoever steals it can redeem (RFC 9700 §2.1.1). ${setting('requirePkce', 'always')}`,
+const withoutChallenge: Step = async (scene) => {
+  const { application, confidential, check } = scene
+  const without = { code_challenge: undefined, code_challenge_method: undefined }
+  const served: string[] = []
+  if (await getsCode(scene, without))
+    served.push(application.isConfidential ? 'confidential' : 'public')
+  if (confidential) {
+    const other = { ...scene, application: confidential }
+    if (await getsCode(other, without)) served.push('confidential')
+    // A refusal says something of PKCE only where the same client is served with it.
+    else await newTokens(other).catch(asConfidential)
+  }
+  return served.length === 0
+    ? ok(check)
+    : warn(
+        check,
+        `A code is given without PKCE to ${served.join(' and ')} clients: one that was stolen, or injected, can be redeemed (RFC 9700 §2.1.1). ${setting('requirePkce', 'always')}`,
       )
-    : ok(scene.check)
+}
+
+const asConfidential = (error: unknown): never => {
+  if (!(error instanceof Stopped)) throw error
+  throw new Stopped(`As a confidential client: ${error.message}`)
+}
 
 // RFC 7636 §7.2
 const plainChallenge: Step = async (scene) =>
@@ -216,7 +235,7 @@ const refresh: Step = async (scene) => {
 const refreshReuse: Step = async (scene) => {
   const { application, check } = scene
   const first = await newTokens(scene)
-  if (first.refresh === '') return ok(check)
+  if (first.refresh === '') return skip(check, 'there is no refresh token.')
   const second = tokensIn(await application.refresh(first.refresh))
   const third = tokensIn(await application.refresh(second.refresh))
   const again = await application.refresh(first.refresh)
@@ -234,7 +253,7 @@ const refreshReuse: Step = async (scene) => {
 const revocation: Step = async (scene) => {
   const { application, examination, check } = scene
   const endpoint = endpointOf(examination, 'revocation_endpoint')
-  if (endpoint === undefined) return ok(check)
+  if (endpoint === undefined) return skip(check, 'the server has no revocation endpoint.')
   const { access, refresh: refreshToken } = await newTokens(scene)
   const answer = await application.revoke(endpoint, refreshToken || access)
   return unless(

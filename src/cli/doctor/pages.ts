@@ -20,13 +20,15 @@ const pageProblems = ({ headers }: Answer): readonly (string | false)[] => [
   !/^(?:no-referrer|same-origin)$/.test(headers.get('referrer-policy') ?? '') &&
     'Referrer-Policy is not no-referrer (RFC 9700 §4.2.4)',
   !/\bno-store\b/.test(headers.get('cache-control') ?? '') && 'Cache-Control is not no-store',
-  headers.has('x-powered-by') && 'X-Powered-By tells what it runs on',
 ]
 
 const pageAdvice =
   'Let the headers of the pages pass the proxy as they are, and add none in their place.'
 
-/** What is wrong with the cookies of an answer. RFC 6265bis §4.1. */
+// A load balancer, or the application around, has cookies of its own, and its own reasons for their flags.
+const isOurs = (name: string): boolean => /^(?:__Host-)?oauth2server_session$/.test(name)
+
+/** What is wrong with the server's cookies in an answer. RFC 6265bis §4.1. */
 export const cookieProblems = (
   { headers }: Pick<Answer, 'headers'>,
   issuer: string,
@@ -35,6 +37,7 @@ export const cookieProblems = (
   return headers.getSetCookie().flatMap((cookie) => {
     const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim())
     const name = pair.replace(/=.*/s, '')
+    if (!isOurs(name)) return []
     const has = (pattern: RegExp) => attributes.some((attribute) => pattern.test(attribute))
     const missing = [
       has(/^secure$/i) ? '' : 'Secure',
@@ -79,18 +82,29 @@ export const pages = async (examination: Examination): Promise<readonly Finding[
     )
   }
   const authorize = endpointOf(examination, 'authorization_endpoint')
-  if (authorize) findings.push(await errorPage(authorize, examination))
-  if (!settings) findings.push(strictTransport(page, issuer))
+  const error = authorize ? await errorPage(authorize, examination) : undefined
+  if (error) findings.push(unless('error-page', pageProblems(error), pageAdvice))
+  if (!settings) findings.push(poweredBy([page, error]), strictTransport(page, issuer))
   return findings
 }
 
 // Nobody is known here, so the page that says so is ours.
-const errorPage = async (authorize: string, { ask, issuer }: Examination): Promise<Finding> => {
+const errorPage = async (authorize: string, { ask, issuer }: Examination): Promise<Answer> => {
   const sent = await ask(authorize)
   const location = sent.headers.get('location')
   const target = location === null ? undefined : new URL(location, authorize)
-  const page = target?.origin === new URL(issuer).origin ? await ask(target.href) : sent
-  return unless('error-page', pageProblems(page), pageAdvice)
+  return target?.origin === new URL(issuer).origin ? await ask(target.href) : sent
+}
+
+// The application around the server adds it, or the proxy: nothing is unsafe by it alone.
+const poweredBy = (answers: readonly (Answer | undefined)[]): Finding => {
+  const named = answers.flatMap((answer) => answer?.headers.get('x-powered-by') ?? [])
+  return named.length === 0
+    ? ok('powered-by')
+    : warn(
+        'powered-by',
+        `X-Powered-By says what the server runs on (${named[0]}), which helps whoever looks for its known faults. In Express: app.disable('x-powered-by'); elsewhere, let the proxy take it away.`,
+      )
 }
 
 const strictTransport = ({ headers }: Answer, issuer: string): Finding =>
