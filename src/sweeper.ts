@@ -41,6 +41,7 @@ export class Sweeper {
   readonly #options: SweeperOptions
   #timer: NodeJS.Timeout | undefined
   #running: Promise<number> | undefined
+  #isStopping = false
   #lastUser: UserId | null = null
 
   constructor(options: SweeperOptions) {
@@ -57,9 +58,10 @@ export class Sweeper {
     this.#timer.unref()
   }
 
-  /** Waits for a run that has begun, and begins no other. */
+  /** Ends a run that has begun after its batch, and begins no other by itself. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
+    this.#isStopping = true
     await this.#running?.catch(() => undefined)
   }
 
@@ -109,10 +111,9 @@ export class Sweeper {
       ...(audited === 0 ? [] : [() => store.audit.deleteBefore(now - audited * 1000, batch)]),
       ...(unusedSince === null ? [] : [() => store.clients.deleteUnused(unusedSince, batch)]),
     ]
-    let removed = 0
-    for (const sweep of sweeps) {
+    const toEnd = async (sweep: () => Promise<number>): Promise<void> => {
       // A batch may be smaller than it could be: what hangs together goes together.
-      for (let last = batch; last > 0; ) {
+      for (let last = batch; last > 0 && !this.#isStopping; ) {
         const begun = performance.now()
         last = await sweep()
         removed += last
@@ -122,8 +123,18 @@ export class Sweeper {
         await delay(Math.max(pause, share * (performance.now() - begun)))
       }
     }
-    removed += await this.#options.signingKeys.deleteRetired()
-    await this.#sweepOrphans()
+    let removed = 0
+    const failures: unknown[] = []
+    // What cannot be removed must not keep what stands behind it.
+    for (const work of [
+      ...sweeps.map((sweep) => () => toEnd(sweep)),
+      async () => {
+        removed += await this.#options.signingKeys.deleteRetired()
+      },
+      () => this.#sweepOrphans(),
+    ])
+      if (!this.#isStopping) await work().catch((error: unknown) => failures.push(error))
+    if (failures.length > 0) throw failures[0]
     return removed
   }
 

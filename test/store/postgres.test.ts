@@ -1,9 +1,11 @@
-import { describe, test } from 'vitest'
+import { Client } from 'pg'
+import { describe, expect, test, vi } from 'vitest'
 import { postgres } from '../../src/store/postgres.ts'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import { storeContract } from './contract.ts'
 import { largeKeys } from './large-keys.ts'
+import { aClient, aUser, sessionRow, tokenRow } from './rows.ts'
 
 describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
   storeContract(
@@ -14,6 +16,43 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     },
     { isShared: true },
   )
+
+  test('what is revived while the sweep waits for it stays', async () => {
+    const database = await makeDatabase()
+    const store = await postgres(database.url).open()
+    const other = new Client({ connectionString: database.url })
+    try {
+      await store.migrate()
+      await other.connect()
+      const client = await aClient(store)
+      const row = tokenRow({ clientId: client, expires: 5 })
+      await store.tokens.insert(row)
+      const session = sessionRow({ userId: await aUser(store), expiresAt: 5, lastSeenAt: 5 })
+      await store.sessions.insert(session)
+      await store.transients.put('key', 'value', 5, 1)
+      await other.query('begin')
+      await other.query('update oauth2server_token set ends_at = 99')
+      await other.query('update oauth2server_session set expires_at = 99')
+      await other.query('update oauth2server_transient set expires_at = 99')
+      const sweeps = Promise.all([
+        store.tokens.deleteExpired(10, 9),
+        store.sessions.deleteExpired(10, 0, 9),
+        store.transients.deleteExpired(10, 9),
+      ])
+      await vi.waitFor(async () => {
+        const [waiting] = await database.query(
+          `select count(*)::int as count from pg_locks where not granted`,
+        )
+        expect(waiting?.count).toBeGreaterThanOrEqual(3)
+      })
+      await other.query('commit')
+      expect(await sweeps).toEqual([0, 0, 0])
+    } finally {
+      await other.end()
+      await store.close()
+      await database.drop()
+    }
+  })
 
   test('a key of a user that is too large for a number is nobody else’s', async () => {
     const database = await makeDatabase()

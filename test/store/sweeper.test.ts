@@ -182,6 +182,46 @@ describe('sweeper', () => {
     expect(Math.min(...second)).toBeLessThan(Math.min(...first))
   })
 
+  test('whoever closes waits for a batch, and not for all that has expired', async () => {
+    const app = await startServer()
+    const { clientId } = await app.client()
+    expiredTokens(app, clientId, 20_000)
+    const swept = app.server.sweep()
+    await app.close()
+    expect(await swept).toBeLessThan(20_000)
+  })
+
+  test('what cannot be removed keeps nothing that stands behind it', async () => {
+    const aroundStore: AroundStore = ({ name }, run) =>
+      name === 'authorizations.deleteExpired' ? Promise.reject(new StoreUnavailable(name)) : run()
+    await using app = await startServer({ aroundStore })
+    await app.server.store.transients.put('x', 'x', 1, 0)
+    await expect(app.server.sweep()).rejects.toThrow(StoreUnavailable)
+    expect(keysOf(app)).not.toContain('x')
+  })
+
+  test('an authorization that was refreshed very often goes bit by bit', async () => {
+    const batches: number[] = []
+    const counting: AroundStore = async ({ name }, run) => {
+      const result = await run()
+      if (name === 'authorizations.deleteExpired') batches.push(Number(result))
+      return result
+    }
+    await using app = await startServer({ aroundStore: counting })
+    const { clientId } = await app.client()
+    await authorizationOf(app, clientId)
+    execute(
+      app.database,
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 1200)
+      insert into oauth2server_rotated_refresh_token (digest, authorization_id, successor, parameters, rotated_at, seal)
+      select 'digest-' || i, 1, '', '', 1, '' from n`,
+    )
+    app.advance(365 * day)
+    await app.server.sweep()
+    expect(batches).toEqual([500, 500, 1, 0])
+    expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBe(0)
+  })
+
   test('ST-05 two nodes at once remove every row once', async () => {
     await using one = await startServer()
     await using other = await startServer({ beside: one })

@@ -17,6 +17,8 @@ const fromRow = (row: Selectable<Tables['oauth2server_authorization']>): Authori
   revokedAt: row.revoked_at,
 })
 
+/** Used refresh tokens that one statement removes at most. */
+const mostRotated = 500
 /** Authorizations that end for a new one: more than one only after the number was lowered. */
 const mostAtOnce = 100
 
@@ -122,9 +124,22 @@ export const sqlAuthorizations = ({ read, write, purge }: Handle): Authorization
       .where('expires_at', '<=', now)
       .orderBy('expires_at')
       .limit(limit)
+    // One that was refreshed often has more of them than one statement has time for.
+    const rotated = read
+      .selectFrom('oauth2server_rotated_refresh_token')
+      .select('digest')
+      .where('authorization_id', 'in', expired)
+      .limit(mostRotated)
+    const { numDeletedRows: before } = await purge
+      .deleteFrom('oauth2server_rotated_refresh_token')
+      .where('digest', 'in', rotated)
+      .executeTakeFirst()
+    if (Number(before) === mostRotated) return mostRotated
     const { numDeletedRows } = await purge
       .deleteFrom('oauth2server_authorization')
       .where('id', 'in', expired)
+      // Again: it may have been refreshed while this waited for it.
+      .where('expires_at', '<=', now)
       .executeTakeFirst()
     return Number(numDeletedRows)
   },

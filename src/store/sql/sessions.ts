@@ -128,6 +128,8 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         const { numDeletedRows } = await purge
           .deleteFrom('oauth2server_session')
           .where('id', 'in', ended)
+          // Again: it may have been used while this waited for it.
+          .where(column, '<=', end)
           .executeTakeFirst()
         return Number(numDeletedRows)
       }

@@ -521,6 +521,8 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       const { numDeletedRows: tokens } = await purge
         .deleteFrom('oauth2server_token')
         .where('id', 'in', alone)
+        // Again: it may have been refreshed while this waited for it.
+        .where('ends_at', '<=', now)
         .executeTakeFirst()
       return Number(clients + tokens)
     },

@@ -82,6 +82,8 @@ export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
     const { numDeletedRows } = await purge
       .deleteFrom('oauth2server_transient')
       .where('key', 'in', expired)
+      // Again: the key may have another value by now.
+      .where('expires_at', '<=', now)
       .executeTakeFirst()
     return Number(numDeletedRows)
   },
