@@ -45,8 +45,8 @@ export class Token {
 }
 
 /**
- * Whether a token opens a resource of this application. One that is restricted to nothing is for the whole application, whose
- * identifier is the issuer, and so is one that was asked for with that name: all other resources are parts of it.
+ * Whether a token opens a resource of this application. One that is restricted to nothing is for the whole of it, and
+ * so is one that was asked for by the name of the whole, the issuer: all other resources are its parts.
  */
 export const isFor = ({ resources }: Token, resource: string, issuer: string): boolean =>
   resources.length === 0 || resources.includes(resource) || resources.includes(issuer)
