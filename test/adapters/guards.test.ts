@@ -232,6 +232,35 @@ describe('where guards are made', () => {
   })
 })
 
+test.each([express, express4])(
+  'Express: a REST extension that stands at the route names its scopes to a token that is not valid, too',
+  async (framework) => {
+    const { rest, requireApiAuth, requireOauthScopes } = onExpress
+    const server = await createTestServer()
+    const app = framework()
+    const guards = [requireApiAuth(), requireOauthScopes('user:email')]
+    const done: express.RequestHandler = (_req, res) => void res.json({})
+    app.get('/at', rest(server), guards, done)
+    app.use('/before', rest(server))
+    app.get('/before', guards, done)
+    app.get('/before/open', done)
+    const ask = bySupertest(app)
+    const refused = async (path: string) => {
+      const { status, headers } = await ask(path, { authorization: 'Bearer bad' })
+      expect([status, headers.get('www-authenticate')]).toEqual([
+        401,
+        expect.stringContaining('error="invalid_token"'),
+      ])
+      return headers.get('www-authenticate')
+    }
+    expect(await refused('/at')).toContain('scope="user:email"')
+    expect(await refused('/before')).not.toContain('scope=')
+    // Which is why it cannot leave that to the guards: here is none.
+    expect(await refused('/before/open')).not.toContain('scope=')
+    await server.close()
+  },
+)
+
 test('Fastify: a REST extension that nobody awaits guards as well, and each guard names its own scopes', async () => {
   const server = await createTestServer()
   const app = Fastify()
