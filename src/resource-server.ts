@@ -2,7 +2,7 @@ import type { PresentedToken } from './extension.ts'
 import type { JWTExtendedException } from './jwt-error.ts'
 import type { Limits } from './limits.ts'
 import { isWithin } from './model/scope.ts'
-import { type FoundToken, isActive, isExpired } from './model/token.ts'
+import { type FoundToken, isActive, isExpired, isFor, isIssuedFor } from './model/token.ts'
 import type { UserProxy } from './model/user.ts'
 import { AuthenticationRequired, OAuthError } from './oauth-error.ts'
 import type { LookupOutcome } from './telemetry/telemetry.ts'
@@ -32,6 +32,8 @@ export interface PresentedCredentials {
   readonly query: string
   /** What the request is for, where that is not the whole application. RFC 8707 §2. */
   readonly resource?: string | undefined
+  /** Whether a token has to be issued for that resource, and not for the whole application. RFC 9068 §4. */
+  readonly requireAudience?: boolean | undefined
   /** The scopes that the operation needs, as far as they are known beforehand: challenges name them. */
   readonly neededScopes?: (() => readonly string[]) | undefined
   readonly address: string
@@ -247,7 +249,8 @@ export class ResourceServer {
     const isBound = token.keyThumbprint !== null
     if ((scheme === 'dpop') !== isBound || (isBound && !acceptsDpop)) return false
     if (requiresDpop && !isBound && !token.isPersonal) return false
-    return token.resources.length === 0 || token.resources.includes(credentials.resource ?? realm)
+    const { resource = realm, requireAudience = false } = credentials
+    return (requireAudience ? isIssuedFor : isFor)(token, resource, realm)
   }
 
   async #session(credentials: PresentedCredentials): Promise<Resolution> {

@@ -47,8 +47,9 @@ const pathsOf = (endpoint: Endpoint, server: ServerContext): readonly string[] =
   const paths = endpoint.wellKnown(server).flatMap((identifier) => {
     const about = new URL(identifier)
     if (about.origin !== origin) return []
-    const path = about.pathname.replace(/\/$/, '')
-    return [`${own}${path}`, `${path}${own}`]
+    // RFC 9728 §3.1: of the host alone, the slash is removed.
+    const path = about.pathname === '/' ? '' : about.pathname
+    return path.endsWith('/') ? [`${own}${path}`] : [`${own}${path}`, `${path}${own}`]
   })
   return [...new Set([own, ...paths])]
 }
@@ -153,7 +154,8 @@ export const createRouter = (server: ServerContext): Router => {
       const { errors } = endpoint
       return responseOf(await failed(error, http, { errors: asksForPage(http) ? errors : 'json' }))
     })
-    if (path.endsWith('/') && path.length > 1) {
+    // An identifier with a slash is another one than that without.
+    if (path.endsWith('/') && path.length > 1 && !endpoint.wellKnown) {
       app.all(path.slice(0, -1), ({ req, env }) => {
         env.matched(path)
         const { path: asked, query } = httpOf(req.raw, env)

@@ -78,7 +78,8 @@ export const checkedOptions = async (options: StartOptions): Promise<CheckedOpti
       'dynamicRegistration (OAUTH2SERVER_DYNAMIC_REGISTRATION) token needs initialAccessToken (OAUTH2SERVER_INITIAL_ACCESS_TOKEN), or the option registerClient.',
     )
   }
-  const resources = scopes && attempt(() => checkedResources(options.resources ?? [], scopes))
+  const resources =
+    scopes && attempt(() => checkedResources(options.resources ?? [], scopes, issuer))
   if (problems.length > 0 || !settings || !issuer || !secrets || !scopes || !resources)
     throw new InvalidSettings(problems)
 
@@ -94,10 +95,11 @@ export const checkedOptions = async (options: StartOptions): Promise<CheckedOpti
 const checkedResources = (
   resources: readonly ProtectedResource[],
   scopes: ScopeRegistry,
+  issuer: string | undefined,
 ): readonly ProtectedResource[] => {
   const problems = resources.flatMap(({ resource, scopes: own = [] }) => {
     const unknown = own.filter((scope) => !scopes.requestable().includes(scope))
-    const wrong = isIdentifier(resource) ? [] : [whatIdentifiersAre]
+    const wrong = whatIsWrong(resource, issuer)
     const all = [...wrong, ...unknown.map((scope) => `there is no scope ${scope} for clients`)]
     return all.map((why) => `resources: ${JSON.stringify(resource)}: ${why}.`)
   })
@@ -108,8 +110,16 @@ const checkedResources = (
   return resources
 }
 
-const whatIdentifiersAre =
-  'it must be an https address as URL parsers write it, without a query or a fragment'
+const whatIsWrong = (resource: string, issuer: string | undefined): readonly string[] => {
+  if (!isIdentifier(resource))
+    return ['it must be an https address as URL parsers write it, without a query or a fragment']
+  const { origin, pathname } = new URL(resource)
+  // Its metadata has an address of ours with this path in it (RFC 9728 §3.1), where nothing may be read in two ways.
+  const isServedHere = issuer !== undefined && origin === new URL(issuer).origin
+  return isServedHere && !plainPath.test(pathname)
+    ? ['at the host of the issuer, its path has letters, digits and -._~ alone']
+    : []
+}
 
 // RFC 8707 §2, RFC 9728 §1.2. Clients send it on as their URL parser writes it, and it is compared as it is written.
 const isIdentifier = (resource: unknown): boolean => {
@@ -145,6 +155,8 @@ const entryPoints = async ({ applicationRoot }: StartOptions): Promise<readonly 
 // One Scope object may be registered by code and by an entry point; two objects of one id are a mistake.
 const withoutRepetition = (scopes: readonly Scope[]): readonly Scope[] => [...new Set(scopes)]
 
+const plainPath = /^(?:\/[A-Za-z0-9\-._~]+)*\/?$/
+
 const loopbackHosts = ['localhost', '127.0.0.1', '[::1]']
 
 const checkedIssuer = (issuer: unknown): string => {
@@ -158,7 +170,7 @@ const checkedIssuer = (issuer: unknown): string => {
   }
   const isSafe = protocol === 'https:' || (protocol === 'http:' && loopbackHosts.includes(hostname))
   if (!isSafe) throw refuse('must use https; http is for localhost, 127.0.0.1 and [::1] only')
-  if (!/^(?:\/[A-Za-z0-9\-._~]+)*\/?$/.test(pathname))
+  if (!plainPath.test(pathname))
     throw refuse('has a path with other characters than letters, digits and -._~')
   return `${origin}${pathname.replace(/\/$/, '')}`
 }

@@ -20,8 +20,8 @@ export const createMcpApp = (server: AuthorizationServer, notes: Notes): Express
   app.disable('x-powered-by')
   app.all(
     new URL(resource).pathname,
-    // Tokens for something else are refused here, and challenges lead to the metadata of this resource.
-    rest(server, { resource }),
+    // As MCP demands, tokens that were not issued for it are refused; challenges lead to the metadata of this resource.
+    rest(server, { resource, requireAudience: true }),
     requireApiAuth(),
     requireOauthScopes('notes:read'),
     may('read'),

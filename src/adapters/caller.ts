@@ -16,6 +16,11 @@ export interface Caller {
 export interface RestOptions {
   /** What the application behind it is, where it is not the whole: one of the server's `resources` (RFC 8707 §2). */
   readonly resource?: string
+  /**
+   * Lets in no token that was not issued for that resource (RFC 9068 §4): neither one for the whole application nor a
+   * personal token. Sessions are no tokens.
+   */
+  readonly requireAudience?: boolean
 }
 
 /** Finds out who sent a request. @throws what `server.refusalOf` knows how to answer */
@@ -28,12 +33,12 @@ export type Identify = (credentials: PresentedCredentials, ahead: LookAhead) => 
  */
 export const identifyAt = (
   server: AuthorizationServer,
-  { resource: given }: RestOptions = {},
+  { resource: given, requireAudience }: RestOptions = {},
 ): Identify => {
   const resource = given === undefined ? undefined : server.resourceNamed(given).resource
   return async (credentials, ahead) => {
     server.checkQuery(credentials.query)
-    const presented = { ...credentials, resource, neededScopes: ahead }
+    const presented = { ...credentials, resource, requireAudience, neededScopes: ahead }
     const resolution = await server.resourceServer.resolve(presented)
     return { server, resolution, ahead, passed: new Set() }
   }

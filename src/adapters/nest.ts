@@ -30,6 +30,7 @@ import {
   oauthScopes,
   protectiveHeaders,
   type RequireApiAuthOptions,
+  type RestOptions,
   refusalHeaders,
 } from './caller.ts'
 import * as node from './node.ts'
@@ -114,7 +115,7 @@ const standingAt =
   (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor): void =>
     note(descriptor?.value ?? target)
 
-const resources = new WeakMap<object, string>()
+const resources = new WeakMap<object, RestOptions>()
 
 const guard = (judge: Judge): Type<CanActivate> => {
   class CallerGuard implements CanActivate {
@@ -147,8 +148,8 @@ const guard = (judge: Judge): Type<CanActivate> => {
       request: HttpRequest,
     ): Promise<Caller> {
       const at = places(context)
-      const resource = at.map((place) => resources.get(place)).find((given) => given !== undefined)
-      const identify = identifyAt(this.#server, resource === undefined ? {} : { resource })
+      const part = at.map((place) => resources.get(place)).find((given) => given !== undefined)
+      const identify = identifyAt(this.#server, part)
       // Guards of the class are asked first.
       return identify(credentialsOf(raw, this.#server, request), () => askedBy(at.toReversed()))
     }
@@ -199,13 +200,16 @@ const knownResource = (resource: string): Type<CanActivate> => {
 
 /**
  * What a class or a method is, where it is not the whole application: one of the server's `resources` (RFC 8707 §2).
- * Its guards let no token in that is for others. For one that the server does not protect, the application does not
+ * Its guards let no token in that is for others, and with `requireAudience` none that is for the whole. For one that the server does not protect, the application does not
  * start: a TypeError.
  */
-export const Resource = (resource: string): ClassDecorator & MethodDecorator =>
+export const Resource = (
+  resource: string,
+  options: Pick<RestOptions, 'requireAudience'> = {},
+): ClassDecorator & MethodDecorator =>
   applyDecorators(
     UseGuards(knownResource(resource)),
-    standingAt((place) => resources.set(place, resource)),
+    standingAt((place) => resources.set(place, { ...options, resource })),
   )
 
 /** Who is asking, as a parameter of a method that a guard of ours protects. */

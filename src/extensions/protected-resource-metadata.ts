@@ -1,14 +1,15 @@
 // RFC 9728: OAuth 2.0 Protected Resource Metadata
 import { metadataAnswer, withoutEmptyLists } from '../endpoints/answers.ts'
+import { notFound } from '../endpoints/problem.ts'
 import type { Extension, ServerContext } from '../extension.ts'
-import type { ProtectedResource } from '../model/protected-resource.ts'
+import { type ProtectedResource, resourceNamed } from '../model/protected-resource.ts'
 
 const path = '/.well-known/oauth-protected-resource'
 
 /** The address of the metadata, for the challenge to whoever comes without a token. RFC 9728 §5.1. */
 export const resourceMetadataAddress = (resource: string): string => {
   const { origin, pathname, search } = new URL(resource)
-  return `${origin}${path}${pathname.replace(/\/$/, '')}${search}`
+  return `${origin}${path}${pathname === '/' ? '' : pathname}${search}`
 }
 
 const metadata = (
@@ -41,11 +42,11 @@ export const protectedResourceMetadata: Extension = {
       async handle(request, server) {
         const about = request.path.replace(path, '')
         const { origin } = new URL(server.issuer)
-        const isAskedFor = ({ resource }: ProtectedResource) =>
-          resource.replace(/\/$/, '') === `${origin}${about}`
-        const [whole] = server.resources
-        const resource = server.resources.find(isAskedFor) ?? whole
-        return metadataAnswer(resource ? withoutEmptyLists(metadata(resource, server)) : {})
+        // Whoever knows the host alone learns of the whole application.
+        const [whole] = about === '' ? server.resources : []
+        const resource = resourceNamed(server.resources, `${origin}${about}`) ?? whole
+        if (!resource) throw notFound()
+        return metadataAnswer(withoutEmptyLists(metadata(resource, server)))
       },
     },
   ],

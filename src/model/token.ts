@@ -44,6 +44,17 @@ export class Token {
   }
 }
 
+/**
+ * Whether a token opens a resource of this application. One that is restricted to nothing is for the whole of it, and
+ * so is one that was asked for by the name of the whole, the issuer: all other resources are its parts.
+ */
+export const isFor = ({ resources }: Token, resource: string, issuer: string): boolean =>
+  resources.length === 0 || resources.includes(resource) || resources.includes(issuer)
+
+/** Whether it was issued for exactly this resource, and not for the whole of which that is a part. RFC 9068 §4 */
+export const isIssuedFor = ({ resources }: Token, resource: string, issuer: string): boolean =>
+  resources.length === 0 ? resource === issuer : resources.includes(resource)
+
 /** Zero is long expired, null is never. */
 export const isExpired = (expires: number | null, now: number): boolean =>
   expires !== null && expires <= now

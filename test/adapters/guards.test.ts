@@ -32,6 +32,8 @@ const inExpress =
     app.get('/misplaced', requireApiAuth({ allowAnonymous: true }), done)
     app.use('/part', rest(server, { resource: part }))
     app.get('/part/steps', steps, done)
+    app.use('/own', rest(server, { resource: part, requireAudience: true }))
+    app.get('/own/steps', steps, done)
     app.use('/site', (_req, res, next) => {
       res.set('access-control-allow-origin', site)
       next()
@@ -65,6 +67,7 @@ const apps: Readonly<Record<string, (server: AuthorizationServer) => Guarded>> =
       '/misplaced': chain(requireApiAuth({ allowAnonymous: true }), done),
       '/steps': chain(rest(server), ...steps, done),
       '/part/steps': chain(rest(server, { resource: part }), ...steps, done),
+      '/own/steps': chain(rest(server, { resource: part, requireAudience: true }), ...steps, done),
       '/site': chain(ofSite, rest(server), ...steps, done),
       '/any': chain(rest(server), requireApiAuth(), any, done),
       '/all': chain(rest(server), requireOauthScopes('notes:read', 'notes:write'), done),
@@ -104,6 +107,10 @@ const apps: Readonly<Record<string, (server: AuthorizationServer) => Guarded>> =
       await api.register(rest(server, { resource: part }))
       api.get('/part/steps', steps, handler)
     })
+    app.register(async (api) => {
+      await api.register(rest(server, { resource: part, requireAudience: true }))
+      api.get('/own/steps', steps, handler)
+    })
     const ask: Ask = async (url, headers = {}, method = 'GET') => {
       const answer = await app.inject({ url, headers, method })
       return { status: answer.statusCode, headers: headersOf(answer.headers) }
@@ -127,6 +134,8 @@ const apps: Readonly<Record<string, (server: AuthorizationServer) => Guarded>> =
     parts.use(rest(server, { resource: part }))
     parts.get('/steps', ...steps, (c) => c.json({}))
     app.route('/part', parts)
+    app.use('/own/*', rest(server, { resource: part, requireAudience: true }))
+    app.get('/own/steps', ...steps, (c) => c.json({}))
     app.use('/site', async (c, next) => {
       c.header('access-control-allow-origin', site)
       await next()
@@ -164,13 +173,17 @@ const apps: Readonly<Record<string, (server: AuthorizationServer) => Guarded>> =
       '/misplaced': decorated(requireApiAuth({ allowAnonymous: true })),
       '/steps': steps,
       '/part/steps': steps,
+      '/own/steps': steps,
       '/site': steps,
       '/any': decorated(requireApiAuth(), any),
       '/all': decorated(requireOauthScopes('notes:read', 'notes:write')),
       '/alone': decorated(any),
     }
     const answer = async (path: string, request: Request): Promise<Response> => {
-      const options = path.startsWith('/part/') ? { resource: part } : {}
+      const options = {
+        ...(/^\/(?:part|own)\//.test(path) ? { resource: part } : {}),
+        requireAudience: path.startsWith('/own/'),
+      }
       const refusal = path === '/misplaced' ? undefined : await rest(server, request, {}, options)
       const given = refusal ?? (await routes[path]?.call(undefined, request)) ?? Response.error()
       if (path === '/site') given.headers.set('access-control-allow-origin', site)
@@ -218,6 +231,35 @@ describe('where guards are made', () => {
     await server.close()
   })
 })
+
+test.each([express, express4])(
+  'Express: a REST extension that stands at the route names its scopes to a token that is not valid, too',
+  async (framework) => {
+    const { rest, requireApiAuth, requireOauthScopes } = onExpress
+    const server = await createTestServer()
+    const app = framework()
+    const guards = [requireApiAuth(), requireOauthScopes('user:email')]
+    const done: express.RequestHandler = (_req, res) => void res.json({})
+    app.get('/at', rest(server), guards, done)
+    app.use('/before', rest(server))
+    app.get('/before', guards, done)
+    app.get('/before/open', done)
+    const ask = bySupertest(app)
+    const refused = async (path: string) => {
+      const { status, headers } = await ask(path, { authorization: 'Bearer bad' })
+      expect([status, headers.get('www-authenticate')]).toEqual([
+        401,
+        expect.stringContaining('error="invalid_token"'),
+      ])
+      return headers.get('www-authenticate')
+    }
+    expect(await refused('/at')).toContain('scope="user:email"')
+    expect(await refused('/before')).not.toContain('scope=')
+    // Which is why it cannot leave that to the guards: here is none.
+    expect(await refused('/before/open')).not.toContain('scope=')
+    await server.close()
+  },
+)
 
 test('Fastify: a REST extension that nobody awaits guards as well, and each guard names its own scopes', async () => {
   const server = await createTestServer()

@@ -1,9 +1,11 @@
 import { type AuthorizationServer, Scope } from 'svc-oauth2server'
-import { createTestServer } from 'svc-oauth2server/testing'
+import { actAs, createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 /** A part of the application, with an address of its own. */
 export const part = 'https://api.example/notes'
+/** Another one, that nothing here is. */
+const other = 'https://api.example/mail'
 const metadataOfPart = 'https://api.example/.well-known/oauth-protected-resource/notes'
 const metadataOfAll = 'http://localhost/.well-known/oauth-protected-resource'
 
@@ -27,7 +29,7 @@ export interface Guarded {
 /**
  * What guards say of an operation that several of them protect. The application has `/steps`, where a caller, the
  * scope `notes:read` and the scope `notes:write` are required one by one; `/part/steps`, the same for the resource
- * `part`; `/site`, the same where the application has set `Access-Control-Allow-Origin` to `site` before; `/any`
+ * `part`; `/own/steps`, the same for `part` where tokens have to be issued for it; `/site`, the same where the application has set `Access-Control-Allow-Origin` to `site` before; `/any`
  * for a caller with any of the two; `/all` and `/alone`, one scope guard for both or for any of them, and no other;
  * and `/misplaced`, a guard without the REST extension.
  */
@@ -42,7 +44,7 @@ export const guardsContract = (
       // A guard in the wrong place is a fault of the application, which frameworks write there.
       vi.spyOn(console, 'error').mockReturnValue()
       const scopes = ['notes:read', 'notes:write', 'notes:share'].map((id) => new Scope(id))
-      const resources = [{ resource: part }]
+      const resources = [{ resource: part }, { resource: other }]
       server = await createTestServer({ scopes, resources })
       app = await build(server)
     })
@@ -131,11 +133,33 @@ export const guardsContract = (
 
     describe('RFC 8707 §2 a part of the application', () => {
       test('lets in tokens for it, and those that are not restricted', async () => {
-        for (const resources of [[], [part], ['http://localhost', part]])
+        for (const resources of [[], [part], [other, part]])
           expect(await challenge('/part/steps', await token(both.split(' '), resources))).toEqual([
             200,
             null,
           ])
+      })
+
+      test('RFC 9068 §4 a token for the whole application is one for all of its parts, whether it was asked for or not', async () => {
+        for (const resources of [[], ['http://localhost'], ['http://localhost', other]])
+          for (const path of ['/steps', '/part/steps'])
+            expect(await challenge(path, await token(both.split(' '), resources))).toEqual([
+              200,
+              null,
+            ])
+      })
+
+      test('RFC 9068 §4 where it requires its audience, it lets in no token that was not issued for it', async () => {
+        const scopes = both.split(' ')
+        for (const resources of [[part], ['http://localhost', part]])
+          expect(await challenge('/own/steps', await token(scopes, resources))).toEqual([200, null])
+        const scope = app.restLooksAhead ? both : ''
+        const refused = [401, bearer(invalid, scope, metadataOfPart)]
+        for (const resources of [[], ['http://localhost'], [other]])
+          expect(await challenge('/own/steps', await token(scopes, resources))).toEqual(refused)
+        const { headers } = await actAs(server, { scopes })
+        expect(await challenge('/own/steps', headers)).toEqual(refused)
+        expect(await challenge('/part/steps', headers)).toEqual([200, null])
       })
 
       test('§5.1 of RFC 9728: challenges name its own metadata', async () => {
@@ -147,7 +171,7 @@ export const guardsContract = (
       })
 
       test('a token for another resource alone is worth nothing there, nor one for the part elsewhere', async () => {
-        const [, there] = await challenge('/part/steps', await token([], ['http://localhost']))
+        const [, there] = await challenge('/part/steps', await token([], [other]))
         expect(there).toContain(invalid)
         expect(there).toContain(`resource_metadata="${metadataOfPart}"`)
         const [status, elsewhere] = await challenge('/steps', await token([], [part]))

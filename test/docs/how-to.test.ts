@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
+import * as dpop from 'dpop'
 import pLimit from 'p-limit'
 import {
   type AuthorizationServerOptions,
@@ -684,9 +685,10 @@ describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => 
       await running(
         'tokens-for-other-servers',
         async ({ url }) => {
-          const tokenFor = async (given: Readonly<Record<string, string>>) => {
+          const tokenFor = async (given: Readonly<Record<string, string>>, headers = {}) => {
             const answer = await fetch(`${url}/oauth/token`, {
               method: 'POST',
+              headers,
               body: new URLSearchParams({
                 grant_type: 'client_credentials',
                 client_id: caller.client.clientId,
@@ -699,13 +701,18 @@ describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => 
           }
           const own = await tokenFor({ resource })
           const elsewhere = await tokenFor({ resource: url })
+          const ofWhole = await tokenFor({})
+          const key = await dpop.generateKeyPair('ES256')
+          const proof = await dpop.generateProof(key, `${url}/oauth/token`, 'POST')
+          // Bound to a key: as a bearer token, it is anybody's who has found it.
+          const bound = await tokenFor({ resource }, { dpop: proof })
           for (const name of ['tokens-for-other-servers-2', 'tokens-for-other-servers-3']) {
             await running(
               name,
               async ({ url: at }) => {
                 const ask = asking(at)
                 expect((await ask(own))[0]).toBe(200)
-                for (const wrong of [elsewhere, 'x', undefined])
+                for (const wrong of [elsewhere, ofWhole, bound, 'x', undefined])
                   expect((await ask(wrong))[0]).toBe(401)
               },
               { ...more, ISSUER: url },

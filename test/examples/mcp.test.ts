@@ -93,6 +93,28 @@ const startMcpApp = async (
   }
 }
 
+/** A token with the scope `notes:read`, restricted to these resources. */
+const tokenFor = async (
+  { server, user: subject }: McpApp,
+  resources: readonly string[],
+): Promise<string> => {
+  const { client } = await server.clients.create({
+    name: 'Other',
+    userId: subject.id,
+    redirectUris: [callback],
+    isConfidential: false,
+  })
+  const issued = await server.tokens.issue({
+    type: 'user',
+    client,
+    subject,
+    scopes: ['notes:read'],
+    refreshable: false,
+    resources,
+  })
+  return issued.accessToken
+}
+
 const scopesIn = (url: URL | undefined): readonly string[] =>
   (url?.searchParams.get('scope') ?? '').split(' ').toSorted()
 
@@ -219,33 +241,35 @@ describe.each<[string, string, Protocol]>([
     expect((await asking(app.resource, token)).status).toBe(405)
     await assistant.close()
 
-    const { client } = await app.server.clients.create({
-      name: 'Whole',
-      userId: app.user.id,
-      redirectUris: [callback],
-      isConfidential: false,
-    })
-    const other = await app.server.tokens.issue({
-      type: 'user',
-      client,
-      subject: app.user,
+    const personal = await app.server.tokens.createPersonal('Test', app.user.id, {
       scopes: ['notes:read'],
-      refreshable: false,
-      resources: [app.issuer],
     })
-    expect((await asking(`${app.issuer}/api/notes`, other.accessToken)).status).toBe(200)
-    const refused = await asking(app.resource, other.accessToken)
-    expect(refused.status).toBe(401)
     const { origin, pathname } = new URL(app.resource)
-    expect(refused.headers.get('www-authenticate')).toContain(
-      `resource_metadata="${origin}/.well-known/oauth-protected-resource${pathname}"`,
-    )
+    const metadata = `${origin}/.well-known/oauth-protected-resource${pathname}`
+    const ofWhole = [await tokenFor(app, [app.issuer]), await tokenFor(app, [])]
+    for (const other of [...ofWhole, personal.accessToken]) {
+      expect((await asking(`${app.issuer}/api/notes`, other)).status).toBe(200)
+      const refused = await asking(app.resource, other)
+      expect(refused.status).toBe(401)
+      const challenge = refused.headers.get('www-authenticate')
+      expect(challenge).toContain('error="invalid_token"')
+      expect(challenge).toContain(`scope="notes:read", resource_metadata="${metadata}"`)
+    }
+
+    // From there, an assistant finds its way to one that is for this resource.
+    const led = new Assistant(app, protocol)
+    led.memory.kept = {
+      access_token: ofWhole[1] ?? '',
+      token_type: 'Bearer',
+      issuer: app.issuer,
+    }
+    await led.connect()
+    expect(led.memory.asked[0]?.searchParams.get('resource')).toBe(app.resource)
+    await led.close()
   })
 
   test("another site's page is refused, though it has a token", async () => {
-    const accessToken = (
-      await app.server.tokens.createPersonal('Test', app.user.id, { scopes: ['notes:read'] })
-    ).accessToken
+    const accessToken = await tokenFor(app, [app.resource])
     const statusOf = async (origin: string) => {
       const headers = { authorization: `Bearer ${accessToken}`, origin }
       const answer = await fetch(app.resource, { method: 'DELETE', headers })
@@ -272,9 +296,8 @@ test('an assistant whose tokens are bound to its key (DPoP), with the nonces of 
 
 test('a tool that needs more is refused by 403, with all scopes and the metadata in the challenge', async () => {
   await using app = await startMcpApp()
-  const { server, user, resource } = app
-  const scopes = ['notes:read']
-  const { accessToken } = await server.tokens.createPersonal('Test', user.id, { scopes })
+  const { resource } = app
+  const accessToken = await tokenFor(app, [resource])
   const requestInit = { headers: { authorization: `Bearer ${accessToken}` } }
   const transport = new StreamableHTTPClientTransport(new URL(resource), { requestInit })
   const client = newClient('legacy')

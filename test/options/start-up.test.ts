@@ -98,6 +98,22 @@ describe('resources', () => {
     ])
   })
 
+  test.each(['caf%C3%A9', 'a%20b', ':id', 'a*', 'a//b', '/'])(
+    'RFC 9728 §3.1 /%s cannot be served at the host of the issuer: the start is refused',
+    async (path) => {
+      const resource = `https://api.example.org/${path}`
+      expect(await problemsOf({ resources: [{ resource }] })).toEqual([
+        `resources: ${JSON.stringify(resource)}: at the host of the issuer, its path has letters, digits and -._~ alone.`,
+      ])
+    },
+  )
+
+  test('RFC 9728 §3.1 one of another host, which serves its metadata itself, may have any path', async () => {
+    const resource = 'https://other.example/caf%C3%A9/:id'
+    const resources = await accepted({ resources: [{ resource }] }, (server) => server.resources)
+    expect(resources).toContainEqual({ resource })
+  })
+
   test('one that is named twice is refused, also where a slash alone makes the difference', async () => {
     for (const [one, other] of [
       ['https://other.example/a', 'https://other.example/a'],

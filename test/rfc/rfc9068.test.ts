@@ -8,6 +8,8 @@ import {
 } from 'jose'
 import * as oauth from 'oauth4webapi'
 import { StoreUnavailable } from 'svc-oauth2server'
+import { rest } from 'svc-oauth2server/fetch'
+import { actAs, createTestServer } from 'svc-oauth2server/testing'
 import { describe, expect, test } from 'vitest'
 import { SigningKeys } from '../../src/records/signing-keys.ts'
 import { execute } from '../support/database.ts'
@@ -243,6 +245,36 @@ describe('§4 the resource server here', () => {
         .sign(privateKey)
       expect(await ping(app, forged)).toBe(401)
     }
+  })
+
+  test('§4 what its audience says decides, and not how it was asked for', async () => {
+    const resources = [{ resource: files }, { resource: mail }]
+    const server = await createTestServer({ accessTokenFormat: 'jwt', resources })
+    const { user } = await actAs(server)
+    const { client } = await server.clients.create({ name: 'C', userId: user.id })
+    const subject = (await server.users.find(user.id)) ?? null
+    const isLetIn = async (asked: readonly string[], guard: Parameters<typeof rest>[3]) => {
+      const redemption = { type: 'client', client, subject, scopes: [], resources: asked } as const
+      const { accessToken } = await server.tokens.issue(redemption)
+      const headers = { authorization: `Bearer ${accessToken}` }
+      const refusal = await rest(server, new Request(files, { headers }), {}, guard)
+      return [decodeJwt(accessToken).aud, refusal === undefined]
+    }
+    const whole = server.issuer
+    for (const asked of [[], [whole]]) {
+      expect(await isLetIn(asked, {})).toEqual([whole, true])
+      expect(await isLetIn(asked, { requireAudience: true })).toEqual([whole, true])
+      expect(await isLetIn(asked, { resource: files })).toEqual([whole, true])
+      const exactly = { resource: files, requireAudience: true }
+      expect(await isLetIn(asked, exactly)).toEqual([whole, false])
+    }
+    for (const requireAudience of [false, true]) {
+      const there = { resource: files, requireAudience }
+      expect(await isLetIn([files], there)).toEqual([files, true])
+      expect(await isLetIn([mail], there)).toEqual([mail, false])
+      expect(await isLetIn([files], { requireAudience })).toEqual([files, false])
+    }
+    await server.close()
   })
 
   test('§4 an expired one, a revoked one and one of an inactive user are refused at once', async () => {

@@ -1,3 +1,4 @@
+import { rest } from 'svc-oauth2server/fetch'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -33,6 +34,14 @@ afterAll(() => app.close())
 const at = async (path: string): Promise<Metadata> =>
   (await fetch(`${origin}${path}`)).json() as Promise<Metadata>
 
+/** Where a guard of a resource says that its metadata is. */
+const addressOf = async ({ server }: TestServer, resource: string): Promise<string | undefined> => {
+  const headers = { authorization: 'Bearer wrong' }
+  const refusal = await rest(server, new Request(resource, { headers }), {}, { resource })
+  const challenge = refusal?.headers.get('www-authenticate') ?? ''
+  return /resource_metadata="([^"]*)"/.exec(challenge)?.[1]
+}
+
 describe('§3 where it stands', () => {
   test.each([
     ['the whole application', issuer, ['', '/app'], '/app'],
@@ -54,6 +63,46 @@ describe('§3 where it stands', () => {
       `/notes${wellKnown}`,
     ])
       expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 404])
+  })
+
+  test('§3.1 no slash is removed but the one behind the host: two that differ by it have their own', async () => {
+    const tree = { resource: `${tools}/`, name: 'Tree' }
+    for (const resources of [[{ resource: tools }, tree], [tree, { resource: tools }], [tree]]) {
+      await using other = await startServer({ issuer, resources })
+      const { origin: there } = new URL(other.issuer)
+      for (const { resource } of resources) {
+        const address = await addressOf(other, resource)
+        expect(address).toBe(resource.replace('/tools', `${wellKnown}/tools`))
+        const answer = await fetch(`${there}${new URL(address ?? '').pathname}`)
+        expect([answer.status, ((await answer.json()) as Metadata).resource]).toEqual([
+          200,
+          resource,
+        ])
+      }
+      const without = await fetch(`${there}${wellKnown}/tools`, { redirect: 'manual' })
+      expect(without.status).toBe(resources.length === 1 ? 404 : 200)
+    }
+  })
+
+  test('§3.1 a resource that is the host itself has the address without a path, and the issuer its own', async () => {
+    for (const resource of ['https://api.example.org', 'https://api.example.org/']) {
+      await using other = await startServer({ issuer, resources: [{ resource }] })
+      expect(await addressOf(other, resource)).toBe(`https://api.example.org${wellKnown}`)
+      const { origin: there } = new URL(other.issuer)
+      for (const [path, about] of [
+        ['', resource],
+        ['/app', issuer],
+      ] as const)
+        expect(await (await fetch(`${there}${wellKnown}${path}`)).json()).toMatchObject({
+          resource: about,
+        })
+    }
+  })
+
+  test('§3.3 another spelling of an address is not answered with another resource', async () => {
+    for (const path of ['%74ools', 'tools%2F', 'app%2Fnotes', 'app/n%6Ftes', '%61pp'])
+      for (const ask of [fetch, (url: string) => app.server.fetch(new Request(url))])
+        expect([path, (await ask(`${origin}${wellKnown}/${path}`)).status]).toEqual([path, 404])
   })
 
   test('§3.1 by GET, and HEAD; no other method', async () => {

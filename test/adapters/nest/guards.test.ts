@@ -89,6 +89,10 @@ class Guarded extends Steps {
 @Resource(part)
 class Part extends Guarded {}
 
+@Controller('own')
+@Resource(part, { requireAudience: true })
+class Own extends Guarded {}
+
 @Controller()
 class Single {
   @Get('any') @RequireApiAuth() @RequireAnyOauthScope('notes:read', 'notes:write') any() {
@@ -224,7 +228,7 @@ test('a decorator that asks for no scope throws where it is made', () => {
 
 for (const [platform, adapter] of platforms) {
   guardsContract(`Nest on ${platform}`, async (server) => {
-    const app = await appOf(server, [Guarded, Part, Single], adapter())
+    const app = await appOf(server, [Guarded, Part, Own, Single], adapter())
     app.use('/site', (_request: IncomingMessage, response: ServerResponse, next: () => void) => {
       response.setHeader('access-control-allow-origin', site)
       next()
