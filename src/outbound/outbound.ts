@@ -37,8 +37,11 @@ export class OutboundFailed extends Error {
 
 /** What the host may change of how the server sends requests. */
 export interface OutboundOptions {
-  /** Finds all addresses of a host name; the system's resolver without it. */
-  readonly resolve?: (hostname: string) => Promise<readonly LookupAddress[]>
+  /**
+   * Finds all addresses of a host name; without it, the system's name servers are asked. The signal is given when
+   * nobody waits any more, but a look-up that goes on counts as a request under way until it has ended.
+   */
+  readonly resolve?: (hostname: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>
   /** Certificate authorities in PEM, instead of the well-known ones. */
   readonly certificateAuthorities?: readonly string[]
 }
