@@ -157,6 +157,7 @@ export interface ClientAuthenticationMethod {
     credentials: ClientCredentials,
     client: Client | undefined,
     server: ServerContext,
+    lookup: ClientLookup,
   ): boolean | Promise<boolean>
   /** Members of the server's metadata. RFC 8414 §2. */
   readonly metadata?: Readonly<Record<string, unknown>>

@@ -107,7 +107,7 @@ export const createOutbound = (
       const problem = remoteAddressProblem(url, { allowPrivate })
       if (problem !== undefined) throw new OutboundFailed(problem)
       const key = JSON.stringify([url, accept, largest])
-      if (fresh(key, request) === undefined) await beforeSending?.()
+      if (fresh(key, request) === undefined && !underWay.has(key)) await beforeSending?.()
       const text = fresh(key, request) ?? (await shared(key, new URL(url), request))
       return request.read(parsed(text))
     },

@@ -10,7 +10,7 @@ export interface OutboundRequest<T> {
   readonly read: (document: unknown) => T
   /** Seconds: what was kept longer than that is asked for again, as by the directive of that name (RFC 9111 §5.2.1.1). */
   readonly maxAge?: number
-  /** Runs before an answer is asked for that is not kept. It can refuse by throwing. */
+  /** Runs before an answer is asked for, that is where none is kept or awaited. It can refuse by throwing. */
   readonly beforeSending?: () => Promise<void>
 }
 
