@@ -139,7 +139,10 @@ export interface Grant {
   /** The parameters it reads, which must not be given twice. */
   readonly parameters: readonly string[]
   /** The client of a request that needs no client authentication; undefined: it has to authenticate as any other. */
-  findClient?(params: Parameters, server: ServerContext): Promise<Client | undefined>
+  findClient?(
+    request: Pick<TokenRequest, 'params' | 'http'>,
+    server: ServerContext,
+  ): Promise<Client | undefined>
   /** Members of its answer beside those of RFC 6749 §5.1. */
   readonly answer?: Readonly<Record<string, unknown>>
   /** @throws OAuthError; nothing is consumed then */
@@ -157,6 +160,7 @@ export interface ClientAuthenticationMethod {
     credentials: ClientCredentials,
     client: Client | undefined,
     server: ServerContext,
+    lookup: ClientLookup,
   ): boolean | Promise<boolean>
   /** Members of the server's metadata. RFC 8414 §2. */
   readonly metadata?: Readonly<Record<string, unknown>>

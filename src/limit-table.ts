@@ -85,7 +85,8 @@ export const limitTable = {
     points: 60,
     seconds: one,
     per: 'address',
-    sentence: 'Documents of clients that are fetched because somebody names their address.',
+    sentence:
+      'Documents of clients, and keys at their `jwks_uri`, that are fetched because somebody names the client.',
   },
   registrations: {
     points: 300,

@@ -139,9 +139,12 @@ export class ResourceServer {
 
   /** The challenge for whoever presented nothing, with the scopes that are needed. RFC 6750 §3.1. */
   unauthenticated(operation: Operation = {}): AuthenticationRequired {
-    const own = this.#bearer({}, operation)
-    const { requiresDpop, dpopAlgorithms } = this.#options
-    return new AuthenticationRequired(requiresDpop ? `${own}, DPoP algs="${dpopAlgorithms}"` : own)
+    const bearer = this.#bearer({}, operation)
+    const { requiresDpop, dpopAlgorithms: algs } = this.#options
+    if (!requiresDpop) return new AuthenticationRequired(bearer)
+    // Each is whole, since a client reads that of its own scheme alone. Personal tokens are bearer tokens here too.
+    const dpop = challengeOf('DPoP', this.#parts({ algs }, operation))
+    return new AuthenticationRequired(`${bearer}, ${dpop}`)
   }
 
   /** The refusal of a token that lacks scopes which the operation needs. RFC 6750 §3.1. */

@@ -49,7 +49,7 @@ export const authenticateClient = async (
   limits.check('wrongSecretsOfClient', address, clientId)
   const client = await getClient(clientId, lookup)
   // An unknown client takes as long as a known one with a wrong secret.
-  const isProven = await method.proves(credentials, client, server)
+  const isProven = await method.proves(credentials, client, server, lookup)
   if (!isProven || !client?.isActive) {
     // Of a client that there is not, no counter is kept: anybody could name any number of them.
     await Promise.all([

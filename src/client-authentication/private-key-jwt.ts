@@ -10,7 +10,7 @@ import {
 } from 'jose'
 import { signatureAlgorithms } from '../crypto/signature-algorithms.ts'
 import { withoutClaims } from '../crypto/without-claims.ts'
-import type { ClientAuthenticationMethod, ServerContext } from '../extension.ts'
+import type { ClientAuthenticationMethod, ClientLookup, ServerContext } from '../extension.ts'
 import type { Client } from '../model/client.ts'
 import { clientKeys } from '../model/client-keys.ts'
 import { InvalidField } from '../model/invalid-field.ts'
@@ -66,11 +66,16 @@ const usesKeys = (client: Client | undefined): client is Client =>
   (client.jwks !== null || client.jwksUri !== null) &&
   (client.tokenEndpointAuthMethod ?? 'private_key_jwt') === 'private_key_jwt'
 
-/** Its keys: as they are registered, or as they stand at its address. @throws OAuthError */
+interface KeyLookup extends ClientLookup {
+  /** Seconds: keys that were fetched before are asked for again. */
+  readonly maxAge?: number
+}
+
+/** Its keys: as they are registered, or as they stand at its address. @throws OAuthError, 429 for too many */
 const keysOf = async (
   { jwks, jwksUri }: Client,
-  { outbound }: ServerContext,
-  maxAge?: number,
+  { outbound, limits }: ServerContext,
+  { address = '', maxAge }: KeyLookup,
 ): Promise<JSONWebKeySet> => {
   if (jwksUri === null) return JSON.parse(jwks ?? '{"keys":[]}') as JSONWebKeySet
   try {
@@ -79,6 +84,7 @@ const keysOf = async (
       accept: ['application/json', 'application/*+json'],
       largest: largestKeySet,
       read: clientKeys,
+      beforeSending: () => limits.consume('clientDocuments', address),
       ...(maxAge === undefined ? {} : { maxAge }),
     })
   } catch (error) {
@@ -137,14 +143,16 @@ const provenBy = async (
   assertion: string,
   client: Client | undefined,
   server: ServerContext,
+  lookup: ClientLookup,
 ): Promise<JWTVerifyResult | undefined> => {
   try {
-    const keys = client ? await keysOf(client, server) : nobodysKeys
+    const keys = client ? await keysOf(client, server, lookup) : nobodysKeys
     return await verified(assertion, keys, server).catch(async (error: unknown) => {
       const isNewKey =
         error instanceof errors.JWKSNoMatchingKey && client && client.jwksUri !== null
       if (!isNewKey) throw error
-      return verified(assertion, await keysOf(client, server, shortestKeyLife), server)
+      const newer = await keysOf(client, server, { ...lookup, maxAge: shortestKeyLife })
+      return verified(assertion, newer, server)
     })
   } catch (error) {
     // Only what is signed is judged by its claims, so this is told to the client itself.
@@ -195,9 +203,9 @@ export const privateKeyJwt = (
       throw refused(`client_assertion_type must be ${jwtBearer}.`)
     return { clientId: claimedClient(proof), proof }
   },
-  async proves({ clientId, proof = '' }, client, server) {
+  async proves({ clientId, proof = '' }, client, server, lookup) {
     const signer = usesKeys(client) ? client : undefined
-    const assertion = await provenBy(proof, signer, server)
+    const assertion = await provenBy(proof, signer, server, lookup)
     if (!signer || !assertion) return false
     const { jti, exp } = checkClaims(assertion, server)
     // Last, so that an assertion that was refused has not been used. Of several nodes, one is the first.

@@ -74,7 +74,7 @@ const clientOf = async (
   params: Parameters,
   server: ServerContext,
 ): Promise<Client> =>
-  (await grantOf(params, server)?.findClient?.(params, server)) ??
+  (await grantOf(params, server)?.findClient?.({ params, http }, server)) ??
   authenticateClient(http.header('authorization'), params, server, { address: http.address })
 
 const grantFor = (type: string, client: Client, server: ServerContext): Grant => {

@@ -69,8 +69,12 @@ const exchange: Grant = {
   answer: { issued_token_type: accessTokenType },
 
   /** Whoever holds a personal token is no client: the one behind it is found by it. */
-  async findClient(params, server) {
-    const found = await server.tokens.find({ accessToken: subjectToken(params) })
+  async findClient({ params, http }, server) {
+    const accessToken = subjectToken(params)
+    // Without a secret, this is a place to guess tokens like any other: here is where a right one first makes a difference.
+    server.limits.check('wrongTokens', http.address)
+    const found = await server.tokens.find({ accessToken })
+    if (!found) await server.limits.countFailure('wrongTokens', http.address)
     if (!found?.token.isPersonal) return undefined
     const { clientId } = found.token
     const named = params.optional('client_id')
@@ -84,10 +88,7 @@ const exchange: Grant = {
     checkTarget(params, server)
     if (client.isPersonal && hasCredentials(http, params))
       throw new OAuthError('invalid_request', 'A personal token belongs to no client.')
-    // Without a secret, this is a place to guess tokens like any other.
-    server.limits.check('wrongTokens', http.address)
     const parent = await server.tokens.find({ accessToken: subjectToken(params) })
-    if (!parent) await server.limits.countFailure('wrongTokens', http.address)
     if (parent?.token.clientId !== client.clientId || !isParent(parent, now)) throw refused()
     const { scopes, resources } = parent.token
     return {

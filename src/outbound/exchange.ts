@@ -1,8 +1,8 @@
-import { type LookupAddress, lookup as systemLookup } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { promisify } from 'node:util'
+import { nameServerLookup, systemLookup } from './host-names.ts'
 import { OutboundFailed, type OutboundOptions, type OutboundRequest } from './outbound.ts'
 import { isPublic } from './public-address.ts'
 
@@ -23,22 +23,27 @@ export interface Question extends Pick<OutboundRequest<unknown>, 'accept' | 'lar
   readonly isConditional: boolean
 }
 
-/** Sends one GET request. @throws OutboundFailed */
-export type Exchange = (question: Question) => Promise<Answer>
+/** A request that was sent. */
+export interface Sent {
+  /** @throws OutboundFailed */
+  readonly answer: Promise<Answer>
+  /** Nothing of it is at work any more: a look-up may go on for longer than the answer is waited for. */
+  readonly ended: Promise<unknown>
+}
 
-const resolveBySystem = promisify(systemLookup)
+/** Sends one GET request. */
+export type Exchange = (question: Question) => Sent
 
 /**
  * One request with one answer: nothing of the environment decides about it, no redirect is followed, and the
  * connection goes to an address that was checked before.
  */
 export const createExchange = (
-  {
-    resolve = (hostname) => resolveBySystem(hostname, { all: true }),
-    certificateAuthorities,
-  }: OutboundOptions,
+  { resolve, certificateAuthorities }: OutboundOptions,
   { allowPrivate }: { readonly allowPrivate: boolean },
 ): Exchange => {
+  // Names that this machine alone knows lead to private addresses, so nobody is asked for them otherwise.
+  const lookUp = resolve ?? (allowPrivate ? systemLookup : nameServerLookup())
   // Of their own: no connection is kept, no session of TLS resumed, and no proxy of the environment asked.
   const agents = {
     'http:': new http.Agent({ keepAlive: false }),
@@ -50,8 +55,11 @@ export const createExchange = (
     }),
   }
 
-  const addressesOf = async (hostname: string): Promise<readonly LookupAddress[]> => {
-    const addresses = await resolve(hostname).catch((cause: unknown) => {
+  const addressesOf = async (
+    hostname: string,
+    signal: AbortSignal,
+  ): Promise<readonly LookupAddress[]> => {
+    const addresses = await lookUp(hostname, signal).catch((cause: unknown) => {
       throw unresolved(cause)
     })
     const isAllowed = allowPrivate || addresses.every(({ address }) => isPublic(address))
@@ -78,11 +86,13 @@ export const createExchange = (
     })
   }
 
-  return async (question) => {
-    const timeout = AbortSignal.timeout(longestExchange)
+  const answerFrom = async (
+    lookup: Promise<readonly LookupAddress[]>,
+    question: Question,
+    timeout: AbortSignal,
+  ): Promise<Answer> => {
     try {
-      const addresses = await orAborted(addressesOf(hostOf(question.url)), timeout)
-      const sent = request(question, addresses, timeout)
+      const sent = request(question, await orAborted(lookup, timeout), timeout)
       try {
         return await read(await responseTo(sent), question)
       } finally {
@@ -91,6 +101,13 @@ export const createExchange = (
     } catch (error) {
       throw timeout.aborted ? tooSlow(error) : asFailure(error)
     }
+  }
+
+  return (question) => {
+    const timeout = AbortSignal.timeout(longestExchange)
+    const lookup = addressesOf(hostOf(question.url), timeout)
+    const answer = answerFrom(lookup, question, timeout)
+    return { answer, ended: Promise.allSettled([lookup, answer]) }
   }
 }
 

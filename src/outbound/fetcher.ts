@@ -46,7 +46,9 @@ export const createOutbound = (
   const exchange = createExchange(options, { allowPrivate })
   const documents = new BoundedMap<Kept>(mostKept)
   const failures = new BoundedMap<Failed>(mostKept)
-  const underWay = new Map<string, { readonly host: string; readonly text: Promise<string> }>()
+  const underWay = new Map<string, Promise<string>>()
+  /** The hosts of requests that have not ended: of one that was given up, the look-up may still be at work. */
+  const places = new Set<{ readonly host: string }>()
 
   const fresh = (key: string, { maxAge }: Request): string | undefined => {
     const kept = documents.get(key)
@@ -60,7 +62,11 @@ export const createOutbound = (
     const asked = { url: url.href, headers: { host: url.host } }
     const conditions = before ? conditionsOf(before.policy, asked) : {}
     const isConditional = Object.keys(conditions).length > 0
-    const answer = await exchange({ ...request, url, headers: conditions, isConditional })
+    const sent = exchange({ ...request, url, headers: conditions, isConditional })
+    const place = { host: url.hostname }
+    places.add(place)
+    void sent.ended.then(() => places.delete(place))
+    const answer = await sent.answer
     const text = before && answer.status === 304 ? before.text : answer.text
     request.read(parsed(text))
     const policy =
@@ -77,11 +83,11 @@ export const createOutbound = (
   // Whoever asks for the same meanwhile waits for the same answer.
   const shared = (key: string, url: URL, request: Request): Promise<string> => {
     const running = underWay.get(key)
-    if (running) return running.text
+    if (running) return running
     const failed = failures.get(key)
     if (failed && failed.until > clock()) return Promise.reject(failed.error)
-    const toHost = [...underWay.values()].filter(({ host }) => host === url.hostname)
-    if (underWay.size >= mostRequests || toHost.length >= mostToOneHost)
+    const toHost = [...places].filter(({ host }) => host === url.hostname)
+    if (places.size >= mostRequests || toHost.length >= mostToOneHost)
       return Promise.reject(
         new OutboundFailed('Too many requests are under way already.', { isOutage: true }),
       )
@@ -91,7 +97,7 @@ export const createOutbound = (
         throw error
       })
       .finally(() => underWay.delete(key))
-    underWay.set(key, { host: url.hostname, text })
+    underWay.set(key, text)
     return text
   }
 
@@ -101,7 +107,7 @@ export const createOutbound = (
       const problem = remoteAddressProblem(url, { allowPrivate })
       if (problem !== undefined) throw new OutboundFailed(problem)
       const key = JSON.stringify([url, accept, largest])
-      if (fresh(key, request) === undefined) await beforeSending?.()
+      if (fresh(key, request) === undefined && !underWay.has(key)) await beforeSending?.()
       const text = fresh(key, request) ?? (await shared(key, new URL(url), request))
       return request.read(parsed(text))
     },

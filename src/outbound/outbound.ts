@@ -10,7 +10,7 @@ export interface OutboundRequest<T> {
   readonly read: (document: unknown) => T
   /** Seconds: what was kept longer than that is asked for again, as by the directive of that name (RFC 9111 §5.2.1.1). */
   readonly maxAge?: number
-  /** Runs before an answer is asked for that is not kept. It can refuse by throwing. */
+  /** Runs before an answer is asked for, that is where none is kept or awaited. It can refuse by throwing. */
   readonly beforeSending?: () => Promise<void>
 }
 
@@ -37,8 +37,11 @@ export class OutboundFailed extends Error {
 
 /** What the host may change of how the server sends requests. */
 export interface OutboundOptions {
-  /** Finds all addresses of a host name; the system's resolver without it. */
-  readonly resolve?: (hostname: string) => Promise<readonly LookupAddress[]>
+  /**
+   * Finds all addresses of a host name; without it, the system's name servers are asked. The signal is given when
+   * nobody waits any more, but a look-up that goes on counts as a request under way until it has ended.
+   */
+  readonly resolve?: (hostname: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>
   /** Certificate authorities in PEM, instead of the well-known ones. */
   readonly certificateAuthorities?: readonly string[]
 }

@@ -1,6 +1,6 @@
 import { type AroundStore, StoreUnavailable } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
-import { postForm } from '../support/form.ts'
+import { basicOf, postForm } from '../support/form.ts'
 import { register } from '../support/registration.ts'
 import type { TestServer } from '../support/server.ts'
 import { authorizationOf } from '../support/tokens.ts'
@@ -162,6 +162,42 @@ describe('the same tokens elsewhere', () => {
       expect((await exchange(`guess${guess}`)).status).toBe(400)
     expect((await exchange('guess')).status).toBe(429)
   })
+
+  test.each(['of whoever names no client', 'of a client that proves itself'])(
+    'subject tokens of an exchange, %s: a right one is answered as a wrong one from then on',
+    async (who) => {
+      await using app = await start({ limits, tokenExchange: true })
+      const client = await app.client()
+      const personal = await app.personalToken(['notes:read'])
+      const { accessToken } = await authorizationOf(app, client.clientId)
+      const isClient = who.includes('proves')
+      const exchange = (subject_token: string, address: string = here) =>
+        postForm(
+          `${app.issuer}/oauth/token`,
+          {
+            grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+            subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+            subject_token,
+          },
+          { ...(isClient ? basicOf(client) : {}), ...from(address) },
+        )
+      const right = isClient ? accessToken : personal
+      const wrong = isClient ? 400 : 401
+      // Right ones are not counted, and each wrong one is counted once.
+      for (let guess = 0; guess < 3; guess += 1)
+        expect((await exchange(`guess${guess}`)).status).toBe(wrong)
+      expect((await exchange(right)).status).toBe(200)
+      expect((await exchange('guess')).status).toBe(wrong)
+      const answers = [await exchange(right), await exchange('guess')]
+      for (const { status, body } of answers) {
+        expect(status).toBe(429)
+        expect(body).toEqual(answers[0]?.body)
+      }
+      expect((await ask(app, personal)).status).toBe(429)
+      expect((await exchange(right, elsewhere)).status).toBe(200)
+      expect(reached(app)).toEqual([['wrongTokens', here]])
+    },
+  )
 })
 
 describe('tokenQuota', () => {

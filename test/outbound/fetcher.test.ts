@@ -627,6 +627,25 @@ describe('what is kept, by the rules of HTTP caches (RFC 9111)', () => {
     await expect(outbound.json(request)).resolves.toEqual({ a: 1 })
   })
 
+  test('whoever waits for the answer to somebody else sends nothing', async () => {
+    const path = newPath()
+    const outbound = outboundWith()
+    let answering: (() => void) | undefined
+    site.answer(path, (_request, response) => {
+      answering = () => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    })
+    const first = outbound.json(asked(site.url(path)))
+    await expect.poll(() => answering).toBeDefined()
+    let counted = 0
+    const count = async (): Promise<void> => {
+      counted += 1
+    }
+    const second = outbound.json(asked(site.url(path), { beforeSending: count }))
+    answering?.()
+    await expect(Promise.all([first, second])).resolves.toEqual([{}, {}])
+    expect(counted).toBe(0)
+  })
+
   test('at most five requests to one host are under way', async () => {
     const outbound = outboundWith()
     const waiting: ServerResponse[] = []

@@ -584,6 +584,39 @@ describe('keys at an address of the client', () => {
     expect(timesAsked(path)).toBe(0)
   })
 
+  test('from one address so many are asked for as documents of clients: then 429, and no verdict on the client', async () => {
+    const limits = { clientDocuments: { points: 3, seconds: 60 } }
+    await using strict = await startServer({ ...outbound, outbound: site.outbound, limits })
+    const own = await newClientKey()
+    const begin = site.requests.length
+    const ids = await Promise.all(
+      ['a', 'b', 'c', 'd'].map(async (name) => {
+        const path = `/limited-${name}.json`
+        site.serve(path, jwksOf(own), { 'cache-control': 'max-age=3600' })
+        return (await strict.client({ jwksUri: site.url(path), defaultScopes: ['notes:read'] }))
+          .clientId
+      }),
+    )
+    const sendTo = async (id = '', by = own) =>
+      withAssertion(await assertionOf(strict, id, by), {}, strict.issuer)
+    const [first, , , last] = ids
+    for (const id of ids.slice(0, 3)) expect(outcome(await sendTo(id))).toBe('200')
+    const refused = await sendTo(last)
+    expect(refusal(refused)).toBe('429 temporarily_unavailable')
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    // What is kept is asked of nobody.
+    expect(outcome(await sendTo(first))).toBe('200')
+    expect(site.requests.length - begin).toBe(3)
+    // An unknown key makes the server look once more, which counts as well.
+    strict.advance(60)
+    for (const id of ids.slice(0, 3))
+      expect(refusal(await sendTo(id, await newClientKey()))).toBe('401 invalid_client')
+    expect(refusal(await sendTo(last))).toBe('429 temporarily_unavailable')
+    strict.advance(60)
+    expect(outcome(await sendTo(last))).toBe('200')
+    expect(site.requests.length - begin).toBe(7)
+  })
+
   test('nobody is asked for the keys of a client that may not use them', async () => {
     const own = await newClientKey()
     const { path, id } = await served(own)

@@ -900,10 +900,27 @@ describe('where it is required', () => {
   test('§7.1 the challenge to nobody has both schemes, and no error', async () => {
     const response = await fetch(`${strict.issuer}/oauth/ping`)
     expect(response.headers.get('www-authenticate')).toMatch(
-      /^Bearer realm="[^"]*"(, [a-z_]+="[^"]*")*, DPoP algs="[^"]*"$/,
+      /^Bearer realm="[^"]*"(, [a-z_]+="[^"]*")*, DPoP realm="[^"]*"(, [a-z_]+="[^"]*")*$/,
     )
     expect(response.headers.get('www-authenticate')).not.toContain('error')
   })
+
+  test.each([{ dpop: 'required' }, { securityProfile: 'fapi2' }] as const)(
+    '§7.1, RFC 9728 §5.1 the challenge of either scheme is whole: %j',
+    async (settings) => {
+      await using node = await startServer({ beside: strict, ...settings })
+      const { status, headers } = await fetch(`${node.issuer}/api/notes`)
+      const [bearer, dpop] = (headers.get('www-authenticate') ?? '').split(', DPoP ')
+      const metadata = await fetch(`${node.issuer}/.well-known/oauth-protected-resource`)
+      const { dpop_signing_alg_values_supported: algorithms } = (await metadata.json()) as {
+        readonly dpop_signing_alg_values_supported: readonly string[]
+      }
+      expect(status).toBe(401)
+      const rest = `scope="notes:read", resource_metadata="${node.issuer}/.well-known/oauth-protected-resource"`
+      expect(bearer).toBe(`Bearer realm="${node.issuer}", ${rest}`)
+      expect(dpop).toBe(`realm="${node.issuer}", algs="${algorithms.join(' ')}", ${rest}`)
+    },
+  )
 
   test('§7.1 a token that was issued before, and is not bound, is refused; a personal one is not', async () => {
     await using before = await startServer({ beside: strict })
