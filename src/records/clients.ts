@@ -28,6 +28,7 @@ import {
 import { changedFields, ofClient } from './audit-trail.ts'
 import { clientClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
+import { mustHaveKeyOf } from './noted-keys.ts'
 import { resealClient } from './reseal.ts'
 import { Users } from './users.ts'
 
@@ -499,6 +500,7 @@ export class Clients {
   }
 
   async #opened(row: ClientWithOwner): Promise<Client | undefined> {
+    if (!this.#known.has(row)) await mustHaveKeyOf(row.seal, this.#context)
     return this.#intactClient(row, await this.#users.joined(row.fields.userId, row.owner))
   }
 

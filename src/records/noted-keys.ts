@@ -1,4 +1,4 @@
-import type { KeyRing } from '../crypto/sealed.ts'
+import { type KeyRing, keyIdOf } from '../crypto/sealed.ts'
 import type { LogSink } from '../log.ts'
 import { type SealedStore, type Store, StoreUnavailable, StoreUnusable } from '../store/store.ts'
 
@@ -31,6 +31,23 @@ const rowsUnder = async (id: string, sealed: SealedStore): Promise<string> => {
     else if (!isAll) counts.push(`none of the first ${mostRows} in ${table}`)
   }
   return counts.length === 0 ? 'no row is sealed under it' : `needed by rows: ${counts.join(', ')}`
+}
+
+/**
+ * Tells a row that this process lacks the key of from one that somebody has written: what is valid at other
+ * nodes must not look invalid here.
+ * @throws StoreUnavailable where the key of the sealed value is one that the nodes share, and this one has not
+ */
+export const mustHaveKeyOf = async (
+  value: string,
+  { store, keys }: { readonly store: Pick<Store, 'secretKeys'>; readonly keys: KeyRing },
+): Promise<void> => {
+  const id = keyIdOf(value)
+  if (id === undefined || keys.ids.includes(id)) return
+  if ((await store.secretKeys.ids()).includes(id))
+    throw new StoreUnavailable(
+      `Secret key ${id} is used by other nodes and missing here: name it in SECRET_KEY_PREVIOUS, or SECRET_KEY.`,
+    )
 }
 
 /** Keeps the current key among those that every start must have, for as long as this process writes under it. */

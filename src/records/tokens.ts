@@ -1,5 +1,6 @@
 import { type Digest, digestOf } from '../crypto/digest.ts'
 import { isMisspelt } from '../crypto/personal-token-value.ts'
+import type { Sealed } from '../crypto/sealed.ts'
 import type {
   ClientRedemption,
   NarrowingRedemption,
@@ -22,6 +23,7 @@ import { type About, nameOfClient, ofAuthorization, ofToken } from './audit-trai
 import { accessClaims, refreshClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { endAccessToken, endRotated } from './end-tokens.ts'
+import { mustHaveKeyOf } from './noted-keys.ts'
 import { type PersonalToken, type PersonalTokenOptions, PersonalTokens } from './personal-tokens.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
@@ -309,7 +311,7 @@ export class Tokens {
     // Whoever has the digest of the row has the secret that was sealed in it.
     const claims = accessClaims(row.accessDigest, row.fields)
     if (!known && keys.open('token', row.accessToken, claims) !== accessToken)
-      return this.#tampered(row)
+      return this.#unopened(row, row.accessToken)
     if (hostUsers) return this.#users.stateOf(row).then((state) => this.#found(row, state))
     const found = this.#found(row, row)
     this.#known.set(row, found)
@@ -335,7 +337,8 @@ export class Tokens {
     const { fields, authorization } = row
     if (row.refreshDigest === null || row.refreshToken === null) return undefined
     const claims = refreshClaims(row.refreshDigest, fields, authorization)
-    if (keys.open('token', row.refreshToken, claims) !== refreshToken) return this.#tampered(row)
+    if (keys.open('token', row.refreshToken, claims) !== refreshToken)
+      return this.#unopened(row, row.refreshToken)
     return {
       token: new Token(fields, scopes),
       accessDigest: row.accessDigest,
@@ -345,7 +348,8 @@ export class Tokens {
     }
   }
 
-  #tampered({ fields }: TokenWithState): undefined {
+  async #unopened({ fields }: TokenWithState, sealed: Sealed): Promise<undefined> {
+    await mustHaveKeyOf(sealed, this.#context)
     this.#context.log({
       level: 'error',
       event: 'token.tampered',

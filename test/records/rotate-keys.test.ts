@@ -4,6 +4,7 @@ import { KeyRing } from '../../src/crypto/sealed.ts'
 import { count, execute, query } from '../support/database.ts'
 import { secretKey, startServer, type TestServer, withoutWarnings } from '../support/server.ts'
 import { authorizationOf, statusOf } from '../support/tokens.ts'
+import { tokenRequest } from '../support/user-agent.ts'
 import { everyKind, expectAllWork, ownToken, redeem } from './every-kind.ts'
 
 const next = 'the next secret key, of more than 32 bytes'
@@ -106,6 +107,30 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     expect([rotating, writing, after].flatMap(({ log }) => log).map(({ event }) => event)).toEqual([
       'refresh_token.reused',
     ])
+  })
+
+  test('a node without the key that others write under says that it cannot tell, and not that they are wrong', async () => {
+    await using behind = await startServer()
+    await using ahead = await node(behind, [next, secretKey])
+    const basic = await ahead.client()
+    const personal = await ahead.personalToken()
+    const { refreshToken } = await authorizationOf(ahead, basic.clientId)
+    expect(await statusOf(behind, personal)).toBe(503)
+    const refresh = (at: TestServer) =>
+      tokenRequest(
+        at.issuer,
+        { grant_type: 'refresh_token', refresh_token: refreshToken ?? '' },
+        { basic },
+      )
+    const answer = await refresh(behind)
+    expect([answer.status, answer.body.error]).toEqual([503, 'temporarily_unavailable'])
+    expect(behind.log.map(({ error }) => String(error))).toContainEqual(
+      expect.stringContaining(`Secret key ${idOf(next)} is used by other nodes`),
+    )
+    expect(behind.log.map(({ event }) => event)).not.toContain('token.tampered')
+    expect(behind.log.map(({ event }) => event)).not.toContain('client.tampered')
+    expect(await statusOf(ahead, personal)).toBe(200)
+    expect((await refresh(ahead)).status).toBe(200)
   })
 
   test('says how far it has come, and how many rows it sealed; a second one finds none', async () => {
