@@ -44,6 +44,9 @@ const start = async (
   return { app, agent }
 }
 
+// A function is in one process: where tests run on three, it is the flows without further options that do.
+const alone = { clock: () => Date.now() }
+
 /** The tokens of a new authorization. */
 const authorize = async (
   { app, agent }: { readonly app: TestServer; readonly agent: UserAgent },
@@ -448,7 +451,7 @@ describe.each(
 )('$name, DPoP with nonces: $requireDpopNonce', ({ library, requireDpopNonce }) => {
   let given: Awaited<ReturnType<typeof start>>
   beforeAll(async () => {
-    given = await start({ requireDpopNonce, tokenExchange: true })
+    given = await start({ ...alone, requireDpopNonce, tokenExchange: true })
   })
   afterAll(() => given.app.close())
 
@@ -515,7 +518,7 @@ describe.each(libraries)('$name, JWT access tokens', (library) => {
   beforeAll(async () => {
     others = await serve(express().get('/files', validate))
     resource = `${others.issuer}/files`
-    given = await start({ accessTokenFormat: 'jwt', resources: [{ resource }] })
+    given = await start({ ...alone, accessTokenFormat: 'jwt', resources: [{ resource }] })
   })
   afterAll(async () => {
     await given.app.close()
@@ -598,7 +601,7 @@ describe.each(libraries)('$name, client id metadata documents', (library) => {
 describe.each(libraries)('$name, the profile oauth2.1', (library) => {
   let given: Awaited<ReturnType<typeof start>>
   beforeAll(async () => {
-    given = await start({ securityProfile: 'oauth2.1' })
+    given = await start({ ...alone, securityProfile: 'oauth2.1' })
   })
   afterAll(() => given.app.close())
 
@@ -636,7 +639,7 @@ describe.each(
 )('$name, the profile fapi2 with nonces: $requireDpopNonce', ({ library, requireDpopNonce }) => {
   let given: Awaited<ReturnType<typeof start>>
   beforeAll(async () => {
-    given = await start({ securityProfile: 'fapi2', requireDpopNonce })
+    given = await start({ ...alone, securityProfile: 'fapi2', requireDpopNonce })
   })
   afterAll(() => given.app.close())
 
