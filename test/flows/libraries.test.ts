@@ -2,7 +2,7 @@ import express from 'express'
 import { decodeJwt } from 'jose'
 import * as oauth from 'oauth4webapi'
 import { requireApiAuth, rest } from 'svc-oauth2server/express'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { remoteSite } from '../support/remote-site.ts'
 import { type Served, serve } from '../support/rest-app.ts'
 import { redirectUri, startServer, type TestOptions, type TestServer } from '../support/server.ts'
@@ -33,19 +33,23 @@ const initialAccessToken = 'an-initial-access-token-of-this-test'
 const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
 
-/** A server at the time of this machine, by which the libraries sign and check; and a user who is logged in there. */
+/** Sets the server's clock by that of this machine, by which the libraries sign and check. */
+const setClock = (app: TestServer): void => app.advance((Date.now() - app.now()) / 1000)
+
+// The same as an option. A function cannot be sent to other processes, so in the project `nodes`, where three more
+// for each of these servers would take minutes, they stay in this one.
+const alone = { clock: () => Date.now() }
+
+/** A server, and a user who is logged in there. */
 const start = async (
   options: TestOptions = {},
 ): Promise<{ readonly app: TestServer; readonly agent: UserAgent }> => {
   const app = await startServer(options)
-  app.advance((Date.now() - app.now()) / 1000)
+  setClock(app)
   const agent = new UserAgent()
   await agent.logIn(app)
   return { app, agent }
 }
-
-// A function is in one process: where tests run on three, it is the flows without further options that do.
-const alone = { clock: () => Date.now() }
 
 /** The tokens of a new authorization. */
 const authorize = async (
@@ -92,6 +96,7 @@ describe.each(
     app = given.app
     agent = given.agent
   })
+  beforeEach(() => setClock(app))
   afterAll(() => app.close())
 
   test.each(methods)(
@@ -565,6 +570,7 @@ describe.each(libraries)('$name, client id metadata documents', (library) => {
     async (method) => {
       await using site = await remoteSite()
       const { app, agent } = await start({
+        ...alone,
         clientIdMetadataDocuments: true,
         dangerouslyAllowPrivateAddresses: true,
         outbound: site.outbound,
