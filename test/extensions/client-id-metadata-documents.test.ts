@@ -1,4 +1,3 @@
-import * as oauth from 'oauth4webapi'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { count, execute, query } from '../support/database.ts'
 import { dangerousRedirectUris } from '../support/redirect-uris.ts'
@@ -405,58 +404,6 @@ describe('§5 nothing is written for whoever only names an address (DS-03)', () 
 })
 
 describe('the whole flow', () => {
-  test('§1 oauth4webapi: a public client that was never here gets, uses and refreshes a token', async () => {
-    const insecure = { [oauth.allowInsecureRequests]: true }
-    const clientId = publish({ redirect_uris: ['http://localhost/callback'] })
-    const redirectUri = 'http://localhost:3210/callback'
-    const issuer = new URL(app.issuer)
-    const as = await oauth.processDiscoveryResponse(
-      issuer,
-      await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
-    )
-    expect(as.client_id_metadata_document_supported).toBe(true)
-    const client: oauth.Client = { client_id: clientId }
-    const verifier = oauth.generateRandomCodeVerifier()
-    const url = new URL(as.authorization_endpoint ?? '')
-    url.search = new URLSearchParams({
-      response_type: 'code',
-      client_id: clientId,
-      redirect_uri: redirectUri,
-      scope: 'notes:read',
-      state: 's',
-      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-      code_challenge_method: 'S256',
-    }).toString()
-    const answer = oauth.validateAuthResponse(
-      as,
-      client,
-      await new UserAgent().authorize(app, url),
-      's',
-    )
-    const none = oauth.None()
-    const tokens = await oauth.processAuthorizationCodeResponse(
-      as,
-      client,
-      await oauth.authorizationCodeGrantRequest(
-        as,
-        client,
-        none,
-        answer,
-        redirectUri,
-        verifier,
-        insecure,
-      ),
-    )
-    expect(await ping(app, tokens.access_token)).toBe(200)
-    const refreshed = await oauth.processRefreshTokenResponse(
-      as,
-      client,
-      await oauth.refreshTokenGrantRequest(as, client, none, tokens.refresh_token ?? '', insecure),
-    )
-    expect(await ping(app, refreshed.access_token)).toBe(200)
-    expect(timesAsked(clientId)).toBe(1)
-  })
-
   test('§8.2 a client with private_key_jwt has to prove itself, by keys in the document or at its address', async () => {
     const key = await newClientKey()
     const path = `/jwks-${++paths}.json`

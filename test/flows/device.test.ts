@@ -1,101 +1,54 @@
-import * as oauth from 'oauth4webapi'
-import * as oidc from 'openid-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decideOn } from '../support/device.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { type LoggedIn, logIn } from '../support/session.ts'
 import { ping } from '../support/user-agent.ts'
+import { type Method, methods, refusalOf } from './libraries/library.ts'
+import { newClient } from './libraries/new-client.ts'
+import { oauth4webapi } from './libraries/oauth4webapi.ts'
+import { openidClient } from './libraries/openid-client.ts'
 
-describe.each(['', '/app'])(
-  'RFC 8628, driven by discovery, an issuer with the path "%s"',
-  (basePath) => {
-    let app: TestServer
-    let person: LoggedIn
-    beforeAll(async () => {
-      app = await startServer({ basePath, deviceAuthorization: true })
-      person = await logIn(app)
-    })
-    afterAll(() => app.close())
+// Apart from the other flows in libraries.test.ts, since both libraries poll every five seconds: all at once.
 
-    test.each([
-      { kind: 'client_secret_basic', isConfidential: true },
-      { kind: 'client_secret_post', isConfidential: true },
-      { kind: 'none', isConfidential: false },
-    ] as const)('oauth4webapi, by $kind', async ({ kind, isConfidential }) => {
-      const insecure = { [oauth.allowInsecureRequests]: true }
-      const { clientId, clientSecret } = await app.client({ isConfidential })
-      const client: oauth.Client = { client_id: clientId }
-      const authentication = {
-        client_secret_basic: oauth.ClientSecretBasic(clientSecret),
-        client_secret_post: oauth.ClientSecretPost(clientSecret),
-        none: oauth.None(),
-      }[kind]
-      const issuer = new URL(app.issuer)
-      const as = await oauth.processDiscoveryResponse(
-        issuer,
-        await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
-      )
-      const scope = { scope: 'notes:read user:email' }
-      const codes = await oauth.processDeviceAuthorizationResponse(
-        as,
-        client,
-        await oauth.deviceAuthorizationRequest(as, client, authentication, scope, insecure),
-      )
-      expect(codes.verification_uri).toBe(`${app.issuer}/oauth/device`)
-      const poll = async () => {
-        const { device_code } = codes
-        return oauth.processDeviceCodeResponse(
-          as,
-          client,
-          await oauth.deviceCodeGrantRequest(as, client, authentication, device_code, insecure),
-        )
-      }
-      const errorOf = (work: Promise<unknown>): Promise<string> =>
-        work.then(
-          () => 'none',
-          (error: unknown) => {
-            if (error instanceof oauth.ResponseBodyError) return error.error
-            throw error
-          },
-        )
-      expect(await errorOf(poll())).toBe('authorization_pending')
-      expect(await errorOf(poll())).toBe('slow_down')
-      await decideOn(app, person, codes)
-      const tokens = await poll()
-      expect(tokens.scope).toBe('notes:read user:email')
-      expect(await ping(app, tokens.access_token)).toBe(200)
-      const refreshed = await oauth.processRefreshTokenResponse(
-        as,
-        client,
-        await oauth.refreshTokenGrantRequest(
-          as,
-          client,
-          authentication,
-          tokens.refresh_token ?? '',
-          insecure,
-        ),
-      )
-      expect(await ping(app, refreshed.access_token)).toBe(200)
-    })
+describe.concurrent.each(
+  [oauth4webapi, openidClient].flatMap((library) =>
+    ['', '/app'].map((basePath) => ({ library, name: library.name, basePath })),
+  ),
+)('$name, an issuer with the path "$basePath"', ({ library, basePath }) => {
+  let app: TestServer
+  let person: LoggedIn
+  beforeAll(async () => {
+    app = await startServer({ basePath, deviceAuthorization: true, clock: () => Date.now() })
+    person = await logIn(app)
+  })
+  afterAll(() => app.close())
 
-    test('openid-client, which polls by itself', async () => {
-      const { clientId } = await app.client({ isConfidential: false })
-      const config = await oidc.discovery(new URL(app.issuer), clientId, undefined, oidc.None(), {
-        algorithm: 'oauth2',
-        execute: [oidc.allowInsecureRequests],
-      })
-      const codes = await oidc.initiateDeviceAuthorization(config, { scope: 'notes:read' })
-      // It waits five seconds before it asks.
-      const polling = oidc.pollDeviceAuthorizationGrant(config, codes)
-      await decideOn(app, person, codes)
-      const tokens = await polling
-      expect(tokens.scope).toBe('notes:read')
-      expect(await ping(app, tokens.access_token)).toBe(200)
+  const flow = async (method: Method, dpop: boolean): Promise<void> => {
+    const client = await newClient(app, library, { method, dpop })
+    const { codes, tokens } = await client.device({ scope: 'notes:read user:email' })
+    expect(codes.verification_uri).toBe(`${app.issuer}/oauth/device`)
+    const polling = tokens()
+    await decideOn(app, person, codes)
+    const given = await polling
+    expect(given.scope).toBe('notes:read user:email')
+    expect(given.token_type).toBe(dpop ? 'dpop' : 'bearer')
+    const me = await client.request(given.access_token, `${app.issuer}/oauth/info`)
+    expect(await me.json()).toMatchObject({ user: { id: app.user.id } })
+    const refreshed = await client.refresh(given.refresh_token ?? '')
+    const again = await client.request(refreshed.access_token, `${app.issuer}/oauth/info`)
+    expect(again.status).toBe(200)
+    expect(await ping(app, refreshed.access_token)).toBe(dpop ? 401 : 200)
+  }
 
-      const refused = await oidc.initiateDeviceAuthorization(config, {})
-      const refusal = oidc.pollDeviceAuthorizationGrant(config, refused).catch((error) => error)
-      await decideOn(app, person, refused, 'no')
-      expect(await refusal).toMatchObject({ error: 'access_denied', status: 400 })
-    })
-  },
-)
+  test('RFC 8628 §3 codes, polling and refresh, by every method and with DPoP', async () => {
+    await Promise.all([...methods.map((method) => flow(method, false)), flow('none', true)])
+  })
+
+  test('RFC 8628 §3.5 the user refuses', async () => {
+    const client = await newClient(app, library, { method: 'none' })
+    const { codes, tokens } = await client.device({})
+    const refusal = refusalOf(tokens())
+    await decideOn(app, person, codes, 'no')
+    expect(await refusal).toBe('400 access_denied')
+  })
+})

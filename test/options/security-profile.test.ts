@@ -1,4 +1,3 @@
-import * as oauth from 'oauth4webapi'
 import {
   describeSettings,
   InvalidSettings,
@@ -312,71 +311,6 @@ describe('fapi2', () => {
       bearer_methods_supported: ['header'],
       dpop_bound_access_tokens_required: true,
     })
-  })
-
-  test('§5.3 oauth4webapi completes the flow, driven by discovery', async () => {
-    const insecure = { [oauth.allowInsecureRequests]: true }
-    const issuer = new URL(app.issuer)
-    const as = await oauth.processDiscoveryResponse(
-      issuer,
-      await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
-    )
-    const self: oauth.Client = { client_id: client.clientId }
-    const { privateKey, jwk } = signing
-    const kid = jwk.kid ?? ''
-    const authentication = oauth.PrivateKeyJwt({ key: privateKey as never, kid })
-    const withDpop = { DPoP: oauth.DPoP(self, await oauth.generateKeyPair('ES256')), ...insecure }
-    const verifier = oauth.generateRandomCodeVerifier()
-    const parameters = {
-      response_type: 'code',
-      redirect_uri: redirectUri,
-      scope: 'notes:read',
-      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-      code_challenge_method: 'S256',
-    }
-    const { request_uri } = await oauth.processPushedAuthorizationResponse(
-      as,
-      self,
-      await oauth.pushedAuthorizationRequest(as, self, authentication, parameters, withDpop),
-    )
-    const url = new URL(as.authorization_endpoint ?? '')
-    url.searchParams.set('client_id', client.clientId)
-    url.searchParams.set('request_uri', request_uri)
-    const callback = oauth.validateAuthResponse(as, self, await agent.authorize(app, url))
-    const tokens = await oauth.processAuthorizationCodeResponse(
-      as,
-      self,
-      await oauth.authorizationCodeGrantRequest(
-        as,
-        self,
-        authentication,
-        callback,
-        redirectUri,
-        verifier,
-        withDpop,
-      ),
-    )
-    expect(tokens.token_type).toBe('dpop')
-    const rotated = await oauth.processRefreshTokenResponse(
-      as,
-      self,
-      await oauth.refreshTokenGrantRequest(
-        as,
-        self,
-        authentication,
-        tokens.refresh_token ?? '',
-        withDpop,
-      ),
-    )
-    const response = await oauth.protectedResourceRequest(
-      rotated.access_token,
-      'GET',
-      new URL(`${app.issuer}/api/notes`),
-      undefined,
-      undefined,
-      withDpop,
-    )
-    expect(response.status).toBe(200)
   })
 
   test('§5.3.2.1 clients authenticate by private_key_jwt alone', async () => {

@@ -1,11 +1,8 @@
-import * as oauth from 'oauth4webapi'
 import { StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { basicOf, type FormAnswer, postForm } from '../support/form.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { ping, refusal, TestClient, type TokenAnswer, UserAgent } from '../support/user-agent.ts'
-
-const insecure = { [oauth.allowInsecureRequests]: true }
 
 let failing: string | undefined
 let app: TestServer
@@ -466,22 +463,4 @@ test('§5 no secret of the request is in an answer or the log', async () => {
   const said = JSON.stringify([answers.map(({ body }) => body), app.log])
   for (const secret of [access_token, refresh_token, conf.clientSecret])
     expect(said).not.toContain(secret)
-})
-
-test('oauth4webapi revokes by discovery alone', async () => {
-  const issuer = new URL(app.issuer)
-  const as = await oauth.processDiscoveryResponse(
-    issuer,
-    await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
-  )
-  const { access_token, refresh_token } = await conf.tokens()
-  const response = await oauth.revocationRequest(
-    as,
-    { client_id: conf.clientId },
-    oauth.ClientSecretBasic(conf.clientSecret),
-    refresh_token,
-    { additionalParameters: { token_type_hint: 'refresh_token' }, ...insecure },
-  )
-  expect(await oauth.processRevocationResponse(response)).toBeUndefined()
-  expect(await ping(app, access_token)).toBe(401)
 })

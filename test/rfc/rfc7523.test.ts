@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { base64url, SignJWT } from 'jose'
-import * as oauth from 'oauth4webapi'
-import * as oidc from 'openid-client'
 import type { ClientInput } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { execute } from '../support/database.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
-import { redirectUri, startServer, type TestServer } from '../support/server.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 import {
   assertionOf,
   type Claims,
@@ -15,7 +13,7 @@ import {
   jwtBearer,
   newClientKey,
 } from '../support/signing-client.ts'
-import { refusal, type TokenAnswer, tokenRequest, UserAgent } from '../support/user-agent.ts'
+import { refusal, type TokenAnswer, tokenRequest } from '../support/user-agent.ts'
 
 const outbound = { dangerouslyAllowPrivateAddresses: true }
 
@@ -745,116 +743,5 @@ describe('keys at the registration', () => {
       '401 invalid_client',
     )
     expect(refusal(await withAssertion(await assertionOf(app, id, key)))).toBe('401 invalid_client')
-  })
-})
-
-describe('client libraries, driven by discovery alone', () => {
-  let today: TestServer
-  let agent: UserAgent
-  beforeAll(async () => {
-    // The libraries sign with the time of this machine.
-    today = await startServer({ clock: () => Date.now() })
-    agent = new UserAgent()
-    await agent.logIn(today)
-  })
-  afterAll(() => today.close())
-
-  const registered = async (own: ClientKey): Promise<string> =>
-    (
-      await today.client({
-        tokenEndpointAuthMethod: 'private_key_jwt',
-        jwks: jwksOf(own),
-        defaultScopes: ['notes:read'],
-      })
-    ).clientId
-
-  test.each(['ES256', 'RS256', 'PS256', 'Ed25519'])(
-    'oauth4webapi with %s: code, refresh, client_credentials',
-    async (alg) => {
-      const insecure = { [oauth.allowInsecureRequests]: true }
-      const own = await newClientKey(alg)
-      const client: oauth.Client = { client_id: await registered(own) }
-      const issuer = new URL(today.issuer)
-      const as = await oauth.processDiscoveryResponse(
-        issuer,
-        await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
-      )
-      const { kid } = own.jwk
-      const proof = oauth.PrivateKeyJwt({ key: own.privateKey, ...(kid ? { kid } : {}) })
-      const verifier = oauth.generateRandomCodeVerifier()
-      const url = new URL(as.authorization_endpoint ?? '')
-      url.search = new URLSearchParams({
-        response_type: 'code',
-        client_id: client.client_id,
-        redirect_uri: redirectUri,
-        scope: 'notes:read',
-        state: 's',
-        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-        code_challenge_method: 'S256',
-      }).toString()
-      const callback = oauth.validateAuthResponse(
-        as,
-        client,
-        await agent.authorize(today, url),
-        's',
-      )
-      const tokens = await oauth.processAuthorizationCodeResponse(
-        as,
-        client,
-        await oauth.authorizationCodeGrantRequest(
-          as,
-          client,
-          proof,
-          callback,
-          redirectUri,
-          verifier,
-          insecure,
-        ),
-      )
-      expect(tokens.scope).toBe('notes:read')
-      const refreshed = await oauth.processRefreshTokenResponse(
-        as,
-        client,
-        await oauth.refreshTokenGrantRequest(
-          as,
-          client,
-          proof,
-          tokens.refresh_token ?? '',
-          insecure,
-        ),
-      )
-      expect(refreshed.access_token).not.toBe(tokens.access_token)
-      const machine = await oauth.processClientCredentialsResponse(
-        as,
-        client,
-        await oauth.clientCredentialsGrantRequest(as, client, proof, {}, insecure),
-      )
-      expect(machine.scope).toBe('notes:read')
-    },
-  )
-
-  test('openid-client: code, refresh, client_credentials', async () => {
-    const own = await newClientKey()
-    const config = await oidc.discovery(
-      new URL(today.issuer),
-      await registered(own),
-      undefined,
-      oidc.PrivateKeyJwt({ key: own.privateKey, kid: own.jwk.kid ?? '' }),
-      { algorithm: 'oauth2', execute: [oidc.allowInsecureRequests] },
-    )
-    const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
-    const url = oidc.buildAuthorizationUrl(config, {
-      redirect_uri: redirectUri,
-      scope: 'notes:read',
-      code_challenge: await oidc.calculatePKCECodeChallenge(pkceCodeVerifier),
-      code_challenge_method: 'S256',
-    })
-    const tokens = await oidc.authorizationCodeGrant(config, await agent.authorize(today, url), {
-      pkceCodeVerifier,
-    })
-    const refreshed = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '')
-    expect(refreshed.scope).toBe('notes:read')
-    const machine = await oidc.clientCredentialsGrant(config)
-    expect(machine.scope).toBe('notes:read')
   })
 })

@@ -1,4 +1,3 @@
-import * as oauth from 'oauth4webapi'
 import { StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { basicOf, type FormAnswer, postForm } from '../support/form.ts'
@@ -6,7 +5,6 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { clientOf } from '../support/tokens.ts'
 import { ping, refusal, TestClient, type TokenAnswer, UserAgent } from '../support/user-agent.ts'
 
-const insecure = { [oauth.allowInsecureRequests]: true }
 const files = 'https://files.example'
 const mail = 'https://mail.example'
 
@@ -418,28 +416,4 @@ test('§4 no token is in an answer or the log, and no secret of a client', async
   const said = JSON.stringify([answers.map(({ body }) => body), app.log])
   for (const secret of [access_token, refresh_token, conf.clientSecret])
     expect(said).not.toContain(secret)
-})
-
-test('oauth4webapi introspects by discovery alone', async () => {
-  const issuer = new URL(app.issuer)
-  const as = await oauth.processDiscoveryResponse(
-    issuer,
-    await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
-  )
-  const client = { client_id: conf.clientId }
-  const ask = async (token: string) =>
-    oauth.processIntrospectionResponse(
-      as,
-      client,
-      await oauth.introspectionRequest(
-        as,
-        client,
-        oauth.ClientSecretBasic(conf.clientSecret),
-        token,
-        insecure,
-      ),
-    )
-  const { access_token } = await conf.tokens()
-  expect(await ask(access_token)).toMatchObject({ active: true, scope: 'notes:read' })
-  expect(await ask('unknown')).toEqual({ active: false })
 })

@@ -1,6 +1,5 @@
 import * as dpop from 'dpop'
 import { decodeJwt } from 'jose'
-import * as oauth from 'oauth4webapi'
 import {
   type AroundStore,
   type AuthorizationServer,
@@ -21,7 +20,6 @@ import { secretKey, startServer, type TestOptions, type TestServer } from '../su
 import { clientOf } from '../support/tokens.ts'
 import { ping, refusal, TestClient, type TokenAnswer, UserAgent } from '../support/user-agent.ts'
 
-const insecure = { [oauth.allowInsecureRequests]: true }
 const grant_type = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
 const files = 'https://files.example'
@@ -619,29 +617,6 @@ test('a child that is named by its number is no personal token of the settings',
   const id = child?.token.id ?? 0
   expect(await app.server.personalTokens.find(app.user.id, id)).toBeUndefined()
   await expect(app.server.personalTokens.rotate(id)).rejects.toThrow('There is no such token.')
-})
-
-test('oauth4webapi exchanges by discovery alone', async () => {
-  const issuer = new URL(app.issuer)
-  const as = await oauth.processDiscoveryResponse(
-    issuer,
-    await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
-  )
-  const client = { client_id: conf.clientId }
-  const { access_token } = await conf.tokens({ scope: 'notes:read notes:write' })
-  const answer = await oauth.processGenericTokenEndpointResponse(
-    as,
-    client,
-    await oauth.genericTokenEndpointRequest(
-      as,
-      client,
-      oauth.ClientSecretBasic(conf.clientSecret),
-      grant_type,
-      { subject_token: access_token, subject_token_type: accessTokenType, scope: 'notes:read' },
-      insecure,
-    ),
-  )
-  expect(answer).toMatchObject({ issued_token_type: accessTokenType, scope: 'notes:read' })
 })
 
 /** Stops a server behind, or before, an operation of the store until it is told to go on. */

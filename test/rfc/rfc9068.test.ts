@@ -6,7 +6,6 @@ import {
   jwtVerify,
   SignJWT,
 } from 'jose'
-import * as oauth from 'oauth4webapi'
 import { StoreUnavailable } from 'svc-oauth2server'
 import { rest } from 'svc-oauth2server/fetch'
 import { actAs, createTestServer } from 'svc-oauth2server/testing'
@@ -18,7 +17,6 @@ import { startServer, type TestOptions, type TestServer } from '../support/serve
 import { clientOf } from '../support/tokens.ts'
 import { ping, TestClient, UserAgent } from '../support/user-agent.ts'
 
-const insecure = { [oauth.allowInsecureRequests]: true }
 const files = 'https://files.example'
 const mail = 'https://mail.example'
 const hour = 3_600
@@ -562,22 +560,4 @@ describe('the rotation of signing keys', () => {
     } as never)
     await expect(keys.published()).rejects.toThrow('No key could be made')
   })
-})
-
-test('oauth4webapi, as the server of another application, accepts the token by discovery alone', async () => {
-  // The library reads the clock of the machine.
-  await using app = await start({ clock: () => Date.now() })
-  const issuer = new URL(app.issuer)
-  const as = await oauth.processDiscoveryResponse(
-    issuer,
-    await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
-  )
-  const client = await TestClient.register(app, new UserAgent())
-  const { access_token } = await client.tokens()
-  const request = new Request('https://api.example/', {
-    headers: { authorization: `Bearer ${access_token}` },
-  })
-  const claims = await oauth.validateJwtAccessToken(as, request, app.issuer, insecure)
-  expect(claims).toMatchObject({ client_id: client.clientId, scope: 'notes:read' })
-  await expect(oauth.validateJwtAccessToken(as, request, files, insecure)).rejects.toThrow()
 })

@@ -1,5 +1,3 @@
-import * as oauth from 'oauth4webapi'
-import * as oidc from 'openid-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { KeyRing } from '../../src/crypto/sealed.ts'
 import { basicOf, postForm } from '../support/form.ts'
@@ -639,73 +637,5 @@ describe('§5 metadata and policy', () => {
     expect(answerTo(strict, await strict.ask()).error).toBe('invalid_request')
     const url = referenceUrl(strict, await pushed(strict))
     expect(answerTo(strict, await agent.authorize(app, url)).code).toBeDefined()
-  })
-})
-
-describe('with client libraries', () => {
-  const insecure = { [oauth.allowInsecureRequests]: true }
-
-  test('§2 oauth4webapi pushes to where the metadata says', async () => {
-    const issuer = new URL(app.issuer)
-    const as = await oauth.processDiscoveryResponse(
-      issuer,
-      await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
-    )
-    const client: oauth.Client = { client_id: conf.clientId }
-    const authentication = oauth.ClientSecretBasic(conf.clientSecret)
-    const verifier = oauth.generateRandomCodeVerifier()
-    const par = await oauth.processPushedAuthorizationResponse(
-      as,
-      client,
-      await oauth.pushedAuthorizationRequest(
-        as,
-        client,
-        authentication,
-        {
-          response_type: 'code',
-          redirect_uri: redirectUri,
-          scope: 'notes:read',
-          code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-          code_challenge_method: 'S256',
-        },
-        insecure,
-      ),
-    )
-    const url = new URL(as.authorization_endpoint ?? '')
-    url.searchParams.set('client_id', conf.clientId)
-    url.searchParams.set('request_uri', par.request_uri)
-    const callback = oauth.validateAuthResponse(as, client, await agent.authorize(app, url))
-    const answer = await oauth.authorizationCodeGrantRequest(
-      as,
-      client,
-      authentication,
-      callback,
-      redirectUri,
-      verifier,
-      insecure,
-    )
-    const tokens = await oauth.processAuthorizationCodeResponse(as, client, answer)
-    expect(tokens.scope).toBe('notes:read')
-  })
-
-  test('§2 openid-client does', async () => {
-    const config = await oidc.discovery(
-      new URL(app.issuer),
-      conf.clientId,
-      undefined,
-      oidc.ClientSecretPost(conf.clientSecret),
-      { algorithm: 'oauth2', execute: [oidc.allowInsecureRequests] },
-    )
-    const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
-    const url = await oidc.buildAuthorizationUrlWithPAR(config, {
-      redirect_uri: redirectUri,
-      scope: 'notes:read',
-      code_challenge: await oidc.calculatePKCECodeChallenge(pkceCodeVerifier),
-      code_challenge_method: 'S256',
-    })
-    expect([...url.searchParams.keys()].sort()).toEqual(['client_id', 'request_uri'])
-    const answer = await agent.authorize(app, url)
-    const tokens = await oidc.authorizationCodeGrant(config, answer, { pkceCodeVerifier })
-    expect(tokens.scope).toBe('notes:read')
   })
 })
