@@ -1,7 +1,13 @@
 import type { Endpoint } from '../extension.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import { metadataAnswer } from './answers.ts'
-import { supportedGrantTypes, supportedResponseTypes } from './supported.ts'
+import {
+  advertisedAddresses,
+  metadataOfExtensions,
+  resourceMetadataOfExtensions,
+  supportedGrantTypes,
+  supportedResponseTypes,
+} from './supported.ts'
 
 /** Describes the settings, and the protocol's endpoints, to programs: OpenAPI 3.1. */
 export const openApiEndpoint: Endpoint = {
@@ -16,6 +22,8 @@ export const openApiEndpoint: Endpoint = {
       settings,
       grantTypes: supportedGrantTypes(server),
       responseTypes: supportedResponseTypes(server),
+      metadata: { ...advertisedAddresses(server), ...metadataOfExtensions(server) },
+      resourceMetadata: resourceMetadataOfExtensions(server),
       sessionCookie: links.sessions === null ? null : sessions.cookieName,
     }
     return metadataAnswer(openApiDocument(described))

@@ -15,6 +15,28 @@ export const supportedGrantTypes = (server: Configured): readonly string[] => [
   ...server.extensions.flatMap(({ grants = [] }) => grants.map(({ type }) => type)),
 ]
 
+type Metadata = Readonly<Record<string, unknown>>
+
+/** The addresses that have a name in the server's metadata. RFC 8414 §2. */
+export const advertisedAddresses = ({ issuer, settings, endpoints }: ServerContext): Metadata =>
+  Object.fromEntries(
+    endpoints.flatMap(({ advertisedAs, path }) =>
+      advertisedAs === undefined ? [] : [[advertisedAs, `${issuer}${path(settings)}`]],
+    ),
+  )
+
+/** What ways to authenticate and extensions say in the server's metadata. */
+export const metadataOfExtensions = (server: ServerContext): Metadata =>
+  Object.assign(
+    {},
+    ...server.clientAuthentication.map(({ metadata }) => metadata),
+    ...server.extensions.map((extension) => extension.metadata?.(server)),
+  )
+
+/** What extensions say in the metadata of whatever is protected. RFC 9728 §2. */
+export const resourceMetadataOfExtensions = (server: ServerContext): Metadata =>
+  Object.assign({}, ...server.extensions.map((extension) => extension.resourceMetadata?.(server)))
+
 /** The configured response types that lead to a token. RFC 8414 §2. */
 export const supportedResponseTypes = (server: Configured): readonly ResponseType[] =>
   server.settings.allowedResponseTypes.filter((type) =>

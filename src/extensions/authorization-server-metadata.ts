@@ -2,27 +2,28 @@
 
 import { metadataAnswer, withoutEmptyLists } from '../endpoints/answers.ts'
 import { responseModeOf } from '../endpoints/authorization-request.ts'
-import { supportedGrantTypes, supportedResponseTypes } from '../endpoints/supported.ts'
+import {
+  advertisedAddresses,
+  metadataOfExtensions,
+  supportedGrantTypes,
+  supportedResponseTypes,
+} from '../endpoints/supported.ts'
 import type { Extension, ServerContext } from '../extension.ts'
 
 /** What the server can do, from the same records that route it: nothing that is off is listed. */
 const metadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
-  const { issuer, settings, scopes, endpoints, extensions, clientAuthentication } = server
-  const addresses = endpoints.flatMap(({ advertisedAs, path }) =>
-    advertisedAs === undefined ? [] : [[advertisedAs, `${issuer}${path(settings)}`]],
-  )
+  const { issuer, scopes, clientAuthentication } = server
   const responseTypes = supportedResponseTypes(server)
   const implicit = responseTypes.includes('token') ? ['implicit'] : []
   return {
     issuer,
-    ...Object.fromEntries(addresses),
+    ...advertisedAddresses(server),
     scopes_supported: scopes.requestable(),
     response_types_supported: responseTypes,
     response_modes_supported: responseTypes.map((type) => responseModeOf[type]),
     grant_types_supported: [...supportedGrantTypes(server), ...implicit],
     token_endpoint_auth_methods_supported: clientAuthentication.map(({ name }) => name),
-    ...Object.assign({}, ...clientAuthentication.map((method) => method.metadata)),
-    ...Object.assign({}, ...extensions.map((extension) => extension.metadata?.(server))),
+    ...metadataOfExtensions(server),
   }
 }
 

@@ -1,6 +1,7 @@
 // RFC 9728: OAuth 2.0 Protected Resource Metadata
 import { metadataAnswer, withoutEmptyLists } from '../endpoints/answers.ts'
 import { notFound } from '../endpoints/problem.ts'
+import { resourceMetadataOfExtensions } from '../endpoints/supported.ts'
 import type { Extension, ServerContext } from '../extension.ts'
 import { type ProtectedResource, resourceNamed } from '../model/protected-resource.ts'
 
@@ -24,7 +25,7 @@ const metadata = (
     : ['header'],
   ...(name === undefined ? {} : { resource_name: name }),
   ...(documentation === undefined ? {} : { resource_documentation: documentation }),
-  ...Object.assign({}, ...server.extensions.map((e) => e.resourceMetadata?.(server))),
+  ...resourceMetadataOfExtensions(server),
 })
 
 /** Tells clients which authorization server protects the application, and each part of it that has an address. */

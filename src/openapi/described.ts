@@ -23,6 +23,9 @@ export interface Described {
   >
   readonly grantTypes: readonly string[]
   readonly responseTypes: readonly string[]
+  /** Members of the metadata that come with an endpoint or an extension. */
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly resourceMetadata: Readonly<Record<string, unknown>>
   /** The name of the session's cookie; null where users log in at the application itself. */
   readonly sessionCookie: string | null
 }

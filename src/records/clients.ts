@@ -28,6 +28,7 @@ import {
 import { changedFields, ofClient } from './audit-trail.ts'
 import { clientClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
+import { emptyClient } from './emptied-clients.ts'
 import { mustHaveKeyOf } from './noted-keys.ts'
 import { resealClient } from './reseal.ts'
 import { Users } from './users.ts'
@@ -385,6 +386,7 @@ export class Clients {
     const { store, audit } = this.#context
     const before = await store.clients.find(clientId)
     if (!before) return false
+    await emptyClient(clientId, store)
     return store.transaction(async (tx) => {
       if (!(await tx.clients.delete(clientId))) return false
       const { fields, owner } = before

@@ -6,6 +6,7 @@ import type { Store, TokenWithState, UserWithPassword } from '../store/store.ts'
 import { ofUser } from './audit-trail.ts'
 import { passwordClaims } from './claims.ts'
 import type { RecordsContext } from './context.ts'
+import { emptyClientsOf } from './emptied-clients.ts'
 
 type AdminEvent = 'user.admin_granted' | 'user.admin_withdrawn'
 
@@ -153,8 +154,9 @@ export class Users implements UserSource {
   }
 
   /** Tells us that the application has deleted a user of its own: all that hung from it goes too. */
-  deleted(id: UserId): Promise<void> {
+  async deleted(id: UserId): Promise<void> {
     const { store, audit } = this.#context
+    await emptyClientsOf(id, store)
     return store.transaction(async (tx) => {
       await tx.userData.deleteOf(id)
       await audit.add(tx, 'user.deleted', { userId: id, details: {} })
@@ -162,7 +164,8 @@ export class Users implements UserSource {
   }
 
   /** Deletes the user with all clients, tokens and sessions. */
-  delete(id: UserId): Promise<boolean> {
+  async delete(id: UserId): Promise<boolean> {
+    await emptyClientsOf(id, this.#context.store)
     return this.#changed(id, 'user.deleted', (tx) => tx.users.delete(id))
   }
 

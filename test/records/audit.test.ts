@@ -806,7 +806,7 @@ describe('retention', () => {
     await server.server.sweep()
     const left = await read('client.created', server)
     expect(left.map(({ subject }) => subject)).toEqual(['Young'])
-    expect(removed).toEqual([0, 50, 11, 0])
+    expect(removed).toEqual([0, 20, 20, 20, 1, 0])
   })
 
   test('0 keeps everything', async () => {

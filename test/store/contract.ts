@@ -616,6 +616,22 @@ export const storeContract = (
         expect(await other.tokens.ofClient(another)).toHaveLength(1)
       })
 
+      test('those of a client are deleted bit by bit, with their tokens, and so are its own tokens; nothing of another', async () => {
+        const [clientId, another] = [await aClient(store), await aClient(store)]
+        const pairs = [await aPair(store, clientId), await aPair(store, clientId)]
+        await aPair(store, another)
+        await store.tokens.insert(tokenRow({ clientId }))
+        expect(await store.authorizations.deleteOfClient(clientId, 1)).toBe(1)
+        expect(await store.authorizations.deleteOfClient(clientId, 9)).toBe(1)
+        expect(await store.authorizations.deleteOfClient(clientId, 9)).toBe(0)
+        for (const { authorizationId } of pairs)
+          expect(await other.authorizations.find(authorizationId)).toBeUndefined()
+        expect(await other.tokens.ofClient(clientId)).toHaveLength(1)
+        expect(await store.tokens.deleteOfClient(clientId, 9)).toBe(1)
+        expect(await store.tokens.deleteOfClient(clientId, 9)).toBe(0)
+        expect(await other.tokens.ofClient(another)).toHaveLength(1)
+      })
+
       test('those that have ended are deleted with their tombstones, at most so many; live ones keep theirs', async () => {
         const clientId = await aClient(store)
         while ((await store.authorizations.deleteExpired(1_000_000, 100)) > 0);

@@ -15,7 +15,12 @@ import {
 } from '../schema.ts'
 
 /** What the protocol endpoints are sent and answer. */
-export const protocolSchemas = ({ grantTypes, settings }: Described): Parts => ({
+export const protocolSchemas = ({
+  grantTypes,
+  settings,
+  metadata,
+  resourceMetadata,
+}: Described): Parts => ({
   TokenRequest: {
     type: 'object',
     properties: {
@@ -49,9 +54,12 @@ export const protocolSchemas = ({ grantTypes, settings }: Described): Parts => (
   }),
   ServerMetadata: about(
     'RFC 8414 §2. Extensions may add members.',
-    open(serverMembers, furtherServerMembers),
+    open(serverMembers, { ...furtherServerMembers, ...membersOf(metadata) }),
   ),
-  ResourceMetadata: about('RFC 9728 §2.', open(resourceMembers, furtherResourceMembers)),
+  ResourceMetadata: about(
+    'RFC 9728 §2.',
+    open(resourceMembers, { ...furtherResourceMembers, ...membersOf(resourceMetadata) }),
+  ),
   ...(settings.dynamicRegistration !== 'off' && {
     RegisteredClient: about(
       'RFC 7591 §3.2.1, with the metadata as it was taken.',
@@ -90,29 +98,20 @@ const serverMembers: Parts = {
   authorization_response_iss_parameter_supported: flag,
 }
 
-/** An endpoint of a standard of its own, and how clients authenticate there. */
-const further = (name: string): Parts => ({
-  [name]: text,
-  [`${name}_auth_methods_supported`]: list(text),
-  [`${name}_auth_signing_alg_values_supported`]: list(text),
-})
-
-// A list of nothing is left out, and so is what is switched off.
+// A list of nothing is left out.
 const furtherServerMembers: Parts = {
   scopes_supported: list(text),
   response_modes_supported: list(text),
-  token_endpoint_auth_signing_alg_values_supported: list(text),
-  protected_resources: list(text),
-  dpop_signing_alg_values_supported: list(text),
-  ...further('revocation_endpoint'),
-  ...further('introspection_endpoint'),
-  pushed_authorization_request_endpoint: text,
-  require_pushed_authorization_requests: flag,
-  registration_endpoint: text,
-  device_authorization_endpoint: text,
-  client_id_metadata_document_supported: flag,
-  jwks_uri: text,
 }
+
+/** Members as what they are on this server. */
+const membersOf = (metadata: Described['metadata']): Parts =>
+  Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => {
+      if (Array.isArray(value)) return [name, list(text)]
+      return [name, typeof value === 'boolean' ? flag : text]
+    }),
+  )
 
 const resourceMembers: Parts = {
   resource: text,
@@ -124,9 +123,6 @@ const furtherResourceMembers: Parts = {
   scopes_supported: list(text),
   resource_name: text,
   resource_documentation: text,
-  dpop_signing_alg_values_supported: list(text),
-  dpop_bound_access_tokens_required: flag,
-  jwks_uri: text,
 }
 
 /** An object with these members, perhaps some of those, and perhaps others. */

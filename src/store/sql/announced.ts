@@ -47,6 +47,7 @@ const operations: { readonly [Part in keyof Store]?: Operations<Part> } = {
     personalNamed: 'keeps',
     reseal: 'keeps',
     delete: 'changes',
+    deleteOfClient: 'changes',
     deleteExpired: 'keeps',
   },
   authorizations: {
@@ -57,6 +58,7 @@ const operations: { readonly [Part in keyof Store]?: Operations<Part> } = {
     revoke: 'changes',
     revokeOfClient: 'changes',
     revokeOfUser: 'changes',
+    deleteOfClient: 'changes',
     deleteExpired: 'keeps',
   },
   users: {

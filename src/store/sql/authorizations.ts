@@ -117,6 +117,19 @@ export const sqlAuthorizations = ({ read, write, purge }: Handle): Authorization
     return Number(numUpdatedRows)
   },
 
+  async deleteOfClient(clientId, limit) {
+    const some = write
+      .selectFrom('oauth2server_authorization')
+      .select('id')
+      .where('client_id', '=', clientId)
+      .limit(limit)
+    const { numDeletedRows } = await write
+      .deleteFrom('oauth2server_authorization')
+      .where('id', 'in', some)
+      .executeTakeFirst()
+    return Number(numDeletedRows)
+  },
+
   async deleteExpired(now, limit) {
     const expired = read
       .selectFrom('oauth2server_authorization')

@@ -490,6 +490,19 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       return numDeletedRows > 0n
     },
 
+    async deleteOfClient(clientId, limit) {
+      const some = write
+        .selectFrom('oauth2server_token')
+        .select('id')
+        .where('client_id', '=', clientId)
+        .limit(limit)
+      const { numDeletedRows } = await write
+        .deleteFrom('oauth2server_token')
+        .where('id', 'in', some)
+        .executeTakeFirst()
+      return Number(numDeletedRows)
+    },
+
     async deleteExpired(now, limit) {
       // In the order of its index, and bounded before anything else is asked: a million of them is as quick as one.
       const expired = (most: number) =>
