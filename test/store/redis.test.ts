@@ -240,12 +240,12 @@ describe('an address', () => {
 })
 
 describe.skipIf(withoutRedis)('a start without Redis', () => {
-  test('is refused at once, with what to do', async () => {
+  test('is told at once, with what to do', async () => {
     for (const host of ['127.0.0.1', 'localhost']) {
       const { error, took } = await failing(
         redis(`redis://:secret@${host}:${await freePort()}`).open(),
       )
-      expect(error).toBeInstanceOf(StoreUnusable)
+      expect(error).toBeInstanceOf(StoreUnavailable)
       expect(error.message).toMatch(
         /^Redis at redis:\/\/\S+:\d+ cannot be reached: connect ECONNREFUSED \S+\. Check that it runs, and OAUTH2_CACHE_REDIS_URL\./,
       )
@@ -259,7 +259,7 @@ describe.skipIf(withoutRedis)('a start without Redis', () => {
     own.pause()
     const opener = redis(own.url, { connectTimeout: 300 })
     const { error, took } = await failing(opener.open())
-    expect(error).toBeInstanceOf(StoreUnusable)
+    expect(error).toBeInstanceOf(StoreUnavailable)
     expect(error.message).toContain('there was no answer within 300 ms')
     expect(took).toBeLessThan(3_000)
   })
