@@ -195,7 +195,7 @@ describe.skipIf(withoutRedis)('who may in', () => {
     const { error } = await failing(redis(`rediss://:${encoded}@localhost:${port}`).open())
     listener.close()
     const hello = await heard.promise
-    expect(error).toBeInstanceOf(StoreUnusable)
+    expect(error).toBeInstanceOf(StoreUnavailable)
     // A handshake record, with the name of the host in it.
     expect(hello[0]).toBe(0x16)
     expect(hello.toString('latin1')).toContain('localhost')
