@@ -68,6 +68,7 @@ import { type BrowserCredentials, type FindResourceOwner, Sessions } from './ses
 import { checkedOptions, loadVerifyJwt, type StartOptions } from './start-up.ts'
 import { telling } from './store/after-commit.ts'
 import { decorated } from './store/decorated.ts'
+import { openedSoonerOrLater } from './store/late-transients.ts'
 import { memoryTransients } from './store/memory-transients.ts'
 import type { AroundStore, OpenTransients, StoreOpener, TransientsOpener } from './store/store.ts'
 import { Sweeper } from './sweeper.ts'
@@ -156,7 +157,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   sweep(): Promise<number>
   /** Seals every row under the current secret key, so that earlier ones are needed no more. Requests go on meanwhile. */
   rotateSecretKeys(options?: KeyRotationOptions): Promise<KeyRotation>
-  /** Whether requests should be sent to this process: what `/health/ready` says. */
+  /** Whether requests should be sent to this process: whether `/health/ready` answers 200. */
   isReady(): Promise<boolean>
   /** Makes `/health/ready` answer 503 from now on. For the beginning of a shutdown; requests are still served. */
   drain(): void
@@ -190,7 +191,11 @@ export const createAuthorizationServer = async (
     await opened.migrate()
     await checkKeys(opened, keys)
     notedKey = await keepNoted(opened, keys, { clock, log })
-    beside = await options.transients?.open()
+    if (options.transients) {
+      const isAway = (error: Error) =>
+        log({ level: 'error', event: 'transients.away', message: error.message })
+      beside = await openedSoonerOrLater(options.transients, isAway)
+    }
   } catch (error) {
     await notedKey?.stop()
     await opened.close()
@@ -213,13 +218,16 @@ export const createAuthorizationServer = async (
     clock,
     origin: currentOrigin,
   })
-  const { isReady, drain } = readiness(
-    [
-      () => aroundStore({ name: 'ping' }, () => opened.ping()),
-      async () => beside && aroundStore({ name: 'transients.ping' }, () => beside.ping()),
-    ],
+  const pingBeside =
+    beside && (async () => aroundStore({ name: 'transients.ping' }, () => beside.ping()))
+  const { health, drain } = readiness(
+    {
+      store: async () => aroundStore({ name: 'ping' }, () => opened.ping()),
+      transients: pingBeside,
+    },
     log,
   )
+  const isReady = async () => (await health()).isReady
 
   const extensions = [...builtInExtensions, ...(options.extensions ?? [])].filter(
     ({ isOn }) => isOn?.(settings) ?? true,
@@ -314,6 +322,7 @@ export const createAuthorizationServer = async (
     notices: new TransientValues<Notice>('settings_notice', context),
     forms: new TransientValues<Outcome>('settings_form', context),
     isReady,
+    health,
     flushAudit: () => queue.flushBriefly(),
     flushTokenUses: () => uses.flushBriefly(),
     sessions,

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { Server as Listener } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { databaseFrom, transientsFrom } from './environment-stores.ts'
 import { InvalidSettings, type SettingsInput, settingsFrom } from './options.ts'
@@ -117,9 +118,13 @@ const cannotListen = (error: NodeJS.ErrnoException, port: number, host: string):
 /** Milliseconds that requests in flight get after a signal. */
 const grace = 10_000
 
+/** Milliseconds of these in which connections that were kept alive learn that they end. */
+const farewell = 1_000
+
 /**
- * At SIGTERM or SIGINT: runs `drain`, accepts no new connection, finishes the requests in flight for at most
- * ten seconds, then runs `close` and ends the process. A second signal ends it at once.
+ * At SIGTERM or SIGINT: runs `drain`, accepts no new connection, answers what comes on the others by
+ * `Connection: close`, closes those that are idle after a second, finishes the requests in flight within ten
+ * seconds of the signal, then runs `close` and ends the process. A second signal ends it at once.
  */
 export const closeOnSignal = (
   server: Server,
@@ -137,10 +142,12 @@ export const closeOnSignal = (
     if (closing) return
     closing = true
     drain?.()
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    server.closeIdleConnections()
+    const closed = stopListening(server)
     unanswered.forEach(endConnection)
-    await Promise.race([closed, delay(grace, undefined, { ref: false })])
+    const end = delay(grace, undefined, { ref: false })
+    await Promise.race([closed, delay(farewell)])
+    server.closeIdleConnections()
+    await Promise.race([closed, end])
     server.closeAllConnections()
     await close()
     process.exit(0)
@@ -148,6 +155,10 @@ export const closeOnSignal = (
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
 }
+
+// The server's own `close` cuts idle connections off at once, and with them the requests that are on their way.
+const stopListening = (server: Server): Promise<void> =>
+  new Promise((resolve) => Listener.prototype.close.call(server, () => resolve()))
 
 // A connection that is kept alive would hold up the end for seconds after its last answer.
 const endConnection = (response: ServerResponse): void => {

@@ -20,6 +20,7 @@ import type { Settings } from './options.ts'
 import type { Outbound } from './outbound/outbound.ts'
 import type { Brand, FrameLinks } from './pages/frame.ts'
 import type { Pages } from './pages/pages.ts'
+import type { Health } from './readiness.ts'
 import type { Records } from './records/records.ts'
 import type { SigningKeys } from './records/signing-keys.ts'
 import type { TransientValues } from './records/transient-values.ts'
@@ -97,6 +98,8 @@ export interface ServerContext extends Records, ProviderOperations {
   readonly forms: TransientValues<Outcome>
   /** Whether requests should be sent to this process. */
   isReady(): Promise<boolean>
+  /** The same, and what is away all the same. */
+  health(): Promise<Health>
   /** Writes what the audit log has gathered, as far as this process knows. */
   flushAudit(): Promise<void>
   /** Writes when tokens were used last, as far as this process knows. */

@@ -1,43 +1,86 @@
 import type { LogSink } from './log.ts'
 
+/** What `/health/ready` says. */
+export interface Health {
+  /** Whether requests should be sent to this process. */
+  readonly isReady: boolean
+  /** Whether Redis does not answer. Most requests do without it, and every other node lacks it as well. */
+  readonly areTransientsAway: boolean
+}
+
 /** Whether requests should be sent to this process. */
 export interface Readiness {
   /** Asks what the server depends on. Callers at the same time share one answer. */
-  isReady(): Promise<boolean>
+  health(): Promise<Health>
   /** It is not ready from now on: it is going to stop. */
   drain(): void
 }
 
-/** Milliseconds within which everything has to answer. */
+/** Milliseconds within which the store has to answer. */
 const limit = 1_000
 
-/** Asks by `pings`, and says in the log when the answer changes. */
-export const readiness = (pings: readonly (() => Promise<void>)[], log: LogSink): Readiness => {
-  let isDraining = false
-  let wasReady = true
-  let asking: Promise<boolean> | undefined
+/** Less for what nothing hangs on: whoever probes may wait for one second alone. */
+const transientsLimit = 500
 
-  const ask = async (): Promise<boolean> => {
-    const error = await answers(Promise.all(pings.map(async (ping) => ping())))
-    const isReady = error === undefined
-    if (isReady !== wasReady && !isDraining) {
-      const message = isReady
-        ? 'The server can serve requests again.'
-        : 'The server cannot serve requests: something it depends on does not answer.'
-      if (isReady) log({ level: 'info', event: 'health.ready', message })
-      else log({ level: 'warn', event: 'health.unready', message, error })
-    }
-    wasReady = isReady
-    return isReady
+/** Asks by `pings`, and says in the log when an answer changes. */
+export const readiness = (
+  pings: {
+    readonly store: () => Promise<void>
+    readonly transients: (() => Promise<void>) | undefined
+  },
+  log: LogSink,
+): Readiness => {
+  let isDraining = false
+  let asking: Promise<Health> | undefined
+  const storeChanged = changes((error) => {
+    if (isDraining) return
+    if (error === undefined)
+      log({
+        level: 'info',
+        event: 'health.ready',
+        message: 'The server can serve requests again.',
+      })
+    else
+      log({
+        level: 'warn',
+        event: 'health.unready',
+        message:
+          'The server cannot serve requests: the database does not answer, or takes no writes.',
+        error,
+      })
+  })
+  const transientsChanged = changes((error) => {
+    if (error === undefined)
+      log({
+        level: 'info',
+        event: 'transients.back',
+        message: 'Short-lived values can be kept again.',
+      })
+    else
+      log({
+        level: 'warn',
+        event: 'transients.away',
+        message: 'What keeps short-lived values does not answer: new logins to applications fail.',
+        error,
+      })
+  })
+
+  const ask = async (): Promise<Health> => {
+    const [isReady, areTransientsThere] = await Promise.all([
+      storeChanged(answers(pings.store, limit)),
+      pings.transients ? transientsChanged(answers(pings.transients, transientsLimit)) : true,
+    ])
+    return { isReady, areTransientsAway: !areTransientsThere }
   }
 
   return {
-    async isReady() {
-      if (isDraining) return false
+    async health() {
+      if (isDraining) return { isReady: false, areTransientsAway: false }
       asking ??= ask().finally(() => {
         asking = undefined
       })
-      return (await asking) && !isDraining
+      const found = await asking
+      return { ...found, isReady: found.isReady && !isDraining }
     },
     drain() {
       isDraining = true
@@ -45,14 +88,29 @@ export const readiness = (pings: readonly (() => Promise<void>)[], log: LogSink)
   }
 }
 
+/** Tells of what has become different. @returns whether there was an answer */
+const changes = (tell: (error: unknown) => void) => {
+  let wasThere = true
+  return async (answered: Promise<unknown>): Promise<boolean> => {
+    const error = await answered
+    const isThere = error === undefined
+    if (isThere !== wasThere) tell(error)
+    wasThere = isThere
+    return isThere
+  }
+}
+
 /** @returns why there is no answer */
-const answers = async (asked: Promise<unknown>): Promise<unknown> => {
+const answers = async (ask: () => Promise<void>, within: number): Promise<unknown> => {
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise((resolve) => {
-    timer = setTimeout(resolve, limit, new Error(`There was no answer within ${limit} ms.`))
+    timer = setTimeout(resolve, within, new Error(`There was no answer within ${within} ms.`))
   })
+  const asked = async () => {
+    await ask()
+  }
   try {
-    return await Promise.race([asked.then(() => undefined), silence])
+    return await Promise.race([asked(), silence])
   } catch (error) {
     return error
   } finally {

@@ -17,8 +17,10 @@ export const readyEndpoint: Endpoint = {
   path: () => '/health/ready',
   methods: ['GET'],
   errors: 'json',
-  async handle(_request, { isReady }) {
-    if (await isReady()) return jsonAnswer({ status: 'ready' })
-    return jsonAnswer({ status: 'not ready' }, 503, { 'retry-after': retryAfter })
+  async handle(_request, { health }) {
+    const { isReady, areTransientsAway } = await health()
+    const away = areTransientsAway ? { transients: 'away' } : {}
+    if (isReady) return jsonAnswer({ status: 'ready', ...away })
+    return jsonAnswer({ status: 'not ready', ...away }, 503, { 'retry-after': retryAfter })
   },
 }

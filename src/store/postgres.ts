@@ -71,7 +71,7 @@ export const postgres = (
       await store.ping()
     } catch (error) {
       await store.close()
-      const cause = error instanceof StoreUnavailable ? error.cause : error
+      const cause = error instanceof StoreUnavailable ? (error.cause ?? error) : error
       const reason = cause instanceof Error ? cause.message || cause.name : String(cause)
       throw new StoreUnusable(
         `The database ${withoutPassword(url)} cannot be used (${reason}). Check that it runs, and DATABASE_URL.`,

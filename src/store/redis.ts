@@ -3,6 +3,7 @@ import {
   ClientClosedError,
   ClientOfflineError,
   DisconnectsClientError,
+  ErrorReply,
   RootNodesUnavailableError,
 } from '@redis/client'
 import { parseAddress } from './redis/address.ts'
@@ -47,8 +48,14 @@ export const redis = (
       }
       const why = (error: unknown) => reasonOf(isConsequence(error) ? lastError : error, password)
       const settings = { address, connectTimeout, tls, onError }
+      const failure = (what: string, error: unknown) => {
+        const Kind = isRefusal(isConsequence(error) ? lastError : error)
+          ? StoreUnusable
+          : StoreUnavailable
+        return new Kind(`Redis at ${description} cannot be ${what}: ${why(error)}. ${advice}`)
+      }
       const connection = await openConnection(settings).catch((error: unknown) => {
-        throw unusable(`Redis at ${description} cannot be reached: ${why(error)}.`)
+        throw failure('reached', error)
       })
       const run = async <T>(command: (redis: Commands) => Promise<T>): Promise<T> => {
         const { commands } = connection
@@ -63,22 +70,27 @@ export const redis = (
           throw new StoreUnavailable(`Redis at ${description} cannot be used: ${why(error)}.`)
         }
       }
-      const transients = redisTransients(run, keyPrefix)
-      const close = async () => connection.close()
+      const first: typeof run = (command) => within(commandTimeout, command(connection.commands))
       // Writes: whoever may not, or is a copy of another, is found out now.
-      await transients.increment('start', 0, 0).catch(async (error: Error) => {
-        await close()
-        throw unusable(error.message)
-      })
-      return { ...transients, close }
+      await redisTransients(first, keyPrefix)
+        .increment('start', 0, 0)
+        .catch((error: unknown) => {
+          connection.close()
+          throw failure('used', error)
+        })
+      const close = async () => connection.close()
+      return { ...redisTransients(run, keyPrefix), close }
     },
   }
 }
 
-const unusable = (why: string): StoreUnusable =>
-  new StoreUnusable(
-    `${why} Check that it runs, and OAUTH2_CACHE_REDIS_URL. Without Redis, OAUTH2_CACHE_TYPE=database keeps short-lived values in the database.`,
-  )
+const advice =
+  'Check that it runs, and OAUTH2_CACHE_REDIS_URL. Without Redis, OAUTH2_CACHE_TYPE=database keeps short-lived values in the database.'
+
+/** It answered, and will not do it: who is wrong is who set it up. The others pass by themselves. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ErrorReply &&
+  !/^(?:LOADING|BUSY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b/.test(error.message)
 
 /** Says only that there is no connection; the reason came before. */
 const isConsequence = (error: unknown): boolean =>

@@ -354,7 +354,7 @@ export interface OpenTransients extends Transients {
 /** How to open a keeper of short-lived values: what `redis(url)` returns. */
 export interface TransientsOpener {
   readonly description: string
-  /** @throws StoreUnusable where it cannot be opened */
+  /** @throws StoreUnavailable where it is away for now, StoreUnusable where it does not let us in */
   open(): Promise<OpenTransients>
 }
 
@@ -515,7 +515,7 @@ export interface OpenStore extends Store {
     readonly to?: string
     readonly dryRun?: boolean
   }): Promise<readonly MigrationResult[]>
-  /** @throws StoreUnavailable where the store does not answer */
+  /** @throws StoreUnavailable where the store does not answer, or takes no writes */
   ping(): Promise<void>
   /** Where the store has a pool of connections. */
   poolStats?(): PoolStats

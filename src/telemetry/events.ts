@@ -35,7 +35,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'health.ready': { levels: ['info'], sentence: '`/health/ready` answers 200 again.' },
   'health.unready': {
     levels: ['warn'],
-    sentence: '`/health/ready` answers 503: what the server depends on does not answer.',
+    sentence: '`/health/ready` answers 503: the database does not answer, or takes no writes.',
   },
   'hook.failed': {
     levels: ['error'],
@@ -96,6 +96,12 @@ export const events: Readonly<Record<string, LogEvent>> = {
     sentence: 'Expired rows were not removed; the next run tries again.',
   },
   'token.tampered': { levels: ['error'], sentence: tampered },
+  'transients.away': {
+    levels: ['warn', 'error'],
+    sentence:
+      'Redis does not answer; what needs it answers 503. An error where that is so since the start: is the address right?',
+  },
+  'transients.back': { levels: ['info'], sentence: 'Redis answers again.' },
   'token_uses.lost': {
     levels: ['warn'],
     sentence: 'When tokens were used last could not be written; no request depends on it.',

@@ -1,4 +1,6 @@
+import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { freePort, runNode, startNotes, temporaryFolder } from '../support/processes.ts'
 import { environmentOf, mainProgram, workplace } from './workplace.ts'
@@ -7,14 +9,21 @@ import { environmentOf, mainProgram, workplace } from './workplace.ts'
 const dial = async (port: number) => {
   const socket: Socket = connect(port, '127.0.0.1')
   let heard = ''
+  let listener: () => void = () => undefined
   socket.setEncoding('latin1').on('data', (text: string) => {
     heard += text
+    listener()
   })
   const ended = new Promise<string>((resolve) => socket.once('close', () => resolve(heard)))
   socket.on('error', () => undefined)
   await new Promise<void>((resolve) => socket.once('connect', resolve))
   return {
     write: (...lines: readonly string[]) => socket.write(lines.join('\r\n')),
+    hears: (what: RegExp) =>
+      new Promise<void>((resolve) => {
+        listener = () => what.test(heard) && resolve()
+        listener()
+      }),
     /** All that was answered until the server closed. */
     ended,
   }
@@ -61,6 +70,70 @@ test('serve: SIGTERM finishes requests in flight, is not ready meanwhile, and ex
   expect(await token.ended).toMatch(
     /^HTTP\/1\.1 401 [\s\S]*connection: close[\s\S]*invalid_client/i,
   )
+  expect(await program.exited).toEqual({ code: 0, signal: null })
+})
+
+/** A client that sends one request after the other on a connection that it keeps, until none is to be had. */
+const keepAsking = async (port: number): Promise<readonly string[]> => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const cutOff: string[] = []
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const ask = () =>
+    new Promise<boolean>((resolve) => {
+      const options = {
+        port,
+        host: '127.0.0.1',
+        path: '/oauth/token',
+        method: 'POST',
+        agent,
+        headers,
+      }
+      const asked = request(options, (answer) => answer.resume().once('end', () => resolve(true)))
+      asked.once('error', (error: NodeJS.ErrnoException) => {
+        if (asked.reusedSocket) cutOff.push(String(error.code))
+        resolve(false)
+      })
+      asked.end('grant_type=client_credentials&client_id=x&client_secret=y')
+    })
+  while (await ask());
+  agent.destroy()
+  return cutOff
+}
+
+test('no request on a connection that was kept alive is cut off by a restart', async () => {
+  await using place = await workplace()
+  for (let restarts = 0; restarts < 3; restarts += 1) {
+    const port = await freePort()
+    await using program = runNode([mainProgram, 'serve'], {
+      cwd: place.folder,
+      env: { ...environmentOf(place.database), PORT: String(port) },
+    })
+    await program.says(/listens/, { on: 'stderr' })
+    const clients = Promise.all(Array.from({ length: 20 }, () => keepAsking(port)))
+    await delay(500)
+    program.kill('SIGTERM')
+    expect((await clients).flat()).toEqual([])
+    expect(await program.exited).toEqual({ code: 0, signal: null })
+  }
+})
+
+test('a connection that was kept alive is told to end, and one without requests does not hold up the end', async () => {
+  await using place = await workplace()
+  const port = await freePort()
+  await using program = runNode([mainProgram, 'serve'], {
+    cwd: place.folder,
+    env: { ...environmentOf(place.database), PORT: String(port) },
+  })
+  await program.says(/listens/, { on: 'stderr' })
+  const [used, unused] = await Promise.all([dial(port), dial(port)])
+  const live = ['GET /health/live HTTP/1.1', 'Host: localhost', '', '']
+  for (const { write } of [used, unused]) write(...live)
+  await Promise.all([used.hears(/"live"/), unused.hears(/"live"/)])
+  program.kill('SIGTERM')
+  await untilRefused(port)
+  used.write('GET /health/ready HTTP/1.1', 'Host: localhost', '', '')
+  expect(await used.ended).toMatch(/ 503 [\s\S]*connection: close[\s\S]*"not ready"/i)
+  expect(await unused.ended).not.toMatch(/connection: close/i)
   expect(await program.exited).toEqual({ code: 0, signal: null })
 })
 

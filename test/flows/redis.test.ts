@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { redis } from 'svc-oauth2server/redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { lacks } from '../support/needs.ts'
+import { freePort } from '../support/processes.ts'
 import { type OwnRedis, startRedis } from '../support/redis.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import {
@@ -11,6 +13,16 @@ import {
   type TokenAnswer,
   UserAgent,
 } from '../support/user-agent.ts'
+
+const health = async ({ issuer }: TestServer) => {
+  const answer = await fetch(`${issuer}/health/ready`)
+  return [answer.status, await answer.json()]
+}
+
+const untilBack = (app: TestServer) =>
+  vi.waitFor(async () => expect(await health(app)).toEqual([200, { status: 'ready' }]), {
+    timeout: 8_000,
+  })
 
 /** An authorization code flow whose short-lived values are in Redis, over two nodes. */
 describe.skipIf(await lacks('redis'))('with Redis', () => {
@@ -101,11 +113,11 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     const asked = await client.agent.fetch(authorizeUrl(a.issuer, { client_id: client.clientId }))
     expect([303, 503]).toContain(asked.status)
     expect(asked.headers.get('location') ?? '').not.toMatch(/login|code=/)
-    expect((await fetch(`${a.issuer}/health/ready`)).status).toBe(503)
+    expect(await health(a)).toEqual([200, { status: 'ready', transients: 'away' }])
     expect((await fetch(`${a.issuer}/health/live`)).status).toBe(200)
 
     own.resume()
-    await vi.waitFor(async () => expect(await a.server.isReady()).toBe(true), { timeout: 8_000 })
+    await untilBack(a)
     expect((await client.redeem(code)).status).toBe(200)
   })
 
@@ -114,10 +126,51 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     await own.stop()
     expect(refusal(await client.redeem(code))).toBe('503 temporarily_unavailable')
     await own.start()
-    await vi.waitFor(async () => expect(await a.server.isReady()).toBe(true), { timeout: 8_000 })
+    await untilBack(a)
     expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
     const again = await client.agent.fetch(client.url())
     expect(again.headers.get('location')).toContain('code=')
+  })
+
+  test('a start without Redis serves what needs none of it, says so, and goes on with it later', async () => {
+    const port = await freePort()
+    await using app = await startServer({ transients: redis(`redis://127.0.0.1:${port}`) })
+    const away = { event: 'transients.away', level: 'error' }
+    expect(app.log.find(({ event }) => event === away.event)).toMatchObject({
+      ...away,
+      message: expect.stringMatching(
+        new RegExp(
+          `^Redis at redis://127\\.0\\.0\\.1:${port} cannot be reached: connect ECONNREFUSED`,
+        ),
+      ),
+    })
+    expect(await health(app)).toEqual([200, { status: 'ready', transients: 'away' }])
+    expect(await ping(app, await app.personalToken())).toBe(200)
+    const late = await TestClient.register(app, new UserAgent())
+    const refused = await late.redeem('x', { code_verifier: late.pkce.verifier })
+    expect(refusal(refused)).toBe('503 temporarily_unavailable')
+
+    await using _ = await startRedis([], { port })
+    await untilBack(app)
+    expect((await late.tokens()).access_token).toMatch(/./)
+  })
+
+  test('closed before Redis was there: nothing connects any more', async () => {
+    const port = await freePort()
+    const app = await startServer({ transients: redis(`redis://127.0.0.1:${port}`) })
+    await app.close()
+    await using late = await startRedis([], { port })
+    await delay(1_500)
+    const clients = String(await late.command('CLIENT', 'LIST'))
+      .trim()
+      .split('\n')
+    expect(clients).toHaveLength(1)
+  })
+
+  test('a start with the wrong password ends: Redis is there, and says what is wrong', async () => {
+    await using locked = await startRedis([], { password: 'right' })
+    const transients = redis(`redis://:wrong@127.0.0.1:${locked.port}`)
+    await expect(startServer({ transients })).rejects.toThrow(/WRONGPASS/)
   })
 
   test('every operation is seen by aroundStore', async () => {

@@ -1,4 +1,5 @@
 import { Client } from 'pg'
+import { StoreUnavailable } from 'svc-oauth2server'
 import { describe, expect, test, vi } from 'vitest'
 import { postgres } from '../../src/store/postgres.ts'
 import { lacks } from '../support/needs.ts'
@@ -41,7 +42,8 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
       ])
       await vi.waitFor(async () => {
         const [waiting] = await database.query(
-          `select count(*)::int as count from pg_locks where not granted`,
+          `select count(*)::int as count from pg_stat_activity
+          where wait_event_type = 'Lock' and datname = current_database()`,
         )
         expect(waiting?.count).toBeGreaterThanOrEqual(3)
       })
@@ -49,6 +51,33 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
       expect(await sweeps).toEqual([0, 0, 0])
     } finally {
       await other.end()
+      await store.close()
+      await database.drop()
+    }
+  })
+
+  test('ping: a database that takes no writes, as before a promotion, is not there', async () => {
+    const database = await makeDatabase()
+    const [row] = await database.query('select current_database() as name')
+    const readOnly = `set default_transaction_read_only`
+    const others =
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
+    const store = await postgres(database.url).open()
+    try {
+      await store.ping()
+      await database.query(`alter database ${row?.name} ${readOnly} = on`)
+      await database.query(others)
+      const refused = () => expect(store.ping()).rejects.toThrow(/read-only/)
+      await vi.waitFor(refused, { timeout: 10_000 })
+      await expect(store.ping()).rejects.toThrow(StoreUnavailable)
+      await expect(postgres(database.url).open()).rejects.toThrow(/cannot be used \(.*read-only/)
+
+      await database.query(
+        `begin read write; alter database ${row?.name} ${readOnly} = off; commit`,
+      )
+      await database.query(others)
+      await vi.waitFor(() => store.ping(), { timeout: 10_000 })
+    } finally {
       await store.close()
       await database.drop()
     }

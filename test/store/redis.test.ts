@@ -9,6 +9,7 @@ import { freePort } from '../support/processes.ts'
 import {
   newCable,
   newPrefix,
+  type OwnRedis,
   openRedis,
   removeKeys,
   sharedRedis,
@@ -194,7 +195,7 @@ describe.skipIf(withoutRedis)('who may in', () => {
     const { error } = await failing(redis(`rediss://:${encoded}@localhost:${port}`).open())
     listener.close()
     const hello = await heard.promise
-    expect(error).toBeInstanceOf(StoreUnusable)
+    expect(error).toBeInstanceOf(StoreUnavailable)
     // A handshake record, with the name of the host in it.
     expect(hello[0]).toBe(0x16)
     expect(hello.toString('latin1')).toContain('localhost')
@@ -239,12 +240,12 @@ describe('an address', () => {
 })
 
 describe.skipIf(withoutRedis)('a start without Redis', () => {
-  test('is refused at once, with what to do', async () => {
+  test('is told at once, with what to do', async () => {
     for (const host of ['127.0.0.1', 'localhost']) {
       const { error, took } = await failing(
         redis(`redis://:secret@${host}:${await freePort()}`).open(),
       )
-      expect(error).toBeInstanceOf(StoreUnusable)
+      expect(error).toBeInstanceOf(StoreUnavailable)
       expect(error.message).toMatch(
         /^Redis at redis:\/\/\S+:\d+ cannot be reached: connect ECONNREFUSED \S+\. Check that it runs, and OAUTH2_CACHE_REDIS_URL\./,
       )
@@ -258,7 +259,7 @@ describe.skipIf(withoutRedis)('a start without Redis', () => {
     own.pause()
     const opener = redis(own.url, { connectTimeout: 300 })
     const { error, took } = await failing(opener.open())
-    expect(error).toBeInstanceOf(StoreUnusable)
+    expect(error).toBeInstanceOf(StoreUnavailable)
     expect(error.message).toContain('there was no answer within 300 ms')
     expect(took).toBeLessThan(3_000)
   })
@@ -396,7 +397,7 @@ describe.skipIf(withoutRedis)('no outage', () => {
 })
 
 describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
-  const startCluster = async (announced?: number) => {
+  const startCluster = async (announced?: number, further: readonly string[] = []) => {
     const port = await freePort()
     const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', `nodes-${port}.conf`]
     const bus = [
@@ -407,10 +408,16 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     ]
     const known = announced === undefined ? [] : ['--cluster-announce-port', String(announced)]
     const own = await startRedis(
-      [...cluster, ...bus, '--cluster-announce-ip', '127.0.0.1', ...known],
+      [...cluster, ...bus, '--cluster-announce-ip', '127.0.0.1', ...known, ...further],
       { port },
     )
     return own
+  }
+
+  /** @param other a node that knows nobody yet */
+  const meet = async (first: OwnRedis | undefined, other: OwnRedis) => {
+    const [, bus = ''] = /@(\d+)/.exec(String(await other.command('CLUSTER', 'NODES'))) ?? []
+    await first?.command('CLUSTER', 'MEET', '127.0.0.1', String(other.port), bus)
   }
 
   const joined = async (nodes: readonly Awaited<ReturnType<typeof startCluster>>[]) => {
@@ -421,10 +428,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
       await node.command('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1))
     }
     const [first, ...others] = nodes
-    for (const other of others) {
-      const [, bus = ''] = /@(\d+)/.exec(String(await other.command('CLUSTER', 'NODES'))) ?? []
-      await first?.command('CLUSTER', 'MEET', '127.0.0.1', String(other.port), bus)
-    }
+    for (const other of others) await meet(first, other)
     for (const node of nodes) {
       await vi.waitFor(
         async () => {
@@ -483,6 +487,62 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     expect(error).toBeInstanceOf(StoreUnusable)
     expect(error.message).toContain('cluster support disabled')
   })
+
+  // What is silent is no refused connection: nothing tells the driver that it should look for another.
+  test.each(['silent', 'killed'] as const)(
+    'a replica that takes over from a master that is %s has its keys again',
+    async (how) => {
+      const soon = ['--cluster-node-timeout', '1000', '--repl-diskless-sync-delay', '0']
+      await using first = await startCluster(undefined, soon)
+      await using second = await startCluster(undefined, soon)
+      await using third = await startCluster(undefined, soon)
+      await using replica = await startCluster(undefined, soon)
+      const masters = [first, second, third]
+      await joined(masters)
+      await meet(first, replica)
+      const id = String(await third.command('CLUSTER', 'MYID'))
+      const patient = { timeout: 20_000, interval: 100 }
+      await vi.waitFor(() => replica.command('CLUSTER', 'REPLICATE', id), patient)
+      const copies = async () =>
+        expect(String(await replica.command('INFO', 'replication'))).toContain('link_status:up')
+      await vi.waitFor(copies, patient)
+      const slots = async (own: OwnRedis) => JSON.stringify(await own.command('CLUSTER', 'SLOTS'))
+      for (const own of masters)
+        await vi.waitFor(
+          async () => expect(await slots(own)).toContain(`,${replica.port},`),
+          patient,
+        )
+
+      await using transients = await openRedis(masters.map(({ url }) => url).join())
+      const keys = Array.from({ length: 30 }, text)
+      const failures = async () => {
+        const counted = keys.map((key) => transients.increment(key, 10, 0))
+        return (await Promise.allSettled(counted)).filter(({ status }) => status === 'rejected')
+      }
+      expect(await failures()).toEqual([])
+      if (how === 'silent') third.pause()
+      else await third.stop()
+      let worst = 0
+      const taken = (own: OwnRedis) => async () => {
+        worst = Math.max(worst, (await failures()).length)
+        expect(await slots(own)).not.toContain(`,${third.port},`)
+      }
+      for (const own of [first, second]) await vi.waitFor(taken(own), patient)
+      expect(worst).toBeGreaterThan(0)
+      expect(worst).toBeLessThan(keys.length)
+      await vi.waitFor(async () => expect(await failures()).toEqual([]), {
+        timeout: 10_000,
+        interval: 100,
+      })
+      // The one that comes back is a replica now, and nobody is led astray.
+      if (how === 'silent') third.resume()
+      else await third.start()
+      const followed = async () =>
+        expect(String(await third.command('INFO', 'replication'))).toContain('role:slave')
+      await vi.waitFor(followed, patient)
+      await vi.waitFor(async () => expect(await failures()).toEqual([]), patient)
+    },
+  )
 
   test('a cut cable is given up there as well', async () => {
     const port = await freePort()

@@ -7,16 +7,23 @@ const operation = (operationId: string, summary: string, responses: Parts): Part
 
 const state = (status: string): Part => object({ status: constant(status) })
 
+/** Redis alone: most requests do without it, so it decides nothing. */
+const withTransients = (status: string): Part =>
+  object({ status: constant(status), transients: constant('away') }, { optional: ['transients'] })
+
 /** For whoever runs the server: balancers, supervisors. */
 export const healthPaths = (): Parts => ({
   '/health/live': operation('live', 'Whether the process answers', {
     200: answerOf('It does.', state('live')),
   }),
   '/health/ready': operation('ready', 'Whether requests should be sent to this process', {
-    200: answerOf('What it depends on answers.', state('ready')),
+    200: answerOf(
+      'The database answers. `transients` is there where Redis does not.',
+      withTransients('ready'),
+    ),
     503: answerOf(
-      'Something does not answer, or the process is about to stop.',
-      state('not ready'),
+      'The database does not answer or takes no writes, or the process is about to stop.',
+      withTransients('not ready'),
       {
         'Retry-After': {
           description: 'After how many seconds to ask again.',

@@ -1,6 +1,6 @@
 import { Kysely } from 'kysely'
 import type { UserKeyType } from '../../model/user-table.ts'
-import type { OpenStore } from '../store.ts'
+import { type OpenStore, StoreUnavailable } from '../store.ts'
 import { announced } from './announced.ts'
 import { newHandle } from './handle.ts'
 import type { LookupCache } from './lookup-cache.ts'
@@ -10,6 +10,9 @@ import { postgresHotPaths } from './postgres-hot-paths.ts'
 import { sqlStore } from './sql-store.ts'
 import type { Tables } from './tables.ts'
 import type { Users } from './user-source.ts'
+
+// On in every transaction of a standby.
+const isReadOnly = `select current_setting('transaction_read_only') as is_read_only`
 
 /** The store over PostgreSQL, whatever driver the connections are of. */
 export const postgresStore = (
@@ -50,5 +53,12 @@ export const postgresStore = (
     // What was done is done. Who was not told looks again when the time of the cache is over.
     await dialect.run(tellAll, []).catch(() => undefined)
   }
-  return announced(store, announce, { tellsRotations: cache !== undefined })
+  // A standby, or what is about to become one: whoever asks is answered, and nothing can be written.
+  const ping = async (): Promise<void> => {
+    const { rows } = await dialect.run(isReadOnly, [])
+    if (rows[0]?.is_read_only === 'on')
+      throw new StoreUnavailable('The database is read-only: it is a standby, or set to be.')
+  }
+  const told = announced(store, announce, { tellsRotations: cache !== undefined })
+  return { ...told, ping }
 }
