@@ -14,7 +14,7 @@ export interface PostgresOptions {
   readonly connectTimeout?: number
   /**
    * Milliseconds that a statement may take. Default 3,000. A transaction that does nothing for nearly as long
-   * is ended too: nothing slow belongs inside one.
+   * is ended too: nothing slow belongs inside one. There is always a limit; 0, which is none in PostgreSQL, is refused.
    */
   readonly statementTimeout?: number
   /** False where PgBouncer in transaction mode stands between: statements are then not kept prepared. */
@@ -45,6 +45,10 @@ export const postgres = (
   async open(users = 'built-in', keyType = 'integer') {
     if (!(lookupCacheSeconds >= 0 && lookupCacheSeconds <= mostCacheSeconds))
       throw new StoreUnusable(`lookupCacheSeconds accepts 0 to ${mostCacheSeconds}.`)
+    if (!(Number.isInteger(statementTimeout) && statementTimeout > 0))
+      throw new StoreUnusable(
+        'statementTimeout accepts whole milliseconds from 1. It cannot be switched off: a request must never hang.',
+      )
     const connect = (limits: PoolConfig): PooledConnections =>
       pooledConnections({
         connectionString: url,
