@@ -187,7 +187,9 @@ export const createAuthorizationServer = async (
   let beside: OpenTransients | undefined
   let notedKey: NotedKey | undefined
   try {
-    await opened.migrate()
+    await opened.migrate({
+      onWait: () => log({ level: 'info', event: 'migration.waiting', message: waitsToMigrate }),
+    })
     await checkKeys(opened, keys)
     notedKey = await keepNoted(opened, keys, { clock, log })
     beside = await options.transients?.open()
@@ -404,6 +406,9 @@ export const createAuthorizationServer = async (
     },
   }
 }
+
+const waitsToMigrate =
+  'The database is to be migrated: this waits for another node that does it, or for whoever uses the tables.'
 
 const mustBeNamed = (
   resources: readonly ProtectedResource[],

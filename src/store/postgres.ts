@@ -1,8 +1,14 @@
+import type { DialectAdapter } from 'kysely'
 import type { PoolConfig } from 'pg'
 import { LookupCache } from './sql/lookup-cache.ts'
 import { listenForChanges } from './sql/postgres-changes.ts'
 import { PostgresDialect } from './sql/postgres-dialect.ts'
-import { tableLockTimeout, whenTablesAreFree } from './sql/postgres-migrate.ts'
+import {
+  MigrationAdapter,
+  silenceTimeout,
+  tableLockTimeout,
+  whenTablesAreFree,
+} from './sql/postgres-migrate.ts'
 import { type PooledConnections, pooledConnections } from './sql/postgres-pool.ts'
 import { postgresStore } from './sql/postgres-store.ts'
 import { type OpenStore, type StoreOpener, StoreUnavailable, StoreUnusable } from './store.ts'
@@ -57,8 +63,14 @@ export const postgres = (
         keepAlive: true,
         ...limits,
       })
-    const storeOn = (connections: PooledConnections, cache?: LookupCache): OpenStore => {
-      const dialect = new PostgresDialect(connections, { prepare })
+    const storeOn = (
+      connections: PooledConnections,
+      {
+        cache,
+        adapter,
+      }: { readonly cache?: LookupCache | undefined; readonly adapter?: DialectAdapter } = {},
+    ): OpenStore => {
+      const dialect = new PostgresDialect(connections, { prepare, ...(adapter && { adapter }) })
       return postgresStore(dialect, users, { keyType, batch, cache })
     }
     const cache = lookupCacheSeconds > 0 ? new LookupCache(lookupCacheSeconds) : undefined
@@ -70,7 +82,7 @@ export const postgres = (
       // A little earlier: whoever waits for the locks of a node that was cut off gets them in time.
       idle_in_transaction_session_timeout: Math.max(statementTimeout - margin, margin),
     })
-    const store = storeOn(connections, cache)
+    const store = storeOn(connections, { cache })
     try {
       await store.ping()
     } catch (error) {
@@ -109,9 +121,23 @@ export const postgres = (
         const plan = await store.migrate({ ...options, dryRun: true })
         if (options?.dryRun || plan.length === 0) return plan
         // Building an index takes longer than any request may, and so does waiting for another node that does it.
-        const patient = storeOn(connect({ max: 1, lock_timeout: tableLockTimeout }))
+        let isSaid = false
+        const onWait = () => {
+          if (!isSaid) options?.onWait?.()
+          isSaid = true
+        }
+        const patient = storeOn(
+          connect({
+            max: 1,
+            lock_timeout: tableLockTimeout,
+            idle_in_transaction_session_timeout: silenceTimeout,
+            // Nothing else tells this side of a cut: no statement of it has a limit.
+            keepAliveInitialDelayMillis: silenceTimeout,
+          }),
+          { adapter: new MigrationAdapter(onWait) },
+        )
         try {
-          return await whenTablesAreFree(() => patient.migrate(options))
+          return await whenTablesAreFree(() => patient.migrate(options), onWait)
         } finally {
           await patient.close()
         }

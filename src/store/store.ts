@@ -510,6 +510,8 @@ export interface OpenStore extends Store {
   migrate(options?: {
     readonly to?: string
     readonly dryRun?: boolean
+    /** Called once where it waits for another node that migrates, or for whoever uses the tables. */
+    readonly onWait?: () => void
   }): Promise<readonly MigrationResult[]>
   /** @throws StoreUnavailable where the store does not answer */
   ping(): Promise<void>

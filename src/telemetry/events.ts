@@ -55,6 +55,11 @@ export const events: Readonly<Record<string, LogEvent>> = {
     sentence:
       'Somebody guesses, or floods, or a program goes round in circles; more of it is answered by 429. `limit` names which, `address` who. Where that is the address of a proxy, `trustedProxies` lacks it.',
   },
+  'migration.waiting': {
+    levels: ['info'],
+    sentence:
+      'A start waits for another node that migrates the database, or for a long transaction on its tables.',
+  },
   'refresh_token.reused': {
     levels: ['warn'],
     sentence:

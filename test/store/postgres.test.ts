@@ -1,8 +1,19 @@
-import { StoreUnavailable, StoreUnusable } from 'svc-oauth2server'
+import { Kysely, sql } from 'kysely'
+import { Client } from 'pg'
+import {
+  createAuthorizationServer,
+  type LogEntry,
+  StoreUnavailable,
+  StoreUnusable,
+} from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
 import { postgres } from '../../src/store/postgres.ts'
+import { PostgresDialect } from '../../src/store/sql/postgres-dialect.ts'
+import { MigrationAdapter } from '../../src/store/sql/postgres-migrate.ts'
+import { pooledConnections } from '../../src/store/sql/postgres-pool.ts'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
+import { secretKey } from '../support/server.ts'
 import { storeContract } from './contract.ts'
 import { largeKeys } from './large-keys.ts'
 
@@ -41,6 +52,52 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     } finally {
       await store.close()
     }
+  })
+
+  test('a start that waits for another node that migrates says so', async () => {
+    await using database = await ownDatabase()
+    const other = new Client({ connectionString: database.url })
+    await other.connect()
+    // As Kysely takes it.
+    await other.query('select pg_advisory_lock(3853314791062309107)')
+    const log: LogEntry[] = []
+    const server = await createAuthorizationServer({
+      issuer: 'http://localhost:3000',
+      secretKeys: [secretKey],
+      store: postgres(database.url),
+      scopes: [],
+      log: (entry) => {
+        log.push(entry)
+        if (entry.event === 'migration.waiting') void other.end()
+      },
+    })
+    await server.close()
+    expect(log.filter(({ event }) => event === 'migration.waiting')).toMatchObject([
+      { level: 'info' },
+    ])
+  })
+
+  test('who migrates finds out within half a minute that its node was cut off, also outside of a transaction', async () => {
+    const adapter = new MigrationAdapter(() => undefined)
+    await using database = await ownDatabase()
+    const connections = pooledConnections({ connectionString: database.url })
+    const dialect = new PostgresDialect(connections, { prepare: false, adapter })
+    const db = new Kysely<unknown>({ dialect })
+    await db.connection().execute(async (connection) => {
+      await adapter.acquireMigrationLock(connection, {
+        lockTable: '',
+        lockRowId: '',
+      })
+      for (const [name, value] of [
+        ['idle', '10'],
+        ['interval', '5'],
+        ['count', '3'],
+      ])
+        expect((await sql.raw(`show tcp_keepalives_${name}`).execute(connection)).rows).toEqual([
+          { [`tcp_keepalives_${name}`]: value },
+        ])
+    })
+    await db.destroy()
   })
 
   test.each([0, -1, 0.5, Number.NaN])(
