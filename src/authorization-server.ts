@@ -69,7 +69,14 @@ import { checkedOptions, loadVerifyJwt, type StartOptions } from './start-up.ts'
 import { telling } from './store/after-commit.ts'
 import { decorated } from './store/decorated.ts'
 import { memoryTransients } from './store/memory-transients.ts'
-import type { AroundStore, OpenTransients, StoreOpener, TransientsOpener } from './store/store.ts'
+import {
+  type AroundStore,
+  NewerSchema,
+  type OpenStore,
+  type OpenTransients,
+  type StoreOpener,
+  type TransientsOpener,
+} from './store/store.ts'
 import { Sweeper } from './sweeper.ts'
 import { createObservers } from './telemetry/observers.ts'
 
@@ -187,9 +194,7 @@ export const createAuthorizationServer = async (
   let beside: OpenTransients | undefined
   let notedKey: NotedKey | undefined
   try {
-    await opened.migrate({
-      onWait: () => log({ level: 'info', event: 'migration.waiting', message: waitsToMigrate }),
-    })
+    await migrated(opened, log)
     await checkKeys(opened, keys)
     notedKey = await keepNoted(opened, keys, { clock, log })
     beside = await options.transients?.open()
@@ -407,8 +412,18 @@ export const createAuthorizationServer = async (
   }
 }
 
-const waitsToMigrate =
-  'The database is to be migrated: this waits for another node that does it, or for whoever uses the tables.'
+const migrated = async (store: OpenStore, log: LogSink): Promise<void> => {
+  const message =
+    'The database is to be migrated: this waits for another node that does it, or for whoever uses the tables.'
+  const onWait = () => log({ level: 'info', event: 'migration.waiting', message })
+  try {
+    await store.migrate({ onWait })
+  } catch (error) {
+    if (!(error instanceof NewerSchema)) throw error
+    // A node of the version before has to come up again while others are upgraded already.
+    log({ level: 'warn', event: 'schema.newer', message: error.message })
+  }
+}
 
 const mustBeNamed = (
   resources: readonly ProtectedResource[],

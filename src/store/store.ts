@@ -40,6 +40,9 @@ export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable'
 }
 
+/** A newer version has migrated the store: this one can use it, since migrations only add, but not migrate it. */
+export class NewerSchema extends StoreUnusable {}
+
 /** A part of a list, newest first. */
 export interface Part<T> {
   readonly items: readonly T[]
@@ -505,7 +508,7 @@ export interface PoolStats {
 export interface OpenStore extends Store {
   /**
    * Brings the schema up to date, or to the migration of that name.
-   * @throws StoreUnusable for a database of a newer version
+   * @throws NewerSchema for a database of a newer version that has all this one needs; StoreUnusable where it lacks some
    */
   migrate(options?: {
     readonly to?: string
