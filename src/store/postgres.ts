@@ -105,6 +105,8 @@ export const postgres = (
           keepAlive: true,
         },
         cache,
+        (sql, parameters) =>
+          new PostgresDialect(connections, { prepare: false }).run(sql, parameters),
       )
     return {
       ...store,
