@@ -367,6 +367,7 @@ export const createAuthorizationServer = async (
   })
   sweeper.start()
   const hidePool = opened.poolStats && telemetry.pool(opened.poolStats)
+  const hideCache = opened.cacheStats && telemetry.lookupCache(opened.cacheStats)
 
   return {
     ...own,
@@ -406,6 +407,7 @@ export const createAuthorizationServer = async (
       await queue.close()
       await beside?.close()
       hidePool?.()
+      hideCache?.()
       await opened.close()
       await prometheus?.close()
     },

@@ -110,6 +110,7 @@ export const postgres = (
       )
     return {
       ...store,
+      ...(cache && { cacheStats: () => cache.stats() }),
       ...(listener && {
         loosened: [
           `lookupCacheSeconds is ${lookupCacheSeconds}: what is changed past this server, or while a node hears nothing of it, counts for tokens after so many seconds.`,

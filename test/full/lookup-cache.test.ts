@@ -10,6 +10,13 @@ import { ping, TestClient, UserAgent } from '../support/user-agent.ts'
 const seconds = 60
 const patience = { timeout: 10_000, interval: 10 }
 
+const metricsToken = 'a-token-for-the-metrics-of-tests'
+
+const measured = async ({ issuer }: TestServer): Promise<string> => {
+  const headers = { authorization: `Bearer ${metricsToken}` }
+  return (await fetch(`${issuer}/metrics`, { headers })).text()
+}
+
 /** Milliseconds in which nodes ask several times whether they hear. */
 const several = 3_000
 
@@ -191,6 +198,16 @@ describe.skipIf(await lacks('postgres'))('with a cache of look-ups on PostgreSQL
     }, patience)
   })
 
+  test('what the cache is good for is measured', async () => {
+    await using node = await startServer({ store: cached(), beside: a, metricsToken })
+    const { client, tokens } = await authorized()
+    await keptBy(node, tokens.access_token, client.clientId)
+    const metrics = await measured(node)
+    expect(metrics).toMatch(/^oauth2server_lookup_cache_hearing 1$/m)
+    expect(metrics).toMatch(/^oauth2server_lookup_cache_lookups_total\{.*"hit"\} [1-9]\d*$/m)
+    expect(metrics).toMatch(/^oauth2server_lookup_cache_lookups_total\{.*"miss"\} [1-9]\d*$/m)
+  })
+
   test('what nodes ask each other all the time ends nothing that they keep', async () => {
     const { client, tokens } = await authorized()
     await disable(client.clientId, 1)
@@ -201,7 +218,7 @@ describe.skipIf(await lacks('postgres'))('with a cache of look-ups on PostgreSQL
   test('behind PgBouncer in transaction mode, where nothing is heard, a node keeps nothing', async () => {
     await using pooler = await startProxy(database.url, transactionMode)
     const store = postgres(pooler.url, { prepare: false, lookupCacheSeconds: seconds })
-    await using node = await startServer({ store, beside: a })
+    await using node = await startServer({ store, beside: a, metricsToken })
     for (let round = 0; round < 10; round += 1) {
       const { clientId, accessToken } = await a.server.tokens.createPersonal('Pooled', a.user.id)
       expect(await ping(node, accessToken)).toBe(200)
@@ -209,6 +226,9 @@ describe.skipIf(await lacks('postgres'))('with a cache of look-ups on PostgreSQL
       expect(await ping(node, accessToken)).toBe(401)
       await delay(several / 10)
     }
+    const metrics = await measured(node)
+    expect(metrics).toMatch(/^oauth2server_lookup_cache_hearing 0$/m)
+    expect(metrics).toMatch(/^oauth2server_lookup_cache_lookups_total\{.*"hit"\} 0$/m)
   })
 
   test('a node whose connection goes on, but tells no more, keeps nothing from then on', async () => {
