@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, type ClientConfig } from 'pg'
+import { randomString, systemRandom } from '../../crypto/random.ts'
 import type { LookupCache } from './lookup-cache.ts'
 
 /**
@@ -57,7 +57,7 @@ export const listenForChanges = (
     }
     // A connection that the network has swallowed brings no message, and no error either.
     const ask = async () => {
-      awaited = `${question}${randomUUID()}`
+      awaited = `${question}${randomString(22, systemRandom)}`
       const sql = `select pg_notify('${changesChannel}', $1)`
       // First from elsewhere, while this connection rests: one that a pooler shares out hears itself at best.
       if (!isHearing) return void (await runElsewhere(sql, [awaited]))
