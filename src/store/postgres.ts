@@ -123,12 +123,12 @@ export const postgres = (
       async migrate(options) {
         const plan = await store.migrate({ ...options, dryRun: true })
         if (options?.dryRun || plan.length === 0) return plan
-        // Building an index takes longer than any request may, and so does waiting for another node that does it.
         let isSaid = false
         const onWait = () => {
           if (!isSaid) options?.onWait?.()
           isSaid = true
         }
+        // Building an index takes longer than any request may, and so does waiting for another node that does it.
         const patient = storeOn(
           connect({
             max: 1,
