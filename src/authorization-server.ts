@@ -70,7 +70,14 @@ import { telling } from './store/after-commit.ts'
 import { decorated } from './store/decorated.ts'
 import { openedSoonerOrLater } from './store/late-transients.ts'
 import { memoryTransients } from './store/memory-transients.ts'
-import type { AroundStore, OpenTransients, StoreOpener, TransientsOpener } from './store/store.ts'
+import {
+  type AroundStore,
+  NewerSchema,
+  type OpenStore,
+  type OpenTransients,
+  type StoreOpener,
+  type TransientsOpener,
+} from './store/store.ts'
 import { Sweeper } from './sweeper.ts'
 import { createObservers } from './telemetry/observers.ts'
 
@@ -188,7 +195,7 @@ export const createAuthorizationServer = async (
   let beside: OpenTransients | undefined
   let notedKey: NotedKey | undefined
   try {
-    await opened.migrate()
+    await migrated(opened, log)
     await checkKeys(opened, keys)
     notedKey = await keepNoted(opened, keys, { clock, log })
     if (options.transients) {
@@ -369,6 +376,7 @@ export const createAuthorizationServer = async (
   })
   sweeper.start()
   const hidePool = opened.poolStats && telemetry.pool(opened.poolStats)
+  const hideCache = opened.cacheStats && telemetry.lookupCache(opened.cacheStats)
 
   return {
     ...own,
@@ -408,9 +416,23 @@ export const createAuthorizationServer = async (
       await queue.close()
       await beside?.close()
       hidePool?.()
+      hideCache?.()
       await opened.close()
       await prometheus?.close()
     },
+  }
+}
+
+const migrated = async (store: OpenStore, log: LogSink): Promise<void> => {
+  const message =
+    'The database is to be migrated: this waits for another node that does it, or for whoever uses the tables.'
+  const onWait = () => log({ level: 'info', event: 'migration.waiting', message })
+  try {
+    await store.migrate({ onWait })
+  } catch (error) {
+    if (!(error instanceof NewerSchema)) throw error
+    // A node of the version before has to come up again while others are upgraded already.
+    log({ level: 'warn', event: 'schema.newer', message: error.message })
   }
 }
 

@@ -37,7 +37,11 @@ const migrate = async ({ to, ...given }: MigrateOptions): Promise<void> => {
   const { options } = await environment()
   const store = await options.store.open()
   try {
-    const done = await store.migrate({ dryRun, ...(to === undefined ? {} : { to }) })
+    const done = await store.migrate({
+      dryRun,
+      ...(to === undefined ? {} : { to }),
+      onWait: () => say('Waiting for another node that migrates, or for whoever uses the tables.'),
+    })
     const isDown = done.some(({ direction }) => direction === 'down')
     if (done.length === 0) say('There is nothing to migrate.')
     else if (isDown) say(dryRun ? 'These would be reverted:' : 'These were reverted:')

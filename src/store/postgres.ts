@@ -1,8 +1,14 @@
+import type { DialectAdapter } from 'kysely'
 import type { PoolConfig } from 'pg'
 import { LookupCache } from './sql/lookup-cache.ts'
 import { listenForChanges } from './sql/postgres-changes.ts'
 import { PostgresDialect } from './sql/postgres-dialect.ts'
-import { tableLockTimeout, whenTablesAreFree } from './sql/postgres-migrate.ts'
+import {
+  MigrationAdapter,
+  silenceTimeout,
+  tableLockTimeout,
+  whenTablesAreFree,
+} from './sql/postgres-migrate.ts'
 import { type PooledConnections, pooledConnections } from './sql/postgres-pool.ts'
 import { postgresStore } from './sql/postgres-store.ts'
 import { type OpenStore, type StoreOpener, StoreUnavailable, StoreUnusable } from './store.ts'
@@ -14,7 +20,7 @@ export interface PostgresOptions {
   readonly connectTimeout?: number
   /**
    * Milliseconds that a statement may take. Default 3,000. A transaction that does nothing for nearly as long
-   * is ended too: nothing slow belongs inside one.
+   * is ended too: nothing slow belongs inside one. There is always a limit; 0, which is none in PostgreSQL, is refused.
    */
   readonly statementTimeout?: number
   /** False where PgBouncer in transaction mode stands between: statements are then not kept prepared. */
@@ -45,6 +51,10 @@ export const postgres = (
   async open(users = 'built-in', keyType = 'integer') {
     if (!(lookupCacheSeconds >= 0 && lookupCacheSeconds <= mostCacheSeconds))
       throw new StoreUnusable(`lookupCacheSeconds accepts 0 to ${mostCacheSeconds}.`)
+    if (!(Number.isInteger(statementTimeout) && statementTimeout > 0))
+      throw new StoreUnusable(
+        'statementTimeout accepts whole milliseconds from 1. It cannot be switched off: a request must never hang.',
+      )
     const connect = (limits: PoolConfig): PooledConnections =>
       pooledConnections({
         connectionString: url,
@@ -53,8 +63,14 @@ export const postgres = (
         keepAlive: true,
         ...limits,
       })
-    const storeOn = (connections: PooledConnections, cache?: LookupCache): OpenStore => {
-      const dialect = new PostgresDialect(connections, { prepare })
+    const storeOn = (
+      connections: PooledConnections,
+      {
+        cache,
+        adapter,
+      }: { readonly cache?: LookupCache | undefined; readonly adapter?: DialectAdapter } = {},
+    ): OpenStore => {
+      const dialect = new PostgresDialect(connections, { prepare, ...(adapter && { adapter }) })
       return postgresStore(dialect, users, { keyType, batch, cache })
     }
     const cache = lookupCacheSeconds > 0 ? new LookupCache(lookupCacheSeconds) : undefined
@@ -66,7 +82,7 @@ export const postgres = (
       // A little earlier: whoever waits for the locks of a node that was cut off gets them in time.
       idle_in_transaction_session_timeout: Math.max(statementTimeout - margin, margin),
     })
-    const store = storeOn(connections, cache)
+    const store = storeOn(connections, { cache })
     try {
       await store.ping()
     } catch (error) {
@@ -89,9 +105,12 @@ export const postgres = (
           keepAlive: true,
         },
         cache,
+        (sql, parameters) =>
+          new PostgresDialect(connections, { prepare: false }).run(sql, parameters),
       )
     return {
       ...store,
+      ...(cache && { cacheStats: () => cache.stats() }),
       ...(listener && {
         loosened: [
           `lookupCacheSeconds is ${lookupCacheSeconds}: what is changed past this server, or while a node hears nothing of it, counts for tokens after so many seconds.`,
@@ -104,10 +123,24 @@ export const postgres = (
       async migrate(options) {
         const plan = await store.migrate({ ...options, dryRun: true })
         if (options?.dryRun || plan.length === 0) return plan
+        let isSaid = false
+        const onWait = () => {
+          if (!isSaid) options?.onWait?.()
+          isSaid = true
+        }
         // Building an index takes longer than any request may, and so does waiting for another node that does it.
-        const patient = storeOn(connect({ max: 1, lock_timeout: tableLockTimeout }))
+        const patient = storeOn(
+          connect({
+            max: 1,
+            lock_timeout: tableLockTimeout,
+            idle_in_transaction_session_timeout: silenceTimeout,
+            // Nothing else tells this side of a cut: no statement of it has a limit.
+            keepAliveInitialDelayMillis: silenceTimeout,
+          }),
+          { adapter: new MigrationAdapter(onWait) },
+        )
         try {
-          return await whenTablesAreFree(() => patient.migrate(options))
+          return await whenTablesAreFree(() => patient.migrate(options), onWait)
         } finally {
           await patient.close()
         }

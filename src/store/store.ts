@@ -40,6 +40,9 @@ export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable'
 }
 
+/** A newer version has migrated the store: this one can use it, since migrations only add, but not migrate it. */
+export class NewerSchema extends StoreUnusable {}
+
 /** A part of a list, newest first. */
 export interface Part<T> {
   readonly items: readonly T[]
@@ -506,19 +509,31 @@ export interface PoolStats {
   readonly waiting: number
 }
 
+/** What a cache of look-ups is good for, since the start. */
+export interface CacheStats {
+  readonly hits: number
+  readonly misses: number
+  /** Whether this process is told what others change; it keeps nothing as long as it is not. */
+  readonly isTold: boolean
+}
+
 export interface OpenStore extends Store {
   /**
    * Brings the schema up to date, or to the migration of that name.
-   * @throws StoreUnusable for a database of a newer version
+   * @throws NewerSchema for a database of a newer version that has all this one needs; StoreUnusable where it lacks some
    */
   migrate(options?: {
     readonly to?: string
     readonly dryRun?: boolean
+    /** Called once where it waits for another node that migrates, or for whoever uses the tables. */
+    readonly onWait?: () => void
   }): Promise<readonly MigrationResult[]>
   /** @throws StoreUnavailable where the store does not answer, or takes no writes */
   ping(): Promise<void>
   /** Where the store has a pool of connections. */
   poolStats?(): PoolStats
+  /** Where the store keeps what look-ups found. */
+  cacheStats?(): CacheStats
   /** What an option of the store makes less strict than it is by default: the start warns. */
   readonly loosened?: readonly string[]
   close(): Promise<void>

@@ -55,6 +55,11 @@ export const events: Readonly<Record<string, LogEvent>> = {
     sentence:
       'Somebody guesses, or floods, or a program goes round in circles; more of it is answered by 429. `limit` names which, `address` who. Where that is the address of a proxy, `trustedProxies` lacks it.',
   },
+  'migration.waiting': {
+    levels: ['info'],
+    sentence:
+      'A start waits for another node that migrates the database, or for a long transaction on its tables.',
+  },
   'refresh_token.reused': {
     levels: ['warn'],
     sentence:
@@ -71,6 +76,11 @@ export const events: Readonly<Record<string, LogEvent>> = {
     sentence: 'A refusal whose reason the caller is not told.',
   },
   'request.unavailable': { levels: ['warn'], sentence: `${outage} The server answered 503.` },
+  'schema.newer': {
+    levels: ['warn'],
+    sentence:
+      'At the start: a newer version has migrated the database. This one serves from it, as in the middle of an upgrade, or after one that was taken back.',
+  },
   'secret_key.not_noted': {
     levels: ['warn', 'error'],
     sentence: 'Which secret keys are in use could not be looked up; the next minute tries again.',

@@ -38,14 +38,18 @@ export const recorder = <I extends Instrument>(meters: Meters, instrument: I): R
   }
 }
 
-/** Makes a gauge that is read whenever somebody asks. @returns what ends that */
-export const gauge = <I extends Instrument>(
+/** Makes a gauge, or a counter that somebody else counts, which is read whenever somebody asks. @returns what ends that */
+export const observed = <I extends Instrument>(
   meters: Meters,
   instrument: I,
   read: (observe: Recorder<I>) => void,
 ): (() => void) => {
   const ends = meters.map((meter) => {
-    const made = meter.createObservableUpDownCounter(instrument.name, optionsOf(instrument))
+    const options = optionsOf(instrument)
+    const made =
+      instrument.kind === 'counter'
+        ? meter.createObservableCounter(instrument.name, options)
+        : meter.createObservableUpDownCounter(instrument.name, options)
     const callback: Parameters<typeof made.addCallback>[0] = (result) =>
       read((value, attributes) => result.observe(value, attributes))
     made.addCallback(callback)

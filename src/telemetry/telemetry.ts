@@ -1,9 +1,9 @@
 import { OAuthError } from '../oauth-error.ts'
 import { asOAuthError } from '../refusal.ts'
-import type { AroundStore, PoolStats } from '../store/store.ts'
+import type { AroundStore, CacheStats, PoolStats } from '../store/store.ts'
 import { events } from './events.ts'
 import { type AttributesOf, instruments } from './instruments.ts'
-import { gauge, type Meters, type Recorder, recorder, scopeName } from './meters.ts'
+import { type Meters, observed, type Recorder, recorder, scopeName } from './meters.ts'
 
 /** What became of an access token that was presented. */
 export type LookupOutcome = 'valid' | 'unknown' | 'expired' | 'inactive' | 'misplaced'
@@ -21,6 +21,8 @@ export interface Telemetry {
   readonly aroundStore: AroundStore | undefined
   /** Shows the connections of a pool. @returns what ends that */
   readonly pool: (stats: () => PoolStats) => () => void
+  /** Shows what a cache of look-ups is good for. @returns what ends that */
+  readonly lookupCache: (stats: () => CacheStats) => () => void
 }
 
 export const createTelemetry = (meters: Meters): Telemetry => {
@@ -51,6 +53,7 @@ export const createTelemetry = (meters: Meters): Telemetry => {
     },
     aroundStore: meters.length === 0 ? undefined : measuredStore(meters),
     pool: (stats) => showPool(meters, stats),
+    lookupCache: (stats) => showLookupCache(meters, stats),
   }
 }
 
@@ -103,12 +106,28 @@ const poolName = { 'db.client.connection.pool.name': scopeName }
 
 const showPool = (meters: Meters, stats: () => PoolStats): (() => void) => {
   const ends = [
-    gauge(meters, instruments.poolConnections, (observe) => {
+    observed(meters, instruments.poolConnections, (observe) => {
       const { total, idle } = stats()
       observe(idle, { ...poolName, 'db.client.connection.state': 'idle' })
       observe(total - idle, { ...poolName, 'db.client.connection.state': 'used' })
     }),
-    gauge(meters, instruments.poolPending, (observe) => observe(stats().waiting, poolName)),
+    observed(meters, instruments.poolPending, (observe) => observe(stats().waiting, poolName)),
+  ]
+  return () => {
+    for (const end of ends) end()
+  }
+}
+
+const showLookupCache = (meters: Meters, stats: () => CacheStats): (() => void) => {
+  const ends = [
+    observed(meters, instruments.lookupCacheLookups, (observe) => {
+      const { hits, misses } = stats()
+      observe(hits, { 'oauth2server.outcome': 'hit' })
+      observe(misses, { 'oauth2server.outcome': 'miss' })
+    }),
+    observed(meters, instruments.lookupCacheHearing, (observe) =>
+      observe(stats().isTold ? 1 : 0, {}),
+    ),
   ]
   return () => {
     for (const end of ends) end()

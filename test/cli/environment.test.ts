@@ -108,7 +108,7 @@ test('a data folder that cannot be made is named', async () => {
   )
 })
 
-test('a database of a newer version is refused', async () => {
+test('a database of a newer version is used, with a warning, and not migrated', async () => {
   await using place = await workplace()
   const server = await place.open()
   await server.close()
@@ -117,6 +117,11 @@ test('a database of a newer version is refused', async () => {
     "insert into oauth2server_migration (name, timestamp) values ('9999-future', '2026-11-21')",
   )
   expect(await place.run('migrate')).toEqual(refused(/newer version .*9999-future/))
+  expect(await place.run('tokens', 'purge')).toEqual({
+    code: 0,
+    stdout: '0\n',
+    stderr: expect.stringMatching(/^warn: .* newer version .*9999-future/),
+  })
 })
 
 test('another secret key than that of the database is refused, except as a previous one', async () => {

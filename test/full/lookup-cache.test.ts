@@ -1,12 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { postgres } from 'svc-oauth2server/postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { startProxy } from '../support/tcp-proxy.ts'
 import { ping, TestClient, UserAgent } from '../support/user-agent.ts'
 
 const seconds = 60
 const patience = { timeout: 10_000, interval: 10 }
+
+const metricsToken = 'a-token-for-the-metrics-of-tests'
+
+const measured = async ({ issuer }: TestServer): Promise<string> => {
+  const headers = { authorization: `Bearer ${metricsToken}` }
+  return (await fetch(`${issuer}/metrics`, { headers })).text()
+}
+
+/** Milliseconds in which nodes ask several times whether they hear. */
+const several = 3_000
+
+/**
+ * Between transactions a client has no connection to the server, and what comes for it is lost. Within one it may
+ * happen to have the very connection that it had before.
+ */
+const transactionMode = () => {
+  let isInTransaction = true
+  return {
+    ...withoutNotifications(
+      () => !isInTransaction,
+      () => {
+        isInTransaction = false
+      },
+    ),
+    toServer(bytes: Buffer) {
+      isInTransaction = true
+      return bytes
+    },
+  }
+}
+
+/** Swallows what others tell, for as long as it is deaf. */
+const withoutNotifications = (isDeaf: () => boolean, onReady = () => {}) => {
+  let rest = Buffer.alloc(0)
+  return {
+    toServer: (bytes: Buffer) => bytes,
+    toClient(bytes: Buffer) {
+      rest = Buffer.concat([rest, bytes])
+      const passed: Buffer[] = []
+      while (rest.length >= 5 && rest.length > rest.readInt32BE(1)) {
+        const end = 1 + rest.readInt32BE(1)
+        const type = String.fromCharCode(rest[0] ?? 0)
+        if (type !== 'A' || !isDeaf()) passed.push(rest.subarray(0, end))
+        if (type === 'Z') onReady()
+        rest = rest.subarray(end)
+      }
+      return Buffer.concat(passed)
+    },
+  }
+}
 
 describe.skipIf(await lacks('postgres'))('with a cache of look-ups on PostgreSQL', () => {
   let database: TestDatabase
@@ -144,6 +196,51 @@ describe.skipIf(await lacks('postgres'))('with a cache of look-ups on PostgreSQL
       await disable(clientId, 1)
       expect(await ping(b, accessToken)).toBe(200)
     }, patience)
+  })
+
+  test('what the cache is good for is measured', async () => {
+    await using node = await startServer({ store: cached(), beside: a, metricsToken })
+    const { client, tokens } = await authorized()
+    await keptBy(node, tokens.access_token, client.clientId)
+    const metrics = await measured(node)
+    expect(metrics).toMatch(/^oauth2server_lookup_cache_hearing 1$/m)
+    expect(metrics).toMatch(/^oauth2server_lookup_cache_lookups_total\{.*"hit"\} [1-9]\d*$/m)
+    expect(metrics).toMatch(/^oauth2server_lookup_cache_lookups_total\{.*"miss"\} [1-9]\d*$/m)
+  })
+
+  test('what nodes ask each other all the time ends nothing that they keep', async () => {
+    const { client, tokens } = await authorized()
+    await disable(client.clientId, 1)
+    await delay(several)
+    for (const node of [a, b]) expect(await ping(node, tokens.access_token)).toBe(200)
+  })
+
+  test('behind PgBouncer in transaction mode, where nothing is heard, a node keeps nothing', async () => {
+    await using pooler = await startProxy(database.url, transactionMode)
+    const store = postgres(pooler.url, { prepare: false, lookupCacheSeconds: seconds })
+    await using node = await startServer({ store, beside: a, metricsToken })
+    for (let round = 0; round < 10; round += 1) {
+      const { clientId, accessToken } = await a.server.tokens.createPersonal('Pooled', a.user.id)
+      expect(await ping(node, accessToken)).toBe(200)
+      await disable(clientId, 1)
+      expect(await ping(node, accessToken)).toBe(401)
+      await delay(several / 10)
+    }
+    const metrics = await measured(node)
+    expect(metrics).toMatch(/^oauth2server_lookup_cache_hearing 0$/m)
+    expect(metrics).toMatch(/^oauth2server_lookup_cache_lookups_total\{.*"hit"\} 0$/m)
+  })
+
+  test('a node whose connection goes on, but tells no more, keeps nothing from then on', async () => {
+    let isDeaf = false
+    await using pooler = await startProxy(database.url, () => withoutNotifications(() => isDeaf))
+    const store = postgres(pooler.url, { lookupCacheSeconds: seconds })
+    await using node = await startServer({ store, beside: a })
+    const { client, tokens } = await authorized()
+    await keptBy(node, tokens.access_token, client.clientId)
+    isDeaf = true
+    await disable(client.clientId, 1)
+    await vi.waitFor(async () => expect(await ping(node, tokens.access_token)).toBe(401), patience)
   })
 
   test('the start warns of it', () => {

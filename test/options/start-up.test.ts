@@ -466,10 +466,29 @@ describe('the secret key and the database', () => {
     expect(after.log).toEqual([])
   })
 
-  test('a database of a newer version stops the start', async () => {
+  test('a database of a newer version is served, since migrations only add; the log warns', async () => {
     const path = join(folder, 'newer.sqlite')
-    await (await create({ store: sqlite(path) })).close()
+    await using newer = await startServer({ store: sqlite(path) })
+    const { accessToken } = await newer.server.tokens.createPersonal('Older', newer.user.id)
     execute(path, "insert into oauth2server_migration values ('9999-future', '2030-01-01')")
+    await using older = await startServer({ store: sqlite(path), beside: newer })
+    expect(await statusOf(older, accessToken)).toBe(200)
+    expect(older.log).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        event: 'schema.newer',
+        message: expect.stringMatching(/newer version .*9999-future/),
+      }),
+    )
+  })
+
+  test('a database of a newer version that lacks a migration of this one stops the start', async () => {
+    const path = join(folder, 'other.sqlite')
+    await (await create({ store: sqlite(path) })).close()
+    execute(
+      path,
+      "update oauth2server_migration set name = '9999-future' where name = (select max(name) from oauth2server_migration)",
+    )
     const failure: unknown = await create({ store: sqlite(path) }).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(StoreUnusable)
     expect(String(failure)).toMatch(/newer version/)

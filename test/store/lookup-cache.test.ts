@@ -114,6 +114,19 @@ describe('a cache of look-ups', () => {
     expect(asked).toBe(2)
   })
 
+  test('counts what it had and what it had not, and says whether it is told', async () => {
+    const { rows, cache, find } = kept()
+    rows.set('a', { id: 1, value: '' })
+    await find('a')
+    await find('a')
+    await find('a')
+    await find('b')
+    expect(cache.stats()).toEqual({ hits: 2, misses: 2, isTold: true })
+    cache.isTold = false
+    await find('a')
+    expect(cache.stats()).toEqual({ hits: 2, misses: 3, isTold: false })
+  })
+
   test('is bounded: the oldest goes', async () => {
     const { rows, find, asked } = kept()
     for (let id = 0; id <= 10_000; id += 1) {

@@ -1,3 +1,5 @@
+import type { CacheStats } from '../store.ts'
+
 /** A row that can be named by a number in a message. */
 interface Numbered {
   readonly id: number
@@ -24,6 +26,8 @@ export class LookupCache {
   // What is found while something changes may be from before.
   #changes = 0
   #isTold = false
+  #hits = 0
+  #misses = 0
 
   /**
    * @param seconds after which a row is looked up anew, whatever was told meanwhile
@@ -40,7 +44,11 @@ export class LookupCache {
     return async (key) => {
       const now = this.#now()
       const kept = this.#kept.get(key)
-      if (kept && kept.until > now) return kept.row as Row
+      if (kept && kept.until > now) {
+        this.#hits += 1
+        return kept.row as Row
+      }
+      this.#misses += 1
       const changes = this.#changes
       const row = await find(key)
       if (row && this.#isTold && changes === this.#changes) this.#keep(key, row, now + this.#life)
@@ -53,6 +61,10 @@ export class LookupCache {
   set isTold(isTold: boolean) {
     this.#isTold = isTold
     this.forgetAll()
+  }
+
+  stats(): CacheStats {
+    return { hits: this.#hits, misses: this.#misses, isTold: this.#isTold }
   }
 
   forget(id: number): void {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { type MigrationInfo, Migrator } from 'kysely/migration'
-import { type MigrationResult, StoreUnusable } from '../store.ts'
+import { type MigrationResult, NewerSchema, StoreUnusable } from '../store.ts'
 import type { Handle } from './handle.ts'
 import { migrationsFor } from './migrations/all.ts'
 import type { Tables } from './tables.ts'
@@ -60,9 +60,11 @@ const refuseNewer = async (db: Kysely<Tables>, known: readonly string[]): Promis
     .selectFrom(table)
     .select('name')
     .execute()
-  const unknown = rows.filter(({ name }) => !known.includes(name))
+  const applied = rows.map(({ name }) => name)
+  const unknown = applied.filter((name) => !known.includes(name))
   if (unknown.length === 0) return
-  throw new StoreUnusable(
-    `The database was made by a newer version of svc-oauth2server (it has ${unknown.map(({ name }) => name).join(', ')}). Install that version, or restore a backup.`,
-  )
+  const why = `The database was made by a newer version of svc-oauth2server (it has ${unknown.join(', ')}).`
+  if (known.every((name) => applied.includes(name)))
+    throw new NewerSchema(`${why} This version serves from it, and only that one can migrate it.`)
+  throw new StoreUnusable(`${why} Install that version, or restore a backup.`)
 }

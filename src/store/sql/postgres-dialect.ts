@@ -3,6 +3,7 @@ import {
   type DatabaseConnection,
   type DatabaseIntrospector,
   type Dialect,
+  type DialectAdapter,
   type Driver,
   type Kysely,
   PostgresAdapter,
@@ -38,14 +39,21 @@ export interface PostgresConnections {
 export interface PostgresDialectOptions {
   /** Whether statements stay prepared on their connections; not through PgBouncer in transaction mode. */
   readonly prepare: boolean
+  /** How one node migrates while others wait. */
+  readonly adapter?: DialectAdapter
 }
 
 /** Kysely's PostgreSQL with statements that stay prepared, over connections of any driver. */
 export class PostgresDialect implements Dialect {
   readonly #driver: PostgresDriver
+  readonly #adapter: DialectAdapter
 
-  constructor(connections: PostgresConnections, { prepare }: PostgresDialectOptions) {
+  constructor(
+    connections: PostgresConnections,
+    { prepare, adapter = new PostgresAdapter() }: PostgresDialectOptions,
+  ) {
     this.#driver = new PostgresDriver(connections, new StatementNames(prepare))
+    this.#adapter = adapter
   }
 
   createDriver(): Driver {
@@ -66,8 +74,8 @@ export class PostgresDialect implements Dialect {
     return new PostgresQueryCompiler()
   }
 
-  createAdapter(): PostgresAdapter {
-    return new PostgresAdapter()
+  createAdapter(): DialectAdapter {
+    return this.#adapter
   }
 
   createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {

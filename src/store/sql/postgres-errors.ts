@@ -6,8 +6,11 @@ export const sqlStateOf = (error: unknown): string | undefined => {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
-/** Connection exceptions, resources, shutdown, a standby, a lock that was not had, a conflict to be tried again. */
-const outages = /^(?:08|53|57|58|25006|40|55P03|XX)/
+/**
+ * Connection exceptions, resources, shutdown, a standby, a transaction that stood still or went on for too long, a lock that
+ * was not had, a conflict to be tried again.
+ */
+const outages = /^(?:08|53|57|58|25006|25P03|25P04|40|55P03|XX)/
 
 /** Of these, what ends a statement and not its connection: it can be rolled back, and used again. */
 const passing = /^(?:40|53|55P03|57014)/

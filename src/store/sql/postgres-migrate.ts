@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Kysely, type MigrationLockOptions, PostgresAdapter, sql } from 'kysely'
 import { StoreUnavailable, StoreUnusable } from '../store.ts'
 import { sqlStateOf } from './postgres-errors.ts'
 
@@ -8,14 +9,52 @@ import { sqlStateOf } from './postgres-errors.ts'
  */
 export const tableLockTimeout = 500
 
+/**
+ * Milliseconds after which PostgreSQL ends a migration whose node says nothing more: it was cut off, and its tables
+ * would be locked for everybody until somebody notices. A statement that takes long is not silence.
+ */
+export const silenceTimeout = 10_000
+
 const pause = 250
 const mostTries = 80
+/** Milliseconds. Of nodes that start together, all but one wait for a moment: that is worth no word. */
+const moment = 2_000
+
+/** Takes the lock under which one node migrates and all others wait. */
+export class MigrationAdapter extends PostgresAdapter {
+  readonly #onWait: () => void
+
+  constructor(onWait: () => void) {
+    super()
+    this.#onWait = onWait
+  }
+
+  override async acquireMigrationLock(
+    db: Kysely<unknown>,
+    options: MigrationLockOptions,
+  ): Promise<void> {
+    // The lock is that of the session. One whose node was cut off outside of a transaction ends within half a minute.
+    await sql`select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
+      set_config('tcp_keepalives_count', '3', false)`.execute(db)
+    const timer = setTimeout(this.#onWait, moment)
+    try {
+      await super.acquireMigrationLock(db, options)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
 
 /**
  * Runs a migration, and again as long as the tables are in use: nodes of the version before go on meanwhile.
+ * @param onWait called with every try after a moment
  * @throws StoreUnusable after a minute
  */
-export const whenTablesAreFree = async <T>(migrate: () => Promise<T>): Promise<T> => {
+export const whenTablesAreFree = async <T>(
+  migrate: () => Promise<T>,
+  onWait: () => void,
+): Promise<T> => {
+  const began = performance.now()
   for (let tries = 1; ; tries += 1) {
     try {
       return await migrate()
@@ -27,6 +66,7 @@ export const whenTablesAreFree = async <T>(migrate: () => Promise<T>): Promise<T
           { cause: error },
         )
       }
+      if (performance.now() - began > moment) onWait()
       await delay(pause)
     }
   }

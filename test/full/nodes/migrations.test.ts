@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
+import { StoreUnavailable } from 'svc-oauth2server'
 import { postgres } from 'svc-oauth2server/postgres'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { describe, expect, test } from 'vitest'
@@ -9,6 +10,7 @@ import { databaseIn, query, startNode } from '../../support/nodes.ts'
 import { makeDatabase } from '../../support/postgres.ts'
 import { temporaryFolder } from '../../support/processes.ts'
 import { startSite } from '../../support/site.ts'
+import { startProxy } from '../../support/tcp-proxy.ts'
 import { figures, settle, startTraffic, succeeded } from '../../support/traffic.ts'
 
 const isLacking = await lacks('postgres')
@@ -118,6 +120,37 @@ describe.skipIf(isLacking)('the version before goes on while a later one migrate
     await using site = await startSite({ count: 1, database })
     expect(await isReady(site.node(0))).toBe(200)
     await released
+  })
+
+  test('a node that is cut off while it migrates gives the tables back', async () => {
+    const database = await makeDatabase()
+    const store = await postgres(database.url).open()
+    await store.migrate({ to: '0001-initial' })
+    const isCutOff = Promise.withResolvers<void>()
+    let isSilent = false
+    await using proxy = await startProxy(database.url, () => ({
+      toServer(bytes) {
+        if (isSilent) return undefined
+        // The statement itself arrives, and takes the table; its answer does not come back.
+        if (bytes.includes('alter table "oauth2server_token"')) {
+          isSilent = true
+          isCutOff.resolve()
+        }
+        return bytes
+      },
+      toClient: (bytes) => (isSilent ? undefined : bytes),
+    }))
+    const cut = await postgres(proxy.url).open()
+    const migration = cut.migrate().catch((error: unknown) => error)
+    await isCutOff.promise
+    // Waits for the table, as the requests of every other node do.
+    expect(await database.query('select * from oauth2server_token')).toEqual([])
+    expect((await store.migrate()).map(({ name }) => name)).toEqual((await known()).slice(1))
+    await proxy[Symbol.asyncDispose]()
+    expect(await migration).toBeInstanceOf(StoreUnavailable)
+    await cut.close()
+    await store.close()
+    await database.drop()
   })
 })
 

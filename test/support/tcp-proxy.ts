@@ -1,0 +1,46 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { freePort } from './processes.ts'
+
+/** What a proxy does with bytes: gives those on that it returns. */
+export type Pass = (bytes: Buffer) => Buffer | undefined
+
+/** Stands between a client and a server, and may swallow what they send without ending a connection. */
+export const startProxy = async (
+  target: string,
+  /** Makes the two directions of one connection. */
+  watch: () => { readonly toServer: Pass; readonly toClient: Pass },
+): Promise<AsyncDisposable & { readonly url: string }> => {
+  const { hostname, port } = new URL(target)
+  const sockets = new Set<Socket>()
+  const pipe = (from: Socket, to: Socket, pass: Pass) => {
+    sockets.add(from)
+    from.on('data', (bytes) => {
+      const passed = pass(bytes)
+      if (passed?.length) to.write(passed)
+    })
+    from.on('error', () => undefined)
+    from.on('close', () => {
+      sockets.delete(from)
+      to.destroy()
+    })
+  }
+  const proxy = createServer((client) => {
+    const server = connect(Number(port || 5432), hostname)
+    const { toServer, toClient } = watch()
+    pipe(client, server, toServer)
+    pipe(server, client, toClient)
+  })
+  const own = await freePort()
+  await new Promise<void>((resolve) => {
+    proxy.listen(own, '127.0.0.1', resolve)
+  })
+  return {
+    url: Object.assign(new URL(target), { hostname: '127.0.0.1', port: `${own}` }).href,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => {
+        proxy.close(resolve)
+      })
+    },
+  }
+}
