@@ -17,8 +17,8 @@ export interface GrowthDatabase {
   folder(): Promise<string>
   /** Copies the one token until there are so many, of which the first ones have expired. */
   fill(rows: number, expired: number): Promise<void>
-  /** The access digests of so many tokens that live, from all over the table. */
-  digests(count: number): Promise<readonly string[]>
+  /** The access digests of so many tokens, from all over the table but for the share of it that has expired. */
+  digests(count: number, expired: number): Promise<readonly string[]>
   bytes(): Promise<number>
   remove(): Promise<void>
 }
@@ -106,12 +106,12 @@ export const sqliteGrowth = async (): Promise<GrowthDatabase> => {
       for (const { sql } of dropped) database.exec(String(sql))
       database.exec('pragma wal_checkpoint(truncate)')
     },
-    async digests(count) {
+    async digests(count, expired) {
       using database = new DatabaseSync(path, { readOnly: true })
       const last = Number(
         database.prepare('select max(id) as last from oauth2server_token').get()?.last,
       )
-      return randomIds(last, count).map((id) =>
+      return randomIds(last, count, expired).map((id) =>
         String(
           database
             .prepare('select access_token_digest as digest from oauth2server_token where id = ?')
@@ -124,9 +124,11 @@ export const sqliteGrowth = async (): Promise<GrowthDatabase> => {
   }
 }
 
-/** Behind the expired part, which is a twentieth. */
-const randomIds = (last: number, count: number): readonly number[] =>
-  Array.from({ length: count }, () => Math.ceil(last * (0.06 + Math.random() * 0.94)))
+/** Behind the expired part. */
+const randomIds = (last: number, count: number, expired: number): readonly number[] => {
+  const first = Math.floor(last * expired) + 2
+  return Array.from({ length: count }, () => first + Math.floor(Math.random() * (last - first)))
+}
 
 const inPostgres: Dialect = {
   digest: `substr(encode(sha256((random()::text || i)::bytea), 'hex'), 1, 43)`,
@@ -180,11 +182,11 @@ export const postgresGrowth = async (at: string): Promise<GrowthDatabase> => {
         await client.end()
       }
     },
-    async digests(count) {
+    async digests(count, expired) {
       const [row] = await made.query('select max(id) as last from oauth2server_token')
       const rows = await made.query(
         'select access_token_digest as digest from oauth2server_token where id = any($1) order by random()',
-        [randomIds(Number(row?.last), count)],
+        [randomIds(Number(row?.last), count, expired)],
       )
       return rows.map(({ digest }) => String(digest))
     },

@@ -1,7 +1,9 @@
 /**
  * What ten million tokens cost: the look-up beside a small table, bytes on disk, and a purge under look-ups.
  *
- *     npm run test:load -- growth [--rows TOKENS]
+ *     npm run test:load -- growth [--rows TOKENS] [--expired ROWS]
+ *
+ * A token and its authorization are two rows; a tenth of the tokens' number is to expire, unless said otherwise.
  *
  * With DATABASE_URL=postgres://…, an address that may make databases; without, SQLite files.
  */
@@ -54,12 +56,11 @@ const prepare = async (database: GrowthDatabase): Promise<AuthorizationServer> =
   return server
 }
 
-const fill = async (database: GrowthDatabase, rows: number): Promise<Filled> => {
+const fill = async (database: GrowthDatabase, rows: number, expired: number): Promise<Filled> => {
   const begun = performance.now()
   const server = await prepare(database)
-  // A token and its authorization are two rows: a tenth of the tokens' number is to expire.
-  await database.fill(rows, Math.floor(rows / 20))
-  const digests = (await database.digests(lookups)) as readonly Digest[]
+  await database.fill(rows, Math.floor(expired / 2))
+  const digests = (await database.digests(lookups, expired / 2 / rows)) as readonly Digest[]
   console.log(`${rows} tokens made in ${Math.round((performance.now() - begun) / 1000)} s`)
   return { database, server, store: await database.opener.open(), digests }
 }
@@ -158,19 +159,23 @@ const hasRoom = async (database: GrowthDatabase, needed: number): Promise<boolea
 
 /** Fills, measures, prints the figures. @returns whether they are within their bounds */
 export const run = async (args: readonly string[]): Promise<boolean> => {
-  const { values } = parseArgs({ args: [...args], options: { rows: { type: 'string' } } })
+  const { values } = parseArgs({
+    args: [...args],
+    options: { rows: { type: 'string' }, expired: { type: 'string' } },
+  })
   const rows = Number(values.rows ?? 10_000_000)
+  const expired = Number(values.expired ?? rows / 10)
   const make = () =>
     process.env.DATABASE_URL ? postgresGrowth(process.env.DATABASE_URL) : sqliteGrowth()
   const databases = [await make(), await make()] as const
   const open: Filled[] = []
   try {
-    const few = await fill(databases[0], small)
+    const few = await fill(databases[0], small, small / 10)
     open.push(few)
     const bytes = (await few.database.bytes()) / small
     console.log(`${Math.round(bytes)} bytes per token, with its authorization and all indexes`)
     if (!(await hasRoom(few.database, bytes * rows * spare))) return false
-    const many = await fill(databases[1], rows)
+    const many = await fill(databases[1], rows, expired)
     open.push(many)
     console.log(`${Math.round((await many.database.bytes()) / rows)} bytes per token of ${rows}`)
 
