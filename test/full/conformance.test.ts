@@ -4,7 +4,7 @@ import { createServer as createHttps, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { ClientInput } from 'svc-oauth2server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { compileCache, freePort, root, runNode, temporaryFolder } from '../support/processes.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { UserAgent } from '../support/user-agent.ts'
@@ -57,7 +57,8 @@ const run = async (given: Run): Promise<{ code: number | null; checks: readonly 
   const [url] = await program.says(new RegExp(`^${endpoint}\\S+$`, 'm'))
   const answer = await new UserAgent().authorize(app, url)
   expect(`${answer.origin}${answer.pathname}`).toBe(`http://127.0.0.1:${port}/callback`)
-  await (await fetch(answer)).body?.cancel()
+  // It says where to go a moment before it listens for who comes back.
+  await vi.waitFor(async () => (await fetch(answer)).body?.cancel(), 5_000)
   const { code } = await program.exited
   const files = globSync('**/checks.json', { cwd: results.path })
   const checks = files.flatMap(
