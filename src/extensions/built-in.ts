@@ -14,6 +14,7 @@ import { pushedAuthorizationRequests } from './pushed-authorization-requests.ts'
 import { resourceIndicators } from './resource-indicators.ts'
 import { revocation } from './revocation.ts'
 import { tokenExchange } from './token-exchange.ts'
+import { uiLocales } from './ui-locales.ts'
 
 /** Every standard that is added to the core; each says itself whether it is switched on. */
 export const builtInExtensions: readonly Extension[] = [
@@ -32,4 +33,5 @@ export const builtInExtensions: readonly Extension[] = [
   clientIdMetadataDocuments,
   tokenExchange,
   leakReports,
+  uiLocales,
 ]

@@ -88,6 +88,7 @@ describe('§2 what it says', () => {
         (types: string[]) =>
           `${[...types].sort()}` === 'authorization_code,client_credentials,implicit,refresh_token',
       ),
+      ui_locales_supported: ['en', 'ar', 'de', 'es', 'fr', 'it', 'ja', 'pl', 'pt', 'zh'],
       token_endpoint_auth_methods_supported: authMethods,
       token_endpoint_auth_signing_alg_values_supported: algorithms,
       code_challenge_methods_supported: ['S256'],
