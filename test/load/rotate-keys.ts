@@ -44,13 +44,19 @@ const furnish = async (server: AuthorizationServer) => {
     defaultScopes: scopes,
   })
   await server.consents.grant(user.id, client.clientId, scopes)
-  return { user, clientId: client.clientId, clientSecret }
+  // One user has no more than `authorizationsPerApplication` of them.
+  const holders = await Promise.all(
+    Array.from({ length: 200 }, (_, index) =>
+      server.users.create({ email: `holder-${index}@example.org`, password: null }),
+    ),
+  )
+  return { holders, clientId: client.clientId, clientSecret }
 }
 
 /** Authorizations with their pairs, under the old key, written past the endpoints. */
 const fill = async (
   { store }: AuthorizationServer,
-  { user, clientId }: Awaited<ReturnType<typeof furnish>>,
+  { holders, clientId }: Awaited<ReturnType<typeof furnish>>,
   count: number,
 ): Promise<Pair[]> => {
   const keys = new KeyRing([oldKey])
@@ -60,9 +66,10 @@ const fill = async (
   while (pairs.length < count) {
     await store.transaction(async (tx) => {
       for (let index = 0; index < 500 && pairs.length < count; index += 1) {
+        const userId = holders[pairs.length % holders.length]?.id ?? null
         const authorizationId = await tx.authorizations.insertOnce({
           clientId,
-          userId: user.id,
+          userId,
           scopes,
           resources: [],
           codeDigest: null,
@@ -73,7 +80,7 @@ const fill = async (
         })
         const fields = {
           clientId,
-          userId: user.id,
+          userId,
           authorizationId: authorizationId ?? null,
           tokenType: 'bearer',
           expires: ends,
@@ -167,7 +174,13 @@ const seconds = (since: number): number => Math.round((performance.now() - since
 export const run = async ([count = '100000']: readonly string[]): Promise<boolean> => {
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-load-'))
   const DATABASE_URL = process.env.DATABASE_URL ?? `sqlite:${join(folder, 'load.sqlite')}`
-  const env = { DATABASE_URL, BASE_URL: 'http://localhost:3000' }
+  const env = {
+    DATABASE_URL,
+    BASE_URL: 'http://localhost:3000',
+    // What the start would warn of.
+    OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
+    OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
+  }
   const both = { ...env, SECRET_KEY: newKey, SECRET_KEY_PREVIOUS: oldKey }
   const servers: ServerProcess[] = []
   try {
