@@ -200,8 +200,8 @@ const knownResource = (resource: string): Type<CanActivate> => {
 
 /**
  * What a class or a method is, where it is not the whole application: one of the server's `resources` (RFC 8707 §2).
- * Its guards let no token in that is for others, and with `requireAudience` none that is for the whole. For one that the server does not protect, the application does not
- * start: a TypeError.
+ * Its guards let no token in that is for others, and with `requireAudience` none that is for the whole. For one
+ * that the server does not protect, the application does not start: a TypeError.
  */
 export const Resource = (
   resource: string,

@@ -233,7 +233,7 @@ export interface TokenStore {
   /** Writes the same token sealed anew. */
   reseal(id: number, sealed: Pick<StoredToken, 'accessToken' | 'refreshToken'>): Promise<void>
   delete(id: number): Promise<boolean>
-  /** Deletes at most `limit` of a client's. @returns how many; 0 alone says that there are no more */
+  /** Deletes at most `limit` of a client's. @returns how many */
   deleteOfClient(clientId: string, limit: number): Promise<number>
   /**
    * Deletes at most `limit` tokens that neither work nor can be refreshed, personal ones with their client.
@@ -260,7 +260,7 @@ export interface AuthorizationStore {
   revokeOfClient(clientId: string, now: number): Promise<void>
   /** Marks a user's authorizations of one client, or of all, and deletes their tokens. @returns how many were marked */
   revokeOfUser(userId: UserId, clientId: string | null, now: number): Promise<number>
-  /** Deletes at most `limit` of a client's, with all that hangs from them. @returns how many; 0 alone says that there are no more */
+  /** Deletes at most `limit` of a client's, with all that hangs from them. @returns how many */
   deleteOfClient(clientId: string, limit: number): Promise<number>
   deleteExpired(now: number, limit: number): Promise<number>
 }
