@@ -40,13 +40,6 @@ export const definitions: readonly Definition[] = [
     environment: { BENCH_BATCH: 'off' },
   },
   {
-    ...ours,
-    name: 'ours-cached',
-    title: 'svc-oauth2server, look-ups kept',
-    environment: { BENCH_CACHE: '5' },
-    stores: ['postgres'],
-  },
-  {
     ...peer,
     name: 'oidc-provider',
     title: 'oidc-provider',

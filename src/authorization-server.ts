@@ -190,8 +190,6 @@ export const createAuthorizationServer = async (
   const verify = await loadVerifyJwt(options, settings)
   const users = usersOf(options.users)
   const opened = await options.store.open(users, options.users?.keyType)
-  for (const message of opened.loosened ?? [])
-    log({ level: 'warn', event: 'settings.loosened', message })
   let beside: OpenTransients | undefined
   let notedKey: NotedKey | undefined
   try {
@@ -376,7 +374,6 @@ export const createAuthorizationServer = async (
   })
   sweeper.start()
   const hidePool = opened.poolStats && telemetry.pool(opened.poolStats)
-  const hideCache = opened.cacheStats && telemetry.lookupCache(opened.cacheStats)
 
   return {
     ...own,
@@ -416,7 +413,6 @@ export const createAuthorizationServer = async (
       await queue.close()
       await beside?.close()
       hidePool?.()
-      hideCache?.()
       await opened.close()
       await prometheus?.close()
     },

@@ -7,14 +7,10 @@ import { basic, form, place, refreshTokenCount, serve } from '../support/serve.t
 import { secretKey, type Works } from '../support/works.ts'
 
 const batch = process.env.BENCH_BATCH !== 'off'
-const lookupCacheSeconds = Number(process.env.BENCH_CACHE ?? 0)
 const server = await createAuthorizationServer({
   issuer: 'http://localhost:3000',
   secretKeys: [secretKey],
-  store:
-    place.kind === 'postgres'
-      ? postgres(place.at, { batch, lookupCacheSeconds })
-      : sqlite(place.at, { batch }),
+  store: place.kind === 'postgres' ? postgres(place.at, { batch }) : sqlite(place.at, { batch }),
   scopes: [emailScope, new Scope('notes:read'), new Scope('notes:write')],
   sweepInterval: 0,
   refreshTokenLeeway: 0,

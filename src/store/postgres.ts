@@ -1,7 +1,5 @@
 import type { DialectAdapter } from 'kysely'
 import type { PoolConfig } from 'pg'
-import { LookupCache } from './sql/lookup-cache.ts'
-import { listenForChanges } from './sql/postgres-changes.ts'
 import { PostgresDialect } from './sql/postgres-dialect.ts'
 import {
   MigrationAdapter,
@@ -27,12 +25,6 @@ export interface PostgresOptions {
   readonly prepare?: boolean
   /** False: what comes at once does not share statements. For comparisons; there is no other use for it. */
   readonly batch?: boolean
-  /**
-   * Seconds for which a bearer check may count on what it found of a token before. Default 0: every request asks.
-   * Every change through this package ends that at once on every node, by `NOTIFY`. What is changed past it, as in a
-   * table of the application's own users, and what a node is not told, counts after so many seconds. At most 60.
-   */
-  readonly lookupCacheSeconds?: number
 }
 
 /** A PostgreSQL database, version 13 or newer, by its address `postgres://user:password@host/database`. */
@@ -44,13 +36,10 @@ export const postgres = (
     statementTimeout = 3_000,
     prepare = true,
     batch = true,
-    lookupCacheSeconds = 0,
   }: PostgresOptions = {},
 ): StoreOpener => ({
   description: withoutPassword(url),
   async open(users = 'built-in', keyType = 'integer') {
-    if (!(lookupCacheSeconds >= 0 && lookupCacheSeconds <= mostCacheSeconds))
-      throw new StoreUnusable(`lookupCacheSeconds accepts 0 to ${mostCacheSeconds}.`)
     if (!(Number.isInteger(statementTimeout) && statementTimeout > 0))
       throw new StoreUnusable(
         'statementTimeout accepts whole milliseconds from 1. It cannot be switched off: a request must never hang.',
@@ -65,15 +54,11 @@ export const postgres = (
       })
     const storeOn = (
       connections: PooledConnections,
-      {
-        cache,
-        adapter,
-      }: { readonly cache?: LookupCache | undefined; readonly adapter?: DialectAdapter } = {},
+      { adapter }: { readonly adapter?: DialectAdapter } = {},
     ): OpenStore => {
       const dialect = new PostgresDialect(connections, { prepare, ...(adapter && { adapter }) })
-      return postgresStore(dialect, users, { keyType, batch, cache })
+      return postgresStore(dialect, users, { keyType, batch })
     }
-    const cache = lookupCacheSeconds > 0 ? new LookupCache(lookupCacheSeconds) : undefined
     const connections = connect({
       max: poolSize,
       statement_timeout: statementTimeout,
@@ -82,7 +67,7 @@ export const postgres = (
       // A little earlier: whoever waits for the locks of a node that was cut off gets them in time.
       idle_in_transaction_session_timeout: Math.max(statementTimeout - margin, margin),
     })
-    const store = storeOn(connections, { cache })
+    const store = storeOn(connections)
     try {
       await store.ping()
     } catch (error) {
@@ -94,32 +79,8 @@ export const postgres = (
         { cause: error },
       )
     }
-    const listener =
-      cache &&
-      listenForChanges(
-        {
-          connectionString: url,
-          application_name: 'svc-oauth2server changes',
-          connectionTimeoutMillis: connectTimeout,
-          query_timeout: connectTimeout,
-          keepAlive: true,
-        },
-        cache,
-        (sql, parameters) =>
-          new PostgresDialect(connections, { prepare: false }).run(sql, parameters),
-      )
     return {
       ...store,
-      ...(cache && { cacheStats: () => cache.stats() }),
-      ...(listener && {
-        loosened: [
-          `lookupCacheSeconds is ${lookupCacheSeconds}: what is changed past this server, or while a node hears nothing of it, counts for tokens after so many seconds.`,
-        ],
-        async close() {
-          await listener.close()
-          await store.close()
-        },
-      }),
       async migrate(options) {
         const plan = await store.migrate({ ...options, dryRun: true })
         if (options?.dryRun || plan.length === 0) return plan
@@ -152,8 +113,6 @@ export const postgres = (
 
 /** Milliseconds. */
 const margin = 500
-
-const mostCacheSeconds = 60
 
 const withoutPassword = (url: string): string => {
   if (!URL.canParse(url)) return 'postgres'

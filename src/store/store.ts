@@ -509,14 +509,6 @@ export interface PoolStats {
   readonly waiting: number
 }
 
-/** What a cache of look-ups is good for, since the start. */
-export interface CacheStats {
-  readonly hits: number
-  readonly misses: number
-  /** Whether this process is told what others change; it keeps nothing as long as it is not. */
-  readonly isTold: boolean
-}
-
 export interface OpenStore extends Store {
   /**
    * Brings the schema up to date, or to the migration of that name.
@@ -532,10 +524,6 @@ export interface OpenStore extends Store {
   ping(): Promise<void>
   /** Where the store has a pool of connections. */
   poolStats?(): PoolStats
-  /** Where the store keeps what look-ups found. */
-  cacheStats?(): CacheStats
-  /** What an option of the store makes less strict than it is by default: the start warns. */
-  readonly loosened?: readonly string[]
   close(): Promise<void>
 }
 

@@ -55,23 +55,6 @@ export const instruments = {
         '`valid`; `unknown` (never issued, revoked, or altered); `expired`; `inactive` (of a user, owner or client that is out of action)',
     },
   },
-  lookupCacheLookups: {
-    name: 'oauth2server.lookup_cache.lookups',
-    kind: 'counter',
-    unit: '{lookup}',
-    sentence: 'Look-ups of access tokens, where `lookupCacheSeconds` is set.',
-    attributes: {
-      'oauth2server.outcome': '`hit`; `miss`, which asked the database',
-    },
-  },
-  lookupCacheHearing: {
-    name: 'oauth2server.lookup_cache.hearing',
-    kind: 'gauge',
-    unit: '{process}',
-    sentence:
-      '1 where this process hears what others change; 0 where it does not, and so keeps nothing. Absent without `lookupCacheSeconds`.',
-    attributes: {},
-  },
   storeOperationDuration: {
     name: 'oauth2server.store.operation.duration',
     kind: 'histogram',

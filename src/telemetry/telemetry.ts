@@ -1,6 +1,6 @@
 import { OAuthError } from '../oauth-error.ts'
 import { asOAuthError } from '../refusal.ts'
-import type { AroundStore, CacheStats, PoolStats } from '../store/store.ts'
+import type { AroundStore, PoolStats } from '../store/store.ts'
 import { events } from './events.ts'
 import { type AttributesOf, instruments } from './instruments.ts'
 import { type Meters, observed, type Recorder, recorder, scopeName } from './meters.ts'
@@ -21,8 +21,6 @@ export interface Telemetry {
   readonly aroundStore: AroundStore | undefined
   /** Shows the connections of a pool. @returns what ends that */
   readonly pool: (stats: () => PoolStats) => () => void
-  /** Shows what a cache of look-ups is good for. @returns what ends that */
-  readonly lookupCache: (stats: () => CacheStats) => () => void
 }
 
 export const createTelemetry = (meters: Meters): Telemetry => {
@@ -53,7 +51,6 @@ export const createTelemetry = (meters: Meters): Telemetry => {
     },
     aroundStore: meters.length === 0 ? undefined : measuredStore(meters),
     pool: (stats) => showPool(meters, stats),
-    lookupCache: (stats) => showLookupCache(meters, stats),
   }
 }
 
@@ -112,22 +109,6 @@ const showPool = (meters: Meters, stats: () => PoolStats): (() => void) => {
       observe(total - idle, { ...poolName, 'db.client.connection.state': 'used' })
     }),
     observed(meters, instruments.poolPending, (observe) => observe(stats().waiting, poolName)),
-  ]
-  return () => {
-    for (const end of ends) end()
-  }
-}
-
-const showLookupCache = (meters: Meters, stats: () => CacheStats): (() => void) => {
-  const ends = [
-    observed(meters, instruments.lookupCacheLookups, (observe) => {
-      const { hits, misses } = stats()
-      observe(hits, { 'oauth2server.outcome': 'hit' })
-      observe(misses, { 'oauth2server.outcome': 'miss' })
-    }),
-    observed(meters, instruments.lookupCacheHearing, (observe) =>
-      observe(stats().isTold ? 1 : 0, {}),
-    ),
   ]
   return () => {
     for (const end of ends) end()

@@ -1,6 +1,5 @@
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { HotPaths } from './hot-paths.ts'
-import type { LookupCache } from './lookup-cache.ts'
 import type { Tables } from './tables.ts'
 import type { Users } from './user-source.ts'
 
@@ -25,8 +24,6 @@ export interface Handle {
   readonly inTransaction: boolean
   /** Not inside a transaction, and not for a database in memory. */
   readonly hot: HotPaths | undefined
-  /** What bearer checks found, where that is kept; not inside a transaction. */
-  readonly cache?: LookupCache | undefined
   /** Statements that were built once, by their names. */
   readonly statements: Map<string, CompiledQuery>
 }

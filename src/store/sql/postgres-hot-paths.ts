@@ -9,8 +9,6 @@ import {
   type TokenValues,
   tokenColumns,
 } from './hot-paths.ts'
-import type { LookupCache } from './lookup-cache.ts'
-import { changesChannel } from './postgres-changes.ts'
 import { isRolledBack } from './postgres-errors.ts'
 
 /** Runs one statement, in a transaction of its own. */
@@ -24,8 +22,6 @@ export interface PostgresHotPathsOptions {
   readonly types: ColumnTypes
   /** Whether concurrent writes and look-ups of a kind share a statement. */
   readonly batch: boolean
-  /** Told of rows that have changed, here and on every other node. */
-  readonly cache: LookupCache | undefined
 }
 
 /** Rows of one statement at most. */
@@ -38,13 +34,8 @@ const isUndone = (error: unknown): boolean =>
   !(error instanceof StoreUnavailable) || isRolledBack(error.cause)
 
 /** Each statement costs a round trip, and each that writes a flush: what comes within one turn of the event loop shares it. */
-export const postgresHotPaths = ({
-  run,
-  types,
-  batch,
-  cache,
-}: PostgresHotPathsOptions): HotPaths => {
-  const { insertTokens, rotate, rotateAndTell } = statements(types)
+export const postgresHotPaths = ({ run, types, batch }: PostgresHotPathsOptions): HotPaths => {
+  const { insertTokens, rotate } = statements(types)
   const atMost = batch ? most : 1
   const writes = batch ? writesAtOnce : Number.POSITIVE_INFINITY
   const insert = batched<TokenValues, number | undefined>({
@@ -65,8 +56,7 @@ export const postgresHotPaths = ({
   })
   const rotateAll = async (rotations: readonly RotationValues[]): Promise<ReadonlySet<string>> => {
     const given = JSON.stringify(rotations.map(asGiven))
-    const { rows } = await run(cache ? rotateAndTell : rotate, [given])
-    for (const { id } of rotations) cache?.forget(id)
+    const { rows } = await run(rotate, [given])
     return new Set(
       (rows as readonly { access_token_digest: string }[]).map((row) => row.access_token_digest),
     )
@@ -141,9 +131,12 @@ const statements = ({ userKey }: ColumnTypes) => {
   }
   const noted = rotatedColumns.map(notedColumn)
   const tokens = tokenColumns.join(', ')
-  // The authorization first, as whoever revokes does, and all of them in one order: two that meet wait for each
-  // other in turn. Of one that was revoked meanwhile, nothing goes on.
-  const rotating = `with given as materialized (
+  return {
+    insertTokens: `insert into oauth2server_token (${tokens})
+      select ${tokens} from ${given(tokenColumns)} returning id, access_token_digest as digest`,
+    // The authorization first, as whoever revokes does, and all of them in one order: two that meet wait for each
+    // other in turn. Of one that was revoked meanwhile, nothing goes on.
+    rotate: `with given as materialized (
         select * from ${given(['row_id', 'current', 'until', ...tokenColumns, ...noted])}
       ), held as materialized (
         select id from oauth2server_authorization
@@ -160,18 +153,10 @@ const statements = ({ userKey }: ColumnTypes) => {
         and t.access_token_digest <> given.access_token_digest
         returning t.id, t.access_token_digest
       ), ended as (
-        delete from oauth2server_token where parent_id in (select id from swapped) returning id
+        delete from oauth2server_token where parent_id in (select id from swapped)
       ), noted as (
         insert into oauth2server_rotated_refresh_token (${rotatedColumns.join(', ')})
         select ${noted.join(', ')} from given where row_id in (select id from swapped)
-      )`
-  return {
-    insertTokens: `insert into oauth2server_token (${tokens})
-      select ${tokens} from ${given(tokenColumns)} returning id, access_token_digest as digest`,
-    rotate: `${rotating} select access_token_digest from swapped`,
-    rotateAndTell: `${rotating} select access_token_digest, (
-        select count(pg_notify('${changesChannel}', id::text))
-        from (select id from swapped union all select id from ended) as gone
-      ) from swapped`,
+      ) select access_token_digest from swapped`,
   }
 }

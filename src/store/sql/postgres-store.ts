@@ -1,10 +1,7 @@
 import { Kysely } from 'kysely'
 import type { UserKeyType } from '../../model/user-table.ts'
 import { type OpenStore, StoreUnavailable } from '../store.ts'
-import { announced } from './announced.ts'
 import { newHandle } from './handle.ts'
-import type { LookupCache } from './lookup-cache.ts'
-import { tellAll } from './postgres-changes.ts'
 import type { PostgresDialect } from './postgres-dialect.ts'
 import { postgresHotPaths } from './postgres-hot-paths.ts'
 import { sqlStore } from './sql-store.ts'
@@ -18,15 +15,7 @@ const isReadOnly = `select current_setting('transaction_read_only') as is_read_o
 export const postgresStore = (
   dialect: PostgresDialect,
   users: Users,
-  {
-    keyType,
-    batch,
-    cache,
-  }: {
-    readonly keyType: UserKeyType
-    readonly batch: boolean
-    readonly cache?: LookupCache | undefined
-  },
+  { keyType, batch }: { readonly keyType: UserKeyType; readonly batch: boolean },
 ): OpenStore => {
   const db = new Kysely<Tables>({ dialect })
   const types = {
@@ -43,22 +32,14 @@ export const postgresStore = (
       // Many transactions write at once here: what one has read must not change before it writes.
       locking: true,
       types,
-      hot: postgresHotPaths({ run, types, batch, cache }),
-      cache,
+      hot: postgresHotPaths({ run, types, batch }),
     }),
   )
-  // Always: the command line changes things for nodes that keep what they found.
-  const announce = async (): Promise<void> => {
-    cache?.forgetAll()
-    // What was done is done. Who was not told looks again when the time of the cache is over.
-    await dialect.run(tellAll, []).catch(() => undefined)
-  }
   // A standby, or what is about to become one: whoever asks is answered, and nothing can be written.
   const ping = async (): Promise<void> => {
     const { rows } = await dialect.run(isReadOnly, [])
     if (rows[0]?.is_read_only === 'on')
       throw new StoreUnavailable('The database is read-only: it is a standby, or set to be.')
   }
-  const told = announced(store, announce, { tellsRotations: cache !== undefined })
-  return { ...told, ping }
+  return { ...store, ping }
 }

@@ -38,7 +38,6 @@ const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store
     write: tx,
     purge: tx,
     hot: undefined,
-    cache: undefined,
     inTransaction: true,
   }),
   async transaction(work) {

@@ -174,7 +174,7 @@ const namedFromRow = (
 const touchedAtOnce = 250
 
 export const sqlTokens = (handle: Handle): TokenStore => {
-  const { read, write, purge, users, hot, cache, locking } = handle
+  const { read, write, purge, users, hot, locking } = handle
   // Token, client, owner and user in one query: this is the bearer check.
   const withState = read
     .selectFrom('oauth2server_token as t')
@@ -188,13 +188,12 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
     .select(['u.active as u_active', 'u.is_admin as u_admin'])
   const stateOf = onceFor(stateFromRow)
-  const lookUpAccess = lookup(
+  const byAccess = lookup(
     handle,
     'tokens.findByAccess',
     (match) => withState.where(match('t.access_token_digest')),
     (row) => row.access_token_digest,
   )
-  const byAccess = cache ? cache.around(lookUpAccess) : lookUpAccess
   const byRefresh = lookup(
     handle,
     'tokens.findByRefresh',

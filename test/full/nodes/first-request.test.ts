@@ -97,6 +97,15 @@ describe.skipIf(isLacking)('what one node was told counts for the first request 
       leaves: { access: '401 invalid_token' },
       refresh: '400 invalid_grant',
     },
+    'a client revokes its token at one node (RFC 7009 §2.1)': {
+      act: async ({ client, issued }) => {
+        const form = client.form(site.node(0), { token: issued.accessToken })
+        const { status } = await post({ ...form, url: `${site.node(0).url}/oauth/revoke` })
+        expect(status).toBe(200)
+      },
+      leaves: { access: '401 invalid_token' },
+      refresh: '400 invalid_grant',
+    },
     'an application is revoked': {
       act: ({ user, client }) =>
         site.records.authorizedApplications.revoke(user.id, client.clientId),
