@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { Client } from 'pg'
 import { postgresPrograms } from './needs.ts'
+import { queryAt } from './postgres.ts'
 import { freePort, Program } from './processes.ts'
 
 const run = promisify(execFile)
 
-/** A PostgreSQL of the test's own, which it may stop and start. */
+/** A PostgreSQL server of its own, which its owner may stop and start. */
 export interface OwnPostgres extends AsyncDisposable {
   readonly port: number
   readonly url: string
@@ -19,34 +19,55 @@ export interface OwnPostgres extends AsyncDisposable {
   stop(how: 'fast' | 'immediate'): Promise<void>
 }
 
-/** Milliseconds: longer than any file of tests takes. */
-const lifetime = 600_000
+/** A streaming replica: it answers queries, and takes writes once it is promoted. */
+export interface Replica extends OwnPostgres {
+  /** Makes it a primary. Resolves when it takes writes. */
+  promote(): Promise<void>
+}
+
+/** Creates and starts an empty cluster. @param settings such as `max_connections=500` */
+export const startPostgres = (settings: readonly string[] = []): Promise<OwnPostgres> =>
+  startCluster('initdb', ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'], settings)
+
+/** Copies a running primary, and starts the copy as its replica. */
+export const startReplica = async (
+  primary: OwnPostgres,
+  settings: readonly string[] = [],
+): Promise<Replica> => {
+  const copy = ['-d', primary.url, '--write-recovery-conf', '--checkpoint=fast']
+  const replica = await startCluster('pg_basebackup', copy, settings)
+  return {
+    ...replica,
+    async promote() {
+      await queryAt(replica.url, 'select pg_promote()')
+    },
+  }
+}
 
 /** Makes a cluster in a folder of its own, and starts it. PostgreSQL refuses to run as root: then it runs as `nobody`. */
-export const startPostgres = async (): Promise<OwnPostgres> => {
+const startCluster = async (
+  maker: 'initdb' | 'pg_basebackup',
+  args: readonly string[],
+  settings: readonly string[],
+): Promise<OwnPostgres> => {
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-postgres-'))
   const port = await freePort()
-  const as: string[] = []
-  if (process.getuid?.() === 0) {
-    const [uid, gid] = await Promise.all(['-u', '-g'].map(idOfNobody))
-    await chown(folder, uid ?? 0, gid ?? 0)
-    as.push('setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups')
-  }
-  const command = (name: string, args: readonly string[]): [string, string[]] => {
-    const [first = '', ...rest] = [...as, join(postgresPrograms, name), ...args]
-    return [first, rest]
-  }
+  const user = process.getuid?.() === 0 ? await nobody() : undefined
+  if (user) await chown(folder, user.uid, user.gid)
   const data = join(folder, 'data')
-  const cluster = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C']
-  await run(...command('initdb', [...cluster, '--no-sync']))
+  const place = ['-D', data, '-p', `${port}`, '-h', '127.0.0.1', '-k', folder]
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   let program: Program | undefined
   const own: OwnPostgres = {
     port,
     url,
     async start() {
-      const settings = ['-D', data, '-p', `${port}`, '-h', '127.0.0.1', '-k', folder]
-      program = new Program(...command('postgres', settings), { limit: lifetime })
+      program = new Program(
+        join(postgresPrograms, 'postgres'),
+        [...place, ...settings.flatMap((setting) => ['-c', setting])],
+        // SIGQUIT, unlike SIGKILL, lets it free its shared memory.
+        { limit: Number.POSITIVE_INFINITY, signalWithParent: 'SIGQUIT', ...user },
+      )
       await answers(url, program)
     },
     async stop(how) {
@@ -58,20 +79,26 @@ export const startPostgres = async (): Promise<OwnPostgres> => {
       await rm(folder, { recursive: true, force: true, maxRetries: 3 })
     },
   }
-  await own.start()
+  try {
+    await run(join(postgresPrograms, maker), ['-D', data, '--no-sync', ...args], { ...user })
+    await own.start()
+  } catch (error) {
+    await own[Symbol.asyncDispose]()
+    throw error
+  }
   return own
 }
 
-const idOfNobody = async (flag: string): Promise<number> =>
-  Number((await run('id', [flag, 'nobody'])).stdout)
+const nobody = async (): Promise<{ readonly uid: number; readonly gid: number }> => {
+  const idOf = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout)
+  return { uid: await idOf('-u'), gid: await idOf('-g') }
+}
 
 /** Waits until it lets somebody in. */
 const answers = async (url: string, program: Program): Promise<void> => {
   for (;;) {
-    const client = new Client({ connectionString: url })
     try {
-      await client.connect()
-      await client.end()
+      await queryAt(url, 'select 1')
       return
     } catch (error) {
       if (program.exit) throw new Error(`PostgreSQL ended: ${program.stderr}`, { cause: error })

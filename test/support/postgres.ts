@@ -11,7 +11,12 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-const run = async (url: string, sql: string, parameters: readonly unknown[] = []) => {
+/** Runs one statement at an address. */
+export const queryAt = async (
+  url: string,
+  sql: string,
+  parameters: readonly unknown[] = [],
+): Promise<readonly Record<string, unknown>[]> => {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
@@ -24,15 +29,15 @@ const run = async (url: string, sql: string, parameters: readonly unknown[] = []
 /** An empty database of its own, in the server that all tests share or in another one. */
 export const makeDatabase = async (at = server): Promise<TestDatabase> => {
   const name = `oauth2server_test_${randomBytes(6).toString('hex')}`
-  await run(at, `create database ${name}`)
+  await queryAt(at, `create database ${name}`)
   // No test makes the shared server crash, so nobody has to wait for its disk.
-  if (at === server) await run(at, `alter database ${name} set synchronous_commit = off`)
+  if (at === server) await queryAt(at, `alter database ${name} set synchronous_commit = off`)
   const url = Object.assign(new URL(at), { pathname: `/${name}` }).href
   return {
     url,
-    query: (sql, parameters) => run(url, sql, parameters),
+    query: (sql, parameters) => queryAt(url, sql, parameters),
     drop: async () => {
-      await run(at, `drop database if exists ${name} with (force)`)
+      await queryAt(at, `drop database if exists ${name} with (force)`)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -75,13 +75,21 @@ export interface ProgramOptions {
   readonly cwd?: string
   /** On top of `plainEnvironment()`; undefined takes a variable away. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Milliseconds after which the program is killed, whatever it does. */
+  /** Milliseconds after which the program is killed, whatever it does. `Infinity` sets no limit. */
   readonly limit?: number
+  /** The user it runs as, if not this one. */
+  readonly uid?: number
+  readonly gid?: number
+  /** What the program receives when this process ends without stopping it, as at `kill -9`. */
+  readonly signalWithParent?: NodeJS.Signals
   /** Whether the program can be sent messages. */
   readonly messages?: boolean
 }
 
 const longestLife = 110_000
+
+/** Whether this machine can tie a program to the life of the process that started it: util-linux on Linux. */
+const canTie = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
 
 const running = new Set<Program>()
 
@@ -103,13 +111,20 @@ export class Program {
 
   constructor(command: string, args: readonly string[], options: ProgramOptions = {}) {
     const { cwd = root, env = {}, limit = longestLife, messages = false } = options
+    const { uid, gid, signalWithParent = 'SIGKILL' } = options
     this.#name = [command, ...args].join(' ')
-    this.#child = spawn(command, args, {
+    const [file = '', ...rest] = [
+      ...(canTie ? ['setpriv', '--pdeathsig', signalWithParent.slice('SIG'.length), '--'] : []),
+      ...[command, ...args],
+    ]
+    this.#child = spawn(file, rest, {
       cwd,
       env: { ...plainEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe', ...(messages ? (['ipc'] as const) : [])],
       // A group of its own, so that what the program has started ends along with it.
       detached: true,
+      ...(uid !== undefined && { uid }),
+      ...(gid !== undefined && { gid }),
     })
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text
@@ -120,7 +135,8 @@ export class Program {
       this.#changed()
     })
     running.add(this)
-    const timer = setTimeout(() => this.kill('SIGKILL'), limit)
+    const timer =
+      limit === Number.POSITIVE_INFINITY ? undefined : setTimeout(() => this.kill('SIGKILL'), limit)
     this.exited = new Promise((ended) => {
       const end = (exit: Exit) => {
         clearTimeout(timer)
