@@ -184,11 +184,11 @@ export const sqlClients = (handle: Handle): ClientStore => {
 
     search(text, partOf) {
       if (text === '') return listed(clientsWithOwner, partOf)
-      // As it is and in lower case: SQLite's own `lower` knows ASCII alone.
+      // Lowered by the database and by us: in SQLite, and in PostgreSQL with the locale C, `lower` knows ASCII alone.
       const contains = (column: 'c.name' | 'c.client_id' | 'u.email') => {
         const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
         const given = sql.ref(column)
-        return sql<boolean>`(${given} like ${pattern} escape '\\' or lower(${given}) like ${pattern.toLowerCase()} escape '\\')`
+        return sql<boolean>`(lower(${given}) like lower(${pattern}) escape '\\' or lower(${given}) like ${pattern.toLowerCase()} escape '\\')`
       }
       return listed(
         clientsWithOwner.where(({ or }) =>
