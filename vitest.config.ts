@@ -67,6 +67,7 @@ const seconds = 1000
 export default defineConfig({
   resolve: { alias },
   test: {
+    globalSetup: 'test/support/global-setup.ts',
     setupFiles: [`${secrets}/setup.ts`, 'test/support/end-programs.ts'],
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [

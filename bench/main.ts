@@ -8,7 +8,7 @@
  *     npm run bench -- --growth [--rows N]   our cost with more tokens, connections and processes
  *
  * All but `--quick` write to bench/results, and from there the tables of docs/performance.md and the charts anew.
- * PostgreSQL is measured where one listens at TEST_POSTGRES_URL or at its usual address. Parts are chosen by
+ * PostgreSQL is measured at TEST_POSTGRES_URL, or at a cluster that scripts/with-services.ts makes. Parts are chosen by
  * `--store`, `--target` and `--work`; a part is printed only.
  */
 import { execFileSync } from 'node:child_process'

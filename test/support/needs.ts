@@ -1,5 +1,4 @@
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
-import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
 
 /** What a suite may need that npm does not install. */
@@ -17,16 +16,6 @@ const isExecutable = (path: string): boolean => {
 const isOnPath = (program: string): boolean =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => isExecutable(join(folder, program)))
 
-const listens = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port, timeout: 1000 })
-    const answer = (is: boolean) => () => {
-      socket.destroy()
-      resolve(is)
-    }
-    socket.once('connect', answer(true)).once('error', answer(false)).once('timeout', answer(false))
-  })
-
 /** Where the browser of the tests is, whether it is there or not. */
 export const chromiumPath: string = process.env.CHROMIUM_PATH || '/usr/bin/chromium'
 
@@ -37,31 +26,33 @@ const [newest] = existsSync(home)
 /** The folder of PostgreSQL's programs, of the newest version that is there. */
 export const postgresPrograms: string = join(home, newest ?? 'none', 'bin')
 
+const hasPostgresPrograms = (): boolean => isExecutable(join(postgresPrograms, 'initdb'))
+
 const needs = {
   postgres: {
-    name: 'PostgreSQL on 127.0.0.1:5432',
-    how: 'apt-get install postgresql && pg_ctlcluster $(ls /etc/postgresql) main start',
-    isThere: () => listens(5432),
+    name: `PostgreSQL's programs below ${home}, or a server at TEST_POSTGRES_URL`,
+    how: 'apt-get install postgresql',
+    isThere: () => Boolean(process.env.TEST_POSTGRES_URL) || hasPostgresPrograms(),
   },
   'postgres programs': {
     name: `PostgreSQL's programs below ${home}`,
     how: 'apt-get install postgresql',
-    isThere: async () => isExecutable(join(postgresPrograms, 'initdb')),
+    isThere: hasPostgresPrograms,
   },
   redis: {
-    name: 'Redis on 127.0.0.1:6379, and redis-server for more of them',
-    how: "apt-get install redis-server && redis-server --daemonize yes --save ''",
-    isThere: async () => isOnPath('redis-server') && (await listens(6379)),
+    name: 'redis-server',
+    how: 'apt-get install redis-server',
+    isThere: () => isOnPath('redis-server'),
   },
   chromium: {
     name: `Chromium as ${chromiumPath}`,
     how: 'apt-get install chromium, or set CHROMIUM_PATH',
-    isThere: async () => isExecutable(chromiumPath),
+    isThere: () => isExecutable(chromiumPath),
   },
-} satisfies Record<Need, { name: string; how: string; isThere: () => Promise<boolean> }>
+} satisfies Record<Need, { name: string; how: string; isThere: () => boolean }>
 
 /** Whether it is there; says nothing. */
-export const has = (need: Need): Promise<boolean> => needs[need].isThere()
+export const has = async (need: Need): Promise<boolean> => needs[need].isThere()
 
 /**
  * Whether the suite must do without something; says so on the console. With `CI=true` it throws instead.
@@ -69,8 +60,8 @@ export const has = (need: Need): Promise<boolean> => needs[need].isThere()
  * @example describe.skipIf(await lacks('chromium'))('consent in a browser', () => { … })
  */
 export const lacks = async (need: Need): Promise<boolean> => {
-  const { name, how, isThere } = needs[need]
-  if (await isThere()) return false
+  const { name, how } = needs[need]
+  if (await has(need)) return false
   const message = `needs ${name}, which is not there. To get it: ${how}`
   if (process.env.CI === 'true') throw new Error(`This suite ${message}`)
   console.warn(`SKIPPED: this suite ${message}`)

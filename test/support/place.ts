@@ -8,6 +8,7 @@ import { sqlite } from 'svc-oauth2server/sqlite'
 import { query } from './database.ts'
 import { databaseFolder } from './database-folder.ts'
 import { makeDatabase } from './postgres.ts'
+import { sharedRedis } from './redis.ts'
 import { clockIn, clockVariable, setClock } from './shared-clock.ts'
 
 type Rows = readonly Record<string, unknown>[]
@@ -50,7 +51,7 @@ export const sqlitePlace = async (): Promise<Place> => {
 
 // Those who run at the same time have the same addresses and users, and must not count for each other.
 const pool = (Number(process.env.VITEST_POOL_ID ?? 0) % 15) + 1
-const redisUrl = process.env.TEST_REDIS_URL || `redis://127.0.0.1:6379/${pool}`
+const redisUrl = `${sharedRedis}/${pool}`
 
 /** Forgets what was counted by those who ran before. */
 const removeCounters = async (): Promise<void> => {

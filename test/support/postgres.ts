@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 
-/** The server that the tests use; it has to let this user make databases. */
-const server = process.env.TEST_POSTGRES_URL || 'postgres://postgres@127.0.0.1:5432/postgres'
+/** The server that all tests of a run share: see services.ts. */
+const sharedServer = process.env.TEST_POSTGRES_URL
 
 export interface TestDatabase {
   readonly url: string
@@ -27,11 +27,13 @@ export const queryAt = async (
 }
 
 /** An empty database of its own, in the server that all tests share or in another one. */
-export const makeDatabase = async (at = server): Promise<TestDatabase> => {
+export const makeDatabase = async (at = sharedServer): Promise<TestDatabase> => {
+  if (!at)
+    throw new Error('TEST_POSTGRES_URL is not set. Use vitest, or `npm run with-services -- …`.')
   const name = `oauth2server_test_${randomBytes(6).toString('hex')}`
   await queryAt(at, `create database ${name}`)
   // No test makes the shared server crash, so nobody has to wait for its disk.
-  if (at === server) await queryAt(at, `alter database ${name} set synchronous_commit = off`)
+  if (at === sharedServer) await queryAt(at, `alter database ${name} set synchronous_commit = off`)
   const url = Object.assign(new URL(at), { pathname: `/${name}` }).href
   return {
     url,

@@ -88,8 +88,18 @@ export interface ProgramOptions {
 
 const longestLife = 110_000
 
-/** Whether this machine can tie a program to the life of the process that started it: util-linux on Linux. */
+/** Linux with util-linux. */
 const canTie = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
+
+/** Makes the program receive a signal when the process that starts it ends, as at `kill -9`. Linux only. */
+export const tied = (
+  command: string,
+  args: readonly string[],
+  signal: NodeJS.Signals,
+): [string, string[]] =>
+  canTie
+    ? ['setpriv', ['--pdeathsig', signal.slice('SIG'.length), '--', command, ...args]]
+    : [command, [...args]]
 
 const running = new Set<Program>()
 
@@ -113,11 +123,7 @@ export class Program {
     const { cwd = root, env = {}, limit = longestLife, messages = false } = options
     const { uid, gid, signalWithParent = 'SIGKILL' } = options
     this.#name = [command, ...args].join(' ')
-    const [file = '', ...rest] = [
-      ...(canTie ? ['setpriv', '--pdeathsig', signalWithParent.slice('SIG'.length), '--'] : []),
-      ...[command, ...args],
-    ]
-    this.#child = spawn(file, rest, {
+    this.#child = spawn(...tied(command, args, signalWithParent), {
       cwd,
       env: { ...plainEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe', ...(messages ? (['ipc'] as const) : [])],

@@ -4,8 +4,8 @@ import { createClient } from '@redis/client'
 import { redis } from 'svc-oauth2server/redis'
 import { freePort, Program, temporaryFolder } from './processes.ts'
 
-/** The Redis that `lacks('redis')` looks for. */
-export const sharedRedis = 'redis://127.0.0.1:6379'
+/** The Redis that all tests of a run share: see services.ts. Empty where `lacks('redis')`. */
+export const sharedRedis: string = process.env.TEST_REDIS_URL ?? ''
 
 /** A key prefix that no other run has. */
 export const newPrefix = (): string => `test-${randomBytes(8).toString('hex')}:`
@@ -20,7 +20,7 @@ const clientOf = (port: number, password?: string) =>
 
 /** Removes every key of a prefix. */
 export const removeKeys = async (prefix: string): Promise<void> => {
-  const client = await clientOf(6379)
+  const client = await createClient({ url: sharedRedis }).connect()
   for await (const keys of client.scanIterator({ MATCH: `${prefix}*`, COUNT: 1_000 }))
     if (keys.length > 0) await client.del(keys)
   client.destroy()
@@ -53,7 +53,7 @@ export const startRedis = async (
     url: `redis://127.0.0.1:${port}`,
     async start() {
       const options = ['--port', String(port), '--bind', '127.0.0.1', ...kept, ...secret, ...args]
-      program = new Program('redis-server', options)
+      program = new Program('redis-server', options, { limit: Number.POSITIVE_INFINITY })
       await program.says(/Ready to accept connections/)
     },
     async stop() {

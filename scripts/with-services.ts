@@ -1,0 +1,48 @@
+/**
+ * Runs a command with a PostgreSQL cluster and a Redis of its own, and removes both when it ends:
+ *
+ *     npm run with-services -- npm run bench
+ *
+ * The command finds them at TEST_POSTGRES_URL and TEST_REDIS_URL. A service whose address is already given, or whose
+ * programs are not installed, is not started. `npm test` needs none of this: vitest does the same by itself.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:os'
+import { tied } from '../test/support/processes.ts'
+import { startServices } from '../test/support/services.ts'
+
+const [command, ...args] = process.argv.slice(2)
+if (command === undefined) {
+  process.stderr.write('usage: npm run with-services -- COMMAND [ARGUMENT…]\n')
+  process.exit(2)
+}
+
+let interrupted: NodeJS.Signals | undefined
+let running: ChildProcess | undefined
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    interrupted = signal
+    // Ctrl-C reaches the command without us. A second SIGINT would cut off what it does at the first.
+    if (signal !== 'SIGINT') running?.kill(signal)
+  })
+
+const services = await startServices()
+const exitCode = (code: number | null, signal: NodeJS.Signals): number =>
+  code ?? 128 + constants.signals[signal]
+try {
+  if (interrupted) process.exitCode = exitCode(null, interrupted)
+  else {
+    running = spawn(...tied(command, args, 'SIGKILL'), {
+      stdio: 'inherit',
+      env: { ...process.env, ...services.env },
+    })
+    const [code, signal] = await once(running, 'close')
+    process.exitCode = exitCode(code, signal)
+  }
+} catch (error) {
+  process.stderr.write(`${command} cannot be run: ${(error as Error).message}\n`)
+  process.exitCode = 127
+} finally {
+  await services.stop()
+}

@@ -1,0 +1,126 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { chmod, readdir } from 'node:fs/promises'
+import { createClient } from '@redis/client'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { lacks } from '../support/needs.ts'
+import { queryAt } from '../support/postgres.ts'
+import { Program, type TemporaryFolder, temporaryFolder } from '../support/processes.ts'
+
+interface Addresses {
+  readonly postgres: string
+  readonly redis: string
+}
+
+const isLacking = (await lacks('postgres programs')) || (await lacks('redis'))
+
+describe.skipIf(isLacking)('a command with services of its own', () => {
+  let temporary: TemporaryFolder
+  beforeEach(async () => {
+    temporary = await temporaryFolder()
+    // PostgreSQL may run as another user.
+    await chmod(temporary.path, 0o755)
+  })
+  afterEach(() => temporary[Symbol.asyncDispose]())
+
+  const withServices = (command: readonly string[], env = {}): Program =>
+    new Program(process.execPath, ['scripts/with-services.ts', ...command], {
+      env: {
+        TMPDIR: temporary.path,
+        TEST_POSTGRES_URL: undefined,
+        TEST_REDIS_URL: undefined,
+        ...env,
+      },
+    })
+
+  /** A command that says where its services are, and then does what the script says. */
+  const telling = (script: string): readonly string[] => {
+    const addresses =
+      'JSON.stringify({ postgres: process.env.TEST_POSTGRES_URL, redis: process.env.TEST_REDIS_URL })'
+    return [process.execPath, '-e', `console.log(${addresses}); ${script}`]
+  }
+  const forever = 'setInterval(() => undefined, 1000)'
+
+  const addressesOf = async (running: Program): Promise<Addresses> =>
+    JSON.parse((await running.says(/^\{.*\}$/m))[0])
+
+  const expectRunning = async ({ postgres, redis }: Addresses) => {
+    expect(await queryAt(postgres, 'select 1 as one')).toEqual([{ one: 1 }])
+    const client = await createClient({ url: redis }).connect()
+    expect(await client.ping()).toBe('PONG')
+    client.destroy()
+  }
+
+  /** Processes that were started with our temporary folder as theirs. */
+  const processes = () =>
+    readdirSync('/proc').filter((pid) => {
+      try {
+        return ['environ', 'cmdline'].some((file) =>
+          readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(temporary.path),
+        )
+      } catch {
+        return false
+      }
+    })
+
+  const expectNothingLeft = () =>
+    vi.waitFor(async () => expect([processes(), await readdir(temporary.path)]).toEqual([[], []]), {
+      timeout: 20_000,
+    })
+
+  test('finds both; when it ends nothing is left and its exit code is passed on', async () => {
+    await using running = withServices(telling('setTimeout(() => process.exit(7), 1000)'))
+    await expectRunning(await addressesOf(running))
+    expect((await running.exited).code).toBe(7)
+    expect([processes(), await readdir(temporary.path)]).toEqual([[], []])
+  })
+
+  test.each(['SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
+    'nothing is left when with-services alone receives %s',
+    async (signal) => {
+      await using running = withServices(telling(forever))
+      await expectRunning(await addressesOf(running))
+      process.kill(running.pid, signal)
+      await running.exited
+      await expectNothingLeft()
+    },
+  )
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+    'nothing is left when the whole process group receives %s',
+    async (signal) => {
+      await using running = withServices(telling(forever))
+      await expectRunning(await addressesOf(running))
+      running.kill(signal)
+      await running.exited
+      await expectNothingLeft()
+    },
+  )
+
+  test('nothing is left when the process group is killed while the services start', async () => {
+    await using running = withServices(telling(forever))
+    await vi.waitFor(async () => expect(await readdir(temporary.path)).not.toEqual([]), {
+      interval: 5,
+      timeout: 20_000,
+    })
+    await running.crash()
+    expect(running.stdout).toBe('')
+    await expectNothingLeft()
+  })
+
+  test('starts no service whose address is given', async () => {
+    const postgres = 'postgres://given/'
+    const redis = 'redis://given'
+    const given = { TEST_POSTGRES_URL: postgres, TEST_REDIS_URL: redis }
+    await using running = withServices(telling(''), given)
+    expect(await addressesOf(running)).toEqual({ postgres, redis })
+    expect(await readdir(temporary.path)).toEqual([])
+    expect((await running.exited).code).toBe(0)
+  })
+
+  test('exits with 127 when the command cannot be run, and leaves nothing', async () => {
+    await using running = withServices(['./no-such-command'])
+    expect((await running.exited).code).toBe(127)
+    expect(running.stderr).toMatch(/no-such-command/)
+    await expectNothingLeft()
+  })
+})

@@ -1,0 +1,30 @@
+/**
+ * Runs a PostgreSQL cluster and a Redis for `startServices()`: writes their addresses to standard output, and ends
+ * and removes them when standard input closes, which it also does when the process that holds it is killed.
+ */
+import { once } from 'node:events'
+import { startPostgres } from './own-postgres.ts'
+import { startRedis } from './redis.ts'
+import { missingServices } from './services.ts'
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const over = Promise.race([
+  once(process.stdin.resume(), 'close'),
+  ...signals.map((signal) => once(process, signal)),
+])
+// Nobody reads it when the other side is gone already.
+process.stdout.on('error', () => undefined)
+
+const missing = await missingServices()
+await using redis = missing.includes('redis') ? await startRedis() : undefined
+// As many connections as all workers, nodes and pools of a run may open.
+await using postgres = missing.includes('postgres')
+  ? await startPostgres(['max_connections=500'])
+  : undefined
+const env = {
+  ...(postgres && { TEST_POSTGRES_URL: postgres.url }),
+  ...(redis && { TEST_REDIS_URL: redis.url }),
+}
+process.stdout.write(`${JSON.stringify(env)}\n`)
+await over
+process.stdin.destroy()

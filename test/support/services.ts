@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { has } from './needs.ts'
+
+/** A PostgreSQL cluster and a Redis of this run's own. */
+export interface Services {
+  /** Their addresses: `TEST_POSTGRES_URL` and `TEST_REDIS_URL`, as far as this call started them. */
+  readonly env: Readonly<Record<string, string>>
+  /** Ends them and removes their data. */
+  stop(): Promise<void>
+}
+
+/** The services whose programs are installed and whose addresses the environment does not give. */
+export const missingServices = async (): Promise<readonly ('postgres' | 'redis')[]> => [
+  ...(!process.env.TEST_POSTGRES_URL && (await has('postgres')) ? (['postgres'] as const) : []),
+  ...(!process.env.TEST_REDIS_URL && (await has('redis')) ? (['redis'] as const) : []),
+]
+
+/**
+ * Starts the missing services. They end with this process, however it ends: a keeper process holds them until its
+ * standard input closes.
+ */
+export const startServices = async (): Promise<Services> => {
+  if ((await missingServices()).length === 0) return { env: {}, stop: async () => undefined }
+  const keeper = spawn(process.execPath, [join(import.meta.dirname, 'services-keeper.ts')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    // A signal to our process group must not end it before it has cleaned up.
+    detached: true,
+  })
+  const ended = once(keeper, 'close')
+  const env = await Promise.race([
+    addressesFrom(keeper),
+    ended.then(() => Promise.reject(new Error('PostgreSQL or Redis did not start: see above.'))),
+  ])
+  return {
+    env,
+    async stop() {
+      keeper.stdin?.end()
+      await ended
+    },
+  }
+}
+
+/** The first line that the keeper writes, when all services answer. */
+const addressesFrom = async ({ stdout }: ChildProcess): Promise<Record<string, string>> => {
+  if (!stdout) throw new Error('The keeper has no standard output.')
+  const [line] = await once(createInterface(stdout), 'line')
+  return JSON.parse(line)
+}
