@@ -145,15 +145,17 @@ export class Limits {
     const key = keptKey(counter)
     const now = this.#clock()
     const ends = now + seconds * 1000
-    let earliest = ends
-    for (let place = 0; place < points; place += 1) {
-      const taken = `limit:${name}:${place}:${key}`
-      // Read first: whoever is refused again and again writes nothing.
-      const until = await this.#transients.get(taken, now)
-      if (until === undefined && (await this.#transients.put(taken, String(ends), ends, now)))
-        return () => this.#transients.delete(taken).catch(ifAway(() => undefined))
-      earliest = Math.min(earliest, Number(until ?? ends))
+    const places = Array.from({ length: points }, (_, place) => `limit:${name}:${place}:${key}`)
+    // One read for all places: a refused attempt writes nothing.
+    const taken = await this.#transients.getMany(places, now)
+    for (const [index, place] of places.entries()) {
+      if (
+        taken[index] === undefined &&
+        (await this.#transients.put(place, String(ends), ends, now))
+      )
+        return () => this.#transients.delete(place).catch(ifAway(() => undefined))
     }
+    const earliest = Math.min(...taken.map((until) => Number(until ?? ends)))
     this.#tellOnce(counter, earliest)
     throw tooMany(earliest - now)
   }

@@ -57,6 +57,7 @@ const openedLater = (
     put: async (...values) => known().put(...values),
     set: async (...values) => known().set(...values),
     get: async (...values) => known().get(...values),
+    getMany: async (...values) => known().getMany(...values),
     take: async (...values) => known().take(...values),
     increment: async (...values) => known().increment(...values),
     delete: async (...values) => known().delete(...values),

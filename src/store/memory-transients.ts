@@ -25,6 +25,9 @@ export const memoryTransients = (): Transients => {
     async get(key, now) {
       return live(key, now)?.value
     },
+    async getMany(keys, now) {
+      return keys.map((key) => live(key, now)?.value)
+    },
     async take(key, now) {
       const entry = live(key, now)
       if (entry) entries.delete(key)

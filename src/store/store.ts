@@ -339,6 +339,8 @@ export interface Transients {
   /** Keeps the value in the place of what is there. */
   set(key: string, value: string, expiresAt: number, now: number): Promise<void>
   get(key: string, now: number): Promise<string | undefined>
+  /** Returns the values of several keys, in their order, in one round trip. */
+  getMany(keys: readonly string[], now: number): Promise<readonly (string | undefined)[]>
   /** Removes and returns the value; of concurrent callers, exactly one receives it. */
   take(key: string, now: number): Promise<string | undefined>
   /** Counts up and returns the new count; every caller gets another number. */

@@ -117,6 +117,7 @@ describe('contract §2 /health/live and /health/ready', () => {
           put: async () => true,
           set: nothing,
           get: nothing,
+          getMany: async (keys) => keys.map(() => undefined),
           take: nothing,
           increment: async () => 1,
           delete: nothing,

@@ -35,6 +35,20 @@ export const transientsContract = (
       expect(await one.get(key, 99)).toBe('second')
     })
 
+    test('getMany() returns the values in the order of the keys, without those that have ended', async () => {
+      const { one, other } = both()
+      const [ended, first, last] = [text(), text(), text()]
+      await one.put(ended, 'ended', 9, 0)
+      await one.put(first, 'first', 10, 0)
+      await one.put(last, 'last', 10, 0)
+      expect(await other.getMany([last, text(), ended, first], 9)).toEqual([
+        'last',
+        undefined,
+        undefined,
+        'first',
+      ])
+    })
+
     test('of 50 concurrent callers with one key, exactly one puts', async () => {
       const { one, either, key } = both()
       const put = await atOnce(50, (index) => either(index).put(key, `v${index}`, 10, 0))

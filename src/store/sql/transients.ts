@@ -38,6 +38,17 @@ export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
     return row?.value ?? undefined
   },
 
+  async getMany(keys, now) {
+    const rows = await read
+      .selectFrom('oauth2server_transient')
+      .select(['key', 'value'])
+      .where('key', 'in', keys)
+      .where('expires_at', '>', now)
+      .execute()
+    const values = new Map(rows.map(({ key, value }) => [key, value]))
+    return keys.map((key) => values.get(key) ?? undefined)
+  },
+
   async take(key, now) {
     const row = await write
       .deleteFrom('oauth2server_transient')
