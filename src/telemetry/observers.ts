@@ -3,6 +3,7 @@ import type { Settings } from '../options.ts'
 import { metersOf } from './meters.ts'
 import { observedLog } from './observed-log.ts'
 import { type Prometheus, prometheus } from './prometheus.ts'
+import { safeSink } from './safe-sink.ts'
 import { createTelemetry, type Telemetry } from './telemetry.ts'
 import { createTraces, type Traces } from './traces.ts'
 
@@ -22,6 +23,6 @@ export const createObservers = async (
 ): Promise<Observers> => {
   const shown = metricsToken === null ? undefined : await prometheus()
   const telemetry = createTelemetry(metersOf(shown?.meter))
-  const log = observedLog(sink ?? logToStderr(), logLevel, telemetry)
+  const log = observedLog(safeSink(sink ?? logToStderr()), logLevel, telemetry)
   return { log, telemetry, traces: createTraces(), prometheus: shown }
 }

@@ -10,7 +10,7 @@ export const createAuthorizationServer: typeof create = async (options) => {
   const sink = options.log ?? logToStderr()
   const log: typeof sink = (entry) => {
     net.wrote('the log', entry)
-    sink(entry)
+    return sink(entry)
   }
   const failed = (error: unknown): never => {
     net.wrote('an error', error)
