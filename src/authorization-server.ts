@@ -79,6 +79,7 @@ import {
   type TransientsOpener,
 } from './store/store.ts'
 import { Sweeper } from './sweeper.ts'
+import { Orphans, sweeperKinds } from './sweeper-kinds.ts'
 import { createObservers } from './telemetry/observers.ts'
 
 /** What a host hands to `createAuthorizationServer`. Every setting of `SettingsInput` may be among it. */
@@ -362,11 +363,11 @@ export const createAuthorizationServer = async (
     logout: server.links.logout,
     applications: server.links.applications,
   }
+  const orphans = users === 'built-in' ? undefined : new Orphans(store, own.users)
+  const toSweep = { store, transients: store.transients, settings, signingKeys, orphans }
   const sweeper = new Sweeper({
-    findOrphans: users !== 'built-in' ? own.users : undefined,
-    signingKeys,
-    store,
-    transients: context.transients,
+    kinds: (now) => sweeperKinds(toSweep, now),
+    transients: store.transients,
     settings,
     clock,
     log,

@@ -53,7 +53,11 @@ const layers: readonly Layer[] = [
     ],
   },
   { file: ['store/store.ts'], may: ['model/'], types: ['crypto/'] },
-  { file: ['store/memory-transients.ts', 'store/late-transients.ts'], may: ['store/store.ts'] },
+  {
+    file: ['store/memory-transients.ts', 'store/late-transients.ts'],
+    may: ['store/store.ts', 'store/expiry-heap.ts'],
+  },
+  { file: ['store/expiry-heap.ts'], may: [] },
   { file: ['store/decorated.ts'], may: ['store/store.ts'] },
   { file: ['store/after-commit.ts'], may: ['store/store.ts', 'model/'] },
   {
@@ -95,7 +99,13 @@ const layers: readonly Layer[] = [
     ],
   },
   { file: ['security-profile.ts'], may: [], types: ['options.ts'] },
-  { file: ['sweeper.ts'], may: ['log.ts', 'model/', 'store/store.ts'], types: ['options.ts'] },
+  {
+    file: ['sweeper.ts'],
+    may: ['log.ts', 'store/store.ts', 'sweeper-pace.ts'],
+    types: ['options.ts', 'sweeper-kinds.ts'],
+  },
+  { file: ['sweeper-kinds.ts'], may: ['model/', 'store/store.ts'], types: ['options.ts'] },
+  { file: ['sweeper-pace.ts'], may: [] },
   { file: ['bounded-map.ts', 'limit-table.ts'], may: [] },
   {
     file: ['limits.ts'],
@@ -169,6 +179,7 @@ const layers: readonly Layer[] = [
       'store/late-transients.ts',
       'store/memory-transients.ts',
       'sweeper.ts',
+      'sweeper-kinds.ts',
       'telemetry/',
     ],
   },

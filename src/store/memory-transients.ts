@@ -1,26 +1,39 @@
+import { type Expiring, ExpiryHeap } from './expiry-heap.ts'
 import type { Transients } from './store.ts'
 
-interface Entry {
-  value: string | undefined
-  count: number
-  expiresAt: number
+interface Entry extends Expiring {
+  readonly key: string
+  readonly value: string | undefined
+  readonly count: number
 }
 
 /** Short-lived values in this process alone: for tests, and where codes may end with the process. */
 export const memoryTransients = (): Transients => {
   const entries = new Map<string, Entry>()
+  const byExpiry = new ExpiryHeap<Entry>()
   const live = (key: string, now: number): Entry | undefined => {
     const entry = entries.get(key)
     return entry && entry.expiresAt > now ? entry : undefined
   }
+  const remove = (entry: Entry | undefined): void => {
+    if (!entry) return
+    entries.delete(entry.key)
+    byExpiry.remove(entry)
+  }
+  const write = (key: string, value: string | undefined, count: number, expiresAt: number) => {
+    remove(entries.get(key))
+    const entry = { key, value, count, expiresAt, position: 0 }
+    entries.set(key, entry)
+    byExpiry.add(entry)
+  }
   return {
     async put(key, value, expiresAt, now) {
       if (live(key, now)) return false
-      entries.set(key, { value, count: 0, expiresAt })
+      write(key, value, 0, expiresAt)
       return true
     },
     async set(key, value, expiresAt) {
-      entries.set(key, { value, count: 0, expiresAt })
+      write(key, value, 0, expiresAt)
     },
     async get(key, now) {
       return live(key, now)?.value
@@ -30,21 +43,25 @@ export const memoryTransients = (): Transients => {
     },
     async take(key, now) {
       const entry = live(key, now)
-      if (entry) entries.delete(key)
+      remove(entry)
       return entry?.value
     },
     async increment(key, expiresAt, now) {
       const { value, count } = live(key, now) ?? { value: undefined, count: 0 }
-      entries.set(key, { value, count: count + 1, expiresAt })
+      write(key, value, count + 1, expiresAt)
       return count + 1
     },
     async delete(key) {
-      entries.delete(key)
+      remove(entries.get(key))
     },
     async deleteExpired(now, limit) {
-      const expired = [...entries].filter(([, { expiresAt }]) => expiresAt <= now).slice(0, limit)
-      for (const [key] of expired) entries.delete(key)
-      return expired.length
+      let removed = 0
+      for (; removed < limit; removed += 1) {
+        const { first } = byExpiry
+        if (!first || first.expiresAt > now) break
+        remove(first)
+      }
+      return removed
     },
   }
 }

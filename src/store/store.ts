@@ -262,6 +262,10 @@ export interface AuthorizationStore {
   revokeOfUser(userId: UserId, clientId: string | null, now: number): Promise<number>
   /** Deletes at most `limit` of a client's, with all that hangs from them. @returns how many */
   deleteOfClient(clientId: string, limit: number): Promise<number>
+  /**
+   * Deletes at most `limit` tombstones of expired authorizations, and if there were fewer, the authorizations.
+   * @returns the number of rows; only 0 means that none are left
+   */
   deleteExpired(now: number, limit: number): Promise<number>
 }
 

@@ -17,8 +17,6 @@ const fromRow = (row: Selectable<Tables['oauth2server_authorization']>): Authori
   revokedAt: row.revoked_at,
 })
 
-/** Used refresh tokens that one statement removes at most. */
-const mostRotated = 500
 /** Authorizations that end for a new one: more than one only after the number was lowered. */
 const mostAtOnce = 100
 
@@ -142,18 +140,18 @@ export const sqlAuthorizations = ({ read, write, purge }: Handle): Authorization
       .selectFrom('oauth2server_rotated_refresh_token')
       .select('digest')
       .where('authorization_id', 'in', expired)
-      .limit(mostRotated)
+      .limit(limit)
     const { numDeletedRows: before } = await purge
       .deleteFrom('oauth2server_rotated_refresh_token')
       .where('digest', 'in', rotated)
       .executeTakeFirst()
-    if (Number(before) === mostRotated) return mostRotated
+    if (Number(before) === limit) return limit
     const { numDeletedRows } = await purge
       .deleteFrom('oauth2server_authorization')
       .where('id', 'in', expired)
       // Again: it may have been refreshed while this waited for it.
       .where('expires_at', '<=', now)
       .executeTakeFirst()
-    return Number(numDeletedRows)
+    return Number(before + numDeletedRows)
   },
 })

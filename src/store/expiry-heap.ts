@@ -1,0 +1,57 @@
+/** An element of the heap; `position` is kept by the heap. */
+export interface Expiring {
+  readonly expiresAt: number
+  position: number
+}
+
+/** A binary heap, the earliest expiry first. Any element can be removed in O(log n), so nothing stale stays in it. */
+export class ExpiryHeap<Element extends Expiring> {
+  readonly #elements: Element[] = []
+
+  /** The element that expires first. */
+  get first(): Element | undefined {
+    return this.#elements[0]
+  }
+
+  add(element: Element): void {
+    this.#put(element, this.#elements.length)
+    this.#raise(element)
+  }
+
+  remove(element: Element): void {
+    const last = this.#elements.pop()
+    if (!last || last === element) return
+    this.#put(last, element.position)
+    this.#raise(last)
+    this.#lower(last)
+  }
+
+  #put(element: Element, position: number): void {
+    this.#elements[position] = element
+    element.position = position
+  }
+
+  #raise(element: Element): void {
+    for (;;) {
+      const parent = this.#elements[(element.position - 1) >> 1]
+      if (element.position === 0 || !parent || parent.expiresAt <= element.expiresAt) return
+      this.#swap(element, parent)
+    }
+  }
+
+  #lower(element: Element): void {
+    for (;;) {
+      const left = this.#elements[2 * element.position + 1]
+      const right = this.#elements[2 * element.position + 2]
+      const child = right && left && right.expiresAt < left.expiresAt ? right : left
+      if (!child || element.expiresAt <= child.expiresAt) return
+      this.#swap(element, child)
+    }
+  }
+
+  #swap(one: Element, other: Element): void {
+    const { position } = one
+    this.#put(one, other.position)
+    this.#put(other, position)
+  }
+}
