@@ -53,7 +53,7 @@ const hasServices = (await has('postgres')) && (await has('redis'))
 const isWhole = process.env.NODES === 'whole'
 const suites = isWhole ? 'rfc{6749-*,6750,7636,8252,9207,9700}' : 'rfc{7636,9700}'
 const flows = 'test/flows/{authorization-code,implicit,libraries,optional-scopes,redis}.test.ts'
-const attacks = isWhole ? '{cd,dp,dv,ft,ht,ir,pa,pt,rf}' : '{cd,rf}'
+const attacks = isWhole ? '{cd,dp,dv,ft,ht,ir,pa,pt,rf,rv}' : '{cd,rf}'
 const onNodes = hasServices
   ? [
       flows,

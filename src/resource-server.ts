@@ -201,7 +201,8 @@ export class ResourceServer {
       throw this.#challenge('invalid_request', 'Give one credential, once.', credentials)
     }
     const [fromQuery] = inQuery
-    if (fromQuery) return { scheme: 'query', accessToken: fromQuery, credentials }
+    // An empty one is a credential that is not valid: the request must not become anonymous or a session's.
+    if (fromQuery !== undefined) return { scheme: 'query', accessToken: fromQuery, credentials }
     const [, scheme, value] = /^(bearer|dpop) +(.+)$/i.exec(authorization ?? '') ?? []
     if (scheme === undefined || value === undefined) return undefined
     const isDpop = scheme.length === 4

@@ -454,10 +454,9 @@ describe('contract §3 a session', () => {
       check(({ session }) => ({ authorization, cookie: session.cookie }), { both: missingHeader }),
   )
 
-  test('a query parameter that is no credential changes nothing', () =>
+  test('with an empty token in the query: 401 invalid_token', () =>
     check(({ session }) => ({ cookie: session.cookie, query: '?access_token=' }), {
-      guarded: missingHeader,
-      anonymous,
+      both: invalidToken,
     }))
 })
 

@@ -133,7 +133,7 @@ describe('RFC 6750 §2.3 a token in the query', () => {
       () => `?access_token=${token.replace(/^./, (c) => `%${c.charCodeAt(0).toString(16)}`)}`,
       '200',
     ],
-    ['empty', () => '?access_token=', '401'],
+    ['empty', () => '?access_token=', '401 invalid_token'],
     ['unknown', () => '?access_token=bad', '401 invalid_token'],
     ['with dots', () => '?access_token=a.b.c', '401 invalid_token'],
     ['with a space', () => `?access_token=${token}+`, '401 invalid_token'],

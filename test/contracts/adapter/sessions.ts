@@ -44,7 +44,7 @@ export const describeSessions = (world: () => World): void => {
     test('without a JWT: 400; anonymous where that is allowed', () =>
       both({ cookie: world().session.cookie }, missingHeader, anonymous))
 
-    test.each(['Basic YTpi', 'Token abc', 'Bearer', 'JWT a.b.c', ''])(
+    test.each(['Basic YTpi', 'Token abc', 'Bearer', 'Bearer ', 'JWT a.b.c', ''])(
       'with the header "%s": 400, and never anonymous',
       (authorization) => both({ authorization, cookie: world().session.cookie }, missingHeader),
     )

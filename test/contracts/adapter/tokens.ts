@@ -138,11 +138,39 @@ export const describeTokens = (world: () => World): void => {
     })
   })
 
-  describe('a malformed header, and nobody is logged in', () => {
-    test.each(['Basic YTpi', 'Basic a.b', 'Token abc', 'Bearer', 'Bearerabc', 'DPoP abc', ''])(
-      '"%s": 401 invalid_token',
-      (authorization) => both({ authorization }, invalidToken),
+  describe('an empty access_token in the query', () => {
+    test.each(['?access_token=', '?access_token', '?%61ccess_token=', '?a=b&access_token='])(
+      '%s: 401 invalid_token, never anonymous or a session',
+      async (query) => {
+        await both({ query }, invalidToken)
+        await both({ query, cookie: world().session.cookie }, invalidToken)
+      },
     )
+
+    test('twice, or beside a header: 400 invalid_request', async () => {
+      const { cookie, jwt } = world().session
+      const query = '?access_token='
+      for (const presented of [
+        { query: `${query}&${query.slice(1)}` },
+        { query: `${query}&${query.slice(1)}`, cookie },
+        { query, cookie, authorization: `Bearer ${jwt}` },
+        { query, authorization: 'Bearer' },
+      ])
+        await both(presented, twoCredentials)
+    })
+  })
+
+  describe('a malformed header, and nobody is logged in', () => {
+    test.each([
+      'Basic YTpi',
+      'Basic a.b',
+      'Token abc',
+      'Bearer',
+      'Bearer ',
+      'Bearerabc',
+      'DPoP abc',
+      '',
+    ])('"%s": 401 invalid_token', (authorization) => both({ authorization }, invalidToken))
     test.each(['Bearer a b', 'Bearer \xE9', 'Bearer "a"', 'Bearer =a'])(
       '"%s": 401 invalid_token',
       (authorization) => both({ authorization }, invalidToken),
