@@ -25,6 +25,10 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 /** Characters of `[A-Za-z0-9]` that carry 256 bits. */
 export const bits256 = 43
 
+/** A random number that JSON and every database represent exactly: 48 bits. */
+export const randomNumber = (random: RandomSource): number =>
+  Buffer.from(random(6)).readUIntBE(0, 6)
+
 /**
  * A random string of `[A-Za-z0-9]`: no dot, so it is never mistaken for a JWT, and nothing that
  * clients encode differently in a Basic header.

@@ -4,6 +4,7 @@ import type { UserId } from './user.ts'
 export interface Authorization {
   readonly id: number
   readonly clientId: string
+  readonly clientKey: number
   readonly userId: UserId | null
   /** The whole grant; an access token may hold less. */
   readonly scopes: readonly string[]
@@ -49,6 +50,7 @@ export interface Consent {
   readonly id: string
   readonly userId: UserId
   readonly clientId: string
+  readonly clientKey: number
   readonly scopes: readonly string[]
   /** Optional scopes that the user was asked for and refused: no reason to ask again. */
   readonly declinedScopes: readonly string[]

@@ -19,6 +19,8 @@ export type ClientOrigin = 'owner' | 'registration' | 'metadata_document'
 
 /** A client application, as it is stored. */
 export interface ClientFields {
+  /** The primary key, by which tokens, authorizations and consents refer to the client: a reset keeps it. */
+  readonly clientKey: number
   readonly clientId: string
   /** The digest of the client secret; the secret itself is shown once and kept nowhere. */
   readonly clientSecret: Digest

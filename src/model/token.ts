@@ -7,6 +7,7 @@ import type { User, UserId } from './user.ts'
 export interface TokenFields {
   readonly id: number
   readonly clientId: string
+  readonly clientKey: number
   readonly userId: UserId | null
   /** What was granted, from which this token hangs; null for personal and client credentials tokens. */
   readonly authorizationId: number | null

@@ -9,45 +9,33 @@ import type { RotatedRefreshToken, SessionFields, StoredSigningKey } from '../st
 
 export const clientClaims = (client: ClientFields): Claims => [
   'client',
+  client.clientKey,
   client.clientId,
   client.clientSecret,
+  client.previousClientSecret,
+  client.previousClientSecretExpires,
+  // An administrator verifies a client under this name and website; those of others decide nothing.
+  client.isVerified ? client.name : null,
+  client.isVerified ? client.website : null,
   client.userId,
   client.isConfidential,
   client.isInternal,
   client.isPersonal,
+  client.isVerified,
+  client.isDisabled,
   client.redirectUris.join('\n'),
   client.defaultScopes.join(' '),
+  client.optionalScopes.join(' '),
   client.allowedScopes?.join(' ') ?? null,
   client.grantTypes?.join(' ') ?? null,
   client.responseTypes?.join(' ') ?? null,
   client.tokenEndpointAuthMethod,
-  ...sinceTheSecondMigration(client),
-  ...sinceTheThirdMigration(client),
+  client.origin,
+  client.jwks,
+  client.jwksUri,
+  client.registrationToken,
+  client.metadata,
 ]
-
-// Absent where they say nothing, so that the seals of older rows still hold.
-const sinceTheSecondMigration = (client: ClientFields): Claims => {
-  const { optionalScopes, isVerified, isDisabled, previousClientSecret } = client
-  const isPlain =
-    optionalScopes.length === 0 && !isVerified && !isDisabled && previousClientSecret === null
-  if (isPlain) return []
-  return [
-    optionalScopes.join(' '),
-    isVerified,
-    isDisabled,
-    previousClientSecret,
-    client.previousClientSecretExpires,
-    // Who was checked, was checked under this name.
-    client.name,
-    client.website,
-  ]
-}
-
-const sinceTheThirdMigration = (client: ClientFields): Claims => {
-  const { origin, jwks, jwksUri, registrationToken, metadata } = client
-  const isPlain = origin === 'owner' && jwks === null && jwksUri === null
-  return isPlain ? [] : ['keys', origin, jwks, jwksUri, registrationToken, metadata]
-}
 
 /** A built-in user's password hash: bound to the e-mail address, which is never changed. */
 export const passwordClaims = (email: string): Claims => ['password', email]
@@ -61,13 +49,13 @@ export const signingKeyClaims = (key: Omit<StoredSigningKey, 'privateKey'>): Cla
   key.createdAt,
 ]
 
-export const consentClaims = (consent: Consent): Claims => [
+export const consentClaims = (consent: Omit<Consent, 'clientId'>): Claims => [
   'consent',
   consent.id,
   consent.userId,
-  consent.clientId,
+  consent.clientKey,
   consent.scopes.join(' '),
-  ...(consent.declinedScopes.length === 0 ? [] : [consent.declinedScopes.join(' ')]),
+  consent.declinedScopes.join(' '),
 ]
 
 export const sessionClaims = (session: SessionFields): Claims => [
@@ -93,37 +81,32 @@ export const rotationClaims = (rotated: RotatedRefreshToken): Claims => [
 /** What a user granted: the most that tokens of an authorization may have. */
 export type Granted = Pick<Authorization, 'scopes' | 'resources'>
 
-type TokenClaims = Omit<TokenFields, 'id'>
+type TokenClaims = Omit<TokenFields, 'id' | 'clientId'>
 
 export const accessClaims = (digest: Digest, token: TokenClaims): Claims => [
   'access_token',
   digest,
-  token.clientId,
+  token.clientKey,
   token.userId,
   token.authorizationId,
   token.scopes.join(' '),
   token.expires,
   token.isPersonal,
   token.isInternal,
-  ...restrictions(token),
+  token.resources.join(' '),
+  token.keyThumbprint,
+  token.parentId,
 ]
-
-// Absent where there are none, so that the seals of older rows still hold.
-const restrictions = ({ resources, keyThumbprint, parentId }: TokenClaims): Claims =>
-  resources.length === 0 && keyThumbprint === null && parentId === null
-    ? []
-    : [resources.join(' '), keyThumbprint, parentId]
 
 /** `granted` is the whole authorization, which a refresh token may restore. */
 export const refreshClaims = (digest: Digest, token: TokenClaims, granted: Granted): Claims => [
   'refresh_token',
   digest,
-  token.clientId,
+  token.clientKey,
   token.userId,
   token.authorizationId,
   granted.scopes.join(' '),
   token.refreshExpires,
-  ...(granted.resources.length === 0 && token.keyThumbprint === null
-    ? []
-    : [granted.resources.join(' '), token.keyThumbprint]),
+  granted.resources.join(' '),
+  token.keyThumbprint,
 ]

@@ -1,5 +1,5 @@
 import { type Digest, digestOf } from '../crypto/digest.ts'
-import { bits256, randomString } from '../crypto/random.ts'
+import { bits256, randomNumber, randomString } from '../crypto/random.ts'
 import {
   Client,
   type ClientContext,
@@ -30,7 +30,6 @@ import { clientClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { emptyClient } from './emptied-clients.ts'
 import { mustHaveKeyOf } from './noted-keys.ts'
-import { resealClient } from './reseal.ts'
 import { Users } from './users.ts'
 
 /** A client as its creator describes it. What is left out takes the specified default. */
@@ -71,7 +70,7 @@ export interface ListedClient {
   readonly users: number
 }
 
-type CheckedFields = Omit<ClientFields, 'clientId' | 'clientSecret' | 'createdAt'>
+type CheckedFields = Omit<ClientFields, 'clientKey' | 'clientId' | 'clientSecret' | 'createdAt'>
 
 /** Seconds that a former secret may stay valid at most. */
 const longestOverlap = 2_592_000
@@ -190,6 +189,7 @@ export class Clients {
     const fields = {
       ...this.#checked(blank, input),
       ...registration,
+      clientKey: randomNumber(random),
       clientId,
       clientSecret: digestOf('client_secret', randomString(bits256, random)),
       createdAt: clock(),
@@ -418,6 +418,7 @@ export class Clients {
         ...fields,
         // A key that came as text is kept, and sealed, as the key that the user has.
         userId: owner?.id ?? null,
+        clientKey: randomNumber(this.#context.random),
         clientId: this.#newId(),
         clientSecret: digestOf('client_secret', clientSecret),
         createdAt: clock(),
@@ -467,9 +468,6 @@ export class Clients {
         const after: ClientFields = { ...before, ...renew(before) }
         if (!(await tx.clients.update(clientId, this.#sealed(after)))) return undefined
         if (after.clientId !== clientId) {
-          // The foreign keys followed; what is sealed under the old id must follow too. It is read only now, since
-          // a token that was on its way has arrived, and none can be added under the old id any more.
-          await resealClient({ ...this.#context, store: tx }, clientId, after.clientId)
           const about = { ...ofClient(after, before.owner), details: { former: clientId } }
           await audit.add(tx, 'client.id_reset', about)
         }
@@ -629,7 +627,11 @@ const leakedAt = (
 const keptOf = (
   stored: Client,
   described: CheckedFields,
-): Pick<ClientFields, 'clientSecret' | 'createdAt' | 'isDisabled' | 'isVerified'> => ({
+): Pick<
+  ClientFields,
+  'clientKey' | 'clientSecret' | 'createdAt' | 'isDisabled' | 'isVerified'
+> => ({
+  clientKey: stored.clientKey,
   clientSecret: stored.clientSecret,
   createdAt: stored.createdAt,
   isDisabled: stored.isDisabled,

@@ -1,8 +1,7 @@
 import { randomString } from '../crypto/random.ts'
 import type { Consent } from '../model/authorization.ts'
 import type { UserId } from '../model/user.ts'
-import type { SealedConsent, Store } from '../store/store.ts'
-import { nameOfClient } from './audit-trail.ts'
+import { type SealedConsent, type Store, Vanished } from '../store/store.ts'
 import { consentClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 
@@ -30,7 +29,9 @@ export class Consents {
     { declined = [] }: { readonly declined?: readonly string[] } = {},
   ): Promise<Consent> {
     const { store, keys, clock, random, audit } = this.#context
-    const subject = await nameOfClient(clientId, store)
+    const client = (await store.clients.find(clientId))?.fields
+    if (!client) throw new Vanished('The client is gone.')
+    const { clientKey, name: subject } = client
     const record = async (tx: Store, consent: Consent): Promise<Consent> => {
       const about = { userId, clientId, subject, details: { scopes, declined } }
       await audit.add(tx, 'consent.given', about)
@@ -47,6 +48,7 @@ export class Consents {
         id: before?.id ?? randomString(22, random),
         userId,
         clientId,
+        clientKey,
         scopes: [...granted],
         declinedScopes: [...new Set([...declinedBefore, ...declined])],
         grantedAt: clock(),

@@ -81,6 +81,7 @@ export class PersonalTokens {
       const now = clock()
       const fields: Omit<TokenFields, 'id'> = {
         clientId: client.clientId,
+        clientKey: client.clientKey,
         userId: client.userId,
         authorizationId: null,
         tokenType: 'bearer',

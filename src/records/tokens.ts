@@ -164,7 +164,7 @@ export class Tokens {
           (data) =>
             this.#context.store.transaction(async (tx) => {
               const authorizationId = await tx.authorizations.insertOnce({
-                clientId: client.clientId,
+                clientKey: client.clientKey,
                 userId: subject.id,
                 scopes: data.fields.scopes,
                 resources,
@@ -238,7 +238,8 @@ export class Tokens {
     const consent = await tx.consents.find(subject.id, client.clientId)
     const session =
       under.sessionId === null || (await tx.sessions.find(under.sessionId as Digest)) !== undefined
-    const isGranted = consent && isWithin(scopes, consent.consent.scopes)
+    const isGranted =
+      consent?.consent.clientKey === client.clientKey && isWithin(scopes, consent.consent.scopes)
     if (consent?.consent.id !== under.consentId || !isGranted || !session)
       throw new Vanished('The consent was withdrawn, or the session ended.')
   }
@@ -286,6 +287,7 @@ export class Tokens {
     const keyThumbprint = bound ?? null
     return {
       clientId: client.clientId,
+      clientKey: client.clientKey,
       userId,
       authorizationId: null,
       tokenType: keyThumbprint === null ? 'bearer' : 'dpop',

@@ -230,8 +230,6 @@ export interface TokenStore {
   touch(uses: ReadonlyMap<number, TokenUse>): Promise<void>
   /** The ids of a user's personal tokens of that name. */
   personalNamed(userId: UserId, name: string): Promise<readonly number[]>
-  /** Writes the same token sealed anew. */
-  reseal(id: number, sealed: Pick<StoredToken, 'accessToken' | 'refreshToken'>): Promise<void>
   delete(id: number): Promise<boolean>
   /** Deletes at most `limit` of a client's. @returns how many */
   deleteOfClient(clientId: string, limit: number): Promise<number>
@@ -242,7 +240,7 @@ export interface TokenStore {
   deleteExpired(now: number, limit: number): Promise<number>
 }
 
-export type NewAuthorization = Omit<Authorization, 'id' | 'revokedAt'> & {
+export type NewAuthorization = Omit<Authorization, 'id' | 'clientId' | 'revokedAt'> & {
   /** Unique: whoever inserts it has redeemed the code. */
   readonly codeDigest: Digest | null
 }
@@ -283,7 +281,6 @@ export interface ConsentStore {
   delete(userId: UserId, clientId: string): Promise<boolean>
   deleteOfUser(userId: UserId): Promise<void>
   ofUser(userId: UserId, clientIds: readonly string[]): Promise<readonly SealedConsent[]>
-  ofClient(clientId: string): Promise<readonly SealedConsent[]>
   deleteOfClient(clientId: string): Promise<void>
 }
 

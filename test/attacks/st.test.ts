@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { AroundStore } from 'svc-oauth2server'
 import { afterEach, describe, expect, test } from 'vitest'
 import { systemRandom } from '../../src/crypto/random.ts'
-import { count, execute, query } from '../support/database.ts'
+import { clientKeyOf, count, execute, query } from '../support/database.ts'
 import { Device, decideOn } from '../support/device.ts'
 import { basicOf, postForm } from '../support/form.ts'
 import { repeatingRandom } from '../support/random.ts'
@@ -432,8 +432,8 @@ describe('ST-05 Foreign keys, cascades and cleanup', () => {
     execute(
       it.server.database,
       `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows})
-      insert into oauth2server_token (client_id, token_type, access_token, access_token_digest, expires, ends_at, scopes, is_personal, is_internal, created_at)
-      select '${it.clients.m2m.clientId}', 'bearer', 'x', 'digest-' || i, 1, 1, '', 0, 0, 1 from n`,
+      insert into oauth2server_token (client_key, token_type, access_token, access_token_digest, expires, ends_at, scopes, is_personal, is_internal, created_at)
+      select ${clientKeyOf(it.server.database, it.clients.m2m.clientId)}, 'bearer', 'x', 'digest-' || i, 1, 1, '', 0, 0, 1 from n`,
     )
     const { accessToken } = await it.grant()
     const sweeping = Promise.all([it.server.server.sweep(), other.server.sweep()])

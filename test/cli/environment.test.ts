@@ -138,18 +138,12 @@ test('another secret key than that of the database is refused, except as a previ
 
 test('migrate prints the names of the migrations; a dry run changes nothing', async () => {
   await using place = await workplace()
-  const later = '0002-settings-pages\n0003-todays-clients\n0004-audit\n0005-leaked-secrets\n'
-  const all = `0001-initial\n${later}`
-  const applied = { code: 0, stdout: all, stderr: 'These were applied:\n' }
+  const applied = { code: 0, stdout: '0001-initial\n', stderr: 'These were applied:\n' }
   expect(await place.run('migrate', '--dry-run')).toEqual({
     ...applied,
     stderr: 'These would be applied:\n',
   })
-  expect(await place.run('migrate', '--to', '0001-initial')).toEqual({
-    ...applied,
-    stdout: '0001-initial\n',
-  })
-  expect(await place.run('migrate')).toEqual({ ...applied, stdout: later })
+  expect(await place.run('migrate', '--to', '0001-initial')).toEqual(applied)
   const nothing = { ...silent, stderr: 'There is nothing to migrate.\n' }
   expect(await place.run('migrate')).toEqual(nothing)
   expect(await place.run('migrate', '--to', 'toString')).toEqual(

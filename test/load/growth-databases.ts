@@ -37,25 +37,30 @@ const copies = ({ numbers }: Dialect): readonly string[] => [
   `insert into oauth2server_user (email, password_hash, active, email_verified, is_admin, created_at)
    select 'user-' || i || '@example.org', password_hash, 1, 1, 0, created_at
    from oauth2server_user as u, ${numbers(2, users)} where u.id = 1`,
-  `insert into oauth2server_client (client_id, client_secret, name, description, website, user_id, is_confidential,
+  `insert into oauth2server_client (client_key, client_id, client_secret, name, description, website, user_id, is_confidential,
    is_internal, is_personal, redirect_uris, default_scopes, created_at, seal)
-   select client_id || i, client_secret || i, name, '', '', user_id, 1, 0, 0, redirect_uris, default_scopes, created_at, seal
+   select client_key + i, client_id || i, client_secret || i, name, '', '', user_id, 1, 0, 0, redirect_uris, default_scopes, created_at, seal
    from oauth2server_client as c, ${numbers(2, clients)} where c.name = 'Load'`,
 ]
 
 /** The statements that make tokens and authorizations number `from` to `to`. */
 const tokens = (
   { digest, numbers }: Dialect,
-  { from, to, expired, clientId }: { from: number; to: number; expired: number; clientId: string },
+  {
+    from,
+    to,
+    expired,
+    clientKey,
+  }: { from: number; to: number; expired: number; clientKey: number },
 ): readonly string[] => {
   const user = `1 + i % ${users}`
-  const client = `'${clientId}' || (2 + i % ${clients - 1})`
+  const client = `${clientKey} + 2 + i % ${clients - 1}`
   const end = (column: string) => `case when i <= ${expired} then 1 else ${column} end`
   return [
-    `insert into oauth2server_authorization (id, client_id, user_id, scopes, code_digest, code_binding, created_at, expires_at, user_agent)
+    `insert into oauth2server_authorization (id, client_key, user_id, scopes, code_digest, code_binding, created_at, expires_at, user_agent)
      select i, ${client}, ${user}, scopes, ${digest}, code_binding, created_at, ${end('expires_at')}, user_agent
      from oauth2server_authorization as a, ${numbers(from, to)} where a.id = 1`,
-    `insert into oauth2server_token (id, client_id, user_id, authorization_id, token_type, access_token, access_token_digest,
+    `insert into oauth2server_token (id, client_key, user_id, authorization_id, token_type, access_token, access_token_digest,
      refresh_token, refresh_token_digest, expires, refresh_expires, ends_at, scopes, is_personal, is_internal, created_at)
      select i, ${client}, ${user}, i, token_type, access_token, ${digest}, refresh_token, ${digest}, ${end('expires')},
      ${end('refresh_expires')}, ${end('ends_at')}, scopes, is_personal, is_internal, created_at
@@ -92,14 +97,14 @@ export const sqliteGrowth = async (): Promise<GrowthDatabase> => {
     async fill(rows, expired) {
       using database = new DatabaseSync(path, { enableForeignKeyConstraints: false, timeout: 1000 })
       database.exec('pragma synchronous = off; pragma cache_size = -4000000')
-      const row = database.prepare('select client_id from oauth2server_client').get()
-      const clientId = String(row?.client_id)
+      const row = database.prepare('select client_key from oauth2server_client').get()
+      const clientKey = Number(row?.client_key)
       for (const statement of copies(inSqlite)) database.exec(statement)
       const dropped = database.prepare(indexesOfSqlite).all()
       for (const { name } of dropped) database.exec(`drop index ${name}`)
       await inChunks(rows, async (from, to) => {
         database.exec('begin')
-        for (const statement of tokens(inSqlite, { from, to, expired, clientId }))
+        for (const statement of tokens(inSqlite, { from, to, expired, clientKey }))
           database.exec(statement)
         database.exec('commit')
       })
@@ -161,8 +166,8 @@ export const postgresGrowth = async (at: string): Promise<GrowthDatabase> => {
         await run(`set session_replication_role = replica`)
         await run(`set synchronous_commit = off`)
         await run(`set maintenance_work_mem = '1GB'`)
-        const [row] = await run('select client_id from oauth2server_client')
-        const clientId = String(row?.client_id)
+        const [row] = await run('select client_key from oauth2server_client')
+        const clientKey = Number(row?.client_key)
         for (const statement of copies(inPostgres)) await run(statement)
         const dropped = await run(indexesOfPostgres)
         for (const { name, index, is_constraint } of dropped)
@@ -170,7 +175,7 @@ export const postgresGrowth = async (at: string): Promise<GrowthDatabase> => {
             is_constraint ? `alter table ${name} drop constraint ${index}` : `drop index ${index}`,
           )
         await inChunks(rows, async (from, to) => {
-          for (const statement of tokens(inPostgres, { from, to, expired, clientId }))
+          for (const statement of tokens(inPostgres, { from, to, expired, clientKey }))
             await run(statement)
         })
         for (const { name, index, is_constraint, made: as } of dropped)

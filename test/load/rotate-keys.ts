@@ -50,13 +50,13 @@ const furnish = async (server: AuthorizationServer) => {
       server.users.create({ email: `holder-${index}@example.org`, password: null }),
     ),
   )
-  return { holders, clientId: client.clientId, clientSecret }
+  return { holders, client, clientSecret }
 }
 
 /** Authorizations with their pairs, under the old key, written past the endpoints. */
 const fill = async (
   { store }: AuthorizationServer,
-  { holders, clientId }: Awaited<ReturnType<typeof furnish>>,
+  { holders, client: { clientId, clientKey } }: Awaited<ReturnType<typeof furnish>>,
   count: number,
 ): Promise<Pair[]> => {
   const keys = new KeyRing([oldKey])
@@ -68,7 +68,7 @@ const fill = async (
       for (let index = 0; index < 500 && pairs.length < count; index += 1) {
         const userId = holders[pairs.length % holders.length]?.id ?? null
         const authorizationId = await tx.authorizations.insertOnce({
-          clientId,
+          clientKey,
           userId,
           scopes,
           resources: [],
@@ -80,6 +80,7 @@ const fill = async (
         })
         const fields = {
           clientId,
+          clientKey,
           userId,
           authorizationId: authorizationId ?? null,
           tokenType: 'bearer',
@@ -192,7 +193,13 @@ export const run = async ([count = '100000']: readonly string[]): Promise<boolea
     console.log(`${pairs.length} tokens made in ${seconds(begun)} s: ${DATABASE_URL.split(':')[0]}`)
 
     servers.push(await startServer(both), await startServer(both))
-    const client = new LoadClient({ ...made, redirectUri, email, password })
+    const client = new LoadClient({
+      ...made,
+      clientId: made.client.clientId,
+      redirectUri,
+      email,
+      password,
+    })
     await client.logIn(servers[0]?.url ?? '')
     const load = underLoad(servers, client, pairs)
     await delay(2_000)

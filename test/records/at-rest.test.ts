@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/crypto/digest.ts'
 import { PasswordHasher } from '../../src/crypto/password.ts'
-import { execute, query } from '../support/database.ts'
+import { clientKeyOf, execute, query } from '../support/database.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { authorizationOf, statusOf } from '../support/tokens.ts'
 import { authorizeUrl, formIn, newPkce, tokenRequest, UserAgent } from '../support/user-agent.ts'
@@ -70,7 +70,7 @@ describe('a row that was altered, moved or written without the key authenticates
       ['no user_id', { user_id: null }],
       ['expires, later', { expires: app.now() + 10_000_000_000 }],
       ['expires, never', { expires: null }],
-      ['client_id', { client_id: otherClient }],
+      ['client_key', { client_key: clientKeyOf(app.database, otherClient) }],
       ['is_personal', { is_personal: 1 }],
       ['is_internal', { is_internal: 1 }],
       ['authorization_id', { authorization_id: null }],
@@ -97,7 +97,7 @@ describe('a row that was altered, moved or written without the key authenticates
         { user_id: otherUser },
         { is_personal: 0 },
         { is_internal: 1 },
-        { client_id: otherClient },
+        { client_key: clientKeyOf(app.database, otherClient) },
       ] as Record<string, Value>[]) {
         await altered('token', id, columns, async () =>
           expect(await statusOf(app, accessToken), JSON.stringify(columns)).toBe(401),
@@ -336,7 +336,7 @@ describe('a row that was altered, moved or written without the key authenticates
     const { clientId, clientSecret } = await app.client()
     execute(
       app.database,
-      "insert into oauth2server_client (client_id, client_secret, name, description, website, user_id, is_confidential, is_internal, is_personal, redirect_uris, default_scopes, allowed_scopes, grant_types, response_types, token_endpoint_auth_method, created_at, seal) select 'copied', 'x' || client_secret, name, description, website, user_id, is_confidential, is_internal, is_personal, redirect_uris, default_scopes, allowed_scopes, grant_types, response_types, token_endpoint_auth_method, created_at, seal from oauth2server_client where client_id = ?",
+      "insert into oauth2server_client (client_key, client_id, client_secret, name, description, website, user_id, is_confidential, is_internal, is_personal, redirect_uris, default_scopes, allowed_scopes, grant_types, response_types, token_endpoint_auth_method, created_at, seal) select client_key + 1, 'copied', 'x' || client_secret, name, description, website, user_id, is_confidential, is_internal, is_personal, redirect_uris, default_scopes, allowed_scopes, grant_types, response_types, token_endpoint_auth_method, created_at, seal from oauth2server_client where client_id = ?",
       clientId,
     )
     expect(await app.server.clients.find('copied')).toBeUndefined()
@@ -375,7 +375,7 @@ describe('a row that was altered, moved or written without the key authenticates
       ;(app.log as unknown[]).length = 0
       await altered(
         'consent',
-        client.clientId,
+        clientKeyOf(app.database, client.clientId),
         columns,
         async () => {
           expect(
@@ -384,7 +384,7 @@ describe('a row that was altered, moved or written without the key authenticates
           expect(logged(), JSON.stringify(columns)).toEqual(['consent.tampered'])
           expect(await shows()).toBe(true)
         },
-        'client_id',
+        'client_key',
       )
       expect(await app.server.consents.find(app.user.id, client.clientId)).toEqual(consent)
     }

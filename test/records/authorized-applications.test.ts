@@ -1,7 +1,7 @@
 import type { ClientInput, User } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inParts } from '../store/parts.ts'
-import { count, execute } from '../support/database.ts'
+import { clientKeyOf, count, execute } from '../support/database.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { clientOf, statusOf } from '../support/tokens.ts'
 import { TestClient, UserAgent } from '../support/user-agent.ts'
@@ -144,7 +144,12 @@ describe('authorized applications', () => {
       expect(entry(one)).toMatchObject({ deviceCount: 1, devices: [{ clientId: one }] })
       expect(await authorized().revoke(user.id, many)).toBe(true)
       expect((await of(user)).map(({ client }) => client.clientId)).toEqual([one])
-      expect(count(app.database, `oauth2server_token where client_id = '${many}'`)).toBe(0)
+      expect(
+        count(
+          app.database,
+          `oauth2server_token where client_key = ${clientKeyOf(app.database, many)}`,
+        ),
+      ).toBe(0)
     })
 
     test('has the applications newest first, and is read in parts', async () => {
@@ -220,7 +225,12 @@ describe('authorized applications', () => {
       expect(await of(user)).toEqual([])
       // It can be taken back all the same.
       expect(await authorized().revoke(user.id, clientId)).toBe(true)
-      expect(count(app.database, `oauth2server_token where client_id = '${clientId}'`)).toBe(0)
+      expect(
+        count(
+          app.database,
+          `oauth2server_token where client_key = ${clientKeyOf(app.database, clientId)}`,
+        ),
+      ).toBe(0)
     })
   })
 

@@ -5,7 +5,7 @@ import {
   ScopeDoesNotExists,
 } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { count, execute, query } from '../support/database.ts'
+import { clientKeyOf, count, execute, query } from '../support/database.ts'
 import { dangerousRedirectUris } from '../support/redirect-uris.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -32,6 +32,7 @@ describe('client', () => {
     test('a name is all that is needed; every other field takes the specified default', async () => {
       const { client, clientSecret } = await app.server.clients.create({ name: 'Only a name' })
       expect({ ...client }).toEqual({
+        clientKey: expect.any(Number),
         clientId: expect.stringMatching(/^[A-Za-z0-9]{40}$/),
         clientSecret: expect.any(String),
         name: 'Only a name',
@@ -125,7 +126,7 @@ describe('client', () => {
       expect((await app.server.clients.find(clientId))?.owner?.id).toBe(app.user.id)
     })
 
-    test('client_id is the primary key, client_secret unique; references are indexed', async () => {
+    test('client_id and client_secret are unique; references are indexed', async () => {
       const indexed = (table: string) =>
         query<{ sql: string | null; name: string }>(
           app.database,
@@ -143,7 +144,7 @@ describe('client', () => {
         expect.arrayContaining([
           'access_token_digest',
           'refresh_token_digest',
-          'client_id',
+          'client_key',
           'user_id',
         ]),
       )
@@ -363,8 +364,8 @@ describe('client', () => {
     const changeOne = (flags: string, clientId: string) =>
       execute(
         app.database,
-        `update oauth2server_token set ${flags} where id = (select min(id) from oauth2server_token where client_id = ?)`,
-        clientId,
+        `update oauth2server_token set ${flags} where id = (select min(id) from oauth2server_token where client_key = ?)`,
+        clientKeyOf(app.database, clientId),
       )
 
     test('get_users can be asked for inside a transaction, and sees it', async () => {
@@ -470,9 +471,9 @@ describe('client', () => {
         execute(
           many.database,
           `with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500)
-          insert into oauth2server_token (client_id, token_type, access_token, access_token_digest, expires, ends_at, scopes, is_personal, is_internal, created_at)
+          insert into oauth2server_token (client_key, token_type, access_token, access_token_digest, expires, ends_at, scopes, is_personal, is_internal, created_at)
           select ?, 'bearer', 'x', ? || i, 1, 1, '', 0, 0, 1 from n`,
-          client.clientId,
+          client.clientKey,
           client.clientId,
         )
         return client.clientId

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { execute } from '../support/database.ts'
+import { clientKeyOf, execute } from '../support/database.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 describe('a remembered consent', () => {
@@ -63,7 +63,11 @@ describe('a remembered consent', () => {
   ])('P-23 altered without the key it is none: %s', async (_, set) => {
     const { clientId } = await app.client()
     await app.server.consents.grant(app.user.id, clientId, ['a'], { declined: ['b', 'c'] })
-    execute(app.database, `update oauth2server_consent set ${set} where client_id = ?`, clientId)
+    execute(
+      app.database,
+      `update oauth2server_consent set ${set} where client_key = ?`,
+      clientKeyOf(app.database, clientId),
+    )
     expect(await app.server.consents.find(app.user.id, clientId)).toBeUndefined()
     // The next decision does not build on it.
     const next = await app.server.consents.grant(app.user.id, clientId, ['e'])

@@ -29,8 +29,8 @@ describe('personal tokens', () => {
     return body.scopes ?? answer.status
   }
   const statuses = (...values: string[]) => Promise.all(values.map((value) => statusOf(app, value)))
-  const rowsOf = (clientId: string) =>
-    query(app.database, 'select * from oauth2server_token where client_id = ?', clientId)
+  const rowsOf = (clientKey: number) =>
+    query(app.database, 'select * from oauth2server_token where client_key = ?', clientKey)
   const rotate = (id: number, overlap?: number) =>
     managed().rotate(id, overlap === undefined ? {} : { overlap })
 
@@ -98,9 +98,9 @@ describe('personal tokens', () => {
 
     test('of the name alone leaves the scopes, and the row of the token, as they are', async () => {
       const token = await create({ scopes: ['notes:read'] })
-      const before = rowsOf(token.clientId)
+      const before = rowsOf(token.clientKey)
       await managed().update(await found(token.id), { name: 'Renamed' })
-      expect(rowsOf(token.clientId)).toEqual(before)
+      expect(rowsOf(token.clientKey)).toEqual(before)
       expect(await scopesOf(token.accessToken)).toEqual(['notes:read'])
       expect(await app.server.tokens.personalNamed(app.user.id, 'Renamed')).toEqual([token.id])
       expect((await clientOf(app, token.clientId)).defaultScopes).toEqual(['notes:read'])
@@ -125,9 +125,9 @@ describe('personal tokens', () => {
       ['a scope that is not registered', { name: 'New', scopes: ['nope'] }, ScopeDoesNotExists],
     ])('to %s fails, and nothing is written', async (_, changes, error) => {
       const token = await create({ scopes: ['notes:read'] }, 'Kept')
-      const before = [rowsOf(token.clientId), await found(token.id)]
+      const before = [rowsOf(token.clientKey), await found(token.id)]
       await expect(managed().update(await found(token.id), changes)).rejects.toThrow(error)
-      expect([rowsOf(token.clientId), await found(token.id)]).toEqual(before)
+      expect([rowsOf(token.clientKey), await found(token.id)]).toEqual(before)
       expect((await clientOf(app, token.clientId)).defaultScopes).toEqual(['notes:read'])
     })
 
@@ -179,9 +179,9 @@ describe('personal tokens', () => {
 
     test('is not rotated: nothing new comes of it', async () => {
       const token = await tampered()
-      const before = rowsOf(token.clientId)
+      const before = rowsOf(token.clientKey)
       await expect(rotate(token.id, hour)).rejects.toThrow(InvalidField)
-      expect(rowsOf(token.clientId)).toEqual(before)
+      expect(rowsOf(token.clientKey)).toEqual(before)
     })
 
     test('a former value that was made to live longer, or to be the current one, is worth nothing', async () => {
@@ -223,7 +223,7 @@ describe('personal tokens', () => {
       const fresh = await rotate(old.id)
       expect(await statuses(old.accessToken, fresh.accessToken)).toEqual([401, 200])
       expect(await app.server.tokens.find(old)).toBeUndefined()
-      expect(rowsOf(old.clientId)).toHaveLength(1)
+      expect(rowsOf(old.clientKey)).toHaveLength(1)
       expect((await found(old.id)).previousExpires).toBeNull()
     })
 
@@ -290,7 +290,7 @@ describe('personal tokens', () => {
       'an overlap of %j is refused, and nothing is written',
       async (overlap) => {
         const token = await create()
-        const before = rowsOf(token.clientId)
+        const before = rowsOf(token.clientKey)
         await expect(rotate(token.id, overlap as number)).rejects.toThrow(
           expect.objectContaining({
             name: 'InvalidField',
@@ -298,7 +298,7 @@ describe('personal tokens', () => {
             detail: { problem: 'overlapInvalid' },
           }),
         )
-        expect(rowsOf(token.clientId)).toEqual(before)
+        expect(rowsOf(token.clientKey)).toEqual(before)
         expect(await statusOf(app, token.accessToken)).toBe(200)
       },
     )
@@ -306,7 +306,7 @@ describe('personal tokens', () => {
     test('of what is not there, a former value, or no personal token is refused', async () => {
       const token = await create()
       await rotate(token.id, hour)
-      const [former] = rowsOf(token.clientId).filter(({ successor_id }) => successor_id !== null)
+      const [former] = rowsOf(token.clientKey).filter(({ successor_id }) => successor_id !== null)
       const { token: other } = await authorizationOf(app, (await app.client()).clientId)
       const before = count(app.database, 'oauth2server_token')
       for (const id of [4711, 0, Number(former?.id), other.id])
@@ -326,8 +326,8 @@ describe('personal tokens', () => {
       expect(new Set(values).size).toBe(20)
       const valid = (await statuses(old.accessToken, ...values)).filter((status) => status === 200)
       expect(valid).toHaveLength(2)
-      expect(rowsOf(old.clientId)).toHaveLength(2)
-      expect(rowsOf(old.clientId).filter(({ successor_id }) => successor_id === null)).toEqual([
+      expect(rowsOf(old.clientKey)).toHaveLength(2)
+      expect(rowsOf(old.clientKey).filter(({ successor_id }) => successor_id === null)).toEqual([
         expect.objectContaining({ id: old.id }),
       ])
       app.advance(hour)
@@ -352,7 +352,7 @@ describe('personal tokens', () => {
       if (rotated.status === 'rejected') expect(rotated.reason).toBeInstanceOf(InvalidField)
       else expect(await statusOf(app, rotated.value.accessToken)).toBe(401)
       expect(await statusOf(app, two.accessToken)).toBe(401)
-      expect(rowsOf(two.clientId)).toEqual([])
+      expect(rowsOf(two.clientKey)).toEqual([])
     })
 
     test('is all or nothing', async () => {
@@ -371,7 +371,7 @@ describe('personal tokens', () => {
         failing.server.personalTokens.rotate(token.id, { overlap: hour }),
       ).rejects.toThrow('after everything')
       expect(await statusOf(app, token.accessToken)).toBe(200)
-      expect(rowsOf(token.clientId)).toHaveLength(1)
+      expect(rowsOf(token.clientKey)).toHaveLength(1)
     })
 
     test('the look-up by name still finds one token', async () => {
@@ -389,7 +389,7 @@ describe('personal tokens', () => {
     const fresh = await rotate(old.id, day)
     expect(await app.server.tokens.revoke(fresh)).toBe(true)
     expect(await statuses(old.accessToken, fresh.accessToken)).toEqual([401, 401])
-    expect(rowsOf(old.clientId)).toEqual([])
+    expect(rowsOf(old.clientKey)).toEqual([])
     expect(await app.server.clients.find(old.clientId)).toBeUndefined()
   })
 
@@ -423,7 +423,7 @@ describe('personal tokens', () => {
   test('secrets are nowhere in the clear: of a rotated token neither value', async () => {
     const old = await create()
     const fresh = await rotate(old.id, hour)
-    const kept = JSON.stringify([rowsOf(old.clientId), app.log, await found(old.id)])
+    const kept = JSON.stringify([rowsOf(old.clientKey), app.log, await found(old.id)])
     for (const { accessToken } of [old, fresh]) expect(kept).not.toContain(accessToken)
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { count, execute } from '../support/database.ts'
+import { clientKeyOf, count, execute } from '../support/database.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { authorizationOf, clientOf, statusOf } from '../support/tokens.ts'
 import { authorizeUrl, newPkce, tokenRequest, UserAgent } from '../support/user-agent.ts'
@@ -100,7 +100,12 @@ describe('rule 5: regenerating credentials', () => {
     await refresh(renewed, rotated.body.refresh_token)
     expect((await refresh(renewed, issued.refreshToken)).body.error).toBe('invalid_grant')
     expect((await refresh(renewed, rotated.body.refresh_token)).body.error).toBe('invalid_grant')
-    expect(count(app.database, `oauth2server_token where client_id = '${clientId}'`)).toBe(0)
+    expect(
+      count(
+        app.database,
+        `oauth2server_token where client_key = ${clientKeyOf(app.database, clientId)}`,
+      ),
+    ).toBe(0)
   })
 
   test('pending codes end with the old id', async () => {
@@ -169,8 +174,8 @@ describe('rule 5: regenerating credentials', () => {
     )
     execute(
       app.database,
-      "update oauth2server_consent set scopes = 'notes:read notes:write' where client_id = ?",
-      clientId,
+      "update oauth2server_consent set scopes = 'notes:read notes:write' where client_key = ?",
+      clientKeyOf(app.database, clientId),
     )
     const renewed = await app.server.clients.resetClientId(clientId)
     expect(await statusOf(app, widened.accessToken)).toBe(401)

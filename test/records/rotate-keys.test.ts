@@ -1,7 +1,7 @@
 import { type AroundStore, StoreUnavailable, StoreUnusable } from 'svc-oauth2server'
 import { describe, expect, test, vi } from 'vitest'
 import { KeyRing } from '../../src/crypto/sealed.ts'
-import { count, execute, query } from '../support/database.ts'
+import { clientKeyOf, count, execute, query } from '../support/database.ts'
 import { secretKey, startServer, type TestServer, withoutWarnings } from '../support/server.ts'
 import { authorizationOf, statusOf } from '../support/tokens.ts'
 import { tokenRequest } from '../support/user-agent.ts'
@@ -332,7 +332,12 @@ describe('rows that do not open', () => {
       restorable.token.authorizationId,
     )
     set('client', "redirect_uris = 'https://evil.example/cb'", 'client_id', made.basic.clientId)
-    set('consent', "scopes = 'notes:write'", 'client_id', made.basic.clientId)
+    set(
+      'consent',
+      "scopes = 'notes:write'",
+      'client_key',
+      clientKeyOf(app.database, made.basic.clientId),
+    )
     set('session', `user_id = ${Number(other.id)}`, 'user_id', Number(user.id))
     set('rotated_refresh_token', 'rotated_at = rotated_at + 1000000', '1', 1)
     set('user', "password_hash = 'no hash of ours'", 'id', Number(user.id))

@@ -43,6 +43,7 @@ describe('token', () => {
       expect({ ...token }).toEqual({
         id: expect.any(Number),
         clientId: token.clientId,
+        clientKey: token.clientKey,
         userId: app.user.id,
         authorizationId: null,
         tokenType: 'bearer',

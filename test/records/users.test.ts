@@ -177,6 +177,7 @@ describe('user', () => {
       const orphan = {
         userId: 4711,
         clientId: 'nope',
+        clientKey: 4711,
         scopes: [],
         declinedScopes: [],
         grantedAt: 0,

@@ -454,6 +454,7 @@ describe('§2.3 deleting', () => {
     const client = asTestClient(app, agent, information)
     const { access_token, refresh_token } = await client.tokens()
     const code = await client.code()
+    const { clientKey } = await clientOf(app, information.client_id)
     const answer = await manage('DELETE', information)
     expect(answer.status).toBe(204)
     expect(answer.headers.get('cache-control')).toBe('no-store')
@@ -465,9 +466,7 @@ describe('§2.3 deleting', () => {
       expect(refusal(await manage(method, information, {}))).toBe('401 invalid_token')
     for (const table of ['client', 'token', 'authorization', 'consent'])
       expect(
-        await app.query(
-          `select 1 from oauth2server_${table} where client_id = '${information.client_id}'`,
-        ),
+        await app.query(`select 1 from oauth2server_${table} where client_key = ${clientKey}`),
       ).toEqual([])
   })
 

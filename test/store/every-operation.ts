@@ -11,7 +11,6 @@ import {
   digest,
   refreshable,
   rotationOf,
-  sealed,
   sessionRow,
   signingKeyRow,
   tokenRow,
@@ -82,7 +81,6 @@ const tokens = async (store: Store): Promise<void> => {
   await of.authorized(id, now)
   await of.rewrite(id, next)
   await of.touch(new Map([[id, { at: 1, address: '::1' }]]))
-  await of.reseal(id, { accessToken: sealed(), refreshToken: sealed() })
   await of.deletePrevious(id)
   await of.deleteOwn(clientId)
   await of.deleteOfClient(clientId, 10)
@@ -117,7 +115,6 @@ const consents = async (store: Store): Promise<void> => {
   await of.put(consentRow({ userId, clientId }))
   await of.find(userId, clientId)
   await of.ofUser(userId, [clientId, 'other'])
-  await of.ofClient(clientId)
   await of.delete(userId, clientId)
   await of.deleteOfUser(userId)
   await of.deleteOfClient(clientId)

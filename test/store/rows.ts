@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { type Digest, digestOf, type SecretKind } from '../../src/crypto/digest.ts'
 import type { Sealed } from '../../src/crypto/sealed.ts'
 import type { AuditEvent } from '../../src/model/audit-event.ts'
@@ -20,6 +20,10 @@ export const digest = (kind: SecretKind = 'access_token', secret = text()): Dige
   digestOf(kind, secret)
 export const sealed = (): Sealed => text() as Sealed
 
+/** The key of a client, drawn here from its ID, so that rows of the same client agree. */
+export const clientKey = (clientId: string): number =>
+  createHash('sha256').update(clientId).digest().readUIntBE(0, 6)
+
 export const userRow = (over: Partial<NewUser> = {}): NewUser => ({
   email: `${text()}@example.org`,
   passwordHash: null,
@@ -30,9 +34,13 @@ export const userRow = (over: Partial<NewUser> = {}): NewUser => ({
   ...over,
 })
 
-export const clientRow = (over: Partial<SealedClient['fields']> = {}): SealedClient => ({
+export const clientRow = ({
+  clientId = text(),
+  ...over
+}: Partial<SealedClient['fields']> = {}): SealedClient => ({
   fields: {
-    clientId: text(),
+    clientKey: clientKey(clientId),
+    clientId,
     clientSecret: digest('client_secret'),
     name: 'Client',
     description: '',
@@ -68,6 +76,7 @@ export const tokenRow = (
   over: Partial<Omit<NewToken, 'fields'>> = {},
 ): NewToken => ({
   fields: {
+    clientKey: clientKey(fields.clientId),
     userId: null,
     authorizationId: null,
     tokenType: 'bearer',
@@ -95,9 +104,11 @@ export const refreshable = () => ({
   refreshToken: sealed(),
 })
 
-export const authorizationRow = (
-  over: Partial<NewAuthorization> & { readonly clientId: string },
-): NewAuthorization => ({
+export const authorizationRow = ({
+  clientId,
+  ...over
+}: Partial<NewAuthorization> & { readonly clientId: string }): NewAuthorization => ({
+  clientKey: clientKey(clientId),
   userId: null,
   scopes: ['a', 'b'],
   resources: [],
@@ -112,7 +123,14 @@ export const authorizationRow = (
 export const consentRow = (
   over: Partial<SealedConsent['consent']> & Pick<SealedConsent['consent'], 'userId' | 'clientId'>,
 ): SealedConsent => ({
-  consent: { id: text(), scopes: ['a'], declinedScopes: [], grantedAt: 1, ...over },
+  consent: {
+    clientKey: clientKey(over.clientId),
+    id: text(),
+    scopes: ['a'],
+    declinedScopes: [],
+    grantedAt: 1,
+    ...over,
+  },
   seal: sealed(),
 })
 
@@ -194,9 +212,12 @@ export const noteRotated = async (
   store: Store,
   rotated: ReturnType<typeof rotatedRow>,
 ): Promise<void> => {
-  const { clientId } = needed(await store.authorizations.find(rotated.authorizationId))
+  const { clientId, clientKey } = needed(await store.authorizations.find(rotated.authorizationId))
   const { authorizationId, digest: refreshDigest } = rotated
-  const row = tokenRow({ clientId, authorizationId }, { ...refreshable(), refreshDigest })
+  const row = tokenRow(
+    { clientId, clientKey, authorizationId },
+    { ...refreshable(), refreshDigest },
+  )
   const id = needed(await store.tokens.insert(row))
   try {
     await store.tokens.rotate({ ...rotationOf({ id, row, refreshDigest }), rotated })

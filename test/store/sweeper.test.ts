@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type AroundStore, StoreUnavailable, type TransientsOpener } from 'svc-oauth2server'
 import { redis } from 'svc-oauth2server/redis'
 import { describe, expect, test, vi } from 'vitest'
-import { count, execute, query } from '../support/database.ts'
+import { clientKeyOf, count, execute, query } from '../support/database.ts'
 import { lacks } from '../support/needs.ts'
 import { newPrefix, removeKeys, sharedRedis } from '../support/redis.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -18,9 +18,9 @@ const expiredTokens = ({ database }: TestServer, clientId: string, howMany: numb
   execute(
     database,
     `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${howMany})
-    insert into oauth2server_token (client_id, token_type, access_token, access_token_digest, expires, ends_at, scopes, is_personal, is_internal, created_at)
+    insert into oauth2server_token (client_key, token_type, access_token, access_token_digest, expires, ends_at, scopes, is_personal, is_internal, created_at)
     select ?, 'bearer', 'x', 'digest-' || i, 1, 1, '', 0, 0, 1 from n`,
-    clientId,
+    clientKeyOf(database, clientId),
   )
 const hour = 3_600
 const day = 24 * hour

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Digest } from '../../src/crypto/digest.ts'
 import { sqlite } from '../../src/store/sqlite.ts'
+import { clientKey } from './rows.ts'
 
 /** What one thread of `sqlite.test.ts` is to do, beside others on the same file. */
 export interface Task {
@@ -26,7 +27,7 @@ for (const code of codes) {
   const id = await store.transaction(async (tx) => {
     numbers.push(await tx.transients.increment('count', 10, 0))
     return tx.authorizations.insertOnce({
-      clientId,
+      clientKey: clientKey(clientId),
       userId: null,
       scopes: [],
       resources: [],

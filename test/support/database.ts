@@ -19,6 +19,14 @@ export const query = <Row = Record<string, unknown>>(
   return database.prepare(sql).all(...parameters) as Row[]
 }
 
+/** The key by which the rows of a client refer to it. */
+export const clientKeyOf = (file: string, clientId: string): number =>
+  query<{ client_key: number }>(
+    file,
+    'select client_key from oauth2server_client where client_id = ?',
+    clientId,
+  )[0]?.client_key ?? Number.NaN
+
 /** The number of rows in a table. */
 export const count = (file: string, table: string): number =>
   query<{ n: number }>(file, `select count(*) as n from ${table}`)[0]?.n ?? Number.NaN

@@ -1,12 +1,15 @@
 import type { Selectable } from 'kysely'
 import type { Authorization, CodeBinding } from '../../model/authorization.ts'
 import type { AuthorizationStore } from '../store.ts'
-import { type Handle, joined, split } from './handle.ts'
+import { type Handle, joined, keyOf, split } from './handle.ts'
 import type { Tables } from './tables.ts'
 
-const fromRow = (row: Selectable<Tables['oauth2server_authorization']>): Authorization => ({
+type Row = Selectable<Tables['oauth2server_authorization']> & { readonly client_id: string }
+
+const fromRow = (row: Row): Authorization => ({
   id: row.id,
   clientId: row.client_id,
+  clientKey: row.client_key,
   userId: row.user_id,
   scopes: split(row.scopes),
   resources: split(row.resources),
@@ -17,6 +20,13 @@ const fromRow = (row: Selectable<Tables['oauth2server_authorization']>): Authori
   revokedAt: row.revoked_at,
 })
 
+const withClient = (read: Handle['read']) =>
+  read
+    .selectFrom('oauth2server_authorization as a')
+    .innerJoin('oauth2server_client as c', 'c.client_key', 'a.client_key')
+    .selectAll('a')
+    .select('c.client_id')
+
 /** Authorizations that end for a new one: more than one only after the number was lowered. */
 const mostAtOnce = 100
 
@@ -25,7 +35,7 @@ export const sqlAuthorizations = ({ read, write, purge }: Handle): Authorization
     const row = await write
       .insertInto('oauth2server_authorization')
       .values({
-        client_id: authorization.clientId,
+        client_key: authorization.clientKey,
         user_id: authorization.userId,
         scopes: joined(authorization.scopes),
         resources: joined(authorization.resources),
@@ -43,20 +53,12 @@ export const sqlAuthorizations = ({ read, write, purge }: Handle): Authorization
   },
 
   async find(id) {
-    const row = await read
-      .selectFrom('oauth2server_authorization')
-      .selectAll()
-      .where('id', '=', id)
-      .executeTakeFirst()
+    const row = await withClient(read).where('a.id', '=', id).executeTakeFirst()
     return row && fromRow(row)
   },
 
   async findByCode(digest) {
-    const row = await read
-      .selectFrom('oauth2server_authorization')
-      .selectAll()
-      .where('code_digest', '=', digest)
-      .executeTakeFirst()
+    const row = await withClient(read).where('a.code_digest', '=', digest).executeTakeFirst()
     return row && fromRow(row)
   },
 
@@ -67,7 +69,7 @@ export const sqlAuthorizations = ({ read, write, purge }: Handle): Authorization
       .select('authorization_id')
       .where('user_id', '=', userId)
       .where('is_personal', '=', 0)
-      .where('client_id', '=', clientId)
+      .where('client_key', '=', keyOf(clientId))
       .where('authorization_id', 'is not', null)
       .orderBy('id', 'desc')
       .limit(mostAtOnce)
@@ -92,10 +94,10 @@ export const sqlAuthorizations = ({ read, write, purge }: Handle): Authorization
     await write
       .updateTable('oauth2server_authorization')
       .set({ revoked_at: now })
-      .where('client_id', '=', clientId)
+      .where('client_key', '=', keyOf(clientId))
       .where('revoked_at', 'is', null)
       .execute()
-    await write.deleteFrom('oauth2server_token').where('client_id', '=', clientId).execute()
+    await write.deleteFrom('oauth2server_token').where('client_key', '=', keyOf(clientId)).execute()
   },
 
   async revokeOfUser(userId, clientId, now) {
@@ -103,7 +105,7 @@ export const sqlAuthorizations = ({ read, write, purge }: Handle): Authorization
       .selectFrom('oauth2server_authorization')
       .select('id')
       .where('user_id', '=', userId)
-      .$if(clientId !== null, (of) => of.where('client_id', '=', clientId ?? ''))
+      .$if(clientId !== null, (of) => of.where('client_key', '=', keyOf(clientId ?? '')))
     // The authorization before its tokens, as everywhere: two who meet would otherwise wait for each other.
     const { numUpdatedRows } = await write
       .updateTable('oauth2server_authorization')
@@ -119,7 +121,7 @@ export const sqlAuthorizations = ({ read, write, purge }: Handle): Authorization
     const some = write
       .selectFrom('oauth2server_authorization')
       .select('id')
-      .where('client_id', '=', clientId)
+      .where('client_key', '=', keyOf(clientId))
       .limit(limit)
     const { numDeletedRows } = await write
       .deleteFrom('oauth2server_authorization')

@@ -9,6 +9,7 @@ import {
   holds,
   joined,
   joinedOrNull,
+  keyOf,
   lookup,
   onceFor,
   split,
@@ -21,6 +22,7 @@ import { type JoinedUser, joinedUser, userSource } from './user-source.ts'
 type Row = Selectable<Tables['oauth2server_client']>
 
 const toRow = ({ fields, seal }: SealedClient): Insertable<Tables['oauth2server_client']> => ({
+  client_key: fields.clientKey,
   client_id: fields.clientId,
   client_secret: fields.clientSecret,
   name: fields.name,
@@ -52,6 +54,7 @@ const toRow = ({ fields, seal }: SealedClient): Insertable<Tables['oauth2server_
 
 /** The row of a client as the records know it. */
 export const fromRow = (row: Row): ClientFields => ({
+  clientKey: row.client_key,
   clientId: row.client_id,
   clientSecret: row.client_secret as Digest,
   name: row.name,
@@ -123,7 +126,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
   const unused = () =>
     read
       .selectFrom('oauth2server_client as c')
-      .select('c.client_id')
+      .select('c.client_key')
       // As it is written in the index, so that every database takes it.
       .where(sql<boolean>`c.origin <> 'owner'`)
       // Its tokens leave nothing behind when they end, and somebody vouched for it.
@@ -136,7 +139,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
           exists(
             selectFrom('oauth2server_token as t')
               .select('t.id')
-              .whereRef('t.client_id', '=', 'c.client_id'),
+              .whereRef('t.client_key', '=', 'c.client_key'),
           ),
         ),
       )
@@ -145,7 +148,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
           exists(
             selectFrom('oauth2server_authorization as a')
               .select('a.id')
-              .whereRef('a.client_id', '=', 'c.client_id'),
+              .whereRef('a.client_key', '=', 'c.client_key'),
           ),
         ),
       )
@@ -153,8 +156,8 @@ export const sqlClients = (handle: Handle): ClientStore => {
         not(
           exists(
             selectFrom('oauth2server_consent as s')
-              .select('s.client_id')
-              .whereRef('s.client_id', '=', 'c.client_id'),
+              .select('s.client_key')
+              .whereRef('s.client_key', '=', 'c.client_key'),
           ),
         ),
       )
@@ -200,15 +203,15 @@ export const sqlClients = (handle: Handle): ClientStore => {
 
     authorizedBy(userId, now, partOf) {
       return listed(
-        clientsWithOwner.where('c.client_id', 'in', (q) =>
+        clientsWithOwner.where('c.client_key', 'in', (q) =>
           q
             .selectFrom('oauth2server_consent')
-            .select('client_id')
+            .select('client_key')
             .where('user_id', '=', userId)
             .union(
               q
                 .selectFrom('oauth2server_authorization')
-                .select('client_id')
+                .select('client_key')
                 .where('user_id', '=', userId)
                 .where('revoked_at', 'is', null)
                 .where('expires_at', '>', now),
@@ -263,7 +266,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
       const old = unused().where('c.created_at', '<', before).orderBy('c.created_at').limit(limit)
       const { numDeletedRows } = await purge
         .deleteFrom('oauth2server_client')
-        .where('client_id', 'in', old)
+        .where('client_key', 'in', old)
         .executeTakeFirst()
       return Number(numDeletedRows)
     },
@@ -291,7 +294,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
       const { count } = await read
         .selectFrom('oauth2server_token')
         .select((c) => c.fn.countAll<number>().as('count'))
-        .where('client_id', '=', clientId)
+        .where('client_key', '=', keyOf(clientId))
         .where('is_personal', '=', 0)
         .where('is_internal', '=', 0)
         .where('parent_id', 'is', null)
@@ -302,13 +305,14 @@ export const sqlClients = (handle: Handle): ClientStore => {
     async countUsersOf(clientIds) {
       if (clientIds.length === 0) return new Map()
       const rows = await read
-        .selectFrom('oauth2server_token')
-        .select(['client_id', (c) => c.fn.countAll<number>().as('count')])
-        .where('client_id', 'in', clientIds)
-        .where('is_personal', '=', 0)
-        .where('is_internal', '=', 0)
-        .where('parent_id', 'is', null)
-        .groupBy('client_id')
+        .selectFrom('oauth2server_token as t')
+        .innerJoin('oauth2server_client as c', 'c.client_key', 't.client_key')
+        .select(['c.client_id', (c) => c.fn.countAll<number>().as('count')])
+        .where('c.client_id', 'in', clientIds)
+        .where('t.is_personal', '=', 0)
+        .where('t.is_internal', '=', 0)
+        .where('t.parent_id', 'is', null)
+        .groupBy('c.client_id')
         .execute()
       return new Map(rows.map(({ client_id, count }) => [client_id, Number(count)]))
     },

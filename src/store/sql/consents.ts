@@ -1,15 +1,19 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ConsentStore, SealedConsent } from '../store.ts'
-import { type Handle, holds, joined, split } from './handle.ts'
+import { type Handle, holds, joined, keyOf, split } from './handle.ts'
 import type { Tables } from './tables.ts'
 
+/** A consent with the ID of its client, which every read joins. */
+export type ConsentRow = Selectable<Tables['oauth2server_consent']> & { readonly client_id: string }
+
 /** The row of a consent as the records know it. */
-export const fromRow = (row: Selectable<Tables['oauth2server_consent']>): SealedConsent => ({
+export const fromRow = (row: ConsentRow): SealedConsent => ({
   consent: {
     id: row.id,
     userId: row.user_id,
     clientId: row.client_id,
+    clientKey: row.client_key,
     scopes: split(row.scopes),
     declinedScopes: split(row.declined_scopes),
     grantedAt: row.granted_at,
@@ -20,7 +24,7 @@ export const fromRow = (row: Selectable<Tables['oauth2server_consent']>): Sealed
 const toRow = ({ consent, seal }: SealedConsent): Insertable<Tables['oauth2server_consent']> => ({
   id: consent.id,
   user_id: consent.userId,
-  client_id: consent.clientId,
+  client_key: consent.clientKey,
   scopes: joined(consent.scopes),
   declined_scopes: joined(consent.declinedScopes),
   granted_at: consent.grantedAt,
@@ -29,14 +33,17 @@ const toRow = ({ consent, seal }: SealedConsent): Insertable<Tables['oauth2serve
 
 export const sqlConsents = (handle: Handle): ConsentStore => {
   const { read, write } = handle
+  const withClient = read
+    .selectFrom('oauth2server_consent as s')
+    .innerJoin('oauth2server_client as c', 'c.client_key', 's.client_key')
+    .selectAll('s')
+    .select('c.client_id')
   return {
     async find(userId, clientId) {
-      const row = await read
-        .selectFrom('oauth2server_consent')
-        .selectAll()
-        .where('user_id', '=', userId)
-        .where('client_id', '=', clientId)
-        .$if(holds(handle), (q) => q.forNoKeyUpdate())
+      const row = await withClient
+        .where('s.user_id', '=', userId)
+        .where('c.client_id', '=', clientId)
+        .$if(holds(handle), (q) => q.forNoKeyUpdate(['s']))
         .executeTakeFirst()
       return row && fromRow(row)
     },
@@ -45,7 +52,7 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
       const row = await write
         .insertInto('oauth2server_consent')
         .values(toRow(consent))
-        .onConflict((c) => c.columns(['user_id', 'client_id']).doNothing())
+        .onConflict((c) => c.columns(['user_id', 'client_key']).doNothing())
         .returning('id')
         .executeTakeFirst()
       return row !== undefined
@@ -56,7 +63,7 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
       await write
         .insertInto('oauth2server_consent')
         .values(row)
-        .onConflict((c) => c.columns(['user_id', 'client_id']).doUpdateSet(row))
+        .onConflict((c) => c.columns(['user_id', 'client_key']).doUpdateSet(row))
         .execute()
     },
 
@@ -64,7 +71,7 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
       const { numDeletedRows } = await write
         .deleteFrom('oauth2server_consent')
         .where('user_id', '=', userId)
-        .where('client_id', '=', clientId)
+        .where('client_key', '=', keyOf(clientId))
         .executeTakeFirst()
       return numDeletedRows > 0n
     },
@@ -75,26 +82,18 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
 
     async ofUser(userId, clientIds) {
       if (clientIds.length === 0) return []
-      const rows = await read
-        .selectFrom('oauth2server_consent')
-        .selectAll()
-        .where('user_id', '=', userId)
-        .where('client_id', 'in', clientIds)
-        .execute()
-      return rows.map(fromRow)
-    },
-
-    async ofClient(clientId) {
-      const rows = await read
-        .selectFrom('oauth2server_consent')
-        .selectAll()
-        .where('client_id', '=', clientId)
+      const rows = await withClient
+        .where('s.user_id', '=', userId)
+        .where('c.client_id', 'in', clientIds)
         .execute()
       return rows.map(fromRow)
     },
 
     async deleteOfClient(clientId) {
-      await write.deleteFrom('oauth2server_consent').where('client_id', '=', clientId).execute()
+      await write
+        .deleteFrom('oauth2server_consent')
+        .where('client_key', '=', keyOf(clientId))
+        .execute()
     },
   }
 }

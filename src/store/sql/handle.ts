@@ -114,6 +114,10 @@ export const onceFor = <Row extends object, Made extends object>(
   }
 }
 
+/** The key of the client that has this ID: null where there is none. */
+export const keyOf = (clientId: string): RawBuilder<number> =>
+  sql`(select client_key from oauth2server_client where client_id = ${clientId})`
+
 export const flag = (value: boolean): 0 | 1 => (value ? 1 : 0)
 
 export const joined = (list: readonly string[], separator = ' '): string => list.join(separator)

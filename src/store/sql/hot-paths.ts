@@ -40,7 +40,7 @@ export interface HotPaths {
 
 /** The columns of a token in one order. */
 export const tokenColumns = [
-  'client_id',
+  'client_key',
   'user_id',
   'authorization_id',
   'token_type',
@@ -63,7 +63,7 @@ export const tokenColumns = [
 
 /** Whose a token is stays so when its pair is swapped. To write it all the same would cost its indexes and foreign keys. */
 const keptColumns = new Set<keyof TokenValues>([
-  'client_id',
+  'client_key',
   'user_id',
   'authorization_id',
   'is_personal',

@@ -107,6 +107,7 @@ const asGiven = ({ id, current, endsAt, next, rotated }: RotationValues): object
 
 const statements = ({ userKey }: ColumnTypes) => {
   const numbers = new Set<string>([
+    'client_key',
     'authorization_id',
     'expires',
     'refresh_expires',
@@ -149,7 +150,7 @@ const statements = ({ userKey }: ColumnTypes) => {
         update oauth2server_token as t set ${swappedColumns.map((column) => `${column} = given.${column}`).join(', ')}
         from held, given
         where given.authorization_id = held.id and t.id = given.row_id
-        and t.refresh_token_digest = given.current and t.client_id = given.client_id
+        and t.refresh_token_digest = given.current and t.client_key = given.client_key
         and t.access_token_digest <> given.access_token_digest
         returning t.id, t.access_token_digest
       ), ended as (

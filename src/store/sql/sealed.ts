@@ -10,6 +10,9 @@ import { fromRow as signingKeyFromRow } from './signing-keys.ts'
 import type { Tables } from './tables.ts'
 import { rotationFromRow, fromRow as tokenFromRow } from './tokens.ts'
 
+// No seal names the ID of a client, which may be reset.
+const ofAnyClient = { client_id: '' }
+
 type TokenRow = Selectable<Tables['oauth2server_token']> & {
   readonly granted: string | null
   readonly granted_resources: string | null
@@ -54,7 +57,7 @@ export const sqlSealed = (handle: Handle): SealedStore => ({
     columns: ['access_token', 'refresh_token'],
     beside: granted,
     fromRow: (row: TokenRow) => ({
-      ...tokenFromRow(row),
+      ...tokenFromRow({ ...row, ...ofAnyClient }),
       granted: {
         scopes: split(row.granted ?? ''),
         resources: split(row.granted_resources ?? ''),
@@ -69,15 +72,16 @@ export const sqlSealed = (handle: Handle): SealedStore => ({
   }),
   clients: sealedRows(handle, {
     table: 'oauth2server_client',
-    key: ['client_id'],
+    key: ['client_key'],
     columns: ['seal'],
     fromRow: (row: ClientRow) => ({ fields: clientFromRow(row), seal: row.seal as Sealed }),
   }),
   consents: sealedRows(handle, {
     table: 'oauth2server_consent',
-    key: ['user_id', 'client_id'],
+    key: ['user_id', 'client_key'],
     columns: ['seal'],
-    fromRow: consentFromRow,
+    fromRow: (row: Selectable<Tables['oauth2server_consent']>) =>
+      consentFromRow({ ...row, ...ofAnyClient }),
   }),
   sessions: sealedRows(handle, {
     table: 'oauth2server_session',

@@ -11,7 +11,7 @@ const insertToken = `insert into oauth2server_token (${tokenColumns.join(', ')})
   values (${marks(tokenColumns)}) on conflict do nothing returning id`
 
 const swapPair = `update oauth2server_token set ${swappedColumns.map((column) => `${column} = ?`).join(', ')}
-  where id = ? and refresh_token_digest = ? and client_id = ? and access_token_digest <> ?`
+  where id = ? and refresh_token_digest = ? and client_key = ? and access_token_digest <> ?`
 const endChildren = 'delete from oauth2server_token where parent_id = ?'
 const noteRotated = `insert into oauth2server_rotated_refresh_token (${rotatedColumns.join(', ')})
   values (${marks(rotatedColumns)})`
@@ -69,7 +69,7 @@ export const sqliteHotPaths = ({
     async rotate({ id, authorizationId, current, next, rotated, endsAt }) {
       const swap = [
         ...swappedColumns.map((column) => next[column]),
-        ...[id, current, next.client_id, next.access_token_digest],
+        ...[id, current, next.client_key, next.access_token_digest],
       ]
       const isDone = await inTransaction(() => {
         if (writer.now(swapPair, swap).changes === 0n) return false

@@ -15,6 +15,7 @@ export interface Tables {
     created_at: number
   }
   oauth2server_client: {
+    client_key: number
     client_id: string
     client_secret: string
     name: string
@@ -45,7 +46,7 @@ export interface Tables {
   }
   oauth2server_authorization: {
     id: Generated<number>
-    client_id: string
+    client_key: number
     user_id: number | string | null
     scopes: string
     code_digest: string | null
@@ -58,7 +59,7 @@ export interface Tables {
   }
   oauth2server_token: {
     id: Generated<number>
-    client_id: string
+    client_key: number
     user_id: number | string | null
     authorization_id: number | null
     token_type: string
@@ -92,7 +93,7 @@ export interface Tables {
   oauth2server_consent: {
     id: string
     user_id: number | string
-    client_id: string
+    client_key: number
     scopes: string
     granted_at: number
     seal: string

@@ -14,19 +14,30 @@ import {
   type TokenWithNames,
   type TokenWithState,
 } from '../store.ts'
-import { flag, type Handle, holds, joined, lookup, onceFor, split, splitOrNull } from './handle.ts'
+import {
+  flag,
+  type Handle,
+  holds,
+  joined,
+  keyOf,
+  lookup,
+  onceFor,
+  split,
+  splitOrNull,
+} from './handle.ts'
 import type { RotationValues, TokenValues } from './hot-paths.ts'
 import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
 import { isTrue, type JoinedUser, joinedUser, userSource } from './user-source.ts'
 
-type Row = Selectable<Tables['oauth2server_token']>
+/** A token with the ID of its client, which every read joins. */
+export type TokenRow = Selectable<Tables['oauth2server_token']> & { readonly client_id: string }
 
 const endsAt = ({ expires, refreshExpires }: Omit<TokenFields, 'id'>): number | null =>
   expires === null ? null : Math.max(expires, refreshExpires ?? 0)
 
 const toRow = ({ fields, ...secrets }: NewToken): TokenValues => ({
-  client_id: fields.clientId,
+  client_key: fields.clientKey,
   user_id: fields.userId,
   authorization_id: fields.authorizationId,
   token_type: fields.tokenType,
@@ -48,10 +59,11 @@ const toRow = ({ fields, ...secrets }: NewToken): TokenValues => ({
 })
 
 /** The row of a token as the records know it. */
-export const fromRow = (row: Row): StoredToken => ({
+export const fromRow = (row: TokenRow): StoredToken => ({
   fields: {
     id: row.id,
     clientId: row.client_id,
+    clientKey: row.client_key,
     userId: row.user_id,
     authorizationId: row.authorization_id,
     tokenType: row.token_type as TokenFields['tokenType'],
@@ -130,7 +142,7 @@ const rotateIn = async (
   return true
 }
 
-interface StateRow extends Row, JoinedUser {
+interface StateRow extends TokenRow, JoinedUser {
   readonly client_name: string
   readonly client_disabled: number
   readonly client_scopes: string | null
@@ -152,11 +164,15 @@ const stateFromRow = (row: StateRow): TokenWithState => ({
 })
 
 const personalFromRow = (
-  row: Row & { readonly name: string; readonly previous_expires: number | null },
+  row: TokenRow & { readonly name: string; readonly previous_expires: number | null },
 ): PersonalTokenRow => ({ ...fromRow(row), name: row.name, previousExpires: row.previous_expires })
 
 const authorizedFromRow = (
-  row: Row & { readonly granted: string; readonly user_agent: string; readonly granted_at: number },
+  row: TokenRow & {
+    readonly granted: string
+    readonly user_agent: string
+    readonly granted_at: number
+  },
 ): AuthorizedTokenRow => ({
   ...fromRow(row),
   authorization: {
@@ -167,7 +183,7 @@ const authorizedFromRow = (
 })
 
 const namedFromRow = (
-  row: Row & { readonly client_name: string; readonly user_email: string | null },
+  row: TokenRow & { readonly client_name: string; readonly user_email: string | null },
 ): TokenWithNames => ({ ...fromRow(row), clientName: row.client_name, userEmail: row.user_email })
 
 /** Tokens whose use one statement writes at most. */
@@ -175,13 +191,15 @@ const touchedAtOnce = 250
 
 export const sqlTokens = (handle: Handle): TokenStore => {
   const { read, write, purge, users, hot, locking } = handle
-  // Token, client, owner and user in one query: this is the bearer check.
-  const withState = read
+  const withClient = read
     .selectFrom('oauth2server_token as t')
-    .innerJoin('oauth2server_client as c', 'c.client_id', 't.client_id')
+    .innerJoin('oauth2server_client as c', 'c.client_key', 't.client_key')
+    .selectAll('t')
+    .select('c.client_id')
+  // Token, client, owner and user in one query: this is the bearer check.
+  const withState = withClient
     .leftJoin(userSource(handle, 'o'), (join) => join.onRef('o.id', '=', 'c.user_id'))
     .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 't.user_id'))
-    .selectAll('t')
     .select(['c.name as client_name', 'c.is_disabled as client_disabled'])
     .select('c.allowed_scopes as client_scopes')
     .select(['c.user_id as owner_id', 'o.active as owner_active'])
@@ -207,10 +225,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
   )
 
   const personal = (now: number) =>
-    read
-      .selectFrom('oauth2server_token as t')
-      .innerJoin('oauth2server_client as c', 'c.client_id', 't.client_id')
-      .selectAll('t')
+    withClient
       .select('c.name')
       .select(({ selectFrom }) =>
         selectFrom('oauth2server_token as former')
@@ -226,7 +241,9 @@ export const sqlTokens = (handle: Handle): TokenStore => {
   const authorized = read
     .selectFrom('oauth2server_authorization as a')
     .innerJoin('oauth2server_token as t', 't.authorization_id', 'a.id')
+    .innerJoin('oauth2server_client as c', 'c.client_key', 'a.client_key')
     .selectAll('t')
+    .select('c.client_id')
     .select(['a.scopes as granted', 'a.user_agent', 'a.created_at as granted_at'])
 
   return {
@@ -249,20 +266,14 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     },
 
     async find(id) {
-      const row = await read
-        .selectFrom('oauth2server_token')
-        .selectAll()
-        .where('id', '=', id)
-        .executeTakeFirst()
+      const row = await withClient.where('t.id', '=', id).executeTakeFirst()
       return row && fromRow(row)
     },
 
     async hold(id) {
-      const row = await read
-        .selectFrom('oauth2server_token')
-        .selectAll()
-        .where('id', '=', id)
-        .$if(holds(handle), (q) => q.forNoKeyUpdate())
+      const row = await withClient
+        .where('t.id', '=', id)
+        .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
         .executeTakeFirst()
       return row && fromRow(row)
     },
@@ -315,21 +326,17 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     },
 
     async ofAuthorization(authorizationId) {
-      const row = await read
-        .selectFrom('oauth2server_token')
-        .selectAll()
-        .where('authorization_id', '=', authorizationId)
-        .$if(holds(handle), (q) => q.forNoKeyUpdate())
+      const row = await withClient
+        .where('t.authorization_id', '=', authorizationId)
+        .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
         .executeTakeFirst()
       return row && fromRow(row)
     },
 
     async ofClient(clientId) {
-      const rows = await read
-        .selectFrom('oauth2server_token')
-        .selectAll()
-        .where('client_id', '=', clientId)
-        .$if(holds(handle), (q) => q.forNoKeyUpdate())
+      const rows = await withClient
+        .where('c.client_id', '=', clientId)
+        .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
         .execute()
       return rows.map(fromRow)
     },
@@ -370,7 +377,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     async deleteOwn(clientId) {
       await write
         .deleteFrom('oauth2server_token')
-        .where('client_id', '=', clientId)
+        .where('client_key', '=', keyOf(clientId))
         .where('authorization_id', 'is', null)
         .where('parent_id', 'is', null)
         .where('is_personal', '=', 0)
@@ -389,11 +396,11 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       if (clientIds.length === 0) return []
       const ranked = authorized
         .select(
-          sql<number>`row_number() over (partition by a.client_id order by a.id desc)`.as('rank'),
+          sql<number>`row_number() over (partition by a.client_key order by a.id desc)`.as('rank'),
         )
-        .select(sql<number>`count(*) over (partition by a.client_id)`.as('count'))
+        .select(sql<number>`count(*) over (partition by a.client_key)`.as('count'))
         .where('a.user_id', '=', userId)
-        .where('a.client_id', 'in', clientIds)
+        .where('c.client_id', 'in', clientIds)
         .where('a.revoked_at', 'is', null)
         .where('a.expires_at', '>', now)
       const rows = await read
@@ -416,16 +423,13 @@ export const sqlTokens = (handle: Handle): TokenStore => {
 
     async search(text, { after, limit }) {
       const place = placeOf(after)
-      const rows = await read
-        .selectFrom('oauth2server_token as t')
-        .innerJoin('oauth2server_client as c', 'c.client_id', 't.client_id')
+      const rows = await withClient
         .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 't.user_id'))
-        .selectAll('t')
         .select(['c.name as client_name', 'u.email as user_email'])
         .where('t.successor_id', 'is', null)
         .$if(text !== '', (q) => {
           if (/^\d{1,15}$/.test(text)) return q.where('t.id', '=', Number(text))
-          if (!text.includes('@')) return q.where('t.client_id', '=', text)
+          if (!text.includes('@')) return q.where('c.client_id', '=', text)
           // Ours are kept in lower case, and so found by their index; how a host writes its own, nobody knows.
           const email = users === 'built-in' ? sql.ref('u.email') : sql`lower(u.email)`
           return q.where(sql<boolean>`${email} = ${text.toLowerCase()}`)
@@ -462,7 +466,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     async personalNamed(userId, name) {
       const rows = await read
         .selectFrom('oauth2server_token as t')
-        .innerJoin('oauth2server_client as c', 'c.client_id', 't.client_id')
+        .innerJoin('oauth2server_client as c', 'c.client_key', 't.client_key')
         .select('t.id')
         .where('t.user_id', '=', userId)
         .where('t.is_personal', '=', 1)
@@ -471,14 +475,6 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .where('c.name', '=', name)
         .execute()
       return rows.map(({ id }) => id)
-    },
-
-    async reseal(id, { accessToken, refreshToken }) {
-      await write
-        .updateTable('oauth2server_token')
-        .set({ access_token: accessToken, refresh_token: refreshToken })
-        .where('id', '=', id)
-        .execute()
     },
 
     async delete(id) {
@@ -493,7 +489,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       const some = write
         .selectFrom('oauth2server_token')
         .select('id')
-        .where('client_id', '=', clientId)
+        .where('client_key', '=', keyOf(clientId))
         .limit(limit)
       const { numDeletedRows } = await write
         .deleteFrom('oauth2server_token')
@@ -507,29 +503,29 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       const expired = (most: number) =>
         read
           .selectFrom('oauth2server_token')
-          .select(['id', 'client_id', 'is_personal'])
+          .select(['id', 'client_key', 'is_personal'])
           .where('ends_at', '<=', now)
           .orderBy('ends_at')
           .limit(most)
           .as('expired')
       const personal = read
         .selectFrom(expired(limit))
-        .select('expired.client_id')
+        .select('expired.client_key')
         .where('expired.is_personal', '=', 1)
-      const hasLiveToken = (clientId: string) =>
-        sql<boolean>`exists (select 1 from oauth2server_token as live where live.client_id = ${sql.ref(clientId)} and (live.ends_at is null or live.ends_at > ${now}))`
+      const hasLiveToken = (client: string) =>
+        sql<boolean>`exists (select 1 from oauth2server_token as live where live.client_key = ${sql.ref(client)} and (live.ends_at is null or live.ends_at > ${now}))`
       // The client behind a personal token exists for that token alone: it goes first, and takes it along.
       const { numDeletedRows: clients } = await purge
         .deleteFrom('oauth2server_client')
         .where('is_personal', '=', 1)
-        .where('client_id', 'in', personal)
-        .where(({ not }) => not(hasLiveToken('oauth2server_client.client_id')))
+        .where('client_key', 'in', personal)
+        .where(({ not }) => not(hasLiveToken('oauth2server_client.client_key')))
         .executeTakeFirst()
       // A personal token whose client has to go is left to it, or nothing would lead to that client any more.
       const alone = read
         .selectFrom(expired(limit - Number(clients)))
         .select('expired.id')
-        .where((t) => t.or([t('expired.is_personal', '=', 0), hasLiveToken('expired.client_id')]))
+        .where((t) => t.or([t('expired.is_personal', '=', 0), hasLiveToken('expired.client_key')]))
       const { numDeletedRows: tokens } = await purge
         .deleteFrom('oauth2server_token')
         .where('id', 'in', alone)

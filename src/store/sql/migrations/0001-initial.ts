@@ -1,4 +1,4 @@
-import type { ColumnDefinitionBuilder, Kysely } from 'kysely'
+import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import type { UserReference } from './all.ts'
 
@@ -24,8 +24,14 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
 
       await db.schema
         .createTable('oauth2server_client')
-        .addColumn('client_id', 'text', (c) => c.primaryKey().notNull())
+        // Drawn by the server, so that the seal can name it before the row is there.
+        .addColumn('client_key', id === 'integer' ? 'integer' : 'bigint', (c) =>
+          c.primaryKey().notNull(),
+        )
+        .addColumn('client_id', 'text', (c) => c.notNull().unique())
         .addColumn('client_secret', 'text', (c) => c.notNull().unique())
+        .addColumn('previous_client_secret', 'text')
+        .addColumn('previous_client_secret_expires', 'bigint')
         .addColumn('name', 'text', (c) => c.notNull())
         .addColumn('description', 'text', (c) => c.notNull())
         .addColumn('website', 'text', (c) => c.notNull())
@@ -33,41 +39,58 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('is_confidential', 'integer', (c) => c.notNull())
         .addColumn('is_internal', 'integer', (c) => c.notNull())
         .addColumn('is_personal', 'integer', (c) => c.notNull())
+        .addColumn('is_verified', 'integer', (c) => c.notNull().defaultTo(0))
+        .addColumn('is_disabled', 'integer', (c) => c.notNull().defaultTo(0))
         .addColumn('redirect_uris', 'text', (c) => c.notNull())
         .addColumn('default_scopes', 'text', (c) => c.notNull())
+        .addColumn('optional_scopes', 'text', (c) => c.notNull().defaultTo(''))
         .addColumn('allowed_scopes', 'text')
         .addColumn('grant_types', 'text')
         .addColumn('response_types', 'text')
         .addColumn('token_endpoint_auth_method', 'text')
+        .addColumn('origin', 'text', (c) => c.notNull().defaultTo('owner'))
+        .addColumn('jwks', 'text')
+        .addColumn('jwks_uri', 'text')
+        .addColumn('registration_token', 'text')
+        .addColumn('metadata', 'text', (c) => c.notNull().defaultTo('{}'))
         .addColumn('created_at', 'bigint', (c) => c.notNull())
         .addColumn('seal', 'text', (c) => c.notNull())
         .execute()
-      await index(db, 'oauth2server_client', 'user_id')
+      await index(db, 'client_by_owner', ['user_id', 'is_personal', 'created_at', 'client_id'])
+      await index(db, 'client_by_age', ['is_personal', 'created_at', 'client_id'])
+      await partialIndex(db, 'client_by_origin', 'created_at', `origin <> 'owner'`)
+      await partialIndex(db, 'client_by_previous_secret', 'previous_client_secret')
 
       await db.schema
         .createTable('oauth2server_authorization')
         .addColumn('id', id, counting(id))
-        .addColumn('client_id', 'text', (c) => ofClient(c.notNull()))
+        .addColumn('client_key', 'bigint', (c) => ofClient(c.notNull()))
         .addColumn('user_id', userKey, (c) => ofUser(c))
         .addColumn('scopes', 'text', (c) => c.notNull())
+        .addColumn('resources', 'text', (c) => c.notNull().defaultTo(''))
         .addColumn('code_digest', 'text', (c) => c.unique())
         .addColumn('code_binding', 'text')
+        .addColumn('user_agent', 'text', (c) => c.notNull().defaultTo(''))
         .addColumn('created_at', 'bigint', (c) => c.notNull())
         .addColumn('expires_at', 'bigint', (c) => c.notNull())
         .addColumn('revoked_at', 'bigint')
         .execute()
-      await index(db, 'oauth2server_authorization', 'client_id')
-      await index(db, 'oauth2server_authorization', 'user_id')
-      await index(db, 'oauth2server_authorization', 'expires_at')
+      await index(db, 'authorization_by_client', ['client_key'])
+      await index(db, 'authorization_by_user', ['user_id'])
+      await index(db, 'authorization_by_end', ['expires_at'])
 
       await db.schema
         .createTable('oauth2server_token')
         .addColumn('id', id, counting(id))
-        .addColumn('client_id', 'text', (c) => ofClient(c.notNull()))
+        .addColumn('client_key', 'bigint', (c) => ofClient(c.notNull()))
         .addColumn('user_id', userKey, (c) => ofUser(c))
         .addColumn('authorization_id', 'bigint', (c) =>
           c.references('oauth2server_authorization.id').onDelete('cascade'),
         )
+        .addColumn('parent_id', 'bigint', (c) =>
+          c.references('oauth2server_token.id').onDelete('cascade'),
+        )
+        .addColumn('successor_id', 'bigint')
         .addColumn('token_type', 'text', (c) => c.notNull())
         .addColumn('access_token', 'text', (c) => c.notNull())
         .addColumn('access_token_digest', 'text', (c) => c.notNull().unique())
@@ -77,13 +100,17 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('refresh_expires', 'bigint')
         .addColumn('ends_at', 'bigint')
         .addColumn('scopes', 'text', (c) => c.notNull())
+        .addColumn('resources', 'text', (c) => c.notNull().defaultTo(''))
+        .addColumn('key_thumbprint', 'text')
         .addColumn('is_personal', 'integer', (c) => c.notNull())
         .addColumn('is_internal', 'integer', (c) => c.notNull())
         .addColumn('created_at', 'bigint', (c) => c.notNull())
+        .addColumn('last_used_at', 'bigint')
+        .addColumn('last_used_address', 'text')
         .execute()
-      await index(db, 'oauth2server_token', 'client_id')
-      await index(db, 'oauth2server_token', 'user_id')
-      // Many tokens have neither, and cost nothing here.
+      await index(db, 'token_by_client', ['client_key'])
+      await index(db, 'token_by_user', ['user_id', 'is_personal', 'id'])
+      await index(db, 'token_by_end', ['ends_at'])
       await db.schema
         .createIndex('oauth2server_token_by_refresh')
         .unique()
@@ -91,13 +118,9 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .column('refresh_token_digest')
         .where('refresh_token_digest', 'is not', null)
         .execute()
-      await db.schema
-        .createIndex('oauth2server_token_authorization_id')
-        .on('oauth2server_token')
-        .column('authorization_id')
-        .where('authorization_id', 'is not', null)
-        .execute()
-      await index(db, 'oauth2server_token', 'ends_at')
+      await partialIndex(db, 'token_by_authorization', 'authorization_id')
+      await partialIndex(db, 'token_by_parent', 'parent_id')
+      await partialIndex(db, 'token_by_successor', 'successor_id')
 
       await db.schema
         .createTable('oauth2server_rotated_refresh_token')
@@ -110,19 +133,20 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('rotated_at', 'bigint', (c) => c.notNull())
         .addColumn('seal', 'text', (c) => c.notNull())
         .execute()
-      await index(db, 'oauth2server_rotated_refresh_token', 'authorization_id')
+      await index(db, 'rotated_refresh_token_by_authorization', ['authorization_id'])
 
       await db.schema
         .createTable('oauth2server_consent')
         .addColumn('user_id', userKey, (c) => ofUser(c.notNull()))
-        .addColumn('client_id', 'text', (c) => ofClient(c.notNull()))
+        .addColumn('client_key', 'bigint', (c) => ofClient(c.notNull()))
         .addColumn('id', 'text', (c) => c.notNull())
         .addColumn('scopes', 'text', (c) => c.notNull())
+        .addColumn('declined_scopes', 'text', (c) => c.notNull().defaultTo(''))
         .addColumn('granted_at', 'bigint', (c) => c.notNull())
         .addColumn('seal', 'text', (c) => c.notNull())
-        .addPrimaryKeyConstraint('oauth2server_consent_pk', ['user_id', 'client_id'])
+        .addPrimaryKeyConstraint('oauth2server_consent_pk', ['user_id', 'client_key'])
         .execute()
-      await index(db, 'oauth2server_consent', 'client_id')
+      await index(db, 'consent_by_client', ['client_key'])
 
       await db.schema
         .createTable('oauth2server_session')
@@ -135,9 +159,9 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('last_seen_at', 'bigint', (c) => c.notNull())
         .addColumn('seal', 'text', (c) => c.notNull())
         .execute()
-      await index(db, 'oauth2server_session', 'user_id')
-      await index(db, 'oauth2server_session', 'expires_at')
-      await index(db, 'oauth2server_session', 'last_seen_at')
+      await index(db, 'session_by_user', ['user_id', 'created_at', 'id'])
+      await index(db, 'session_by_end', ['expires_at'])
+      await index(db, 'session_by_last_seen', ['last_seen_at'])
 
       await db.schema
         .createTable('oauth2server_transient')
@@ -146,7 +170,48 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('count', 'integer', (c) => c.notNull())
         .addColumn('expires_at', 'bigint', (c) => c.notNull())
         .execute()
-      await index(db, 'oauth2server_transient', 'expires_at')
+      await index(db, 'transient_by_end', ['expires_at'])
+
+      await db.schema
+        .createTable('oauth2server_audit')
+        .addColumn('id', id, counting(id))
+        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('event', 'text', (c) => c.notNull())
+        .addColumn('actor', 'text', (c) => c.notNull())
+        .addColumn('actor_id', 'text')
+        .addColumn('actor_email', 'text', (c) => c.notNull())
+        .addColumn('user_id', 'text')
+        .addColumn('user_email', 'text')
+        .addColumn('client_id', 'text')
+        .addColumn('token_id', 'bigint')
+        .addColumn('authorization_id', 'bigint')
+        .addColumn('subject', 'text', (c) => c.notNull())
+        .addColumn('address', 'text', (c) => c.notNull())
+        .addColumn('user_agent', 'text', (c) => c.notNull())
+        .addColumn('request_id', 'text')
+        .addColumn('is_routine', 'integer', (c) => c.notNull())
+        .addColumn('details', 'text', (c) => c.notNull())
+        .execute()
+      await index(db, 'audit_by_time', ['at', 'id'])
+      await index(db, 'audit_by_event', ['event', 'at', 'id'])
+      await index(db, 'audit_by_user', ['user_id', 'at', 'id'])
+      await index(db, 'audit_by_client', ['client_id', 'at', 'id'])
+      // What users see of themselves is rare; what programs do for them is not.
+      await db.schema
+        .createIndex('oauth2server_audit_of_person')
+        .on('oauth2server_audit')
+        .columns(['user_id', 'at', 'id'])
+        .where(sql<boolean>`is_routine = 0`)
+        .execute()
+
+      await db.schema
+        .createTable('oauth2server_signing_key')
+        .addColumn('id', 'text', (c) => c.primaryKey().notNull())
+        .addColumn('algorithm', 'text', (c) => c.notNull())
+        .addColumn('public_key', 'text', (c) => c.notNull())
+        .addColumn('private_key', 'text', (c) => c.notNull())
+        .addColumn('created_at', 'bigint', (c) => c.notNull())
+        .execute()
 
       await db.schema
         .createTable('oauth2server_secret_key')
@@ -158,6 +223,8 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
     async down(db: Kysely<unknown>): Promise<void> {
       for (const table of [
         'secret_key',
+        'signing_key',
+        'audit',
         'transient',
         'session',
         'consent',
@@ -174,7 +241,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
 }
 
 // PostgreSQL's type counts by itself; SQLite's key has to be told, or it would give an id out again.
-export const counting =
+const counting =
   (id: 'integer' | 'bigserial') =>
   (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
     id === 'integer' ? column.primaryKey().autoIncrement() : column.primaryKey()
@@ -182,9 +249,27 @@ export const counting =
 const foreignKeyOf = (users: UserReference['users']): string | null =>
   typeof users === 'object' && users.foreignKeys ? `${users.name}.${users.columns.id}` : null
 
-const index = (db: Kysely<unknown>, table: string, column: string): Promise<void> =>
-  db.schema.createIndex(`${table}_${column}`).on(table).column(column).execute()
-
-// A client's id can be regenerated, so what refers to it must follow.
 const ofClient = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
-  column.references('oauth2server_client.client_id').onDelete('cascade').onUpdate('cascade')
+  column.references('oauth2server_client.client_key').onDelete('cascade')
+
+/** Every list has an index in its own order, so that a page of it costs the same wherever it begins. */
+const index = (db: Kysely<unknown>, name: string, columns: string[]): Promise<void> =>
+  db.schema
+    .createIndex(`oauth2server_${name}`)
+    .on(`oauth2server_${name.replace(/_by_.*$/, '')}`)
+    .columns(columns)
+    .execute()
+
+/** Few rows have the column, so the others cost nothing. */
+const partialIndex = (
+  db: Kysely<unknown>,
+  name: string,
+  column: string,
+  condition = `${column} is not null`,
+): Promise<void> =>
+  db.schema
+    .createIndex(`oauth2server_${name}`)
+    .on(`oauth2server_${name.replace(/_by_.*$/, '')}`)
+    .column(column)
+    .where(sql.raw<boolean>(condition))
+    .execute()

@@ -2,10 +2,6 @@ import type { Migration } from 'kysely/migration'
 import type { ColumnTypes } from '../handle.ts'
 import type { Users } from '../user-source.ts'
 import { initial } from './0001-initial.ts'
-import { settingsPages } from './0002-settings-pages.ts'
-import { todaysClients } from './0003-todays-clients.ts'
-import { auditLog } from './0004-audit.ts'
-import { leakedSecrets } from './0005-leaked-secrets.ts'
 
 /** Whose users the tables refer to, and by keys of what type. */
 export interface UserReference {
@@ -16,8 +12,4 @@ export interface UserReference {
 /** Every migration in order: names sort, and never change once released. */
 export const migrationsFor = (reference: UserReference): Readonly<Record<string, Migration>> => ({
   '0001-initial': initial(reference),
-  '0002-settings-pages': settingsPages(reference),
-  '0003-todays-clients': todaysClients(reference),
-  '0004-audit': auditLog,
-  '0005-leaked-secrets': leakedSecrets,
 })
