@@ -7,6 +7,7 @@ import { openDatabase } from './sql/sqlite-database.ts'
 import { type SqliteConnection, SqliteDialect } from './sql/sqlite-dialect.ts'
 import { sqliteHotPaths } from './sql/sqlite-hot-paths.ts'
 import { SqliteThread } from './sql/sqlite-thread.ts'
+import { SqliteWriteProbe } from './sql/sqlite-write-probe.ts'
 import type { Tables } from './sql/tables.ts'
 import { type StoreOpener, StoreUnusable } from './store.ts'
 
@@ -46,7 +47,14 @@ export const sqlite = (
     const userKey = keyType === 'uuid' ? 'text' : keyType
     const types = { id: 'integer', userKey } as const
     // One transaction writes at a time, so nothing that it has read can change.
-    return sqlStore(newHandle({ read, write, purge, users, types, locking: false, hot }))
+    const store = sqlStore(newHandle({ read, write, purge, users, types, locking: false, hot }))
+    if (inMemory) return store
+    const probe = new SqliteWriteProbe(write)
+    const ping = async (): Promise<void> => {
+      await store.ping()
+      await probe.check()
+    }
+    return { ...store, ping }
   },
 })
 

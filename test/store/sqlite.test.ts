@@ -68,6 +68,29 @@ describe('opening', () => {
     expect(query(store.path, 'pragma journal_mode')).toEqual([{ journal_mode: 'wal' }])
   })
 
+  test('shrinks the write-ahead log after a long reader let it grow', async () => {
+    await using store = await open()
+    const size = async () => (await stat(`${store.path}-wal`)).size
+    const reader = new DatabaseSync(store.path)
+    reader.exec('begin; select * from oauth2server_transient')
+    const write = async (times: number) => {
+      for (let time = 0; time < times; time += 1)
+        await store.transients.set(
+          'key',
+          String.fromCharCode(97 + (time % 26)).repeat(200_000),
+          10,
+          0,
+        )
+    }
+    await write(150)
+    const grown = await size()
+    expect(grown).toBeGreaterThan(25_000_000)
+    reader.exec('rollback')
+    reader.close()
+    await write(3)
+    expect(await size()).toBeLessThan(grown / 2)
+  })
+
   test.each([
     ['a file that is no database', async (path: string) => writeFile(path, 'x'.repeat(10_000))],
     ['a folder', (path: string) => mkdir(path)],

@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 /** What a suite may need that npm does not install. */
-export type Need = 'postgres' | 'postgres programs' | 'redis' | 'chromium'
+export type Need = 'postgres' | 'postgres programs' | 'redis' | 'chromium' | 'own mounts'
 
 const isExecutable = (path: string): boolean => {
   try {
@@ -28,6 +29,9 @@ export const postgresPrograms: string = join(home, newest ?? 'none', 'bin')
 
 const hasPostgresPrograms = (): boolean => isExecutable(join(postgresPrograms, 'initdb'))
 
+/** The arguments by which `unshare` gives a program mounts of its own. */
+export const unshareMounts: readonly string[] = process.getuid?.() === 0 ? ['-m'] : ['-Urm']
+
 const needs = {
   postgres: {
     name: `PostgreSQL's programs below ${home}, or a server at TEST_POSTGRES_URL`,
@@ -48,6 +52,11 @@ const needs = {
     name: `Chromium as ${chromiumPath}`,
     how: 'apt-get install chromium, or set CHROMIUM_PATH',
     isThere: () => isExecutable(chromiumPath),
+  },
+  'own mounts': {
+    name: 'a mount namespace for a program',
+    how: 'run as root with CAP_SYS_ADMIN, or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1',
+    isThere: () => spawnSync('unshare', [...unshareMounts, 'true']).status === 0,
   },
 } satisfies Record<Need, { name: string; how: string; isThere: () => boolean }>
 

@@ -6,6 +6,11 @@ import { StoreUnavailable, StoreUnusable, TakenValue, Vanished } from '../store.
 // node:sqlite blocks the event loop for the whole busy timeout, so it is short, and we wait outside.
 const busyTimeout = 10
 const longestWait = 2_000
+/**
+ * Bytes that the write-ahead log keeps after a checkpoint. It grows while another program reads for long, and is
+ * truncated by the first write after the checkpoint that follows. Usually it has 4 MB.
+ */
+const longestLog = 8_388_608
 /** Milliseconds between two attempts after which the second meets another lock. */
 const sameLock = 200
 
@@ -205,7 +210,13 @@ const asStoreError = (error: unknown): unknown => {
   if (extended === CONSTRAINT_UNIQUE || extended === CONSTRAINT_PRIMARYKEY) return new TakenValue()
   if (extended === CONSTRAINT_FOREIGNKEY) return new Vanished('A row refers to one that is gone.')
   if (outages.has(code)) return unavailable(error)
-  return code === BUSY || code === LOCKED ? undefined : error
+  return isLocked(error) ? undefined : error
+}
+
+/** Whether another connection holds the lock. */
+export const isLocked = (error: unknown): boolean => {
+  const code = extendedCode(error) & 0xff
+  return code === BUSY || code === LOCKED
 }
 
 const unavailable = (cause?: unknown): StoreUnavailable =>
@@ -222,7 +233,9 @@ export const openDatabase = async (
         enableForeignKeyConstraints: true,
       })
       try {
-        database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}`)
+        database.exec(
+          `pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma journal_size_limit = ${longestLog}`,
+        )
       } catch (error) {
         database.close()
         throw error
