@@ -1,4 +1,5 @@
 import type { LogSink } from './log.ts'
+import { within } from './store/within.ts'
 
 /** What `/health/ready` says. */
 export interface Health {
@@ -101,19 +102,10 @@ const changes = (tell: (error: unknown) => void) => {
 }
 
 /** @returns why there is no answer */
-const answers = async (ask: () => Promise<void>, within: number): Promise<unknown> => {
-  let timer: NodeJS.Timeout | undefined
-  const silence = new Promise((resolve) => {
-    timer = setTimeout(resolve, within, new Error(`There was no answer within ${within} ms.`))
-  })
-  const asked = async () => {
-    await ask()
-  }
+const answers = async (ask: () => Promise<void>, limit: number): Promise<unknown> => {
   try {
-    return await Promise.race([asked(), silence])
+    return await within(limit, ask())
   } catch (error) {
     return error
-  } finally {
-    clearTimeout(timer)
   }
 }

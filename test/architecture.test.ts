@@ -62,9 +62,13 @@ const layers: readonly Layer[] = [
   { file: ['store/after-commit.ts'], may: ['store/store.ts', 'model/'] },
   {
     file: ['store/sql/', 'store/sqlite.ts', 'store/postgres.ts'],
-    may: ['store/store.ts', 'store/sql/', 'model/', 'crypto/'],
+    may: ['store/store.ts', 'store/within.ts', 'store/sql/', 'model/', 'crypto/'],
   },
-  { file: ['store/redis.ts', 'store/redis/'], may: ['store/store.ts', 'store/redis/'] },
+  {
+    file: ['store/redis.ts', 'store/redis/'],
+    may: ['store/store.ts', 'store/within.ts', 'store/redis/'],
+  },
+  { file: ['store/within.ts'], may: [] },
   { file: ['records/'], may: core, types: ['options.ts'] },
   // Grants never import each other, except for the list of them; nor do extensions.
   { file: ['grants/built-in.ts'], may: [...core, 'grants/'] },
@@ -154,7 +158,7 @@ const layers: readonly Layer[] = [
     file: ['router.ts'],
     may: [...protocol, ...contracts, 'addresses.ts', 'request-scope.ts', 'telemetry/'],
   },
-  { file: ['readiness.ts'], may: ['log.ts'] },
+  { file: ['readiness.ts'], may: ['log.ts', 'store/within.ts'] },
   { file: ['secret-key-file.ts'], may: ['store/store.ts'] },
   { file: ['environment-stores.ts'], may: ['options.ts', 'store/'] },
   {

@@ -8,9 +8,10 @@ import {
 } from '@redis/client'
 import { parseAddress } from './redis/address.ts'
 import { type Commands, openConnection } from './redis/connection.ts'
-import { answerLimit, Silence, within } from './redis/limits.ts'
+import { answerLimit } from './redis/limits.ts'
 import { redisTransients } from './redis/transients.ts'
 import { StoreUnavailable, StoreUnusable, type TransientsOpener } from './store.ts'
+import { Silence, within } from './within.ts'
 
 export interface RedisOptions {
   /** What every key begins with: servers that share one Redis need different ones. Default `oauth2server:`. */

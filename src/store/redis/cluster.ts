@@ -1,7 +1,8 @@
 import { createCluster } from '@redis/client'
+import { within } from '../within.ts'
 import { clientOptions, withServerName } from './client-options.ts'
 import type { ConnectionSettings, RedisConnection } from './connection.ts'
-import { answerLimit, within } from './limits.ts'
+import { answerLimit } from './limits.ts'
 import { scripts } from './scripts.ts'
 
 /** Milliseconds after which a node that refuses connections is looked for elsewhere: a replica may have taken over. */

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
+import { within } from '../within.ts'
 import type { RedisAddress } from './address.ts'
 import { clusterConnection } from './cluster.ts'
-import { within } from './limits.ts'
 import { singleConnection } from './single.ts'
 
 /** The commands that are used of a client, be it of one Redis or of a cluster. */

@@ -1,5 +1,6 @@
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg'
 import type { PoolStats } from '../store.ts'
+import { Silence, unlessStoodStill, within } from '../within.ts'
 import type { PostgresConnection, PostgresConnections } from './postgres-dialect.ts'
 
 /** Connections of the driver `pg`. */
@@ -15,10 +16,12 @@ export const pooledConnections = (config: PoolConfig): PooledConnections => {
     current = newPool(config)
     met.abandon()
   }
+  const { query_timeout: silence, connectionTimeoutMillis: patience = 0 } = config
   const acquire = async (): Promise<PostgresConnection> => {
     const met = current
     try {
-      return new PooledConnection(await met.pool.connect(), () => renew(met))
+      const client = await unlessStoodStill(patience, () => met.pool.connect())
+      return new PooledConnection(client, silence, () => renew(met))
     } catch (error) {
       // Whoever waited at one that was given up asks the other.
       if (met !== current) return acquire()
@@ -46,7 +49,9 @@ interface ClientPool {
 const grace = 500
 
 const newPool = (config: PoolConfig): ClientPool => {
-  const pool = new Pool({ ...config, types: { getTypeParser } })
+  // The driver's own limit of a query does not notice that this process stood still.
+  const { query_timeout: _, ...options } = config
+  const pool = new Pool({ ...options, types: { getTypeParser } })
   const clients = new Set<PoolClient>()
   // Without somebody who listens, a connection that is cut off would end the process.
   pool.on('error', () => undefined)
@@ -74,24 +79,27 @@ const destroy = (client: PoolClient): void => {
 
 class PooledConnection implements PostgresConnection {
   readonly #client: PoolClient
+  readonly #silence: number | undefined
   readonly #onSilence: () => void
 
-  constructor(client: PoolClient, onSilence: () => void) {
+  constructor(client: PoolClient, silence: number | undefined, onSilence: () => void) {
     this.#client = client
+    this.#silence = silence
     this.#onSilence = onSilence
   }
 
   async query(sql: string, parameters: readonly unknown[], name: string | undefined) {
     try {
-      const { rows, rowCount } = await this.#client.query({
+      const asked = this.#client.query({
         text: sql,
         values: parameters as unknown[],
         ...(name !== undefined && { name }),
       })
+      const { rows, rowCount } = await (this.#silence ? within(this.#silence, asked) : asked)
       return { rows: rows as Record<string, unknown>[], changes: rowCount ?? 0 }
     } catch (error) {
       // The server ends what takes too long, and says so. Where it says nothing, the network swallows it.
-      if (error instanceof Error && error.message === 'Query read timeout') this.#onSilence()
+      if (error instanceof Silence) this.#onSilence()
       throw error
     }
   }

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { StoreUnavailable } from '../store.ts'
+import { Silence, within } from '../within.ts'
 import { isLocked } from './sqlite-database.ts'
 import type { Tables } from './tables.ts'
 
@@ -32,7 +33,7 @@ export class SqliteWriteProbe {
       this.#probing ??= this.#probe().finally(() => {
         this.#probing = undefined
       })
-      await within(patience, this.#probing)
+      await within(patience, this.#probing).catch(unlessSilent)
     }
     if (this.#failure) throw this.#failure
   }
@@ -54,14 +55,6 @@ export class SqliteWriteProbe {
   }
 }
 
-const within = async (milliseconds: number, work: Promise<void>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds)
-  })
-  try {
-    await Promise.race([work, limit])
-  } finally {
-    clearTimeout(timer)
-  }
+const unlessSilent = (error: unknown): void => {
+  if (!(error instanceof Silence)) throw error
 }

@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { call, kinds, type Outcome, post } from '../../support/load.ts'
+import { lacks } from '../../support/needs.ts'
+import { startSite } from '../../support/site.ts'
+
+/** Milliseconds: five seconds longer than a statement may take before its connection counts as silent. */
+const standstill = 8_500
+
+test.skipIf(await lacks('postgres'))(
+  'a node whose event loop stood still answers the requests that were in flight, and cuts no connection',
+  { timeout: 60_000 },
+  async () => {
+    await using site = await startSite({ count: 1 })
+    const { client, records, user, database } = site
+    const node = site.node(0)
+    const { accessToken } = await records.tokens.createPersonal('Token', user.id)
+    const headers = { authorization: `Bearer ${accessToken}` }
+    const connections = async (usedWithin: string) => {
+      const rows = await database.query(
+        `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+         and state_change > clock_timestamp() - $1::interval`,
+        [usedWithin],
+      )
+      return new Set(rows.map(({ pid }) => pid))
+    }
+    const asks: readonly (() => Promise<Outcome>)[] = [
+      () => call({ url: `${node.url}/oauth/ping`, headers, isAlone: true }),
+      () => post(client.form(node, { grant_type: 'client_credentials' }), { isAlone: true }),
+      () => call({ url: `${node.url}/health/ready`, isAlone: true }),
+    ]
+    let isOver = false
+    const outcomes: Outcome[] = []
+    // More than the pool has connections: some requests wait for one when the process stops.
+    const workers = Array.from({ length: 40 }, async (_, index) => {
+      while (!isOver) outcomes.push(await (asks[index % asks.length] as (typeof asks)[number])())
+    })
+    await delay(1_000)
+    // Those of the node alone: this process used its own before.
+    const before = await connections('500 ms')
+    const stopped = performance.now()
+    node.program.kill('SIGSTOP')
+    await delay(standstill)
+    node.program.kill('SIGCONT')
+    await delay(1_000)
+    const after = await connections('1 hour')
+    isOver = true
+    await Promise.all(workers)
+    const inFlight = outcomes.filter(
+      ({ began, ended }) => began < stopped && ended > stopped + standstill,
+    )
+    expect(inFlight.length, 'requests in flight').toBeGreaterThan(10)
+    expect(kinds(outcomes)).toEqual({ '200': outcomes.length })
+    expect(before.size).toBeGreaterThan(1)
+    expect([...before].filter((pid) => !after.has(pid))).toEqual([])
+  },
+)
