@@ -59,6 +59,7 @@ import { TokenUses } from './records/token-uses.ts'
 import { TransientValues } from './records/transient-values.ts'
 import { logRefusal, type Refusal, refusalOf } from './refusal.ts'
 import { type ActingAs, currentOrigin, inNameOf } from './request-scope.ts'
+import { checkTarget } from './request-target.ts'
 import { type Resolution, ResourceServer } from './resource-server.ts'
 import { createRouter } from './router.ts'
 import { clientAddress } from './session/client-address.ts'
@@ -144,6 +145,12 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   clientAddress(peer: string | undefined, forwardedFor: string | null): string
   /** Refuses characters that a query string of the REST application must not contain. @throws OAuthError */
   checkQuery(query: string): void
+  /**
+   * Refuses a request target with a dot segment or with credentials before the host.
+   * @param target as the client sent it
+   * @throws OAuthError
+   */
+  checkTarget(target: string): void
   /** What a page of the application needs: the signed-in user, and what its template embeds. */
   pageSession(browser: BrowserCredentials): Promise<PageSession>
   /** The user whose session or token a request carries; null where there is none, or it is not valid. */
@@ -391,6 +398,7 @@ export const createAuthorizationServer = async (
     handles: router.handles,
     addresses: router.addresses,
     clientAddress: clientAddress(settings.trustedProxies),
+    checkTarget,
     checkQuery: queryCharacters(settings.allowedUrlencodeCharacters),
     pageSession: (browser) => pageSession(sessions, browser, links),
     refusalOf: (error) => {

@@ -1,5 +1,6 @@
 import { Parameters } from './model/parameters.ts'
 import { OAuthError } from './oauth-error.ts'
+import { partsOf } from './request-target.ts'
 
 /** Bytes that a request body may have. */
 const largestBody = 65_536
@@ -12,6 +13,8 @@ export interface Connection {
   readonly remoteAddress?: string | undefined
   /** The framework's own request, for the application's `resourceOwner`. */
   readonly raw?: unknown
+  /** The request target as the client sent it, where the runtime tells: the address of a `Request` is parsed. */
+  readonly target?: string | undefined
   /** What the application calls the request; else its `X-Request-Id`, or a new id. */
   readonly requestId?: string | undefined
 }
@@ -147,10 +150,10 @@ export class FetchSource implements RequestSource {
   readonly target: string
   readonly #request: Request
 
-  constructor(request: Request) {
+  constructor(request: Request, target: string = request.url) {
     this.#request = request
     this.method = request.method
-    this.target = request.url
+    this.target = target
   }
 
   get headers(): Headers {
@@ -174,15 +177,6 @@ export class FetchSource implements RequestSource {
     }
     return new TextDecoder().decode(Buffer.concat(chunks))
   }
-}
-
-/** Path and query of a request target, without a host that it may name. */
-export const partsOf = (target: string): { readonly path: string; readonly query: string } => {
-  const own = target.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/#.*$/s, '')
-  const mark = own.indexOf('?')
-  return mark < 0
-    ? { path: own, query: '' }
-    : { path: own.slice(0, mark), query: own.slice(mark + 1) }
 }
 
 const isInUtf8 = (given: string, contentType: string): boolean => {

@@ -6,16 +6,11 @@ import { jsonAnswer, movedAnswer } from './endpoints/answers.ts'
 import { asksForPage, prefersJson } from './endpoints/prefers-json.ts'
 import { notFound, problemOf, renderProblem } from './endpoints/problem.ts'
 import type { Endpoint, ServerContext } from './extension.ts'
-import {
-  type Connection,
-  FetchSource,
-  HttpRequest,
-  partsOf,
-  type RequestSource,
-} from './http-request.ts'
+import { type Connection, FetchSource, HttpRequest, type RequestSource } from './http-request.ts'
 import { OAuthError } from './oauth-error.ts'
 import { asOAuthError, logRefusal, refusalOf } from './refusal.ts'
 import { noteHttp } from './request-scope.ts'
+import { checkTarget, partsOf } from './request-target.ts'
 import { clientAddress } from './session/client-address.ts'
 import { observeRequests } from './telemetry/requests.ts'
 
@@ -32,7 +27,10 @@ export interface Router {
   handles(path: string): boolean
   readonly addresses: readonly string[]
   fetch(request: Request, connection?: Connection): Promise<Response>
-  /** Answers a request to an address for programs, past the router; undefined for every other request. */
+  /**
+   * Answers a request to an address for programs, past the router, and refuses targets that only their raw form
+   * gives away; undefined for every other request.
+   */
   direct(source: RequestSource, connection: Connection): Promise<Answer | Response> | undefined
 }
 
@@ -170,6 +168,14 @@ export const createRouter = (server: ServerContext): Router => {
     responseOf(await failed(error, httpOf(req.raw, env), { errors: 'json' })),
   )
 
+  const refusedTarget = (source: RequestSource, connection: Connection) => {
+    const refusal = targetRefusal(source.target)
+    if (refusal === undefined) return undefined
+    return observed<Answer | Response>(source, connection, () =>
+      failed(refusal, httpFrom(source, connection), { errors: 'page' }),
+    )
+  }
+
   const addresses = addressesOf(
     routes.map(({ path }) => path),
     { root: `${basePath}/`, prefix: `${basePath}${settings.oauthPrefix}/` },
@@ -177,11 +183,16 @@ export const createRouter = (server: ServerContext): Router => {
   return {
     handles: addresses.handles,
     addresses: addresses.list,
-    fetch: (request, connection = {}) =>
-      observed(new FetchSource(request), connection, (matched) =>
+    fetch(request, connection = {}) {
+      const refused = refusedTarget(new FetchSource(request, connection.target), connection)
+      if (refused) return refused.then(responseOf)
+      return observed(new FetchSource(request), connection, (matched) =>
         app.fetch(request, { connection, matched }),
-      ),
+      )
+    },
     direct(source, connection) {
+      const refused = refusedTarget(source, connection)
+      if (refused) return refused
       const { path } = partsOf(source.target)
       const endpoint = programs.get(path)
       const isOurs = source.method === 'POST' && endpoint?.methods.includes('POST')
@@ -193,6 +204,15 @@ export const createRouter = (server: ServerContext): Router => {
         return endpoint.cors && answer instanceof Answer ? answer.with(readable) : answer
       })
     },
+  }
+}
+
+const targetRefusal = (target: string): unknown => {
+  try {
+    checkTarget(target)
+    return undefined
+  } catch (error) {
+    return error
   }
 }
 

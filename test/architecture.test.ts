@@ -19,6 +19,7 @@ const ground = [
   'jwt-error.ts',
   'log.ts',
   'http-request.ts',
+  'request-target.ts',
   'answer.ts',
   'model/',
   'crypto/',
@@ -33,7 +34,8 @@ const layers: readonly Layer[] = [
   { file: ['oauth-error.ts', 'jwt-error.ts', 'log.ts', 'answer.ts'], may: [] },
   { file: ['crypto/'], may: ['crypto/'] },
   { file: ['model/'], may: ['model/', 'oauth-error.ts', 'crypto/digest.ts'] },
-  { file: ['http-request.ts'], may: ['model/', 'oauth-error.ts'] },
+  { file: ['request-target.ts'], may: ['oauth-error.ts'] },
+  { file: ['http-request.ts'], may: ['model/', 'oauth-error.ts', 'request-target.ts'] },
   { file: ['refusal.ts'], may: [...ground, 'store/store.ts'] },
   {
     file: ['extension.ts'],

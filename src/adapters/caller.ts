@@ -23,12 +23,18 @@ export interface RestOptions {
   readonly requireAudience?: boolean
 }
 
+/** What a request presents, and where it was sent. */
+export interface SentCredentials extends PresentedCredentials {
+  /** The request target as the client sent it, as far as the framework knows. */
+  readonly target: string
+}
+
 /** Finds out who sent a request. @throws what `server.refusalOf` knows how to answer */
-export type Identify = (credentials: PresentedCredentials, ahead: LookAhead) => Promise<Caller>
+export type Identify = (credentials: SentCredentials, ahead: LookAhead) => Promise<Caller>
 
 /**
- * The REST extension in every framework: refuses characters that a query string must not contain, and
- * finds out who is asking. The specification's hook `verify_oauth_token_and_set_current_user`.
+ * The REST extension in every framework: refuses dot segments and characters that a query string must not
+ * contain, and finds out who is asking. The specification's hook `verify_oauth_token_and_set_current_user`.
  * @throws TypeError at once for a resource that the server does not protect
  */
 export const identifyAt = (
@@ -37,6 +43,7 @@ export const identifyAt = (
 ): Identify => {
   const resource = given === undefined ? undefined : server.resourceNamed(given).resource
   return async (credentials, ahead) => {
+    server.checkTarget(credentials.target)
     server.checkQuery(credentials.query)
     const presented = { ...credentials, resource, requireAudience, neededScopes: ahead }
     const resolution = await server.resourceServer.resolve(presented)

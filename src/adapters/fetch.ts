@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from '../authorization-server.ts'
 import type { Connection } from '../http-request.ts'
-import type { Auth, PresentedCredentials } from '../resource-server.ts'
+import type { Auth } from '../resource-server.ts'
 import type { PageSession } from '../session/page-session.ts'
 import { askedBy, asking } from './asked-scopes.ts'
 import {
@@ -15,17 +15,19 @@ import {
   type RequireApiAuthOptions,
   type RestOptions,
   refusalHeaders,
+  type SentCredentials,
 } from './caller.ts'
 
 /** The few strings of a fetch request that guards read. */
 export const credentialsOf = (
   request: Request,
-  { remoteAddress, raw = request }: Connection,
+  { remoteAddress, raw = request, target = request.url }: Connection,
   server: Pick<AuthorizationServer, 'clientAddress'>,
-): PresentedCredentials => {
+): SentCredentials => {
   const { headers, method, url } = request
   const [, path = '/', query = ''] = /^[a-z]+:\/\/[^/?#]*([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? []
   return {
+    target,
     authorization: headers.get('authorization'),
     cookie: headers.get('cookie'),
     method,

@@ -37,7 +37,17 @@ export interface HonoOptions {
 }
 
 interface NodeBindings {
-  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } }
+  readonly incoming?: {
+    readonly url?: string
+    readonly originalUrl?: string
+    readonly socket?: { readonly remoteAddress?: string }
+  }
+}
+
+// As the client sent it, where Node tells; elsewhere nobody sees more than what the runtime has parsed.
+const targetOf = ({ env, req }: Context): string => {
+  const { originalUrl, url } = (env as NodeBindings | undefined)?.incoming ?? {}
+  return originalUrl ?? url ?? req.url
 }
 
 const ofNode = ({ env }: Context): string | undefined =>
@@ -49,7 +59,14 @@ export const mount = (
   { remoteAddress = ofNode }: HonoOptions = {},
 ): MiddlewareHandler => {
   return async (context, next) => {
-    if (!server.handles(new URL(context.req.url).pathname)) return next()
+    const target = targetOf(context)
+    const { pathname } = new URL(context.req.url)
+    if (!server.handles(pathname) && !server.handles(target)) return next()
+    try {
+      server.checkTarget(target)
+    } catch (error) {
+      return refuse(error, server, context)
+    }
     return server.fetch(await unread(context), {
       remoteAddress: remoteAddress(context),
       raw: context,
@@ -88,7 +105,8 @@ export const rest = (
 ): MiddlewareHandler => {
   const identify = identifyAt(server, options)
   return async (context, next) => {
-    const connection = { remoteAddress: remoteAddress(context), raw: context }
+    const target = targetOf(context)
+    const connection = { remoteAddress: remoteAddress(context), raw: context, target }
     try {
       const credentials = credentialsOf(context.req.raw, connection, server)
       const caller = await identify(credentials, () => askedBy(stepsOf(context)))

@@ -2,25 +2,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { Answer } from '../answer.ts'
 import type { AuthorizationServer } from '../authorization-server.ts'
-import type { PresentedCredentials } from '../resource-server.ts'
+import type { SentCredentials } from './caller.ts'
 import { allHeaders, hadBody, NodeSource, rawHeader } from './node-source.ts'
 
-/**
- * What the client sent, before any mounting: routers of a framework rewrite `url`. An absolute target may
- * name any host, user and password; none of it is for us, or for a log.
- */
-export const targetOf = (request: IncomingMessage & { readonly originalUrl?: string }): string =>
-  (request.originalUrl ?? request.url ?? '/').replace(origin, '') || '/'
+/** The target that the client sent, before any mounting: routers of a framework rewrite `url`. */
+export const sentTarget = (request: IncomingMessage & { readonly originalUrl?: string }): string =>
+  request.originalUrl ?? request.url ?? '/'
+
+/** The same without a host: an absolute target may name any, and none of it is for us, or for a log. */
+export const targetOf = (request: IncomingMessage): string =>
+  sentTarget(request).replace(origin, '') || '/'
 
 /** The few strings of a Node request that guards read. */
 export const credentialsOf = (
   request: IncomingMessage,
   server: Pick<AuthorizationServer, 'clientAddress'>,
   raw: unknown = request,
-): PresentedCredentials => {
+): SentCredentials => {
   const target = targetOf(request)
   const mark = target.indexOf('?')
   return {
+    target: sentTarget(request),
     authorization: rawHeader(request, 'authorization'),
     cookie: request.headers.cookie ?? null,
     method: request.method ?? 'GET',
@@ -57,9 +59,10 @@ export const answer = (
     { overrideGlobalObjects: false, hostname: 'localhost' },
   )
   return async (request, response, raw = request) => {
+    const source = new NodeSource(request, sentTarget(request))
     request.url = targetOf(request)
     restoreBody(request)
-    const direct = server.direct(new NodeSource(request), {
+    const direct = server.direct(source, {
       remoteAddress: request.socket.remoteAddress,
       raw,
       requestId: response.getHeader('x-request-id')?.toString(),

@@ -40,10 +40,10 @@ export class NodeSource implements RequestSource {
   readonly #request: IncomingMessage & { readonly rawBody?: Buffer | undefined }
   #headers: Headers | undefined
 
-  constructor(request: IncomingMessage) {
+  constructor(request: IncomingMessage, target: string) {
     this.#request = request
     this.method = request.method ?? 'GET'
-    this.target = request.url ?? '/'
+    this.target = target
   }
 
   get headers(): Headers {

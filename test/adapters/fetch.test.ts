@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import { join } from 'node:path'
 import { serve } from '@hono/node-server'
 import type { AuthorizationServer, Connection } from 'svc-oauth2server'
@@ -44,8 +44,8 @@ const application = (server: AuthorizationServer, basePath: string) => {
 
 const fetchHost: Host = (server, { basePath }) => {
   const answer = application(server, basePath)
-  const fetch = (request: Request, { incoming }: { incoming: { socket: Connection } }) =>
-    answer(request, { remoteAddress: incoming.socket.remoteAddress })
+  const fetch = (request: Request, { incoming }: { incoming: IncomingMessage }) =>
+    answer(request, { remoteAddress: incoming.socket.remoteAddress, target: incoming.url })
   return listening(serve({ fetch: fetch as never, port: 0, hostname: '127.0.0.1' }) as Server)
 }
 

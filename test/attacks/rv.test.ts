@@ -9,6 +9,8 @@ beforeAll(async () => {
 })
 afterAll(() => it?.close())
 
+const pathOf = (path: string): string => new URL(it.issuer).pathname.replace(/\/$/, '') + path
+
 describe('RV-09 An empty access_token is a credential that is not valid', () => {
   const queries = ['?access_token=', '?access_token', '?access_token=&access_token=']
   const ask = async (at: AttackServer, path: string, headers: readonly string[]) => {
@@ -42,4 +44,39 @@ describe('RV-09 An empty access_token is a credential that is not valid', () => 
         401,
       )
   })
+})
+
+describe('RV-12 A path with a dot segment leads nowhere', () => {
+  test.each([
+    ['GET', '/oauth/../admin/applications/'],
+    ['GET', '/oauth/%2e%2e/admin/applications/'],
+    ['GET', '/oauth/.%2E/admin/applications/'],
+    ['GET', '/oauth/x/../../admin/applications/'],
+    ['GET', '/oauth/..%2fadmin/applications/'],
+    ['GET', '/account/settings/applications/./'],
+    ['POST', '/oauth/../oauth/token'],
+    ['POST', '/oauth/./token'],
+    ['POST', '/account/settings/applications/authorized/%2e/revoke/'],
+    ['POST', '/account/settings/applications/authorized/%2e%2e/revoke/'],
+  ])('%s %s: 404', async (method, path) => {
+    const { cookie } = await it.browser('a')
+    const headers = [`Cookie: ${cookie}`, `User-Agent: ${browser}`]
+    const { status } = await rawHttp(it.server, { method, target: pathOf(path), headers })
+    expect(status).toBe(404)
+  })
+})
+
+describe('RV-15 An absolute request target with credentials is refused', () => {
+  test.each(['/oauth/ping', '/oauth/token', '/login', '/api/me', '/api/public'])(
+    '%s: 400 without a leak',
+    async (path) => {
+      const { host } = new URL(it.issuer)
+      const target = `http://user:target-password@${host}${pathOf(path)}`
+      const method = path === '/oauth/token' ? 'POST' : 'GET'
+      const { status, text, headers } = await rawHttp(it.server, { method, target })
+      expect(status).toBe(400)
+      const logged = JSON.stringify(it.server.log)
+      expect(text + JSON.stringify([...headers]) + logged).not.toContain('target-password')
+    },
+  )
 })

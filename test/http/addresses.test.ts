@@ -54,7 +54,7 @@ describe('a path with parameters', () => {
     ['/things/a+b/', '/things/:thing/', ['a+b']],
     ['/things/%C3%A9/', '/things/:thing/', ['é']],
     ['/things/a%2Fb/', '/things/:thing/', ['a/b']],
-    ['/things/..%2F..%2Fnew/', '/things/:thing/', ['../../new']],
+    ['/things/..a%2Fnew/', '/things/:thing/', ['..a/new']],
     ['/things/%2561/', '/things/:thing/', ['%61']],
     ['/things/%25/', '/things/:thing/', ['%']],
     ['/things/%3Ax/', '/things/:thing/', [':x']],

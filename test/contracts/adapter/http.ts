@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { rawHttp } from '../../support/raw-http.ts'
-import type { World } from './world.ts'
+import type { Presented, World } from './world.ts'
 
 /** Addresses, methods, headers and outages. */
 export const describeHttp = (world: () => World): void => {
@@ -105,6 +105,102 @@ export const describeHttp = (world: () => World): void => {
       const { status } = await rawHttp({ issuer: world().app.url }, { target, version: '1.0' })
       expect(status).toBeLessThan(500)
     })
+  })
+
+  describe('a dot segment in the path', () => {
+    const fenced = '/account/settings/applications/'
+
+    test.each([
+      '..',
+      '%2e%2e',
+      '%2E%2e',
+      '.%2e',
+      '%2e.',
+      './..',
+      'x/../..',
+      'x%2f..%2f..',
+      'x/%2e%2e/..',
+      'x%5c..%5c..',
+    ])('%j leads nowhere: 404', async (dots) => {
+      const { app, session, user } = world()
+      const { cookie } = session
+      const authorization = `Bearer ${await app.control.personalToken(user.id, { scopes: [] })}`
+      expect((await world().send(world().path(fenced), { cookie })).status).toBe(200)
+      const up = app.place.oauthPrefix
+        .split('/')
+        .slice(1)
+        .map(() => '/..')
+        .join('')
+      const within = up.replace(/\/\.\.$/, `/${dots}`)
+      const statuses = async (path: string, presented: Presented, method = 'GET') => {
+        const { status, headers } = await world().send(path, { ...presented, method })
+        return [path, method, status, headers.get('location')]
+      }
+      for (const path of [world().oauth(within + fenced), world().path(`/x/${dots}${fenced}`)])
+        for (const method of ['GET', 'POST', 'PUT'])
+          expect(await statuses(path, { cookie }, method)).toEqual([path, method, 404, null])
+      for (const path of [
+        world().oauth(`/x/${dots}/token`),
+        world().oauth(`${within}/api/me`),
+        world().path(`/x/${dots}/api/me`),
+        world().path(`/api/${dots}/api/me`),
+        world().path(`/api/x/${dots}/me`),
+        world().path(`/api/me/${dots}`),
+      ])
+        for (const method of ['GET', 'POST'])
+          expect(await statuses(path, { authorization }, method)).toEqual([path, method, 404, null])
+    })
+
+    test.each(['/oauth/.', '/oauth/%2e', '/./oauth/ping', '/oauth/./ping'])(
+      '%s: 404',
+      async (path) => {
+        const target = world().path(path.replace('/oauth', world().app.place.oauthPrefix))
+        expect([path, (await world().send(target)).status]).toEqual([path, 404])
+      },
+    )
+
+    test.each(['..\\.', 'x\\..\\..', '.\t.'])('%j leads nowhere: 400 or 404', async (dots) => {
+      const { cookie } = world().session
+      const path = world().path(`/x/${dots}${fenced}`)
+      expect([400, 404]).toContain((await world().send(path, { cookie })).status)
+    })
+
+    test('dots within a name, or in the query, are none', async () => {
+      const { app, user } = world()
+      const authorization = `Bearer ${await app.control.personalToken(user.id, { scopes: [] })}`
+      for (const query of ['?a=/../b', '?a=..', '?a=%2e%2e'])
+        expect((await world().send(world().path('/api/me'), { authorization, query })).status).toBe(
+          200,
+        )
+      const style = await world().send(world().oauth('/style.css'), { query: '?/../x' })
+      expect(style.status).toBe(200)
+    })
+  })
+
+  describe('an absolute request target with credentials', () => {
+    test.each(['user:pass-in-target@', 'user@', ':pass-in-target@', '@'])(
+      '%s: 400, and nothing of them in the answer',
+      async (userInfo) => {
+        const { app, session, user } = world()
+        const { cookie } = session
+        const authorization = `Bearer ${await app.control.personalToken(user.id, { scopes: [] })}`
+        for (const [path, presented] of [
+          [world().oauth('/ping'), { authorization }],
+          [world().oauth('/style.css'), {}],
+          [world().path('/account/settings/applications/'), { cookie }],
+          [world().path(app.place.loginPath), {}],
+          [world().path('/api/me'), { authorization }],
+          [world().path('/api/public'), {}],
+        ] as const)
+          for (const method of path.includes('/api/') ? ['GET'] : ['GET', 'POST', 'OPTIONS']) {
+            const target = `http://${userInfo}${new URL(app.url).host}${path}`
+            const answer = await world().send(target, { ...presented, method })
+            expect([400, 404], `${method} ${target}: ${answer.status}`).toContain(answer.status)
+            expect(answer.text + JSON.stringify([...answer.headers])).not.toMatch(/pass-in-target/)
+          }
+        expect(JSON.stringify(await app.control.events())).not.toMatch(/pass-in-target/)
+      },
+    )
   })
 
   describe('HEAD', () => {
