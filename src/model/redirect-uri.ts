@@ -8,7 +8,7 @@ const loopback = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?(
 const privateUse = /^[A-Za-z][A-Za-z0-9+-]*(?:\.[A-Za-z0-9+-]+)+:\/[^/].*$/
 const longestUri = 2000
 /** Names in a query that an authorization answer gives (RFC 6749 §4.1.2, RFC 9207 §2): twice, nobody knows which counts. */
-const responseParameter = /[?&](?:code|state|iss|error|error_description|access_token)=/
+const responseParameter = /^(?:code|state|iss|error|error_description|access_token)$/i
 
 export interface RedirectUriRules {
   /** Whether `com.example.app:/callback` may be registered: native, public clients only. */
@@ -35,7 +35,7 @@ export const redirectUriProblem = (
     }
   }
   if (uri.includes('#')) return problems.fragment
-  if (responseParameter.test(uri)) return problems.answerParameter
+  if (hasResponseParameter(uri)) return problems.answerParameter
   if (!uriCharacters.test(uri)) return problems.character
   if (privateUse.test(uri) && !/^https?:/i.test(uri)) {
     return rules.privateUse ? undefined : problems.privateUse
@@ -43,6 +43,13 @@ export const redirectUriProblem = (
   if (!URL.canParse(uri)) return problems.invalid
   if (https.test(uri) || loopback.test(uri)) return undefined
   return problems.notHttps
+}
+
+// By the decoded name, since that is what the client reads; some also split at semicolons and trim.
+const hasResponseParameter = (uri: string): boolean => {
+  const query = uri.includes('?') ? uri.slice(uri.indexOf('?') + 1) : ''
+  const names = new URLSearchParams(query.replaceAll(';', '&')).keys()
+  return [...names].some((name) => responseParameter.test(name.trim()))
 }
 
 const problems = {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rawHttp } from '../support/raw-http.ts'
+import { register } from '../support/registration.ts'
 import { browser } from '../support/session.ts'
 import { type AttackServer, startAttackServer } from './support/attack-server.ts'
 
@@ -79,4 +80,27 @@ describe('RV-15 An absolute request target with credentials is refused', () => {
       expect(text + JSON.stringify([...headers]) + logged).not.toContain('target-password')
     },
   )
+})
+
+describe('RV-11 A redirect URI has no parameter of the answer, in any spelling', () => {
+  const queries = ['%63ode=1', 'code', 'is%73=x', 'x=1&%73tate=1', 'CODE=1', 'x;code=1']
+
+  test.each(queries)('?%s: every way to register refuses it', async (query) => {
+    const uri = `https://client.example/cb?${query}`
+    await expect(it.client({ redirectUris: [uri] })).rejects.toMatchObject({
+      name: 'InvalidField',
+      field: 'redirect_uris',
+    })
+    const registered = await register(it.server, { client_name: 'X', redirect_uris: [uri] })
+    expect([registered.status, registered.body.error]).toEqual([400, 'invalid_redirect_uri'])
+    const { agent, csrfToken } = await it.browser('a')
+    const form = { csrf_token: csrfToken, name: 'X', is_confidential: 'true' }
+    const post = async (redirectUris: string) => {
+      const body = new URLSearchParams({ ...form, redirect_uris: redirectUris })
+      const path = '/account/settings/applications/clients/new/'
+      return (await it.request(path, { agent, method: 'POST', body })).status
+    }
+    expect(await post(uri)).toBe(400)
+    expect(await post('https://client.example/cb?x=code')).toBe(303)
+  })
 })

@@ -48,6 +48,8 @@ export const dangerousRedirectUris: readonly string[] = [
   'https://client.example:x/cb',
   'https://bücher.example/cb',
   `https://client.example/${'x'.repeat(3000)}`,
+  'https://client.example/cb?%63ode=1',
+  'https://client.example/cb?code',
   'myapp:/cb',
   'com.example.app:/cb',
 ]
