@@ -75,6 +75,12 @@ export class LoadClient {
     expectStatus(answer, 200)
   }
 
+  /** Opens a page as the user, and reads it whatever it is. */
+  async open(address: string): Promise<void> {
+    const answer = await fetch(address, { headers: { cookie: this.#cookie }, redirect: 'manual' })
+    await answer.arrayBuffer()
+  }
+
   async #pair(at: string, parameters: Record<string, string>): Promise<Pair> {
     const { access_token: accessToken, refresh_token: refreshToken } = await this.#token(
       at,

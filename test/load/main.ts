@@ -8,6 +8,7 @@ const [name = '', ...args] = process.argv.slice(2)
 // A measurement is a file here that exports `run`; the others help it.
 const helpers = ['main', 'client', 'growth-databases', 'meter', 'servers']
 const known = readdirSync(import.meta.dirname)
+  .filter((file) => file.endsWith('.ts'))
   .map((file) => file.replace(/\.ts$/, ''))
   .filter((file) => !helpers.includes(file))
 

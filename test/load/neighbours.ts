@@ -1,0 +1,136 @@
+/**
+ * What one user, client or row does to everybody else: an innocent caller beside each abuse.
+ *
+ *     npm run test:load -- neighbours [--store sqlite|postgres] [--abuse NAME] [--seconds S] [--rounds N] [--quick] [--record]
+ *
+ * PostgreSQL is that of TEST_POSTGRES_URL. Every abuse has a fresh database, a server process and a caller in
+ * another process. --quick makes a tenth of the rows. --record keeps the figures for docs/operations.md, in which
+ * `npm run reference` writes them.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Abuse, abuses } from './neighbours/abuses.ts'
+import { type Figures, failureCount } from './neighbours/caller.ts'
+import type { StoreName } from './neighbours/database.ts'
+import { type Measured, measure } from './neighbours/measure.ts'
+
+const kept = join(import.meta.dirname, 'neighbours/results.json')
+const stores: readonly StoreName[] = ['sqlite', 'postgres']
+
+type Shown = Omit<Figures, 'failures'> & { readonly failed: number }
+
+const shown = (figures: Figures): Shown => {
+  const { requests, p50, p99, max } = figures
+  return { requests, p50, p99, max, failed: failureCount(figures) }
+}
+
+const ratio = (during: Figures, quiet: Figures): number =>
+  Math.round((during.p99 / Math.max(0.1, quiet.p99)) * 10) / 10
+
+/** One row of the table: the quieter of the windows without the abuse, and the window with it. */
+const resultOf = ({ name, title }: Abuse, store: StoreName, measured: Measured) => {
+  const { undisturbed, during, attacked } = measured
+  const [quiet = during] = undisturbed
+  return {
+    name,
+    title,
+    store,
+    undisturbed: shown(quiet),
+    during: shown(during),
+    ratio: ratio(during, quiet),
+    ...(attacked && {
+      attacked: {
+        kind: attacked.kind,
+        undisturbed: shown(attacked.undisturbed),
+        during: shown(attacked.during),
+      },
+    }),
+  }
+}
+
+type Result = ReturnType<typeof resultOf>
+
+const line = ({ name, store, undisturbed, during, ratio, attacked }: Result) => ({
+  abuse: name,
+  store,
+  'p50 before': undisturbed.p50,
+  'p99 before': undisturbed.p99,
+  'p50 during': during.p50,
+  'p99 during': during.p99,
+  'max during': during.max,
+  ratio,
+  failed: `${during.failed} of ${during.requests}`,
+  ...(attacked && {
+    [`failed ${attacked.kind}`]: `${attacked.during.failed} of ${attacked.during.requests}`,
+  }),
+})
+
+/** Replaces what was measured before of the same abuse and store. */
+const record = async (results: readonly Result[], command: string): Promise<void> => {
+  const before = JSON.parse(await readFile(kept, 'utf8')) as { results: readonly Result[] }
+  const others = before.results.filter(
+    (old) => !results.some(({ name, store }) => name === old.name && store === old.store),
+  )
+  const all = abuses.flatMap(({ name }) =>
+    stores.flatMap((store) =>
+      [...others, ...results].filter((each) => each.name === name && each.store === store),
+    ),
+  )
+  const processors = cpus()
+  const about = {
+    machine: `${processors.length} cores, ${processors[0]?.model ?? 'unknown'}`,
+    date: new Date().toISOString().slice(0, 10),
+    command,
+  }
+  await writeFile(kept, `${JSON.stringify({ ...about, results: all }, null, 2)}\n`)
+}
+
+/** Measures each abuse in each store, prints the table. @returns whether no innocent request failed */
+export const run = async (args: readonly string[]): Promise<boolean> => {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      store: { type: 'string' },
+      abuse: { type: 'string' },
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      record: { type: 'boolean', default: false },
+    },
+  })
+  const { quick } = values
+  const seconds = Number(values.seconds ?? (quick ? 3 : 4))
+  const rounds = Number(values.rounds ?? (quick ? 1 : 2))
+  const chosen = abuses.filter(({ name }) => (values.abuse ?? name) === name)
+  if (chosen.length === 0)
+    throw new Error(`An abuse is one of ${abuses.map(({ name }) => name).join(', ')}.`)
+  const results: Result[] = []
+  for (const abuse of chosen) {
+    for (const store of abuse.stores ?? stores) {
+      if ((values.store ?? store) !== store) continue
+      const begun = performance.now()
+      const measured = await measure(abuse, { store, seconds, rounds, scale: quick ? 0.1 : 1 })
+      const result = resultOf(abuse, store, measured)
+      results.push(result)
+      console.table([line(result)])
+      console.log(
+        `the abuse took ${measured.took.join(', ')} ms, the measurement ${Math.round((performance.now() - begun) / 1000)} s`,
+      )
+      const { failures } = measured.during
+      for (const [kind, count] of Object.entries({
+        ...failures,
+        ...measured.attacked?.during.failures,
+      }))
+        console.log(`failed: ${count} times ${kind}`)
+      for (const error of measured.errors) console.log(`the abuser got: ${error}`)
+      for (const complaint of measured.complaints.slice(0, 5)) console.log(complaint.slice(0, 300))
+    }
+  }
+  console.table(results.map(line))
+  if (values.record) await record(results, `npm run test:load -- neighbours ${args.join(' ')}`)
+  return results.every(
+    ({ during, attacked }) => during.failed === 0 && (attacked?.during.failed ?? 0) === 0,
+  )
+}

@@ -1,0 +1,250 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client } from 'pg'
+import { LoadClient } from '../client.ts'
+import type { Variables } from '../servers.ts'
+import type { Innocents } from './caller.ts'
+import { guesses, registrations, silentHosts, wrongLogins } from './crowds.ts'
+import type { StoreName } from './database.ts'
+import { redirectUri } from './remote-hosts.ts'
+import { seedTokens, seedTombstones } from './seeds.ts'
+import type { Abuser, Site } from './site.ts'
+
+/** One abuse that is ready to happen. */
+export interface Attack {
+  /** Runs right before the abuse, and is not measured. */
+  arm?(): Promise<void>
+  /** Ends by itself, or where the window is over. */
+  run(isOver: () => boolean): Promise<void>
+  disarm?(): Promise<void>
+}
+
+/** What one user, client, row or missing statistic can do to everybody else. */
+export interface Abuse {
+  readonly name: string
+  /** For the table in docs/operations.md. */
+  readonly title: string
+  /** The stores in which it can happen; both, unless given. */
+  readonly stores?: readonly StoreName[]
+  /** Settings that it needs. */
+  readonly env?: Variables
+  /** A kind of request that it attacks: the innocent caller sends these too, and they are measured apart. */
+  readonly attacks?: Innocents['extra'][number]
+  /** Makes an abuser with all that is needed. */
+  prepare(site: Site): Promise<Attack>
+}
+
+const manyTokens = 300_000
+const pause = 50
+
+const basic = ({ clientId, clientSecret }: Abuser): string =>
+  `Basic ${btoa(`${clientId}:${clientSecret}`)}`
+
+/** Sends a form as the abuser's client, and reads the answer whatever it is. */
+const post = async (
+  { host }: Site,
+  abuser: Abuser,
+  form: Readonly<Record<string, string>>,
+): Promise<void> => {
+  const answer = await fetch(`${host.url}/oauth/token`, {
+    method: 'POST',
+    headers: { authorization: basic(abuser) },
+    body: new URLSearchParams(form),
+  })
+  await answer.arrayBuffer()
+}
+
+/** Waits until the statement finds no row: what is removed beside the traffic is part of the abuse. */
+const untilGone = async ({ database }: Site, sql: string): Promise<void> => {
+  while ((await database.query(sql)).length > 0) await delay(pause)
+}
+
+const withManyTokens = async (site: Site): Promise<Abuser> => {
+  const abuser = await site.abuser()
+  await seedTokens(site, abuser, { tokens: manyTokens })
+  return abuser
+}
+
+const deleteClient: Abuse = {
+  name: 'delete-client',
+  title: 'A client with 300,000 tokens is deleted',
+  async prepare(site) {
+    const { clientId } = await withManyTokens(site)
+    const [last] = await site.database.query('select max(id) as id from oauth2server_token')
+    const [first] = await site.database.query(
+      `select min(id) as id from oauth2server_token where id > ${Number(last?.id)} - ${Math.round(manyTokens * site.scale)}`,
+    )
+    return {
+      async run() {
+        await site.host.order('clients.delete', clientId)
+        await untilGone(
+          site,
+          `select 1 from oauth2server_token where id between ${first?.id} and ${last?.id} limit 1`,
+        )
+      },
+    }
+  },
+}
+
+const deleteUser: Abuse = {
+  name: 'delete-user',
+  title: 'A user with a million tombstones of refresh tokens is deleted',
+  async prepare(site) {
+    const abuser = await site.abuser()
+    await seedTombstones(site, abuser, 1_000_000)
+    const [row] = await site.database.query(
+      `select max(id) as last from oauth2server_authorization where user_id = ${abuser.userId}`,
+    )
+    return {
+      async run() {
+        await site.host.order('users.delete', abuser.userId)
+        await untilGone(
+          site,
+          `select 1 from oauth2server_rotated_refresh_token where authorization_id = ${row?.last} limit 1`,
+        )
+      },
+    }
+  },
+}
+
+const makePublic: Abuse = {
+  name: 'make-public',
+  title: 'A client with 300,000 tokens becomes public',
+  async prepare(site) {
+    const { clientId } = await withManyTokens(site)
+    return { run: () => site.host.order('clients.makePublic', clientId) }
+  },
+}
+
+const resetClientId: Abuse = {
+  name: 'reset-client-id',
+  title: 'A client with 300,000 tokens gets another id',
+  async prepare(site) {
+    const { clientId } = await withManyTokens(site)
+    return { run: () => site.host.order('clients.resetClientId', clientId) }
+  },
+}
+
+const lockedRow: Abuse = {
+  name: 'locked-row',
+  title: 'Another connection holds the rows of a user and a client, who ask for tokens meanwhile',
+  // SQLite locks no rows.
+  stores: ['postgres'],
+  async prepare(site) {
+    const abuser = await site.abuser()
+    return {
+      async run(isOver) {
+        const holder = new Client({ connectionString: site.database.url })
+        await holder.connect()
+        const waiting: Promise<void>[] = []
+        try {
+          await holder.query('begin')
+          await holder.query(
+            `select * from oauth2server_user where id = ${abuser.userId} for update`,
+          )
+          await holder.query(
+            `select * from oauth2server_client where client_id = '${abuser.clientId}' for update`,
+          )
+          while (!isOver()) {
+            const refresh_token = abuser.refresh
+            waiting.push(post(site, abuser, { grant_type: 'client_credentials' }))
+            waiting.push(post(site, abuser, { grant_type: 'refresh_token', refresh_token }))
+            await delay(2 * pause)
+          }
+        } finally {
+          await holder.end()
+        }
+        await Promise.all(waiting)
+      },
+    }
+  },
+}
+
+const exchanges: Abuse = {
+  name: 'exchanges',
+  title: 'One user sends 800 token exchanges at once',
+  env: { OAUTH2SERVER_TOKEN_EXCHANGE: 'true' },
+  async prepare(site) {
+    const abuser = await site.abuser()
+    const form = {
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token: abuser.access,
+      subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+    }
+    return {
+      async run() {
+        await Promise.all(Array.from({ length: 800 }, () => post(site, abuser, form)))
+      },
+    }
+  },
+}
+
+const noStatistics: Abuse = {
+  name: 'no-statistics',
+  title: 'A client gets 150,000 tokens in a PostgreSQL that gathers no statistics',
+  stores: ['postgres'],
+  async prepare(site) {
+    const abuser = await site.abuser()
+    const tables = ['user', 'client', 'authorization', 'token', 'rotated_refresh_token']
+    for (const table of tables)
+      await site.database.query(
+        `alter table oauth2server_${table} set (autovacuum_enabled = false)`,
+      )
+    return {
+      arm: () => seedTokens(site, abuser, { tokens: 150_000 }),
+      async run(isOver) {
+        while (!isOver()) await delay(pause)
+      },
+      disarm: () => site.database.settle(),
+    }
+  },
+}
+
+const pages: Abuse = {
+  name: 'pages',
+  title: 'The settings and administration pages of a client with 300,000 tokens are opened',
+  async prepare(site) {
+    const abuser = await withManyTokens(site)
+    const { clientId } = abuser
+    const { url } = site.host
+    const browser = new LoadClient({ ...abuser, redirectUri })
+    return {
+      arm: () => browser.logIn(url),
+      async run(isOver) {
+        while (!isOver()) {
+          for (const path of [
+            '/settings/applications/',
+            `/settings/applications/clients/${clientId}/`,
+            '/admin/applications/',
+          ])
+            await browser.open(`${url}${path}`)
+        }
+      },
+    }
+  },
+}
+
+const sweep: Abuse = {
+  name: 'sweep',
+  title: 'A hundred thousand expired tokens are swept',
+  async prepare(site) {
+    await seedTokens(site, await site.abuser(), { tokens: 100_000, areExpired: true })
+    return { run: () => site.host.order('sweep') }
+  },
+}
+
+/** All abuses, in the order of the table. */
+export const abuses: readonly Abuse[] = [
+  deleteClient,
+  deleteUser,
+  makePublic,
+  resetClientId,
+  lockedRow,
+  exchanges,
+  noStatistics,
+  pages,
+  sweep,
+  wrongLogins,
+  guesses,
+  registrations,
+  silentHosts,
+]

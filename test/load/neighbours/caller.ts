@@ -1,0 +1,93 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+/** The kinds of requests of an innocent caller. */
+export type Errand =
+  | 'bearer'
+  | 'client'
+  | 'introspection'
+  | 'refresh'
+  | 'login'
+  | 'registration'
+  | 'document'
+
+/** What an innocent caller has, and how often it comes. */
+export interface Innocents {
+  /** Of the nodes, which are asked in turn. */
+  readonly urls: readonly string[]
+  /** Requests a second of the mix. */
+  readonly rate: number
+  /** Kinds that are sent besides, and measured apart. */
+  readonly extra: readonly { readonly kind: Errand; readonly perSecond: number }[]
+  readonly clients: readonly { readonly clientId: string; readonly clientSecret: string }[]
+  readonly users: readonly { readonly email: string; readonly password: string }[]
+  readonly pairs: readonly {
+    readonly access: string
+    readonly refresh: string
+    /** Which of the clients. */
+    readonly client: number
+  }[]
+  /** A client id of a remote document, with number 0. */
+  readonly remote: string
+}
+
+export interface Sample {
+  readonly kind: Errand
+  /** When it was to be sent: milliseconds since the epoch. */
+  readonly at: number
+  /** Milliseconds from then to the answer. */
+  readonly took: number
+  /** The status of an answer that is a failure, or why there was none. */
+  readonly failed?: number | 'reset' | 'silence'
+}
+
+export interface Caller {
+  /** Ends the requests and waits for the last answers. */
+  end(): Promise<readonly Sample[]>
+}
+
+export const startCaller = async (innocents: Innocents): Promise<Caller> => {
+  const child = fork(join(import.meta.dirname, 'innocent.ts'), { execArgv: [] })
+  child.send(innocents)
+  const ended = once(child, 'exit')
+  const [first] = await Promise.race([once(child, 'message'), ended])
+  if (first !== 'ready') throw new Error('The innocent caller does not start.')
+  return {
+    async end() {
+      const answered = once(child, 'message')
+      child.send('end')
+      const [samples] = await Promise.race([answered, ended])
+      if (!Array.isArray(samples)) throw new Error('The innocent caller ended.')
+      return samples
+    },
+  }
+}
+
+export interface Figures {
+  readonly requests: number
+  /** Milliseconds. */
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+  /** Failed requests by kind and status. */
+  readonly failures: Readonly<Record<string, number>>
+}
+
+const rounded = (milliseconds: number): number => Math.round(milliseconds * 10) / 10
+
+export const figuresOf = (samples: readonly Sample[]): Figures => {
+  const times = samples.map(({ took }) => took).sort((one, other) => one - other)
+  const at = (share: number) =>
+    rounded(times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0)
+  const failures: Record<string, number> = {}
+  for (const { kind, failed } of samples) {
+    if (failed === undefined) continue
+    const name = `${kind} ${failed}`
+    failures[name] = (failures[name] ?? 0) + 1
+  }
+  return { requests: times.length, p50: at(0.5), p99: at(0.99), max: at(1), failures }
+}
+
+export const failureCount = ({ failures }: Figures): number =>
+  Object.values(failures).reduce((sum, count) => sum + count, 0)

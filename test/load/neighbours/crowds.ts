@@ -1,0 +1,175 @@
+import { randomInt } from 'node:crypto'
+import { Agent, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { Abuse } from './abuses.ts'
+import { redirectUri } from './remote-hosts.ts'
+import type { Site } from './site.ts'
+
+// Abuses by requests from many addresses, which the abuser's proxy names.
+
+const agent = new Agent({ keepAlive: true })
+
+/** An address in a network of 48 bits, each in a network of 64 bits of its own. */
+const somewhere = (): string =>
+  `2001:db8:1:${randomInt(65_536).toString(16)}::${randomInt(1, 65_536).toString(16)}`
+
+interface Answer {
+  readonly body: string
+  readonly cookie: string
+}
+
+/** A request from somewhere; its answer is not judged. */
+const ask = (
+  { host }: Site,
+  path: string,
+  { cookie, body, type }: { cookie?: string; body?: string; type?: string } = {},
+): Promise<Answer> =>
+  new Promise((resolve) => {
+    const nothing = { body: '', cookie: '' }
+    const sent = request(`${host.url}${path}`, {
+      agent,
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        'x-forwarded-for': somewhere(),
+        ...(cookie !== undefined && { cookie }),
+        ...(type !== undefined && { 'content-type': type }),
+      },
+      timeout: 15_000,
+    })
+    sent.on('timeout', () => sent.destroy())
+    sent.on('error', () => resolve(nothing))
+    sent.on('response', (response) =>
+      text(response).then(
+        (answered) => {
+          const [first = ''] = response.headers['set-cookie'] ?? []
+          resolve({ body: answered, cookie: first.split(';')[0] ?? '' })
+        },
+        () => resolve(nothing),
+      ),
+    )
+    sent.end(body)
+  })
+
+/** The form of the login page, and the cookie that it is bound to. */
+const loginForm = async (site: Site) => {
+  const { body, cookie } = await ask(site, '/login')
+  return { cookie, token: /name="csrf_token" value="([^"]+)"/.exec(body)?.[1] ?? '' }
+}
+
+const tryLogin = async (
+  site: Site,
+  { cookie, token }: { cookie: string; token: string },
+  email: string,
+): Promise<void> => {
+  const body = new URLSearchParams({ email, password: 'a wrong guess', csrf_token: token })
+  await ask(site, '/login', {
+    cookie,
+    body: body.toString(),
+    type: 'application/x-www-form-urlencoded',
+  })
+}
+
+const logins = { kind: 'login', perSecond: 2 } as const
+
+export const wrongLogins: Abuse = {
+  name: 'wrong-logins',
+  title: '120 strangers try wrong passwords at once',
+  attacks: logins,
+  async prepare(site) {
+    const { email } = await site.abuser()
+    const forms = await Promise.all(Array.from({ length: 120 }, () => loginForm(site)))
+    return {
+      async run() {
+        await Promise.all(forms.map((form) => tryLogin(site, form, email)))
+      },
+    }
+  },
+}
+
+/** So many wait for the answer to their guess at any time. */
+const guessers = 16
+
+/** Sends one request after another until it is over, so many at a time. */
+const keepOn = async (
+  width: number,
+  isOver: () => boolean,
+  work: (number: number) => Promise<unknown>,
+): Promise<void> => {
+  let number = 0
+  const worker = async () => {
+    while (!isOver()) {
+      number += 1
+      await work(number)
+    }
+  }
+  await Promise.all(Array.from({ length: width }, worker))
+}
+
+export const guesses: Abuse = {
+  name: 'guesses',
+  title: 'A whole network (/48) guesses the password of one account',
+  attacks: logins,
+  async prepare(site) {
+    // The account of an innocent user, who logs in meanwhile.
+    const { email = '' } = site.innocents.users[0] ?? {}
+    const form = await loginForm(site)
+    return { run: (isOver) => keepOn(guessers, isOver, () => tryLogin(site, form, email)) }
+  },
+}
+
+/** Clients that were registered before and never used. */
+const unused = 10_000
+
+const register = (site: Site, number: number): Promise<Answer> =>
+  ask(site, '/oauth/register', {
+    body: JSON.stringify({ client_name: `Stranger ${number}`, redirect_uris: [redirectUri] }),
+    type: 'application/json',
+  })
+
+export const registrations: Abuse = {
+  name: 'registrations',
+  title: 'A network has registered 10,000 clients, and goes on',
+  env: { OAUTH2SERVER_DYNAMIC_REGISTRATION: 'open' },
+  attacks: { kind: 'registration', perSecond: 2 },
+  async prepare(site) {
+    return {
+      async arm() {
+        const { client_id } = JSON.parse((await register(site, 0)).body)
+        await site.database.copy({
+          table: 'oauth2server_client',
+          template: `t.client_id = '${client_id}'`,
+          count: unused,
+          columns: {
+            client_id: site.database.randomDigest,
+            client_secret: site.database.randomDigest,
+          },
+        })
+        await site.database.settle()
+      },
+      run: (isOver) => keepOn(8, isOver, (number) => register(site, number)),
+    }
+  },
+}
+
+export const silentHosts: Abuse = {
+  name: 'silent-hosts',
+  title: 'A network names clients at 50 hosts that accept connections and stay silent',
+  env: {
+    OAUTH2SERVER_CLIENT_ID_METADATA_DOCUMENTS: 'true',
+    OAUTH2SERVER_DANGEROUSLY_ALLOW_PRIVATE_ADDRESSES: 'true',
+  },
+  attacks: { kind: 'document', perSecond: 2 },
+  async prepare(site) {
+    let hosts = 0
+    const name = () => {
+      hosts += 1
+      const query = new URLSearchParams({
+        response_type: 'code',
+        client_id: site.remote.silentClientId(hosts),
+        redirect_uri: redirectUri,
+      })
+      return ask(site, `/oauth/authorize?${query}`)
+    }
+    return { run: (isOver) => keepOn(50, isOver, name) }
+  },
+}

@@ -1,0 +1,77 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort, type Variables } from '../servers.ts'
+
+/** A method of the server that a host's code calls. */
+export interface Order {
+  readonly number: number
+  readonly call:
+    | 'clients.delete'
+    | 'clients.makePublic'
+    | 'clients.resetClientId'
+    | 'users.delete'
+    | 'sweep'
+  readonly args: readonly unknown[]
+}
+
+export interface OrderAnswer {
+  readonly number: number
+  readonly error?: string
+}
+
+export interface HostProcess {
+  readonly url: string
+  /** Warnings and errors that it logged. */
+  readonly complaints: readonly string[]
+  /** Calls a method in the process. Rejects with the message of its error. */
+  order(call: Order['call'], ...args: readonly unknown[]): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Milliseconds that a server may take to stop before it is killed. */
+const patience = 15_000
+
+export const startHost = async (env: Variables): Promise<HostProcess> => {
+  const port = await freePort()
+  const child = fork(join(import.meta.dirname, 'host.ts'), {
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH ?? '', ...env, PORT: String(port) },
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  const ended = once(child, 'exit')
+  const complaints: string[] = []
+  child.stderr?.setEncoding('utf8').on('data', (lines: string) => {
+    for (const line of lines.split('\n'))
+      if (/"level":"(?:warn|error)"|^error|Error/.test(line)) complaints.push(line)
+  })
+  const [first] = await Promise.race([once(child, 'message'), ended])
+  if (first !== 'listening') throw new Error(`The server does not start: ${complaints.join('\n')}`)
+  const waiting = new Map<number, (answer: OrderAnswer) => void>()
+  child.on('message', (answer: OrderAnswer) => waiting.get(answer.number)?.(answer))
+  void ended.then(() => {
+    for (const [number, answer] of waiting) answer({ number, error: 'The server ended.' })
+  })
+  let orders = 0
+  return {
+    url: `http://127.0.0.1:${port}`,
+    complaints,
+    async order(call, ...args) {
+      orders += 1
+      const number = orders
+      const answered = new Promise<OrderAnswer>((answer) => waiting.set(number, answer))
+      child.send({ number, call, args } satisfies Order)
+      const { error } = await answered
+      waiting.delete(number)
+      if (error !== undefined) throw new Error(error)
+    },
+    async stop() {
+      const timer = setTimeout(() => child.kill('SIGKILL'), patience)
+      child.kill('SIGTERM')
+      await ended
+      clearTimeout(timer)
+    },
+  }
+}

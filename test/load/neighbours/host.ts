@@ -1,0 +1,38 @@
+/**
+ * A server process as `svc-oauth2server serve` is one. Its parent can call the server's methods, as the code of
+ * an application that embeds it does, and names the addresses of the remote hosts.
+ */
+import { answer } from '../../../src/adapters/node-http.ts'
+import { closeOnSignal, fromEnvironment, listen } from '../../../src/environment.ts'
+import { createAuthorizationServer } from '../../../src/index.ts'
+import type { Order, OrderAnswer } from './host-process.ts'
+import { addressOf, authority } from './remote-hosts.ts'
+
+const { options, host, port } = await fromEnvironment(process.env)
+const server = await createAuthorizationServer({
+  ...options,
+  outbound: {
+    resolve: async (hostname) => [{ address: addressOf(hostname), family: 4 }],
+    certificateAuthorities: [authority()],
+  },
+})
+
+const orders: Readonly<Record<Order['call'], (...args: never[]) => Promise<unknown>>> = {
+  'clients.delete': (id: string) => server.clients.delete(id),
+  'clients.makePublic': (id: string) => server.clients.update(id, { isConfidential: false }),
+  'clients.resetClientId': (id: string) => server.clients.resetClientId(id),
+  'users.delete': (id: number) => server.users.delete(id),
+  sweep: () => server.sweep(),
+}
+
+process.on('message', async ({ number, call, args }: Order) => {
+  const answer: OrderAnswer = await orders[call](...(args as never[])).then(
+    () => ({ number }),
+    (error: unknown) => ({ number, error: String(error) }),
+  )
+  process.send?.(answer)
+})
+
+const http = await listen(answer(server), { port, host })
+closeOnSignal(http, () => server.close(), { drain: server.drain })
+process.send?.('listening')

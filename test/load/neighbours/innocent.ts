@@ -1,0 +1,194 @@
+/**
+ * A caller in a process of its own, who has nothing to do with the abuser. It sends requests at fixed times,
+ * however late the answers are, and measures each from the time that it was to be sent.
+ */
+import { Agent, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Errand, Innocents, Sample } from './caller.ts'
+import { redirectUri } from './remote-hosts.ts'
+
+// As many connections as it takes: no request waits here for another.
+const agent = new Agent({ keepAlive: true })
+/** Milliseconds after which a request counts as never answered. */
+const patience = 10_000
+
+interface Call {
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly form?: Readonly<Record<string, string>>
+  readonly json?: object
+}
+
+interface Answer {
+  readonly status: number | 'reset' | 'silence'
+  readonly body: string
+  readonly cookies: readonly string[]
+}
+
+const send = (url: string, { path, headers = {}, form, json }: Call): Promise<Answer> =>
+  new Promise((resolve) => {
+    const end = (status: Answer['status'], body = '', cookies: readonly string[] = []) => {
+      clearTimeout(timer)
+      resolve({ status, body, cookies })
+    }
+    const body = form ? new URLSearchParams(form).toString() : json && JSON.stringify(json)
+    const type = form ? 'application/x-www-form-urlencoded' : 'application/json'
+    const sent = request(`${url}${path}`, {
+      agent,
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...headers,
+        ...(body !== undefined && { 'content-type': type, 'content-length': body.length }),
+      },
+    })
+    const timer = setTimeout(() => {
+      end('silence')
+      sent.destroy()
+    }, patience)
+    sent.on('error', () => end('reset'))
+    sent.on('response', (response) =>
+      text(response).then(
+        (body) => end(response.statusCode ?? 0, body, response.headers['set-cookie']),
+        () => end('reset'),
+      ),
+    )
+    sent.end(body)
+  })
+
+const basic = ({ clientId, clientSecret }: Innocents['clients'][number]): string =>
+  `Basic ${btoa(`${clientId}:${clientSecret}`)}`
+
+/** What it does of each kind. Its answer is a failure unless the status is the expected one. */
+const errands = ({ clients, pairs, users, remote }: Innocents) => {
+  // Refreshing ends an access token, so those that are checked belong to other pairs.
+  const checked = pairs.slice(pairs.length / 2)
+  const free = [...pairs.slice(0, pairs.length / 2).keys()]
+  const jars = users.map(() => new Map<string, string>())
+  const clientOf = (number: number) => {
+    const client = clients[number % clients.length]
+    if (!client) throw new Error('There are no clients.')
+    return client
+  }
+  const pairIn = (some: Innocents['pairs'], index: number) => {
+    const pair = some[index % some.length]
+    if (!pair) throw new Error('There are no tokens.')
+    return pair
+  }
+  const keep = (jar: Map<string, string>, { cookies }: Answer) => {
+    for (const cookie of cookies) {
+      const [name = '', value = ''] = (cookie.split(';')[0] ?? '').split(/=(.*)/s)
+      jar.set(name, value)
+    }
+  }
+  const token = (url: string, number: number, form: Record<string, string>) =>
+    send(url, { path: '/oauth/token', headers: { authorization: basic(clientOf(number)) }, form })
+
+  const all: Record<Errand, (url: string, number: number) => Promise<[Answer, number]>> = {
+    async bearer(url, number) {
+      const { access } = pairIn(checked, number * 7919)
+      const headers = { authorization: `Bearer ${access}` }
+      return [await send(url, { path: '/oauth/ping', headers }), 200]
+    },
+    async client(url, number) {
+      return [await token(url, number, { grant_type: 'client_credentials' }), 200]
+    },
+    async introspection(url, number) {
+      const { access, client } = pairIn(checked, number * 7919)
+      const headers = { authorization: basic(clientOf(client)) }
+      return [await send(url, { path: '/oauth/introspect', headers, form: { token: access } }), 200]
+    },
+    async refresh(url) {
+      // A pair that nobody else refreshes at the moment.
+      const index = free.shift() ?? 0
+      const pair = pairIn(pairs, index)
+      const form = { grant_type: 'refresh_token', refresh_token: pair.refresh }
+      const answer = await token(url, pair.client, form)
+      if (answer.status === 200) {
+        const { access_token, refresh_token } = JSON.parse(answer.body)
+        Object.assign(pair, { access: access_token, refresh: refresh_token })
+      }
+      free.push(index)
+      return [answer, 200]
+    },
+    /** A browser that was here before types the right password. */
+    async login(url, number) {
+      const index = number % users.length
+      const [jar, user] = [jars[index], users[index]]
+      if (!jar || !user) throw new Error('There are no users.')
+      const headers = () => ({ cookie: [...jar].map((pair) => pair.join('=')).join('; ') })
+      const page = await send(url, { path: '/login?prompt=login', headers: headers() })
+      if (page.status !== 200) return [page, 200]
+      keep(jar, page)
+      const csrf_token = /name="csrf_token" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
+      const form = { ...user, csrf_token }
+      const answer = await send(url, { path: '/login', headers: headers(), form })
+      keep(jar, answer)
+      return [answer, 303]
+    },
+    async registration(url, number) {
+      const json = { client_name: `Innocent ${number}`, redirect_uris: [redirectUri] }
+      const headers = { 'x-forwarded-for': `198.51.100.${number % 250}` }
+      return [await send(url, { path: '/oauth/register', headers, json }), 201]
+    },
+    async document(url, number) {
+      const query = new URLSearchParams({
+        response_type: 'code',
+        client_id: remote.replace('0', String(number)),
+        redirect_uri: redirectUri,
+        code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+        code_challenge_method: 'S256',
+      })
+      const headers = { 'x-forwarded-for': `198.51.100.${number % 250}` }
+      const answer = await send(url, { path: `/oauth/authorize?${query}`, headers })
+      return [answer, 303]
+    },
+  }
+  return all
+}
+
+/** Of fifteen requests: most are checks of tokens. */
+const mix: readonly Errand[] = [
+  ...['bearer', 'client', 'bearer', 'bearer', 'introspection'],
+  ...['bearer', 'bearer', 'refresh', 'bearer', 'bearer'],
+  ...['client', 'bearer', 'bearer', 'introspection', 'bearer'],
+] as readonly Errand[]
+
+const run = async (innocents: Innocents): Promise<void> => {
+  const { urls, rate, extra } = innocents
+  const all = errands(innocents)
+  const samples: Sample[] = []
+  const underWay = new Set<Promise<void>>()
+  const begun = performance.now()
+  const one = async (kind: Errand, number: number, due: number): Promise<void> => {
+    const [{ status }, expected] = await all[kind](urls[number % urls.length] ?? '', number)
+    samples.push({
+      kind,
+      at: performance.timeOrigin + due,
+      took: performance.now() - due,
+      ...(status !== expected && { failed: status }),
+    })
+  }
+  let isOver = false
+  process.once('message', () => {
+    isOver = true
+  })
+  process.send?.('ready')
+  const arrivals = async (perSecond: number, kindOf: (number: number) => Errand) => {
+    for (let number = 0; !isOver; await delay(1)) {
+      for (; performance.now() - begun >= (number * 1000) / perSecond; number += 1) {
+        const request = one(kindOf(number), number, begun + (number * 1000) / perSecond)
+        underWay.add(request)
+        void request.finally(() => underWay.delete(request))
+      }
+    }
+  }
+  await Promise.all([
+    arrivals(rate, (number) => mix[number % mix.length] ?? 'bearer'),
+    ...extra.map(({ kind, perSecond }) => arrivals(perSecond, () => kind)),
+  ])
+  await Promise.all(underWay)
+  process.send?.(samples, () => process.exit(0))
+}
+
+process.once('message', (innocents: Innocents) => void run(innocents))

@@ -1,0 +1,97 @@
+import type { Abuser, Site } from './site.ts'
+
+// Rows that are only counted, changed or deleted need no seals of their own: they are copies of a real one.
+
+/** Users that hold the tokens of one client. */
+const holders = 1_000
+
+/** The condition that finds the first row that the abuser's client was given in a table. */
+const firstOf = (table: string, { userId }: Abuser): string =>
+  `t.id = (select min(id) from oauth2server_${table} where user_id = ${userId})`
+
+/** The greatest id of a table. */
+const lastId = async ({ database }: Site, table: string): Promise<number> => {
+  const [row] = await database.query(`select max(id) as last from oauth2server_${table}`)
+  return Number(row?.last ?? 0)
+}
+
+interface Grants {
+  /** Tokens of the abuser's client; every third one belongs to an authorization. */
+  readonly tokens: number
+  /** Whether they have expired long ago. */
+  readonly areExpired?: boolean
+}
+
+/** Gives the abuser's client many tokens of a thousand users, who are its own. */
+export const seedTokens = async (
+  site: Site,
+  abuser: Abuser,
+  { tokens, areExpired = false }: Grants,
+): Promise<void> => {
+  const { database, scale } = site
+  const count = Math.round(tokens * scale)
+  const user = await lastId(site, 'user')
+  await database.copy({
+    table: 'oauth2server_user',
+    template: `t.id = ${abuser.userId}`,
+    count: holders,
+    columns: { id: `${user} + i`, email: `'holder-' || (${user} + i) || '@example.org'` },
+  })
+  const authorization = await lastId(site, 'authorization')
+  const holder = `${user} + 1 + i % ${holders}`
+  const ends = (columns: readonly string[]) =>
+    areExpired ? Object.fromEntries(columns.map((column) => [column, '1'])) : {}
+  await database.copy({
+    table: 'oauth2server_authorization',
+    template: firstOf('authorization', abuser),
+    count: Math.floor(count / 3),
+    columns: { id: `${authorization} + i`, user_id: holder, ...ends(['expires_at']) },
+  })
+  await database.copy({
+    table: 'oauth2server_token',
+    template: firstOf('token', abuser),
+    count,
+    columns: {
+      user_id: holder,
+      authorization_id: `case when i % 3 = 0 then ${authorization} + i / 3 end`,
+      access_token_digest: database.randomDigest,
+      refresh_token_digest: database.randomDigest,
+      ...ends(['expires', 'refresh_expires', 'ends_at']),
+    },
+  })
+}
+
+/** Authorizations of the abuser over which the tombstones are spread. */
+const devices = 500
+
+/** Gives the abuser tombstones of refresh tokens: the copies of one, which a refresh over HTTP has left. */
+export const seedTombstones = async (
+  site: Site,
+  abuser: Abuser,
+  tombstones: number,
+): Promise<void> => {
+  const { database, host, scale } = site
+  const answer = await fetch(`${host.url}/oauth/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${abuser.clientId}:${abuser.clientSecret}`)}` },
+    body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: abuser.refresh }),
+  })
+  if (answer.status !== 200) throw new Error(`A refresh answered ${answer.status}`)
+  await answer.arrayBuffer()
+  const authorization = await lastId(site, 'authorization')
+  await database.copy({
+    table: 'oauth2server_authorization',
+    template: firstOf('authorization', abuser),
+    count: devices,
+    columns: { id: `${authorization} + i` },
+  })
+  await database.copy({
+    table: 'oauth2server_rotated_refresh_token',
+    template: `t.authorization_id = (select min(id) from oauth2server_authorization where user_id = ${abuser.userId})`,
+    count: Math.round(tombstones * scale),
+    columns: {
+      digest: database.randomDigest,
+      authorization_id: `${authorization} + 1 + i % ${devices}`,
+    },
+  })
+}

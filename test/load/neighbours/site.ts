@@ -1,0 +1,165 @@
+import pLimit from 'p-limit'
+import { fromEnvironment } from '../../../src/environment.ts'
+import { type AuthorizationServer, createAuthorizationServer } from '../../../src/index.ts'
+import type { Variables } from '../servers.ts'
+import type { Innocents } from './caller.ts'
+import { type LoadDatabase, openDatabase, type StoreName } from './database.ts'
+import { type HostProcess, startHost } from './host-process.ts'
+import { type RemoteHosts, redirectUri, remoteHosts } from './remote-hosts.ts'
+
+const password = 'correct horse battery staple'
+const scopes = ['user:email']
+
+/** The database with its servers, and what the innocent caller and the abuser own in it. */
+export interface Site extends AsyncDisposable {
+  readonly database: LoadDatabase
+  /** All of them serve from the one database. */
+  readonly hosts: readonly HostProcess[]
+  /** The one that the abuser uses. */
+  readonly host: HostProcess
+  readonly remote: RemoteHosts
+  readonly innocents: Pick<Innocents, 'clients' | 'users' | 'pairs'>
+  /** The share of the rows that an abuse names which it shall make. */
+  readonly scale: number
+  /** A new user with a client, a token of the client and a pair of tokens. */
+  abuser(): Promise<Abuser>
+}
+
+export interface Abuser {
+  readonly userId: number
+  readonly email: string
+  readonly password: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly access: string
+  readonly refresh: string
+}
+
+export interface SiteOptions {
+  readonly store: StoreName
+  readonly nodes?: number
+  readonly scale?: number
+  /** Settings besides the usual ones. */
+  readonly env?: Variables
+}
+
+const environment = (database: LoadDatabase, env: Variables): Variables => ({
+  DATABASE_URL: database.url,
+  BASE_URL: 'http://localhost:3000',
+  SECRET_KEY: 'the secret key of the measurement of neighbours',
+  // The abuser's requests come from many addresses, which they name themselves.
+  TRUSTED_PROXIES: '127.0.0.1',
+  // What the start would warn of.
+  OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
+  OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
+  ...env,
+})
+
+const users = 10
+const clients = 8
+const pairs = 240
+
+/** Of what is made at once: on a busy machine more would wait too long for a connection. */
+const limit = pLimit(4)
+
+const range = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i)
+
+/** A client of the user and a pair of tokens for both. */
+const pairOf = async (
+  server: AuthorizationServer,
+  client: Awaited<ReturnType<AuthorizationServer['clients']['create']>>['client'],
+  subject: Awaited<ReturnType<AuthorizationServer['users']['create']>>,
+) => {
+  const issued = await server.tokens.issue({
+    type: 'user',
+    client,
+    subject,
+    scopes,
+    refreshable: true,
+  })
+  return { access: issued.accessToken, refresh: issued.refreshToken ?? '' }
+}
+
+const registered = (server: AuthorizationServer, userId: number, name: string) =>
+  server.clients.create({
+    name,
+    userId,
+    redirectUris: [redirectUri],
+    defaultScopes: scopes,
+    allowedScopes: scopes,
+  })
+
+const furnish = async (server: AuthorizationServer): Promise<Site['innocents']> => {
+  const made = await Promise.all(
+    range(users).map((number) =>
+      limit(() => server.users.create({ email: `innocent-${number}@example.org`, password })),
+    ),
+  )
+  const userAt = (number: number) => made[number % made.length] as (typeof made)[number]
+  const theirs = await Promise.all(
+    range(clients).map((number) =>
+      registered(server, Number(userAt(number).id), `Innocent ${number}`),
+    ),
+  )
+  const clientAt = (number: number) => theirs[number % clients] as (typeof theirs)[number]
+  return {
+    users: made.map(({ email }) => ({ email, password })),
+    clients: theirs.map(({ client, clientSecret }) => ({
+      clientId: client.clientId,
+      clientSecret,
+    })),
+    pairs: await Promise.all(
+      range(pairs).map((number) =>
+        limit(async () => ({
+          ...(await pairOf(server, clientAt(number).client, userAt(number))),
+          client: number % clients,
+        })),
+      ),
+    ),
+  }
+}
+
+export const startNeighbours = async ({
+  store,
+  nodes = 1,
+  scale = 1,
+  env: settings = {},
+}: SiteOptions): Promise<Site> => {
+  const database = await openDatabase(store)
+  const env = environment(database, settings)
+  // It makes rows as a host's own code does, and is no neighbour: no timer runs in it.
+  const { options } = await fromEnvironment(env)
+  const server = await createAuthorizationServer({ ...options, sweepInterval: 0, log: () => {} })
+  const innocents = await furnish(server)
+  // All nodes start on a small database, and keep the plans that they make for it.
+  const hosts = await Promise.all(range(nodes).map(() => startHost(env)))
+  const [host] = hosts
+  if (!host) throw new Error('A site needs a node.')
+  const remote = await remoteHosts()
+  let abusers = 0
+  return {
+    database,
+    hosts,
+    host,
+    remote,
+    innocents,
+    scale,
+    async abuser() {
+      abusers += 1
+      const email = `abuser-${abusers}@example.org`
+      const user = await server.users.create({ email, password })
+      await server.users.setAdmin(user.id, true)
+      const userId = Number(user.id)
+      const { client, clientSecret } = await registered(server, userId, `Abuser ${abusers}`)
+      await server.consents.grant(user.id, client.clientId, scopes)
+      const pair = await pairOf(server, client, user)
+      return { userId, email, password, clientId: client.clientId, clientSecret, ...pair }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(hosts.map((each) => each.stop()))
+      await server.close()
+      await remote.close()
+      await database.remove()
+    },
+  }
+}
