@@ -806,7 +806,9 @@ describe('retention', () => {
     await server.server.sweep()
     const left = await read('client.created', server)
     expect(left.map(({ subject }) => subject)).toEqual(['Young'])
-    expect(removed).toEqual([0, 20, 20, 20, 1, 0])
+    expect(removed.slice(0, 2)).toEqual([0, 20])
+    expect(removed.at(-1)).toBe(0)
+    expect(removed.reduce((sum, rows) => sum + rows)).toBe(61)
   })
 
   test('0 keeps everything', async () => {
