@@ -233,10 +233,10 @@ const change = async (
   try {
     // One that has never been told its secret needs it now; any other keeps what it has.
     const isToldNow = hasSecret(described.input) && !hasSecret(before)
-    const renewed = isToldNow ? await server.clients.resetClientSecret(clientId) : undefined
     const { metadata } = described
-    const client = await server.clients.update(clientId, described.input, { metadata })
-    return { client, ...(renewed && { clientSecret: renewed.clientSecret }) }
+    if (isToldNow)
+      return await server.clients.updateWithSecret(clientId, described.input, { metadata })
+    return { client: await server.clients.update(clientId, described.input, { metadata }) }
   } catch (error) {
     // Deleted meanwhile.
     if (error instanceof InvalidField && error.field === 'client_id') throw notTheirs(server)

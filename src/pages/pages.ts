@@ -14,6 +14,7 @@ import { loginPage } from './login.ts'
 import { newPersonalTokenPage, personalTokenPage } from './personal-token.ts'
 import { problemPage } from './problem.ts'
 import { sessionsPage } from './sessions.ts'
+import { shownOncePage } from './shown-once.ts'
 
 /** Every page, by the name under which a host may replace it. */
 export const builtInPages = {
@@ -32,6 +33,7 @@ export const builtInPages = {
   personalToken: personalTokenPage,
   authorization: authorizationPage,
   sessions: sessionsPage,
+  shownOnce: shownOncePage,
   activity: activityPage,
   admin: adminPage,
   adminActivity: adminActivityPage,

@@ -23,6 +23,7 @@ import {
   type PartOf,
   type SealedClient,
   type Store,
+  TakenValue,
   Vanished,
 } from '../store/store.ts'
 import { changedFields, ofClient } from './audit-trail.ts'
@@ -268,6 +269,28 @@ export class Clients {
     changes: Partial<ClientInput>,
     registration?: Partial<Registration>,
   ): Promise<Client> {
+    return this.#update(clientId, changes, registration)
+  }
+
+  /** The same for a client that becomes confidential: it was never told a secret, and gets one in the same step. */
+  async updateWithSecret(
+    clientId: string,
+    changes: Partial<ClientInput>,
+    registration?: Partial<Registration>,
+  ): Promise<ClientWithSecret> {
+    return untilUnique(async () => {
+      const clientSecret = this.#newSecret()
+      const client = await this.#update(clientId, changes, registration, clientSecret)
+      return { client, clientSecret }
+    })
+  }
+
+  async #update(
+    clientId: string,
+    changes: Partial<ClientInput>,
+    registration: Partial<Registration> | undefined,
+    clientSecret?: string,
+  ): Promise<Client> {
     const { store, audit } = this.#context
     return store.transaction(async (tx) => {
       const before = await this.#existing(clientId, tx)
@@ -277,12 +300,17 @@ export class Clients {
       const owner = isSame ? before.owner : await this.#owner(checked.userId, tx)
       const changed = { ...checked, userId: owner?.id ?? null }
       const isVerified = before.isVerified && hasSameIdentity(before, changed)
-      const after = { ...before, ...changed, isVerified }
-      await tx.clients.update(clientId, this.#sealed(after))
+      const kept = { ...before, ...changed, isVerified }
+      const after = clientSecret === undefined ? kept : withSecret(kept, clientSecret)
+      if (!(await tx.clients.update(clientId, this.#sealed(after)))) throw new TakenValue()
       await this.#proofLost(before, after, tx)
       const fields = changedFields<CheckedFields>(before, { ...changed, isVerified })
       const about = { ...ofClient(after, owner), details: { fields } }
       if (fields.length > 0) await audit.add(tx, 'client.edited', about)
+      if (after.clientSecret !== before.clientSecret) {
+        const aboutSecret = { ...ofClient(after, owner), details: { overlap: 0 } }
+        await audit.add(tx, 'client.secret_reset', aboutSecret)
+      }
       return this.#existing(clientId, tx)
     })
   }
@@ -611,6 +639,13 @@ const former = (
 ): Pick<ClientFields, 'previousClientSecret' | 'previousClientSecretExpires'> => ({
   previousClientSecret: secret,
   previousClientSecretExpires: secret === null ? null : (expires ?? null),
+})
+
+const withSecret = (client: ClientFields, secret: string): ClientFields => ({
+  ...client,
+  clientSecret: digestOf('client_secret', secret),
+  ...leakedAt(client, null),
+  ...former(null),
 })
 
 // For the page of its owner; a client that nobody here owns has none.

@@ -41,6 +41,12 @@ export interface RotationOptions {
 /** A personal token with its value, which no later look-up gives. */
 export type PersonalToken = Token & { readonly accessToken: string }
 
+/** The same after a rotation. */
+export type RotatedPersonalToken = PersonalToken & {
+  /** Until when the former value is valid; null: it is not. */
+  readonly previousExpires: number | null
+}
+
 /** A personal token as its user manages it. */
 export interface ManagedToken {
   readonly token: Token
@@ -173,7 +179,7 @@ export class PersonalTokens {
   async rotate(
     id: number,
     { overlap = 0, maxExpiresIn }: RotationOptions = {},
-  ): Promise<PersonalToken> {
+  ): Promise<RotatedPersonalToken> {
     if (!Number.isSafeInteger(overlap) || overlap < 0 || overlap > longestOverlap) {
       throw new InvalidField('overlap', 'The overlap must be from 0 seconds to 30 days.', {
         problem: 'overlapInvalid',
@@ -217,7 +223,9 @@ export class PersonalTokens {
           isRoutine: fields.isInternal,
           details: { overlap },
         })
-        return this.#withValue(fields, accessToken)
+        return Object.defineProperty(this.#withValue(fields, accessToken), 'previousExpires', {
+          value: end > now ? end : null,
+        }) as RotatedPersonalToken
       }),
     )
   }

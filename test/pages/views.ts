@@ -127,6 +127,12 @@ export const sampleViews = (
       details: outside('The form has no field of that name.'),
     },
     home: {},
+    shownOnce: {
+      done: en.done.secretReset,
+      once: en.client.secretOnce,
+      secret: outside('the secret'),
+      next: `${settings}clients/new/`,
+    },
     applications: {
       newClient: `${settings}clients/new/`,
       newToken: `${settings}tokens/new/`,

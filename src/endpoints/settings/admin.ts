@@ -37,11 +37,11 @@ export const adminPage = settingsPage({
     const { administration } = server
     const search = { client: searchedIn(visit, 'client'), token: searchedIn(visit, 'token') }
     await server.flushTokenUses()
-    const [clients, tokens, notice] = await Promise.all([
+    const [clients, tokens] = await Promise.all([
       administration.clients(search.client, partOf(visit, 'clients_after')),
       administration.tokens(search.token, partOf(visit, 'tokens_after')),
-      takeNotice(visit),
     ])
+    const notice = await takeNotice(visit)
     const view = {
       action: server.links.admin,
       search,

@@ -23,12 +23,13 @@ export const showApplications = async (visit: Visit, refused?: Refused): Promise
   const { id } = signedIn.user
   await server.flushTokenUses()
   const to = addresses(server)
-  const [clients, tokens, authorized, notice] = await Promise.all([
+  const [clients, tokens, authorized] = await Promise.all([
     server.clients.ofOwner(id, partOf(visit, 'clients_after')),
     server.personalTokens.of(id, partOf(visit, 'tokens_after')),
     server.authorizedApplications.of(id, partOf(visit, 'authorized_after')),
-    takeNotice(visit),
   ])
+  // Last, so that no read that fails takes the notice along.
+  const notice = await takeNotice(visit)
   const part = {
     clients: listed(visit, 'clients_after', clients, (item) => clientItem(item, visit)),
     personalTokens: listed(visit, 'tokens_after', tokens, (item) => tokenItem(item, visit)),

@@ -27,7 +27,8 @@ export const ownClient = async ({ http, server, signedIn }: Visit): Promise<Clie
 export const showClient = async (visit: Visit, refused?: Refused): Promise<Response> => {
   const { server } = visit
   const client = await ownClient(visit)
-  const [users, notice] = await Promise.all([client.getUsers(), takeNotice(visit)])
+  const users = await client.getUsers()
+  const notice = await takeNotice(visit)
   const to = addresses(server)
   const { previousClientSecretExpires: previous } = client
   const isEdit = refused?.params.repeated('name').length === 1
@@ -72,19 +73,18 @@ export const clientPage = settingsPage({
       await server.clients.delete(client.clientId)
       return { location: to.applications, notice: { done: texts.done.clientDeleted(client.name) } }
     }
-    const changed = await server.clients.update(
-      client.clientId,
-      clientFields(params, visit, client),
-    )
+    const users = await client.getUsers()
+    const fields = clientFields(params, visit, client)
     // Nobody ever saw the secret of a public client; now it needs one. A script asks for it by itself.
-    const secret =
-      changed.isConfidential && !client.isConfidential && !visit.asJson
-        ? (await server.clients.resetClientSecret(client.clientId)).clientSecret
-        : undefined
+    const needsSecret = fields.isConfidential && !client.isConfidential && !visit.asJson
+    const { client: changed, clientSecret: secret } = needsSecret
+      ? await server.clients.updateWithSecret(client.clientId, fields)
+      : { client: await server.clients.update(client.clientId, fields), clientSecret: undefined }
     return {
       location: to.client(client.clientId),
       notice: { done: texts.done.clientSaved, ...(secret && { secret }) },
-      json: clientToWire(changed, await changed.getUsers(), server.scopes),
+      once: texts.client.secretOnce,
+      json: clientToWire(changed, users, server.scopes),
     }
   },
 })

@@ -32,6 +32,7 @@ export const newClientPage = settingsPage({
     return {
       location: addresses(server).client(client.clientId),
       notice: { done: texts.done.clientCreated, ...(secret && { secret }) },
+      once: texts.client.secretOnce,
       json: { ...clientToWire(client, 0, server.scopes), ...(secret && { client_secret: secret }) },
       status: 201,
     }

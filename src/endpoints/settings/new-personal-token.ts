@@ -1,3 +1,4 @@
+import { validName } from '../../model/field-rules.ts'
 import { readerOf } from '../reader.ts'
 import { addresses } from './addresses.ts'
 import { listIn, textIn } from './form.ts'
@@ -37,17 +38,21 @@ export const newPersonalTokenPage = settingsPage({
     const { server, signedIn, texts } = visit
     const { id } = signedIn.user
     const expiresIn = expiresInOf(params, visit)
-    const token = await server.personalTokens.create(textIn(params, 'name') ?? '', id, {
+    const name = validName(textIn(params, 'name') ?? '')
+    const token = await server.personalTokens.create(name, id, {
       scopes: chosenScopes(listIn(params, 'scopes'), visit),
       ...(expiresIn !== undefined && { expiresIn }),
       most: server.settings.personalTokensPerUser,
     })
-    const managed = await server.personalTokens.find(id, token.id)
     const secret = token.accessToken
     return {
       location: addresses(server).token(token.id),
       notice: { done: texts.done.tokenCreated, secret },
-      json: { ...(managed && personalTokenToWire(managed)), access_token: secret },
+      once: texts.token.once,
+      json: {
+        ...personalTokenToWire({ token, name, lastUse: null, previousExpires: null }),
+        access_token: secret,
+      },
       status: 201,
     }
   },

@@ -20,7 +20,10 @@ export const leaveNotice = async (
   await notices.set(name, { ...notice, ...(secret && { secret }) }, clock() + life)
 }
 
-/** The notice for the page that is being shown: whoever takes it sees it, and nobody after. */
+/**
+ * The notice for the page that is being shown: whoever takes it sees it, and nobody after. Take it after all
+ * reads of the page: a read that fails after it would lose a secret.
+ */
 export const takeNotice = async (visit: Visit): Promise<Notice> => {
   const { http, server, asJson } = visit
   // Nobody may ever look at what a browser fetches in advance.

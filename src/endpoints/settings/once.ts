@@ -18,16 +18,24 @@ const patience = 5_000
 export const newFormId = ({ random }: Pick<ServerContext, 'random'>): string =>
   randomString(22, random)
 
+/** What became of a form. */
+export interface Done {
+  /** Where the browser goes next. */
+  readonly location: string
+  /** The change, if its notice has a secret and could not be kept: this answer is the only one that can show it. */
+  readonly unkept?: Changed
+}
+
 /**
- * Does the work of a form that is sent twice once: a double click, or a reload. Whoever comes second is
- * led to where the first one went.
- * @returns where to go; undefined where the first one is at work still
+ * Does the work of a form once, even if the form is sent twice: a double click, or a reload. The second request
+ * goes where the first one went.
+ * @returns undefined while the first one is still at work
  */
 export const once = async (
   visit: Visit,
   form: SentForm,
   work: () => Promise<Changed>,
-): Promise<string | undefined> => {
+): Promise<Done | undefined> => {
   const { http, server, signedIn } = visit
   const { params, text } = form
   const name = `${signedIn.sessionId} ${http.path} ${text}`
@@ -35,7 +43,7 @@ export const once = async (
   if (!(await forms.claim(name, { location: null }, clock() + atWork))) {
     for (let waited = 0; waited < patience; waited += 50) {
       const outcome = await forms.get(name)
-      if (outcome?.location) return outcome.location
+      if (outcome?.location) return { location: outcome.location }
       // The first one was refused, and forgotten: this one is judged anew.
       if (!outcome) return once(visit, form, work)
       await pause(50)
@@ -46,10 +54,16 @@ export const once = async (
     await forms.delete(name)
     throw error
   })
-  // From here on it is done, whatever becomes of the rest: the claim stays.
+  // The work is committed: from here on nothing may fail the request. If a write below fails, the claim stays.
   const { location, notice } = changed
-  await leaveNotice(visit, location, notice)
+  const isKept = await succeeds(leaveNotice(visit, location, notice))
   const hasId = params.repeated('form_id').length > 0
-  await forms.set(name, { location }, clock() + (hasId ? memory : briefMemory))
-  return location
+  await succeeds(forms.set(name, { location }, clock() + (hasId ? memory : briefMemory)))
+  return { location, ...(!isKept && notice?.secret !== undefined && { unkept: changed }) }
 }
+
+const succeeds = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  )

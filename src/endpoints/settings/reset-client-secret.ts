@@ -12,15 +12,20 @@ export const resetClientSecretPage = settingsPage({
   show: showClient,
   async change(visit, params) {
     const { server, texts } = visit
-    const { clientId, isConfidential } = await ownClient(visit)
-    if (!isConfidential) throw new InvalidField('client_secret', 'A public client has no secret.')
+    const before = await ownClient(visit)
+    const { clientId } = before
+    if (!before.isConfidential)
+      throw new InvalidField('client_secret', 'A public client has no secret.')
     const overlap = secondsIn(params, 'overlap')
+    // Everything is read before the secret changes: nothing that can fail stands between the change and the answer.
+    const users = await before.getUsers()
     const { client, clientSecret } = await server.clients.resetClientSecret(clientId, { overlap })
     return {
       location: addresses(server).client(clientId),
       notice: { done: texts.done.secretReset, secret: clientSecret },
+      once: texts.client.secretOnce,
       json: {
-        ...clientToWire(client, await client.getUsers(), server.scopes),
+        ...clientToWire(client, users, server.scopes),
         client_secret: clientSecret,
       },
     }

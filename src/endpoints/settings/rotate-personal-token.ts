@@ -11,8 +11,8 @@ export const rotatePersonalTokenPage = settingsPage({
   isShown: false,
   show: showPersonalToken,
   async change(visit, params) {
-    const { server, signedIn, texts } = visit
-    const { token } = await ownToken(visit)
+    const { server, texts } = visit
+    const { token, name, lastUse } = await ownToken(visit)
     // A new value would give what only code may give, and for as long again (contract §4.5).
     if (token.getVisibleScopes().length < server.scopes.registered(token.scopes).length) {
       throw new InvalidField('id', 'The token has a scope that only the application gives.', {
@@ -21,15 +21,19 @@ export const rotatePersonalTokenPage = settingsPage({
     }
     const overlap = secondsIn(params, 'overlap')
     const { tokenPersonalMaxExpiresIn: most } = server.settings
-    const { accessToken } = await server.personalTokens.rotate(token.id, {
+    const rotated = await server.personalTokens.rotate(token.id, {
       overlap,
       ...(most > 0 && { maxExpiresIn: most }),
     })
-    const managed = await server.personalTokens.find(signedIn.user.id, token.id)
+    const { accessToken, previousExpires } = rotated
     return {
       location: addresses(server).token(token.id),
       notice: { done: texts.done.tokenRotated, secret: accessToken },
-      json: { ...(managed && personalTokenToWire(managed)), access_token: accessToken },
+      once: texts.token.once,
+      json: {
+        ...personalTokenToWire({ token: rotated, name, lastUse, previousExpires }),
+        access_token: accessToken,
+      },
     }
   },
 })

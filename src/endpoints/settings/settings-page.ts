@@ -26,6 +26,8 @@ export interface Changed {
   readonly location: string
   /** What that page says, once, to this session. */
   readonly notice?: Notice
+  /** The sentence beside a secret in the notice. */
+  readonly once?: string
   /** What a script is answered. */
   readonly json?: object
   readonly status?: number
@@ -86,14 +88,24 @@ const fromPerson = async (
     return show(visit, { params, problem: { sentence: texts.problems.stale }, status: 403 })
   }
   try {
-    const location = await once(visit, form, () => change(visit, params))
-    if (location !== undefined) return redirectAnswer(location)
+    const outcome = await once(visit, form, () => change(visit, params))
+    if (outcome?.unkept) return showSecret(visit, outcome.unkept)
+    if (outcome) return redirectAnswer(outcome.location)
     return show(visit, { params, problem: { sentence: texts.problems.atWork }, status: 409 })
   } catch (error) {
     const problem = problemOf(error, visit)
     if (!problem) throw error
     return show(visit, { params, problem, status: 400 })
   }
+}
+
+// The secret stands in the answer itself, since no page could show it later.
+const showSecret = (
+  { http, server, signedIn }: Visit,
+  { location, notice, once }: Changed,
+): Promise<Response> => {
+  const view = { done: notice?.done, once, secret: notice?.secret ?? '', next: location }
+  return renderPage(http, server, 'shownOnce', view, { signedIn })
 }
 
 /** Shows a page of the settings to a person, or its content to a script. */

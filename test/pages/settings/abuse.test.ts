@@ -117,9 +117,9 @@ test('a form whose work is done is never done again, though its notice could not
   const tokens = async () =>
     (await t.server.personalTokens.of(t.user.id, { after: null, limit: 10 })).items.length
   failing = true
-  expect((await person.post(`${applications}/tokens/new/`, fields)).status).toBe(500)
+  expect((await person.post(`${applications}/tokens/new/`, fields)).status).toBe(200)
   failing = false
-  // It would wait for whoever is at work; that it does nothing meanwhile is what counts.
+  // It waits for the first one; what counts is that it does nothing meanwhile.
   const again = person.post(`${applications}/tokens/new/`, fields)
   expect(await Promise.race([again, pause(300, 'waits')])).toBe('waits')
   expect(await tokens()).toBe(1)
