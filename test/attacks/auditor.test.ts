@@ -136,7 +136,7 @@ describe('I4 every live token has a live user, a live client, and no more than t
     ],
     [
       'no consent',
-      "delete from oauth2server_consent where client_id = (select client_id from oauth2server_client where name = 'Conf')",
+      "delete from oauth2server_consent where client_key = (select client_key from oauth2server_client where name = 'Conf')",
       'has no consent',
     ],
     [

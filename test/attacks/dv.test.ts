@@ -75,7 +75,7 @@ const decided = async (device: Device, confirm: 'yes' | 'no' = 'yes'): Promise<D
 
 const families = async ({ client }: Device): Promise<number> => {
   const [row] = await app.query(
-    `select count(*) as n from oauth2server_authorization where client_id = '${client.clientId}'`,
+    `select count(*) as n from oauth2server_authorization join oauth2server_client using (client_key) where client_id = '${client.clientId}'`,
   )
   return Number(row?.n)
 }

@@ -423,7 +423,7 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
     expectDone(await revoke(value))
     expectDone(await revokeAsPublic(value))
     const [{ client_id } = {}] = await attack.server.query(
-      `select client_id from oauth2server_token where id = ${id}`,
+      `select client_id from oauth2server_token join oauth2server_client using (client_key) where id = ${id}`,
     )
     const itself = await send('/oauth/revoke', { token: value, client_id: String(client_id) })
     expectJson(itself, 401, 'invalid_client')

@@ -106,7 +106,7 @@ describe('PT-01 IDOR', () => {
     const machine = await idOfToken(String(given.body.access_token))
     const house = await attack.client({ isInternal: true })
     const [{ client_id: behind } = {}] = await attack.server.query(
-      `select client_id from oauth2server_token where id = ${personal.id}`,
+      `select client_id from oauth2server_token join oauth2server_client using (client_key) where id = ${personal.id}`,
     )
     await expectNotThere(await person(), [
       ...ofAuthorization(personal.id),
@@ -397,6 +397,8 @@ describe('PT-07 Deletion and cascades', () => {
     const polled = await things.device.poll(things.allowed)
     expect([polled.status, polled.body.error]).toEqual([status, error])
   }
+  const keyOf = async (clientId: string) =>
+    (await attack.server.server.clients.find(clientId))?.clientKey
   const rowsOf = async (column: string, value: unknown): Promise<number> => {
     const tables = ['token', 'authorization', 'consent']
     const counts = await Promise.all(
@@ -413,7 +415,9 @@ describe('PT-07 Deletion and cascades', () => {
     const who = await person()
     const { id, value } = await attack.personalToken('a')
     const { client_id: behind } = (
-      await attack.server.query(`select client_id from oauth2server_token where id = ${id}`)
+      await attack.server.query(
+        `select client_id from oauth2server_token join oauth2server_client using (client_key) where id = ${id}`,
+      )
     )[0] as { client_id: string }
     for (const _ of times) expect((await attack.ping(value)).status).toBe(200)
     attack.touched(id)
@@ -450,6 +454,7 @@ describe('PT-07 Deletion and cascades', () => {
     expect(entered.status).toBe(200)
     const who = await person('m')
     const { clientId } = client
+    const key = await keyOf(clientId)
     const form = { delete: 'yes', confirm_name: 'Deleted' }
     expect((await who.post(at.client(clientId), form)).status).toBe(303)
     await expectDead([...things.accessTokens, things.machineToken])
@@ -467,7 +472,7 @@ describe('PT-07 Deletion and cascades', () => {
       body: new URLSearchParams({ ...entered.hidden, confirm: 'yes' }),
     })
     expect(late.status).toBe(400)
-    expect(await rowsOf('client_id', clientId)).toBe(0)
+    expect(await rowsOf('client_key', key)).toBe(0)
     const orphans = await attack.server.query(
       'select 1 from oauth2server_rotated_refresh_token where authorization_id not in (select id from oauth2server_authorization)',
     )
@@ -502,10 +507,11 @@ describe('PT-07 Deletion and cascades', () => {
     const made = await server.tokens.createPersonal('Theirs', user.id, { scopes: [r] })
     attack.saw(made.accessToken)
     expect((await attack.ping(made.accessToken)).status).toBe(200)
+    const key = await keyOf(client.clientId)
     expect(await server.users.delete(user.id)).toBe(true)
     await expectDead([...things.accessTokens, things.machineToken, made.accessToken])
     await expectNoGrant(things, client, 'invalid_client')
-    expect(await rowsOf('client_id', client.clientId)).toBe(0)
+    expect(await rowsOf('client_key', key)).toBe(0)
     expect(await rowsOf('user_id', user.id)).toBe(0)
     const left = await attack.server.query(
       `select 1 from oauth2server_client where user_id = ${Number(user.id)}`,

@@ -193,7 +193,7 @@ describe('SC-02 Consent POST cannot add scope', () => {
     const answer = await attack.token({ code: query.code }, { client: free })
     expect([answer.status, answer.body.scope]).toEqual([200, 'r'])
     const [{ scopes = '' } = {}] = await attack.server.query(
-      `select scopes from oauth2server_consent where client_id = '${free.clientId}'`,
+      `select scopes from oauth2server_consent join oauth2server_client using (client_key) where client_id = '${free.clientId}'`,
     )
     expect(String(scopes)).not.toContain('w')
   })

@@ -90,7 +90,7 @@ describe('XS-01 Stored XSS in every field', () => {
     const consent = await consentPage({ scope }, { client, agent })
     await attack.grant({ scope }, { client, agent })
     const [{ id: device = 0 } = {}] = await attack.server.query(
-      `select id from oauth2server_token where client_id = '${client.clientId}'`,
+      `select id from oauth2server_token join oauth2server_client using (client_key) where client_id = '${client.clientId}'`,
     )
     const asking = new Device(attack.server, client, true)
     const codes = await asking.codes({ scope })

@@ -94,7 +94,8 @@ const authorizations = ({ data, client }: Pick<Shared, 'data' | 'client'>) =>
     data,
     `select a.id, a.revoked_at is not null as revoked, count(t.id) as tokens
      from oauth2server_authorization a left join oauth2server_token t on t.authorization_id = a.id
-     where a.client_id = ? group by a.id order by a.id`,
+     join oauth2server_client c on c.client_key = a.client_key
+     where c.client_id = ? group by a.id order by a.id`,
     client.clientId,
   )
 
@@ -171,7 +172,8 @@ describe('two processes on one SQLite file', () => {
       const rotations = query(
         it.data,
         `select r.authorization_id from oauth2server_rotated_refresh_token r
-         join oauth2server_authorization a on a.id = r.authorization_id where a.client_id = ?`,
+         join oauth2server_authorization a on a.id = r.authorization_id
+         join oauth2server_client using (client_key) where client_id = ?`,
         it.client.clientId,
       )
       expect(rotations).toHaveLength(1)

@@ -390,7 +390,7 @@ describe('§2.1 revokeAccessTokenAlone', () => {
     await revokeAs(client, { token })
     expect(await ping(alone, token)).toBe(401)
     const [row] = await alone.query(
-      `select revoked_at from oauth2server_authorization where client_id = '${client.clientId}'`,
+      `select revoked_at from oauth2server_authorization join oauth2server_client using (client_key) where client_id = '${client.clientId}'`,
     )
     expect(Number(row?.revoked_at)).toBe(alone.now())
   })

@@ -158,7 +158,7 @@ const liveAndWithin = (rows: Rows, { now, server }: TestServer): readonly string
 }
 
 const problemOf = (token: Row, rows: Rows, internal: readonly string[]): string | undefined => {
-  const client = rows.clients.find(({ client_id }) => client_id === token.client_id)
+  const client = rows.clients.find(({ client_key }) => client_key === token.client_key)
   if (!client) return 'has no client.'
   const isOf = (user: Row) => String(user.id) === String(token.user_id)
   if (token.user_id !== null && !rows.users.some(isOf)) return 'has no user.'
@@ -170,7 +170,7 @@ const problemOf = (token: Row, rows: Rows, internal: readonly string[]): string 
     ({ id }) => number(id) === number(token.authorization_id),
   )
   if (!authorization) return 'has no authorization.'
-  if (authorization.client_id !== token.client_id) return 'is of another client than granted.'
+  if (authorization.client_key !== token.client_key) return 'is of another client than granted.'
   if (String(authorization.user_id) !== String(token.user_id))
     return 'is of another user than granted.'
   // What the client lost since stays in the row, and whoever reads it leaves it out.
@@ -178,8 +178,8 @@ const problemOf = (token: Row, rows: Rows, internal: readonly string[]): string 
   // Without a code nobody need have been asked: password grant.
   if (authorization.code_digest === null) return undefined
   const consent = rows.consents.find(
-    ({ user_id, client_id }) =>
-      client_id === token.client_id && String(user_id) === String(token.user_id),
+    ({ user_id, client_key }) =>
+      client_key === token.client_key && String(user_id) === String(token.user_id),
   )
   if (!consent) return 'has no consent.'
   const granted = list(consent.scopes)
@@ -256,7 +256,7 @@ interface PersonalRow {
 
 const personalRow = (row: Row): PersonalRow => ({
   id: Number(row.id),
-  client: row.client_id,
+  client: row.client_key,
   user: String(row.user_id),
   digest: row.access_token_digest,
   scopes: [...list(row.scopes)].sort(),
@@ -271,7 +271,7 @@ const personalAsTheyWere = async (rows: Rows, server: TestServer): Promise<reado
   const personal = rows.tokens.filter(isPersonal)
   const roots = personal.filter(({ parent_id }) => parent_id === null)
   const malformed = roots.flatMap((token) => {
-    const client = rows.clients.find(({ client_id }) => client_id === token.client_id)
+    const client = rows.clients.find(({ client_key }) => client_key === token.client_key)
     const isSound =
       client !== undefined &&
       isPersonal(client) &&
@@ -282,7 +282,7 @@ const personalAsTheyWere = async (rows: Rows, server: TestServer): Promise<reado
     return isSound ? [] : [`I6: the personal token ${token.id} is not what its client row says.`]
   })
   const strangers = rows.tokens.filter((token) => {
-    const client = rows.clients.find(({ client_id }) => client_id === token.client_id)
+    const client = rows.clients.find(({ client_key }) => client_key === token.client_key)
     return client && isPersonal(client) && !isPersonal(token)
   })
   const changed = [...knownOf(server).personal].flatMap(([id, before]) => {

@@ -81,7 +81,7 @@ export const formOf = (fields: Fields): URLSearchParams => {
 
 const tables = [
   ['client', '*'],
-  ['token', 'id, client_id, user_id, access_token_digest, expires, scopes, successor_id'],
+  ['token', 'id, client_key, user_id, access_token_digest, expires, scopes, successor_id'],
   ['authorization', '*'],
   ['consent', '*'],
   ['session', 'id, user_id, address, user_agent'],

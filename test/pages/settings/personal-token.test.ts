@@ -314,12 +314,12 @@ describe('a token that is not a personal token of the user: 404 on every address
       return (await authorizationOf(app, clientId)).token.id
     },
     'the former value of a rotated one': async () => {
-      const { id, clientId } = await newToken()
+      const { id, clientKey } = await newToken()
       await app.server.personalTokens.rotate(id, { overlap: 3_600 })
       const [row] = query<{ id: number }>(
         app.database,
-        'select id from oauth2server_token where client_id = ? and successor_id is not null',
-        clientId,
+        'select id from oauth2server_token where client_key = ? and successor_id is not null',
+        clientKey,
       )
       return row?.id ?? 0
     },
