@@ -1,5 +1,6 @@
 import type { DialectAdapter } from 'kysely'
 import type { PoolConfig } from 'pg'
+import { LockRetries, lockTimeout } from './sql/lock-retries.ts'
 import { PostgresDialect } from './sql/postgres-dialect.ts'
 import {
   MigrationAdapter,
@@ -54,20 +55,29 @@ export const postgres = (
       })
     const storeOn = (
       connections: PooledConnections,
-      { adapter }: { readonly adapter?: DialectAdapter } = {},
+      {
+        lockRetries,
+        adapter,
+      }: { readonly lockRetries?: LockRetries; readonly adapter?: DialectAdapter } = {},
     ): OpenStore => {
-      const dialect = new PostgresDialect(connections, { prepare, ...(adapter && { adapter }) })
-      return postgresStore(dialect, users, { keyType, batch })
+      const dialect = new PostgresDialect(connections, {
+        prepare,
+        lockRetries,
+        ...(adapter && { adapter }),
+      })
+      return postgresStore(dialect, users, { keyType, batch, lockRetries })
     }
     const connections = connect({
       max: poolSize,
       statement_timeout: statementTimeout,
+      lock_timeout: Math.min(lockTimeout, statementTimeout),
       // A little later than the server itself gives up: then it is the network that is gone.
       query_timeout: statementTimeout + margin,
       // A little earlier: whoever waits for the locks of a node that was cut off gets them in time.
       idle_in_transaction_session_timeout: Math.max(statementTimeout - margin, margin),
     })
-    const store = storeOn(connections)
+    const lockRetries = new LockRetries({ poolSize, limit: statementTimeout, connectTimeout })
+    const store = storeOn(connections, { lockRetries })
     try {
       await store.ping()
     } catch (error) {

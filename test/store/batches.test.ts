@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { batched, batchedLookup } from '../../src/store/sql/batches.ts'
+import { batched, batchedLookup, leftOut } from '../../src/store/sql/batches.ts'
 import { StoreUnavailable } from '../../src/store/store.ts'
 
 /** Batches as they are run, each of which ends when it is told to. */
@@ -8,17 +8,21 @@ const recorded = ({
   most = 100,
   atOnce = 1,
   fails = (_: readonly number[]): Error | undefined => undefined,
+  leavesOut = (_: number): boolean => false,
 } = {}) => {
   const runs: (readonly number[])[] = []
   const ends: (() => void)[] = []
+  const run = async (items: readonly number[]) => {
+    runs.push(items)
+    await new Promise<void>((resolve) => ends.push(resolve))
+    const error = fails(items)
+    if (error) throw error
+    return items.map((item) => item * 10)
+  }
   const add = batched<number, number>({
-    async run(items) {
-      runs.push(items)
-      await new Promise<void>((resolve) => ends.push(resolve))
-      const error = fails(items)
-      if (error) throw error
-      return items.map((item) => item * 10)
-    },
+    run: async (items) =>
+      (await run(items)).map((result, index) => (leavesOut(items[index] ?? 0) ? leftOut : result)),
+    runAlone: async (item) => (await run([item]))[0] ?? 0,
     isUndone: (error) => !(error instanceof StoreUnavailable),
     most,
     atOnce,
@@ -92,6 +96,21 @@ describe('batches', () => {
       { reason: { message: 'two' } },
       { value: 30 },
     ])
+  })
+
+  test('runs an item that its batch left out alone, and the next batch does not wait for it', async () => {
+    const { add, runs, end } = recorded({ leavesOut: (item) => item === 2 })
+    const [one, two] = [add(1), add(2)]
+    await turn()
+    await end()
+    expect(await one).toBe(10)
+    expect(runs).toEqual([[1, 2], [2]])
+    const three = add(3)
+    await turn()
+    expect(runs).toEqual([[1, 2], [2], [3]])
+    await end()
+    await end()
+    expect(await Promise.all([two, three])).toEqual([20, 30])
   })
 
   test('where nobody knows whether it was done, nothing is done twice: all are told', async () => {

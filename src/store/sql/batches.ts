@@ -4,9 +4,14 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void
 }
 
+/** The result of an item that was left out of its batch and has to be run alone. */
+export const leftOut = Symbol('left out')
+
 export interface BatchOptions<Item, Result> {
-  /** Does all or, where it throws, nothing. @returns the results in the order of the items */
-  readonly run: (items: readonly Item[]) => Promise<readonly Result[]>
+  /** Does all but what it leaves out or, where it throws, nothing. @returns the results in the order of the items */
+  readonly run: (items: readonly Item[]) => Promise<readonly (Result | typeof leftOut)[]>
+  /** Runs an item that was left out, or whose batch was undone, beside the batches. */
+  readonly runAlone: (item: Item) => Promise<Result>
   /** Whether an error leaves no doubt that nothing was done, so that each may be tried alone. */
   readonly isUndone: (error: unknown) => boolean
   /** Items of one batch at most. */
@@ -21,6 +26,7 @@ export interface BatchOptions<Item, Result> {
  */
 export const batched = <Item, Result>({
   run,
+  runAlone,
   isUndone,
   most,
   atOnce,
@@ -29,12 +35,20 @@ export const batched = <Item, Result>({
   let underWay = 0
   let isPlanned = false
 
+  // What runs alone is not waited for: it may take long, and the next batch needs the place.
+  const settleAlone = ({ item, resolve, reject }: Waiting<Item, Result>): void => {
+    runAlone(item).then(resolve, reject)
+  }
   const settle = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
     try {
       const results = await run(batch.map(({ item }) => item))
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
+      for (const [index, one] of batch.entries()) {
+        const result = results[index]
+        if (result === leftOut) settleAlone(one)
+        else one.resolve(result as Result)
+      }
     } catch (error) {
-      if (batch.length > 1 && isUndone(error)) await Promise.all(batch.map((one) => settle([one])))
+      if (isUndone(error)) batch.forEach(settleAlone)
       else for (const { reject } of batch) reject(error)
     }
   }
@@ -64,10 +78,11 @@ export const batched = <Item, Result>({
 /** The same where several may ask for the same: it is looked up once, and all get the very same answer. */
 export const batchedLookup = <Result>(
   run: (keys: readonly string[]) => Promise<ReadonlyMap<string, Result>>,
-  options: Omit<BatchOptions<string, Result | undefined>, 'run'>,
+  options: Omit<BatchOptions<string, Result | undefined>, 'run' | 'runAlone'>,
 ): ((key: string) => Promise<Result | undefined>) =>
   batched({
     ...options,
+    runAlone: async (key) => (await run([key])).get(key),
     async run(keys) {
       const found = await run(keys.length === 1 ? keys : [...new Set(keys)])
       return keys.map((key) => found.get(key))

@@ -19,6 +19,8 @@ export interface Handle {
   readonly purge: Kysely<Tables>
   readonly users: Users
   readonly types: ColumnTypes
+  /** Runs work in a transaction, and may roll it back and run it again. */
+  readonly transact: <T>(work: (tx: Kysely<Tables>) => Promise<T>) => Promise<T>
   /** Whether several transactions can write at once, so that what one reads has to be locked. */
   readonly locking: boolean
   readonly inTransaction: boolean
@@ -28,7 +30,11 @@ export interface Handle {
   readonly statements: Map<string, CompiledQuery>
 }
 
-export const newHandle = (handle: Omit<Handle, 'inTransaction' | 'statements'>): Handle => ({
+type Given = Omit<Handle, 'inTransaction' | 'statements' | 'transact'> &
+  Partial<Pick<Handle, 'transact'>>
+
+export const newHandle = (handle: Given): Handle => ({
+  transact: (work) => handle.write.transaction().execute(work),
   ...handle,
   inTransaction: false,
   statements: new Map(),

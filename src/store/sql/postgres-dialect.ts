@@ -11,6 +11,7 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from 'kysely'
+import { isLockTimeout, type LockRetries } from './lock-retries.ts'
 import { asStoreError, hasChangedPlan, isBeyondType } from './postgres-errors.ts'
 
 export interface PostgresResult {
@@ -39,6 +40,8 @@ export interface PostgresConnections {
 export interface PostgresDialectOptions {
   /** Whether statements stay prepared on their connections; not through PgBouncer in transaction mode. */
   readonly prepare: boolean
+  /** How statements outside of transactions are tried again that waited for a lock in vain; by default they fail. */
+  readonly lockRetries?: LockRetries | undefined
   /** How one node migrates while others wait. */
   readonly adapter?: DialectAdapter
 }
@@ -50,9 +53,9 @@ export class PostgresDialect implements Dialect {
 
   constructor(
     connections: PostgresConnections,
-    { prepare, adapter = new PostgresAdapter() }: PostgresDialectOptions,
+    { prepare, lockRetries, adapter = new PostgresAdapter() }: PostgresDialectOptions,
   ) {
-    this.#driver = new PostgresDriver(connections, new StatementNames(prepare))
+    this.#driver = new PostgresDriver(connections, new StatementNames(prepare), lockRetries)
     this.#adapter = adapter
   }
 
@@ -66,7 +69,17 @@ export class PostgresDialect implements Dialect {
     try {
       return await session.execute(sql, parameters)
     } finally {
-      session.connection.release(session.isBroken)
+      session.release()
+    }
+  }
+
+  /** The same, without another attempt after a lock timeout. */
+  async runOnce(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
+    const session = await this.#driver.acquireConnection()
+    try {
+      return await session.executeOnce(sql, parameters)
+    } finally {
+      session.release()
     }
   }
 
@@ -111,14 +124,14 @@ class StatementNames {
 }
 
 class Session implements DatabaseConnection {
-  readonly connection: PostgresConnection
-  readonly #names: StatementNames
+  readonly #driver: PostgresDriver
+  #connection: PostgresConnection | undefined
   inTransaction = false
   isBroken = false
 
-  constructor(connection: PostgresConnection, names: StatementNames) {
-    this.connection = connection
-    this.#names = names
+  constructor(driver: PostgresDriver, connection: PostgresConnection) {
+    this.#driver = driver
+    this.#connection = connection
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
@@ -128,19 +141,48 @@ class Session implements DatabaseConnection {
 
   async execute(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
     try {
+      return await this.executeOnce(sql, parameters)
+    } catch (error) {
+      const { lockRetries } = this.#driver
+      if (this.inTransaction || !lockRetries || !isLockTimeout(error)) throw error
+      // Others need the connection meanwhile.
+      this.release()
+      const attempt = async () => {
+        this.#connection = await this.#driver.connect()
+        try {
+          return await this.executeOnce(sql, parameters)
+        } catch (error) {
+          this.release()
+          throw error
+        }
+      }
+      return lockRetries.again(attempt, error)
+    }
+  }
+
+  async executeOnce(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
+    const { names } = this.#driver
+    try {
       return await this.#run(sql, parameters)
     } catch (error) {
       if (!this.inTransaction) {
         if (hasChangedPlan(error)) {
           // Another version has migrated the database beside us: the statement is prepared anew.
-          this.#names.renew()
+          names.renew()
           return this.#run(sql, parameters)
         }
         // No row can hold a value that its column cannot.
         if (isBeyondType(error) && sql.startsWith('select')) return { rows: [], changes: 0 }
-      } else if (hasChangedPlan(error)) this.#names.renew()
+      } else if (hasChangedPlan(error)) names.renew()
       throw this.failed(error)
     }
+  }
+
+  /** Gives the connection back; for good if it is in an unknown state. */
+  release(): void {
+    this.#connection?.release(this.isBroken)
+    this.#connection = undefined
+    this.isBroken = false
   }
 
   // biome-ignore lint/correctness/useYield: nothing of ours streams
@@ -150,7 +192,7 @@ class Session implements DatabaseConnection {
 
   async command(sql: string): Promise<void> {
     try {
-      await this.connection.query(sql, [], undefined)
+      await this.#current.query(sql, [], undefined)
     } catch (error) {
       this.isBroken = true
       throw this.failed(error)
@@ -166,28 +208,43 @@ class Session implements DatabaseConnection {
   #run(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
     // A select that is kept fails once when its table has got another column, and a transaction with it.
     const isKept = !(this.inTransaction && sql.startsWith('select'))
-    const name = isKept ? this.#names.of(sql) : undefined
-    return this.connection.query(sql, parameters, name)
+    const name = isKept ? this.#driver.names.of(sql) : undefined
+    return this.#current.query(sql, parameters, name)
+  }
+
+  get #current(): PostgresConnection {
+    if (!this.#connection) throw new Error('The connection was given back.')
+    return this.#connection
   }
 }
 
 class PostgresDriver implements Driver {
   readonly #connections: PostgresConnections
-  readonly #names: StatementNames
+  readonly names: StatementNames
+  readonly lockRetries: LockRetries | undefined
 
-  constructor(connections: PostgresConnections, names: StatementNames) {
+  constructor(
+    connections: PostgresConnections,
+    names: StatementNames,
+    lockRetries: LockRetries | undefined,
+  ) {
     this.#connections = connections
-    this.#names = names
+    this.names = names
+    this.lockRetries = lockRetries
   }
 
   async init(): Promise<void> {}
 
-  async acquireConnection(): Promise<Session> {
+  async connect(): Promise<PostgresConnection> {
     try {
-      return new Session(await this.#connections.acquire(), this.#names)
+      return await this.#connections.acquire()
     } catch (error) {
       throw asStoreError(error, { isConnecting: true }).known
     }
+  }
+
+  async acquireConnection(): Promise<Session> {
+    return new Session(this, await this.connect())
   }
 
   async beginTransaction(session: Session): Promise<void> {
@@ -206,8 +263,8 @@ class PostgresDriver implements Driver {
     if (!session.isBroken) await session.command('rollback').catch(() => undefined)
   }
 
-  async releaseConnection({ connection, isBroken }: Session): Promise<void> {
-    connection.release(isBroken)
+  async releaseConnection(session: Session): Promise<void> {
+    session.release()
   }
 
   async destroy(): Promise<void> {

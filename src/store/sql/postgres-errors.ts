@@ -40,6 +40,6 @@ export const hasChangedPlan = (error: unknown): boolean =>
 export const isBeyondType = (error: unknown): boolean =>
   ['22P02', '22003', '22021'].includes(sqlStateOf(error) ?? '')
 
-/** Whether the server took a transaction back, and said so: a deadlock, a conflict, a lock that was not had in time. */
+/** Whether the server reports that it rolled back: a deadlock, a conflict, a lock timeout, a cancelled statement. */
 export const isRolledBack = (error: unknown): boolean =>
-  /^(?:40|55P03)/.test(sqlStateOf(error) ?? '')
+  /^(?:40|55P03|57014)/.test(sqlStateOf(error) ?? '')

@@ -2,6 +2,7 @@ import { Kysely } from 'kysely'
 import type { UserKeyType } from '../../model/user-table.ts'
 import { type OpenStore, StoreUnavailable } from '../store.ts'
 import { newHandle } from './handle.ts'
+import type { LockRetries } from './lock-retries.ts'
 import type { PostgresDialect } from './postgres-dialect.ts'
 import { postgresHotPaths } from './postgres-hot-paths.ts'
 import { sqlStore } from './sql-store.ts'
@@ -15,14 +16,21 @@ const isReadOnly = `select current_setting('transaction_read_only') as is_read_o
 export const postgresStore = (
   dialect: PostgresDialect,
   users: Users,
-  { keyType, batch }: { readonly keyType: UserKeyType; readonly batch: boolean },
+  {
+    keyType,
+    batch,
+    lockRetries,
+  }: {
+    readonly keyType: UserKeyType
+    readonly batch: boolean
+    readonly lockRetries?: LockRetries | undefined
+  },
 ): OpenStore => {
   const db = new Kysely<Tables>({ dialect })
   const types = {
     id: 'bigserial',
     userKey: keyType === 'integer' ? 'bigint' : keyType,
   } as const
-  const run = (sql: string, parameters: readonly unknown[]) => dialect.run(sql, parameters)
   const store = sqlStore(
     newHandle({
       read: db,
@@ -32,7 +40,10 @@ export const postgresStore = (
       // Many transactions write at once here: what one has read must not change before it writes.
       locking: true,
       types,
-      hot: postgresHotPaths({ run, types, batch }),
+      hot: postgresHotPaths({ dialect, users, types, batch, lockRetries }),
+      ...(lockRetries && {
+        transact: (work) => lockRetries.transaction(() => db.transaction().execute(work)),
+      }),
     }),
   )
   // A standby, or what is about to become one: whoever asks is answered, and nothing can be written.

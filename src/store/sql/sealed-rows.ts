@@ -27,7 +27,7 @@ const either = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown>
 
 /** The sealed rows of any table. Every statement looks at a bounded number of rows. */
 export const sealedRows = <TableRow, Row>(
-  { read, write, locking, inTransaction }: Handle,
+  { read, write, transact, locking, inTransaction }: Handle,
   { table, key, columns, beside, fromRow }: SealedTable<TableRow, Row>,
 ): SealedRows<Row> => {
   const from = sql.table(table)
@@ -117,7 +117,7 @@ export const sealedRows = <TableRow, Row>(
           written += await reseal(db, ours.slice(done, done + atOnce))
         return written
       }
-      return inTransaction ? resealAll(write) : write.transaction().execute(resealAll)
+      return inTransaction ? resealAll(write) : transact(resealAll)
     },
 
     async countUnder(keyId, limit) {

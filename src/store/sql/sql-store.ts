@@ -58,8 +58,7 @@ const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store
 /** The one implementation of the store contracts, for every database that Kysely speaks to. */
 export const sqlStore = (handle: Handle): OpenStore => ({
   ...parts(handle),
-  transaction: (work) =>
-    handle.write.transaction().execute((tx) => work(inTransaction(tx, handle, 1))),
+  transaction: (work) => handle.transact((tx) => work(inTransaction(tx, handle, 1))),
   migrate: (options) => migrate(handle, options),
   async ping() {
     await sql`select 1`.execute(handle.read)

@@ -36,8 +36,11 @@ export const sqliteHotPaths = ({
 }: SqliteHotPathsOptions): HotPaths => {
   const most = batch ? 256 : 1
   const isUndone = (error: unknown) => !(error instanceof StoreUnavailable)
+  const together = (works: readonly (() => unknown)[]) =>
+    write.connection().execute(() => writer.together(works))
   const inTransaction = batched<() => unknown, unknown>({
-    run: (works) => write.connection().execute(() => writer.together(works)),
+    run: together,
+    runAlone: async (work) => (await together([work]))[0],
     isUndone,
     most,
     atOnce: 1,

@@ -302,8 +302,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       if (next.refreshDigest === rotated.digest) throw new TakenValue()
       const rotate = () => {
         // One statement sees nothing that was written while it waited: a token that is just being narrowed would stay.
-        if (hot && isNarrowed && locking)
-          return write.transaction().execute((tx) => rotateIn(tx, values))
+        if (hot && isNarrowed && locking) return handle.transact((tx) => rotateIn(tx, values))
         return hot ? hot.rotate(values) : rotateIn(write, values)
       }
       if (await rotate()) return true
@@ -455,10 +454,15 @@ export const sqlTokens = (handle: Handle): TokenStore => {
             ([id, { at, address }]) =>
               sql`(cast(${id} as bigint), cast(${at} as bigint), cast(${address} as text))`,
           )
+        // A token that is locked misses this use rather than delay the requests for all others.
+        const free = locking
+          ? sql`and oauth2server_token.id in (select t.id from oauth2server_token as t
+              where t.id = any(array(select id from used)) for no key update skip locked)`
+          : sql``
         await sql`
           with used (id, at, address) as (values ${sql.join(rows)})
           update oauth2server_token set last_used_at = used.at, last_used_address = used.address
-          from used where oauth2server_token.id = used.id
+          from used where oauth2server_token.id = used.id ${free}
           and (last_used_at is null or last_used_at < used.at)`.execute(write)
       }
     },

@@ -1,0 +1,129 @@
+import { StoreUnavailable } from '../store.ts'
+import { sqlStateOf } from './postgres-errors.ts'
+
+/** Milliseconds that a statement waits for a lock before its connection is given back. */
+export const lockTimeout = 100
+
+export interface LockRetriesOptions {
+  readonly poolSize: number
+  /** Milliseconds that work may wait for a lock altogether. */
+  readonly limit: number
+  /** Milliseconds that a transaction may wait for a connection. */
+  readonly connectTimeout: number
+}
+
+/**
+ * Keeps callers that wait for a locked row from occupying the connection pool. Every connection has a short
+ * `lock_timeout`; work that exceeds it gives its connection back and is tried again until the limit. Retries hold at most
+ * half of the connections, and transactions leave a quarter to single statements.
+ */
+export class LockRetries {
+  readonly #limit: number
+  readonly #connectTimeout: number
+  readonly #retries: Slots
+  readonly #transactions: Slots
+
+  constructor({ poolSize, limit, connectTimeout }: LockRetriesOptions) {
+    this.#limit = limit
+    this.#connectTimeout = connectTimeout
+    this.#retries = new Slots(Math.max(1, Math.floor(poolSize / 2)))
+    this.#transactions = new Slots(Math.max(1, poolSize - Math.floor(poolSize / 4)))
+  }
+
+  /** Runs the work, and again if it waited for a lock in vain. @throws the error of the last attempt */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+      return this.again(work, error)
+    }
+  }
+
+  /**
+   * Runs work that met a locked row already, in one of the slots for retries.
+   * @param error what to throw if there is no slot within the limit
+   * @throws the error of the last attempt
+   */
+  async again<T>(work: () => Promise<T>, error: unknown = rowsWereLocked()): Promise<T> {
+    const until = performance.now() + this.#limit
+    let last = error
+    // Work with fewer attempts comes first: a short wait is not queued behind a row that stays locked.
+    for (let attempts = 1; await this.#retries.take(attempts, until); attempts += 1) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isLockTimeout(error)) throw error
+        last = error
+      } finally {
+        this.#retries.give()
+      }
+    }
+    throw last
+  }
+
+  /** Runs a whole transaction in the same way; `work` begins and ends it. */
+  transaction<T>(work: () => Promise<T>): Promise<T> {
+    return this.run(async () => {
+      if (!(await this.#transactions.take(0, performance.now() + this.#connectTimeout)))
+        throw new StoreUnavailable('No connection for a transaction became free in time.')
+      try {
+        return await work()
+      } finally {
+        this.#transactions.give()
+      }
+    })
+  }
+}
+
+const rowsWereLocked = (): StoreUnavailable =>
+  new StoreUnavailable('A row was locked for too long.')
+
+export const isLockTimeout = (error: unknown): boolean =>
+  error instanceof StoreUnavailable && sqlStateOf(error.cause) === '55P03'
+
+interface Waiting {
+  readonly attempts: number
+  readonly proceed: () => void
+}
+
+/** A bounded number of slots. Those who waited with the fewest attempts get one first. */
+class Slots {
+  #free: number
+  readonly #waiting: Waiting[] = []
+
+  constructor(count: number) {
+    this.#free = count
+  }
+
+  /** @returns false if no slot became free until that time of `performance.now()` */
+  async take(attempts: number, until: number): Promise<boolean> {
+    const left = until - performance.now()
+    if (left <= 0) return false
+    if (this.#free > 0) {
+      this.#free -= 1
+      return true
+    }
+    return new Promise((resolve) => {
+      const waiting: Waiting = {
+        attempts,
+        proceed: () => {
+          clearTimeout(timer)
+          resolve(true)
+        },
+      }
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+        resolve(false)
+      }, left)
+      const next = this.#waiting.findIndex((other) => other.attempts > attempts)
+      this.#waiting.splice(next < 0 ? this.#waiting.length : next, 0, waiting)
+    })
+  }
+
+  give(): void {
+    const next = this.#waiting.shift()
+    if (next) next.proceed()
+    else this.#free += 1
+  }
+}
