@@ -57,6 +57,7 @@ import {
 import { SigningKeys } from './records/signing-keys.ts'
 import { TokenUses } from './records/token-uses.ts'
 import { TransientValues } from './records/transient-values.ts'
+import { Turns } from './records/turns.ts'
 import { logRefusal, type Refusal, refusalOf } from './refusal.ts'
 import { type ActingAs, currentOrigin, inNameOf } from './request-scope.ts'
 import { checkTarget } from './request-target.ts'
@@ -251,6 +252,7 @@ export const createAuthorizationServer = async (
   const signingKeys = new SigningKeys({ store, settings, keys, clock, log, audit })
   const context: RecordsContext = {
     store,
+    turns: new Turns(store),
     transients: store.transients,
     settings,
     scopes,

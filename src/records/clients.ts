@@ -146,7 +146,8 @@ export class Clients {
     const fields = { ...this.#checked(blank, input), ...registration }
     const { userId } = fields
     if (userId === null || most === Number.POSITIVE_INFINITY) return this.#insert(fields)
-    return this.#context.store.transaction(async (tx) => {
+    const { store, turns } = this.#context
+    return turns.transaction(store, `user ${userId}`, async (tx) => {
       // Holds the user, so that of several at once no more are written than there is room for.
       await this.#owner(userId, tx)
       if ((await tx.clients.countOfOwner(userId)) >= most) throw tooMany(most)

@@ -28,7 +28,7 @@ export class Consents {
     scopes: readonly string[],
     { declined = [] }: { readonly declined?: readonly string[] } = {},
   ): Promise<Consent> {
-    const { store, keys, clock, random, audit } = this.#context
+    const { store, turns, keys, clock, random, audit } = this.#context
     const client = (await store.clients.find(clientId))?.fields
     if (!client) throw new Vanished('The client is gone.')
     const { clientKey, name: subject } = client
@@ -59,7 +59,7 @@ export class Consents {
       await tx.consents.put(row)
       return record(tx, consent)
     }
-    return untilUnique(() => store.transaction(attempt))
+    return untilUnique(() => turns.transaction(store, `consent ${userId} ${clientId}`, attempt))
   }
 
   #opened(found: SealedConsent | undefined): Consent | undefined {

@@ -10,6 +10,7 @@ import type { UserCallbacks } from '../model/user-table.ts'
 import type { Settings } from '../options.ts'
 import { type Store, TakenValue, type Transients } from '../store/store.ts'
 import type { AuditTrail } from './audit-trail.ts'
+import type { Turns } from './turns.ts'
 
 /**
  * Makes the value of an access token out of its record, where it says something by itself (RFC 9068).
@@ -20,6 +21,8 @@ export type MintAccessToken = (fields: Omit<TokenFields, 'id'>, store: Store) =>
 /** What every record needs of its server: no more, so that records can stand inside a transaction. */
 export interface RecordsContext {
   readonly store: Store
+  /** For transactions that many requests may want on the same row. */
+  readonly turns: Turns
   /** In the store, or wherever `OAUTH2_CACHE_TYPE` keeps short-lived values. */
   readonly transients: Transients
   readonly settings: Settings

@@ -15,9 +15,9 @@ const longExpired = 0
 export const endAccessToken = (
   { token, accessDigest, client }: FoundToken,
   accessToken: string,
-  { store, keys, audit }: RecordsContext,
+  { store, turns, keys, audit }: RecordsContext,
 ): Promise<boolean> =>
-  store.transaction(async (tx) => {
+  turns.transaction(store, `token ${token.id}`, async (tx) => {
     const row = await tx.tokens.hold(token.id)
     if (row?.accessDigest !== accessDigest) return false
     const fields = { ...row.fields, expires: longExpired }

@@ -77,10 +77,10 @@ export class PersonalTokens {
     userId: UserId,
     { scopes = [], isInternal = false, expiresIn, most }: PersonalTokenOptions = {},
   ): Promise<PersonalToken> {
-    const { store, clock, scopes: registry, audit } = this.#context
+    const { store, turns, clock, scopes: registry, audit } = this.#context
     const checked = { name: validName(name), scopes: registry.validated(scopes) }
     checkLife(expiresIn)
-    return store.transaction(async (tx) => {
+    return turns.transaction(store, `user ${userId}`, async (tx) => {
       const context = { ...this.#context, store: tx }
       if (most !== undefined) await this.#mustHaveRoom(userId, most, tx)
       const client = await new Clients(context).insertPersonal(checked.name, userId, checked.scopes)

@@ -104,10 +104,10 @@ export class Tokens {
    * @param as what it is recorded as, where that does not follow from the token
    */
   async revoke(token: RevocableToken, as?: 'token.revoked' | 'token.deleted'): Promise<boolean> {
-    const { store, audit } = this.#context
+    const { store, turns, audit } = this.#context
     const name = await nameOfClient(token.clientId, store)
     const isOwn = token.isPersonal && token.parentId === null
-    return store.transaction(async (tx) => {
+    return turns.transaction(store, `token ${token.id}`, async (tx) => {
       if (!(await this.#end(token, tx))) return false
       const event = as ?? (isOwn ? 'personal_token.deleted' : 'token.revoked')
       const { isInternal: isRoutine } = token
@@ -151,6 +151,9 @@ export class Tokens {
     const fields = this.#newFields(redemption, subject.id)
     const { grantedResources: resources = fields.resources } = redemption
     const refreshExpires = refreshable ? endOfRefresh(this.#context, fields.createdAt) : null
+    const { store, turns } = this.#context
+    // The consent is locked, so that it is not withdrawn meanwhile.
+    const row = `consent ${subject.id} ${client.clientId}`
     const codeDigest = code ? digestOf(code.kind, code.value) : null
     // The tombstone has to outlive the code, however short its tokens live.
     const codeEnds =
@@ -162,7 +165,7 @@ export class Tokens {
           redemption,
           newSecrets(this.#context, { ...fields, refreshExpires }),
           (data) =>
-            this.#context.store.transaction(async (tx) => {
+            turns.transaction(store, row, async (tx) => {
               const authorizationId = await tx.authorizations.insertOnce({
                 clientKey: client.clientKey,
                 userId: subject.id,
@@ -177,10 +180,10 @@ export class Tokens {
               if (authorizationId === undefined) throw new CodeWasRedeemed()
               await this.#mustStillHold(redemption, tx)
               const granted = { scopes: data.fields.scopes, resources }
-              const row = { ...data, granted, fields: { ...data.fields, authorizationId } }
-              const id = await tx.tokens.insert(sealedToken(this.#context, row))
+              const issued = { ...data, granted, fields: { ...data.fields, authorizationId } }
+              const id = await tx.tokens.insert(sealedToken(this.#context, issued))
               if (id === undefined) throw new TakenValue()
-              const made = { ...row.fields, id }
+              const made = { ...issued.fields, id }
               const about = issuedFor(redemption, made, grant)
               await this.#context.audit.add(tx, 'token.issued', about)
               return { id, authorizationId }
@@ -196,7 +199,7 @@ export class Tokens {
 
   async #narrow(redemption: NarrowingRedemption): Promise<IssuedToken> {
     const { parent, expiresIn } = redemption
-    const { id, userId, expires, isPersonal, isInternal } = parent.token
+    const { id, clientId, userId, expires, isPersonal, isInternal } = parent.token
     const made = this.#newFields(redemption, userId)
     const ends = made.createdAt + expiresIn * 1000
     const fields: Omit<TokenFields, 'id'> = {
@@ -209,11 +212,11 @@ export class Tokens {
     checkNarrowing(fields, parent.token)
     return untilUnique(() =>
       save(this.#context, redemption, newSecrets(this.#context, fields), async (data) => {
-        const { store } = this.#context
+        const { store, turns } = this.#context
         // The child goes along with its parent's row: in the same moment that has to be there, as it was.
-        const made = await store.transaction(async (tx) => {
+        const made = await turns.transaction(store, `client ${clientId}`, async (tx) => {
           // The client first, as whoever deletes or changes the parent does.
-          await tx.clients.find(data.fields.clientId)
+          await tx.clients.find(clientId)
           const row = await tx.tokens.hold(id)
           const isAsItWas =
             row?.accessDigest === parent.accessDigest &&

@@ -81,10 +81,10 @@ export class Sessions implements SessionCheck {
     browser: BrowserCredentials,
     passwordHash?: string | null,
   ): Promise<string> {
-    const { store, settings, clock, random, keys, audit } = this.#context
+    const { store, turns, settings, clock, random, keys, audit } = this.#context
     const former = this.#identifier(browser.cookie)
     return untilUnique(() =>
-      store.transaction(async (tx) => {
+      turns.transaction(store, `user ${userId}`, async (tx) => {
         const users = new Users({ ...this.#context, store: tx })
         const user = await users.find(userId)
         if (!user?.active || (passwordHash && !(await users.hasStill(userId, passwordHash))))
