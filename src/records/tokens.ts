@@ -238,7 +238,8 @@ export class Tokens {
     tx: Store,
   ): Promise<void> {
     if (!under) return
-    const consent = await tx.consents.find(subject.id, client.clientId)
+    // Shared: exchanges for one user must not wait for each other, least of all for those of a node that was cut off.
+    const consent = await tx.consents.find(subject.id, client.clientId, { isShared: true })
     const session =
       under.sessionId === null || (await tx.sessions.find(under.sessionId as Digest)) !== undefined
     const isGranted =

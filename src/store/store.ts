@@ -273,7 +273,15 @@ export interface SealedConsent {
 }
 
 export interface ConsentStore {
-  find(userId: UserId, clientId: string): Promise<SealedConsent | undefined>
+  /**
+   * In a transaction nobody else changes it until the end.
+   * @param options.isShared the caller does not change it either: others who say so need not wait
+   */
+  find(
+    userId: UserId,
+    clientId: string,
+    options?: { readonly isShared?: boolean },
+  ): Promise<SealedConsent | undefined>
   /** False where the user has one to the client already. Of concurrent callers, exactly one inserts. */
   insert(consent: SealedConsent): Promise<boolean>
   /** Inserts or replaces the user's consent to the client. */

@@ -16,7 +16,7 @@ import { makeDatabase } from '../support/postgres.ts'
 import { secretKey } from '../support/server.ts'
 import { storeContract } from './contract.ts'
 import { largeKeys } from './large-keys.ts'
-import { aClient, aUser, sessionRow, tokenRow } from './rows.ts'
+import { aClient, aUser, consentRow, sessionRow, tokenRow } from './rows.ts'
 
 describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
   storeContract(
@@ -61,6 +61,38 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
       expect(await sweeps).toEqual([0, 0, 0])
     } finally {
       await other.end()
+      await store.close()
+      await database.drop()
+    }
+  })
+
+  test('shared readers of a consent do not wait for each other, and a change waits for them', async () => {
+    const database = await makeDatabase()
+    const store = await postgres(database.url).open()
+    try {
+      await store.migrate()
+      const [userId, clientId] = [await aUser(store), await aClient(store)]
+      await store.consents.put(consentRow({ userId, clientId }))
+      const order: string[] = []
+      let change: Promise<unknown> | undefined
+      await store.transaction(async (one) => {
+        await one.consents.find(userId, clientId, { isShared: true })
+        await store.transaction((other) =>
+          other.consents.find(userId, clientId, { isShared: true }),
+        )
+        change = store.consents.delete(userId, clientId).then(() => order.push('deleted'))
+        await vi.waitFor(async () => {
+          const [waiting] = await database.query(
+            `select count(*)::int as count from pg_stat_activity
+            where wait_event_type = 'Lock' and datname = current_database()`,
+          )
+          expect(waiting?.count).toBe(1)
+        })
+        order.push('read')
+      })
+      await change
+      expect(order).toEqual(['read', 'deleted'])
+    } finally {
       await store.close()
       await database.drop()
     }

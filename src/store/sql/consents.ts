@@ -39,11 +39,11 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
     .selectAll('s')
     .select('c.client_id')
   return {
-    async find(userId, clientId) {
+    async find(userId, clientId, { isShared = false } = {}) {
       const row = await withClient
         .where('s.user_id', '=', userId)
         .where('c.client_id', '=', clientId)
-        .$if(holds(handle), (q) => q.forNoKeyUpdate(['s']))
+        .$if(holds(handle), (q) => (isShared ? q.forShare(['s']) : q.forNoKeyUpdate(['s'])))
         .executeTakeFirst()
       return row && fromRow(row)
     },
