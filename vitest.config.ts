@@ -45,8 +45,12 @@ const browsers = 'test/full/pages/*.test.ts'
 const nodes = 'test/full/nodes/*.test.ts'
 // Minutes of load and of faults: by `npm run test:nodes` alone.
 const slow = 'test/attacks/*-slow.test.ts'
-// Measures how long errors go on, so nothing else runs meanwhile.
-const faults = 'test/full/nodes/faults.test.ts'
+// Measure how long errors go on and how long requests wait, so nothing else runs meanwhile.
+const faults = [
+  'test/full/nodes/faults.test.ts',
+  'test/full/neighbours.test.ts',
+  'test/full/nodes/neighbours.test.ts',
+]
 // Run once more on three processes behind a proxy, with PostgreSQL and Redis. What is missing is named by
 // the tests in test/full/nodes, which need the same. `npm run test:nodes` runs more of them.
 const hasServices = (await has('postgres')) && (await has('redis'))
@@ -96,7 +100,7 @@ export default defineConfig({
         test: {
           name: 'full',
           include: full,
-          exclude: [nodes, slow, browsers],
+          exclude: [nodes, slow, browsers, ...faults],
           testTimeout: 120 * seconds,
           hookTimeout: 120 * seconds,
         },
@@ -117,7 +121,7 @@ export default defineConfig({
         test: {
           name: 'nodes',
           include: [...onNodes, nodes],
-          exclude: [faults],
+          exclude: faults,
           env: { TEST_SERVER: 'nodes' },
           testTimeout: 60 * seconds,
           hookTimeout: 60 * seconds,
@@ -136,7 +140,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'faults',
-          include: [faults],
+          include: faults,
           testTimeout: 120 * seconds,
           hookTimeout: 120 * seconds,
           sequence: { groupOrder: 1 },

@@ -1,7 +1,7 @@
 /**
  * Writes docs/reference/settings.md from the declarations in src/options.ts, metrics.md and log.md from
  * those in src/telemetry, and audit.md from those in src/model/audit-event.ts; and the table of attacks in
- * docs/security.md.
+ * docs/security.md; and the table of neighbours in docs/operations.md.
  *
  *     npm run reference
  */
@@ -12,6 +12,7 @@ import { withAttacks } from './attacks-table.js'
 import { auditReference } from './audit-reference.js'
 import { logReference } from './log-reference.js'
 import { metricsReference } from './metrics-reference.js'
+import { withNeighbours } from './neighbours-table.js'
 
 const page = resolve(import.meta.dirname, '../docs/reference/settings.md')
 
@@ -124,5 +125,7 @@ if (import.meta.main) {
   await writeFile(resolve(page, '../log.md'), logReference())
   const security = resolve(page, '../../security.md')
   await writeFile(security, withAttacks(await readFile(security, 'utf8')))
+  const operations = resolve(page, '../../operations.md')
+  await writeFile(operations, withNeighbours(await readFile(operations, 'utf8')))
   await writeFile(resolve(page, '../audit.md'), auditReference())
 }

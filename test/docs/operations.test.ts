@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { withNeighbours } from '../../scripts/neighbours-table.js'
 import { limitNames, limitTable } from '../../src/limit-table.ts'
 import { describeSettings } from '../../src/options.ts'
 import { readPage, root } from './markdown.ts'
@@ -82,4 +83,8 @@ test('the tables and commands of the page exist', () => {
   )
   expect(used.length).toBeGreaterThan(1)
   expect(used.filter((command) => !commands.includes(`| \`${command}`))).toEqual([])
+})
+
+test('the table of noisy neighbours is of the recorded figures; if not: npm run reference', () => {
+  expect(withNeighbours(page)).toBe(page)
 })

@@ -75,10 +75,11 @@ export class LoadClient {
     expectStatus(answer, 200)
   }
 
-  /** Opens a page as the user, and reads it whatever it is. */
-  async open(address: string): Promise<void> {
+  /** Opens a page as the user. @returns the status of the answer */
+  async open(address: string): Promise<number> {
     const answer = await fetch(address, { headers: { cookie: this.#cookie }, redirect: 'manual' })
     await answer.arrayBuffer()
+    return answer.status
   }
 
   async #pair(at: string, parameters: Record<string, string>): Promise<Pair> {

@@ -8,7 +8,7 @@
  * `npm run reference` writes them.
  */
 import { readFile, writeFile } from 'node:fs/promises'
-import { cpus } from 'node:os'
+import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Abuse, abuses } from './neighbours/abuses.ts'
@@ -107,30 +107,36 @@ export const run = async (args: readonly string[]): Promise<boolean> => {
   if (chosen.length === 0)
     throw new Error(`An abuse is one of ${abuses.map(({ name }) => name).join(', ')}.`)
   const results: Result[] = []
+  let isWhole = true
   for (const abuse of chosen) {
     for (const store of abuse.stores ?? stores) {
       if ((values.store ?? store) !== store) continue
-      const begun = performance.now()
-      const measured = await measure(abuse, { store, seconds, rounds, scale: quick ? 0.1 : 1 })
-      const result = resultOf(abuse, store, measured)
-      results.push(result)
-      console.table([line(result)])
-      console.log(
-        `the abuse took ${measured.took.join(', ')} ms, the measurement ${Math.round((performance.now() - begun) / 1000)} s`,
-      )
-      const { failures } = measured.during
-      for (const [kind, count] of Object.entries({
-        ...failures,
-        ...measured.attacked?.during.failures,
-      }))
-        console.log(`failed: ${count} times ${kind}`)
-      for (const error of measured.errors) console.log(`the abuser got: ${error}`)
-      for (const complaint of measured.complaints.slice(0, 5)) console.log(complaint.slice(0, 300))
+      try {
+        const measured = await measure(abuse, { store, seconds, rounds, scale: quick ? 0.1 : 1 })
+        const result = resultOf(abuse, store, measured)
+        results.push(result)
+        console.table([line(result)])
+        say(measured)
+        if (values.record)
+          await record([result], ['npm run test:load -- neighbours', ...args].join(' '))
+      } catch (error) {
+        isWhole = false
+        console.error(`${abuse.name} on ${store} could not be measured:`, error)
+      }
     }
   }
   console.table(results.map(line))
-  if (values.record) await record(results, `npm run test:load -- neighbours ${args.join(' ')}`)
-  return results.every(
-    ({ during, attacked }) => during.failed === 0 && (attacked?.during.failed ?? 0) === 0,
-  )
+  return isWhole && results.every(isGood)
+}
+
+const isGood = ({ during, attacked }: Result): boolean =>
+  during.failed === 0 && (attacked?.during.failed ?? 0) === 0
+
+/** Prints what is not in the table. */
+const say = ({ during, attacked, took, errors, complaints }: Measured): void => {
+  console.log(`the abuse took ${took.join(', ')} ms; load average ${loadavg()[0]?.toFixed(1)}`)
+  for (const [kind, count] of Object.entries({ ...during.failures, ...attacked?.during.failures }))
+    console.log(`failed: ${count} times ${kind}`)
+  for (const error of errors) console.log(`the abuser got: ${error}`)
+  for (const complaint of complaints.slice(0, 5)) console.log(complaint.slice(0, 300))
 }

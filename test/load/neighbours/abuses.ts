@@ -39,18 +39,16 @@ const pause = 50
 const basic = ({ clientId, clientSecret }: Abuser): string =>
   `Basic ${btoa(`${clientId}:${clientSecret}`)}`
 
-/** Sends a form as the abuser's client, and reads the answer whatever it is. */
+/** Sends a form as the abuser's client. Its answer is not judged, and neither is a lost connection. */
 const post = async (
   { host }: Site,
   abuser: Abuser,
   form: Readonly<Record<string, string>>,
 ): Promise<void> => {
-  const answer = await fetch(`${host.url}/oauth/token`, {
-    method: 'POST',
-    headers: { authorization: basic(abuser) },
-    body: new URLSearchParams(form),
-  })
-  await answer.arrayBuffer()
+  const sent = { method: 'POST', headers: { authorization: basic(abuser) } }
+  const body = new URLSearchParams(form)
+  const answer = await fetch(`${host.url}/oauth/token`, { ...sent, body }).catch(() => undefined)
+  await answer?.arrayBuffer().catch(() => undefined)
 }
 
 /** Waits until the statement finds no row: what is removed beside the traffic is part of the abuse. */
@@ -210,14 +208,18 @@ const pages: Abuse = {
     return {
       arm: () => browser.logIn(url),
       async run(isOver) {
+        const failures = new Set<string>()
         while (!isOver()) {
           for (const path of [
             '/settings/applications/',
             `/settings/applications/clients/${clientId}/`,
             '/admin/applications/',
-          ])
-            await browser.open(`${url}${path}`)
+          ]) {
+            const status = await browser.open(`${url}${path}`)
+            if (status !== 200) failures.add(`${path} answered ${status}`)
+          }
         }
+        if (failures.size > 0) throw new Error([...failures].join(', '))
       },
     }
   },

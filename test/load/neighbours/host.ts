@@ -33,6 +33,9 @@ process.on('message', async ({ number, call, args }: Order) => {
   process.send?.(answer)
 })
 
+// Its parent may be killed.
+process.once('disconnect', () => process.exit())
+
 const http = await listen(answer(server), { port, host })
 closeOnSignal(http, () => server.close(), { drain: server.drain })
 process.send?.('listening')

@@ -191,4 +191,6 @@ const run = async (innocents: Innocents): Promise<void> => {
   process.send?.(samples, () => process.exit(0))
 }
 
+// Its parent may be killed.
+process.once('disconnect', () => process.exit())
 process.once('message', (innocents: Innocents) => void run(innocents))

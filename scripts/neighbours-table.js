@@ -1,0 +1,69 @@
+/**
+ * The table of neighbours in docs/operations.md: what test/load/neighbours/results.json holds, which
+ * `npm run test:load -- neighbours --record` wrote.
+ */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '..')
+const begin = '<!-- neighbours: written by `npm run reference` -->'
+const end = '<!-- /neighbours -->'
+
+/** @typedef {{ requests: number, p50: number, p99: number, max: number, failed: number }} Figures */
+/**
+ * @typedef {object} Result
+ * @property {string} title
+ * @property {'sqlite' | 'postgres'} store
+ * @property {Figures} undisturbed
+ * @property {Figures} during
+ * @property {number} ratio
+ * @property {{ kind: string, undisturbed: Figures, during: Figures }} [attacked]
+ */
+
+/** @returns {{ machine?: string, date?: string, command?: string, results: readonly Result[] }} */
+const recorded = () =>
+  JSON.parse(readFileSync(resolve(root, 'test/load/neighbours/results.json'), 'utf8'))
+
+const stores = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
+/** How the table calls the kinds of requests that some abuses attack. */
+const kinds = /** @type {Record<string, string>} */ ({
+  login: 'logins from known browsers',
+  registration: "others' registrations",
+  document: "others' client documents",
+})
+
+/** @param {Figures} figures */
+const failed = ({ failed, requests }) => (failed === 0 ? 'none' : `${failed} of ${requests}`)
+
+/** @param {Result} result */
+const row = ({ title, store, undisturbed, during, ratio, attacked }) => {
+  const other = attacked ? `; ${kinds[attacked.kind]}: ${failed(attacked.during)}` : ''
+  const cells = [
+    title,
+    stores[store],
+    `${undisturbed.p99} ms`,
+    `${during.p99} ms`,
+    ratio,
+    `${during.max} ms`,
+    `${failed(during)}${other}`,
+  ]
+  return `| ${cells.join(' | ')} |\n`
+}
+
+const table = () => {
+  const { machine, date, command, results } = recorded()
+  if (results.length === 0) return 'Not measured yet.\n'
+  const titles = ['Abuse', 'Store', 'p99 without', 'p99 with', 'Ratio', 'Slowest', 'Failed']
+  const head = [titles, titles.map(() => '---')]
+    .map((cells) => `| ${cells.join(' | ')} |\n`)
+    .join('')
+  return `Measured on ${date} with ${machine}, by \`${command}\`:\n\n${head}${results.map(row).join('')}`
+}
+
+/** The page with the table of the recorded figures. @param {string} page */
+export const withNeighbours = (page) => {
+  const [before, rest = ''] = page.split(begin)
+  const after = rest.split(end)[1]
+  if (after === undefined) throw new Error(`docs/operations.md has no ${begin} and ${end}.`)
+  return `${before}${begin}\n\n${table()}\n${end}${after}`
+}

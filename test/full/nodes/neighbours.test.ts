@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest'
+import { abuses } from '../../load/neighbours/abuses.ts'
+import { measure } from '../../load/neighbours/measure.ts'
+import { lacks } from '../../support/needs.ts'
+
+/** Those whose work or whose locks other nodes meet in the database. */
+const shared = ['delete-client', 'delete-user', 'locked-row', 'reset-client-id']
+
+/** Milliseconds beyond the slowest answer without the abuse: see test/full/neighbours.test.ts. */
+const bound = 1_000
+
+describe.skipIf(await lacks('postgres'))(
+  'an innocent caller of three nodes beside an abuse',
+  () => {
+    test.each(abuses.filter(({ name }) => shared.includes(name)))(
+      'loses no request and waits for none: $title',
+      async (abuse) => {
+        const options = { store: 'postgres', nodes: 3, seconds: 2, scale: 0.1, rate: 60 } as const
+        const { during, undisturbed } = await measure(abuse, options)
+        expect(during.requests).toBeGreaterThan(100)
+        expect(during.failures).toEqual({})
+        const control = Math.max(...undisturbed.map(({ max }) => max))
+        expect(during.max).toBeLessThan(control + bound)
+      },
+    )
+  },
+)
