@@ -211,8 +211,8 @@ const pages: Abuse = {
         const failures = new Set<string>()
         while (!isOver()) {
           for (const path of [
-            '/settings/applications/',
-            `/settings/applications/clients/${clientId}/`,
+            '/account/settings/applications/',
+            `/account/settings/applications/clients/${clientId}/`,
             '/admin/applications/',
           ]) {
             const status = await browser.open(`${url}${path}`)
