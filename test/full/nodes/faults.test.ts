@@ -8,29 +8,12 @@ import { makeDatabase } from '../../support/postgres.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/processes.ts'
 import { newCable, type OwnRedis, startRedis } from '../../support/redis.ts'
 import { type Site, type SiteOptions, startSite } from '../../support/site.ts'
-import {
-  type Aftermath,
-  figures,
-  isPutOff,
-  type Sample,
-  settle,
-  startTraffic,
-  succeeded,
-} from '../../support/traffic.ts'
+import { expectSound, recoveryLimit as limit, patientSettings } from '../../support/sound.ts'
+import { isPutOff, type Sample, startTraffic, succeeded } from '../../support/traffic.ts'
 
 const isLacking = (await lacks('postgres programs')) || (await lacks('redis'))
 
-/** Milliseconds after the recovery in which errors may still be answered. */
-const limit = 5_000
 const timeout = 120_000
-
-/** A lost answer may be asked for again for as long as an outage lasts, and a code waits as long. */
-const patient = {
-  OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '600',
-  OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
-  // All of it is done for one user.
-  OAUTH2SERVER_AUTHORIZATIONS_PER_APPLICATION: '100000',
-}
 
 describe.skipIf(isLacking)('three nodes under load', () => {
   let postgres: OwnPostgres
@@ -54,36 +37,9 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     startSite({
       database: await makeDatabase(postgres.url),
       redisUrl: redis.url,
-      env: patient,
+      env: patientSettings,
       ...options,
     })
-
-  /** What must hold whatever has happened. @param allowed failures that are no refusal to serve for now */
-  const expectSound = async (
-    site: Site,
-    what: string,
-    samples: readonly Sample[],
-    aftermath: Aftermath,
-    recovered: number,
-    allowed: (sample: Sample) => boolean = () => false,
-  ) => {
-    const happened = figures(samples, recovered)
-    const settled = await settle(site, aftermath)
-    console.log(`${what}:`, happened, settled)
-    const wrong = samples.filter(
-      (sample) => !succeeded(sample) && !isPutOff(sample) && !allowed(sample),
-    )
-    expect(kinds(wrong)).toEqual({})
-    expect(happened.kinds).not.toHaveProperty('hang')
-    expect(happened.recovery).toBeLessThanOrEqual(limit)
-    // No token that was answered is lost, and no code is spent twice.
-    expect(settled.tokens).toEqual({ 200: aftermath.tokens.length })
-    expect(settled.families).toBe(settled.redeemed)
-    expect(settled.doubled).toBe(0)
-    expect(Object.keys(settled.again)).toEqual(['400 invalid_grant'])
-    for (const kind of Object.keys(settled.retried))
-      expect(['unspent: 200 ok', 'spent: 400 invalid_grant']).toContain(kind)
-  }
 
   test('nodes that are killed by kill -9', { timeout }, async () => {
     await using site = await newSite()

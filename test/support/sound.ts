@@ -1,0 +1,45 @@
+import { expect } from 'vitest'
+import { kinds } from './load.ts'
+import type { Site } from './site.ts'
+import { type Aftermath, figures, isPutOff, type Sample, settle, succeeded } from './traffic.ts'
+
+/** Milliseconds after a fault in which requests may still fail. */
+export const recoveryLimit = 5_000
+
+/** A client may repeat a refresh, or redeem a code, as long as the longest fault lasts. */
+export const patientSettings: Readonly<Record<string, string>> = {
+  OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '600',
+  OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
+  // All requests are of one user.
+  OAUTH2SERVER_AUTHORIZATIONS_PER_APPLICATION: '100000',
+}
+
+/**
+ * Expects what must hold after every fault: no valid token is rejected, no code is redeemed twice, requests are
+ * answered or put off by 503, and none is put off later than five seconds after the fault.
+ * @param allowed the failures that this fault may cause besides 503
+ */
+export const expectSound = async (
+  site: Site,
+  what: string,
+  samples: readonly Sample[],
+  aftermath: Aftermath,
+  recovered: number,
+  allowed: (sample: Sample) => boolean = () => false,
+): Promise<void> => {
+  const happened = figures(samples, recovered)
+  const settled = await settle(site, aftermath)
+  console.log(`${what}:`, happened, settled)
+  const wrong = samples.filter(
+    (sample) => !succeeded(sample) && !isPutOff(sample) && !allowed(sample),
+  )
+  expect(kinds(wrong)).toEqual({})
+  expect(happened.kinds).not.toHaveProperty('hang')
+  expect(happened.recovery).toBeLessThanOrEqual(recoveryLimit)
+  expect(settled.tokens).toEqual({ 200: aftermath.tokens.length })
+  expect(settled.families).toBe(settled.redeemed)
+  expect(settled.doubled).toBe(0)
+  expect(Object.keys(settled.again)).toEqual(['400 invalid_grant'])
+  for (const kind of Object.keys(settled.retried))
+    expect(['unspent: 200 ok', 'spent: 400 invalid_grant']).toContain(kind)
+}
