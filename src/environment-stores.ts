@@ -23,7 +23,8 @@ export const databaseFrom = async (url: string): Promise<Database> => {
       'DATABASE_URL=postgres:',
       () => import('./store/postgres.ts'),
     )
-    return { store: postgres(url), dataFolder: undefined, isShared: true }
+    const { address, prepare } = postgresAddress(url)
+    return { store: postgres(address, { prepare }), dataFolder: undefined, isShared: true }
   }
   const [, path] = /^sqlite:(.+)$/.exec(url) ?? []
   if (path === undefined) {
@@ -33,6 +34,22 @@ export const databaseFrom = async (url: string): Promise<Database> => {
   }
   const dataFolder = path === ':memory:' ? undefined : dirname(path)
   return { store: sqlite(path), dataFolder, isShared: false }
+}
+
+/**
+ * Takes our own parameter `prepare` out of an address: `?prepare=false` is for PgBouncer in transaction mode.
+ * @throws InvalidSettings
+ */
+const postgresAddress = (url: string): { readonly address: string; readonly prepare: boolean } => {
+  if (!URL.canParse(url)) return { address: url, prepare: true }
+  const address = new URL(url)
+  const values = address.searchParams.getAll('prepare')
+  if (values.length === 0) return { address: url, prepare: true }
+  const [value = ''] = values
+  if (values.length > 1 || !['true', 'false'].includes(value))
+    throw new InvalidSettings(['DATABASE_URL: prepare accepts true or false, once.'])
+  address.searchParams.delete('prepare')
+  return { address: address.href, prepare: value === 'true' }
 }
 
 /**

@@ -99,6 +99,16 @@ console.log(dataFolder, options.store.description)`
     ])
   })
 
+  test.each(['prepare=no', 'prepare=', 'prepare=false&prepare=true'])(
+    'DATABASE_URL: rejects ?%s',
+    async (parameters) => {
+      const given = { DATABASE_URL: `postgres://localhost/x?${parameters}`, SECRET_KEY: secretKey }
+      await expect(fromEnvironment(given)).rejects.toThrow(
+        'DATABASE_URL: prepare accepts true or false, once.',
+      )
+    },
+  )
+
   test.each(['postgres', 'postgresql'])('DATABASE_URL=%s: needs a SECRET_KEY', async (scheme) => {
     const DATABASE_URL = `${scheme}://user:s3cret@db.example/app`
     const problems = await problemsOf({ DATABASE_URL })

@@ -3,7 +3,13 @@ import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 /** What a suite may need that npm does not install. */
-export type Need = 'postgres' | 'postgres programs' | 'redis' | 'chromium' | 'own mounts'
+export type Need =
+  | 'postgres'
+  | 'postgres programs'
+  | 'pgbouncer'
+  | 'redis'
+  | 'chromium'
+  | 'own mounts'
 
 const isExecutable = (path: string): boolean => {
   try {
@@ -19,6 +25,9 @@ const isOnPath = (program: string): boolean =>
 
 /** Where the browser of the tests is, whether it is there or not. */
 export const chromiumPath: string = process.env.CHROMIUM_PATH || '/usr/bin/chromium'
+
+/** Where Debian installs it. */
+export const pgbouncerPath = '/usr/sbin/pgbouncer'
 
 const home = '/usr/lib/postgresql'
 const [newest] = existsSync(home)
@@ -42,6 +51,11 @@ const needs = {
     name: `PostgreSQL's programs below ${home}`,
     how: 'apt-get install postgresql',
     isThere: hasPostgresPrograms,
+  },
+  pgbouncer: {
+    name: 'PgBouncer',
+    how: 'apt-get install pgbouncer',
+    isThere: () => isExecutable(pgbouncerPath),
   },
   redis: {
     name: 'redis-server',

@@ -89,7 +89,8 @@ const startCluster = async (
   return own
 }
 
-const nobody = async (): Promise<{ readonly uid: number; readonly gid: number }> => {
+/** The user that PostgreSQL and PgBouncer run as where a test runs as root. */
+export const nobody = async (): Promise<{ readonly uid: number; readonly gid: number }> => {
   const idOf = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout)
   return { uid: await idOf('-u'), gid: await idOf('-g') }
 }
