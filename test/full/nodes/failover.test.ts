@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { kinds } from '../../support/load.ts'
+import { lacks } from '../../support/needs.ts'
+import { type OwnPostgres, startPostgres, startReplica } from '../../support/own-postgres.ts'
+import { makeDatabase, queryAt } from '../../support/postgres.ts'
+import { newCable } from '../../support/redis.ts'
+import { startSite } from '../../support/site.ts'
+import { expectSound, patientSettings, recoveryLimit } from '../../support/sound.ts'
+import { startTraffic, succeeded } from '../../support/traffic.ts'
+
+const isLacking = await lacks('postgres programs')
+
+/** Makes the primary answer a commit only after the replica has written it. */
+const replicateSynchronously = async (primary: OwnPostgres): Promise<void> => {
+  await queryAt(primary.url, "alter system set synchronous_standby_names = '*'")
+  await queryAt(primary.url, 'select pg_reload_conf()')
+}
+
+describe.skipIf(isLacking)('fail-over from a primary to its synchronous replica', () => {
+  test('loses no answered token, redeems no code twice, and puts requests off meanwhile', {
+    timeout: 120_000,
+  }, async () => {
+    await using primary = await startPostgres()
+    await using replica = await startReplica(primary)
+    await replicateSynchronously(primary)
+    // What clients of a database call its address: it leads to the primary, whichever that is.
+    await using address = await newCable(primary.port)
+    const through = Object.assign(new URL(primary.url), { port: String(address.port) }).href
+    await using site = await startSite({
+      database: await makeDatabase(through),
+      env: patientSettings,
+    })
+    const traffic = await startTraffic(site)
+    await traffic.flow(1_500)
+    await primary.stop('immediate')
+    await traffic.flow(1_000)
+    address.leadTo(replica.port)
+    // The replica is read-only until it is promoted: nodes that reach it already are not ready, and put requests off.
+    await traffic.flow(1_000)
+    const ready = site.nodes.map(async ({ url }) => (await fetch(`${url}/health/ready`)).status)
+    expect(await Promise.all(ready)).toEqual([503, 503, 503])
+    await replica.promote()
+    const promoted = performance.now()
+    await traffic.flow(recoveryLimit + 500)
+    const aftermath = await traffic.stop()
+    await expectSound(site, 'fail-over', traffic.samples, aftermath, promoted)
+    const late = traffic.samples.filter(({ began }) => began > promoted + recoveryLimit)
+    expect(late.length).toBeGreaterThan(0)
+    expect(kinds(late.filter((sample) => !succeeded(sample)))).toEqual({})
+  })
+})
