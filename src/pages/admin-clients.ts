@@ -1,6 +1,6 @@
 import type { AdminClientItem, AdminView } from './admin.ts'
 import { searchForm } from './admin-search.ts'
-import { badge, facts, numberText } from './facts.ts'
+import { badge, countText, facts } from './facts.ts'
 import { filled } from './filled.ts'
 import { formId } from './forms.ts'
 import type { Frame } from './frame.ts'
@@ -38,7 +38,7 @@ ${client.isDisabled ? badge(words.disabled, 'bad') : ''}
 </div>
 ${facts([
   [texts.owner, client.owner === null ? words.nobody : html`<bdi>${client.owner}</bdi>`],
-  [words.users, numberText(frame, client.users)],
+  [words.users, countText(frame, client.users)],
   [words.created, day(frame, client.createdAt)],
   client.website === '' ? undefined : [words.website, websiteLink(client.website)],
   [words.clientId, html`<code dir="ltr">${client.clientId}</code>`],

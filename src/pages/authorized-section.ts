@@ -1,3 +1,4 @@
+import { countLimit } from '../model/count-limit.ts'
 import type { ApplicationsView, AuthorizedItem, DeviceItem } from './applications.ts'
 import { badge, facts, lastUsed } from './facts.ts'
 import { formId } from './forms.ts'
@@ -62,12 +63,15 @@ const devices = (item: AuthorizedItem, frame: Frame): Html => {
   const { authorized: texts } = frame.texts.applications
   const { devices, moreDevices } = item
   if (devices.length === 0) return html``
+  const count = devices.length + moreDevices
+  const isCounted = count < countLimit
+  const { moreThan } = frame.texts.facts
   return html`<details>
-<summary>${texts.devices(devices.length + moreDevices)}</summary>
+<summary>${isCounted ? texts.devices(count) : moreThan(texts.devices(countLimit - 1))}</summary>
 <ul class="devices">
 ${devices.map((device) => html`<li>${deviceRow(device, frame)}</li>`)}
 </ul>
-${moreDevices === 0 ? '' : html`<p class="hint">${texts.moreDevices(moreDevices)}</p>`}
+${moreDevices === 0 || !isCounted ? '' : html`<p class="hint">${texts.moreDevices(moreDevices)}</p>`}
 </details>`
 }
 

@@ -1,5 +1,5 @@
 import type { ClientView } from './client.ts'
-import { facts, numberText } from './facts.ts'
+import { countText, facts } from './facts.ts'
 import { filled } from './filled.ts'
 import { formId, textField } from './forms.ts'
 import type { Frame } from './frame.ts'
@@ -24,7 +24,7 @@ ${facts([
       ? [words.clientSecret, html`<span class="wide">${texts.secretKept}</span>`]
       : undefined,
   [words.type, view.isConfidential ? words.confidential : words.public],
-  [words.users, numberText(frame, view.users)],
+  [words.users, countText(frame, view.users)],
   [words.created, day(frame, view.createdAt)],
 ])}
 ${leaked === null ? '' : caution(filled(texts.secretLeaked, time(frame, leaked)))}

@@ -1,5 +1,5 @@
 import type { ApplicationsView, ClientItem } from './applications.ts'
-import { badge, facts, numberText } from './facts.ts'
+import { badge, countText, facts } from './facts.ts'
 import type { Frame } from './frame.ts'
 import { type Html, html } from './html.ts'
 import { section } from './section.ts'
@@ -31,7 +31,7 @@ ${client.isVerified ? badge(texts.verified, 'good') : ''}
 ${client.isDisabled ? badge(texts.disabled, 'bad') : ''}
 </div>
 ${facts([
-  [texts.users, numberText(frame, client.users)],
+  [texts.users, countText(frame, client.users)],
   [texts.created, day(frame, client.createdAt)],
   [texts.clientId, html`<code dir="ltr">${client.clientId}</code>`],
 ])}`

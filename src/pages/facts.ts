@@ -1,3 +1,4 @@
+import { countLimit } from '../model/count-limit.ts'
 import type { Frame } from './frame.ts'
 import { type Html, html } from './html.ts'
 import { time } from './times.ts'
@@ -18,6 +19,12 @@ ${known.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>
 /** A number, as the reader writes it. */
 export const numberText = ({ reader }: Frame, value: number): string =>
   value.toLocaleString(reader.locale)
+
+/** A number that was counted up to the limit of pages. */
+export const countText = (frame: Frame, count: number): string =>
+  count < countLimit
+    ? numberText(frame, count)
+    : frame.texts.facts.moreThan(numberText(frame, countLimit - 1))
 
 /** When and from where something was last used. */
 export const lastUsed = (

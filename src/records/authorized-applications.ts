@@ -1,4 +1,5 @@
 import type { Client } from '../model/client.ts'
+import { countLimit } from '../model/count-limit.ts'
 import type { UserId } from '../model/user.ts'
 import type { AuthorizedTokenRow, Part, PartOf, TokenUse } from '../store/store.ts'
 import { nameOfClient } from './audit-trail.ts'
@@ -29,7 +30,7 @@ export interface AuthorizedApplication {
   readonly grantedAt: number | null
   /** The latest first. */
   readonly devices: readonly Device[]
-  /** Of all devices, also those that are not listed. */
+  /** Of all devices, also those that are not listed; counted up to `countLimit`. */
   readonly deviceCount: number
 }
 
@@ -51,7 +52,7 @@ export class AuthorizedApplications {
     const ids = items.map(({ clientId }) => clientId)
     const [consents, rows] = await Promise.all([
       store.consents.ofUser(userId, ids),
-      store.tokens.authorizedOf(userId, ids, clock(), mostDevices),
+      store.tokens.authorizedOf(userId, ids, clock(), { limit: mostDevices, countLimit }),
     ])
     const intact = consents.filter(({ consent, seal }) =>
       keys.isIntact(seal, consentClaims(consent)),

@@ -9,6 +9,7 @@ import {
 } from '../model/client.ts'
 import { validJwks, validJwksUri } from '../model/client-keys.ts'
 import { keptMetadata } from '../model/client-metadata.ts'
+import { countLimit } from '../model/count-limit.ts'
 import { validDescription, validName, validWebsite } from '../model/field-rules.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import {
@@ -123,7 +124,7 @@ export class Clients {
     const { store, clientContext } = context
     this.#clientContext = {
       ...clientContext,
-      countUsers: (clientId) => store.clients.countUsers(clientId),
+      countUsers: (clientId, most) => store.clients.countUsers(clientId, most),
     }
   }
 
@@ -150,7 +151,7 @@ export class Clients {
     return turns.transaction(store, `user ${userId}`, async (tx) => {
       // Holds the user, so that of several at once no more are written than there is room for.
       await this.#owner(userId, tx)
-      if ((await tx.clients.countOfOwner(userId)) >= most) throw tooMany(most)
+      if ((await tx.clients.countOfOwner(userId, most)) >= most) throw tooMany(most)
       return new Clients({ ...this.#context, store: tx }).#insert(fields)
     })
   }
@@ -229,7 +230,7 @@ export class Clients {
     await store.clients.update(clientId, this.#sealed({ ...before, ...changed } as ClientFields))
   }
 
-  /** The applications that a user registered, each with the number of its users. */
+  /** The applications that a user registered, each with the number of its users, counted up to `countLimit`. */
   ofOwner(userId: UserId, partOf: PartOf): Promise<Part<ListedClient>> {
     return this.#listed(this.#context.store.clients.ofOwner(userId, partOf))
   }
@@ -462,6 +463,7 @@ export class Clients {
     const clients = await this.#intact(items)
     const users = await this.#context.store.clients.countUsersOf(
       clients.map(({ clientId }) => clientId),
+      countLimit,
     )
     return {
       items: clients.map((client) => ({ client, users: users.get(client.clientId) ?? 0 })),

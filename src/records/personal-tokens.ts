@@ -233,7 +233,7 @@ export class PersonalTokens {
   async #mustHaveRoom(userId: UserId, most: number, tx: Store): Promise<void> {
     // Holds the user, so that of several at once no more are written than there is room for.
     await new Users({ ...this.#context, store: tx }).find(userId)
-    if ((await tx.tokens.countPersonalOf(userId)) < most) return
+    if ((await tx.tokens.countPersonalOf(userId, most)) < most) return
     throw new InvalidField('user_id', `The user has ${most} tokens already, which is the most.`, {
       problem: 'tooManyPersonalTokens',
       value: most,

@@ -84,12 +84,12 @@ export interface ClientStore {
   deleteUnused(before: number, limit: number): Promise<number>
   /** The number of unused clients that registered themselves, as far as `most`. */
   countUnused(most: number): Promise<number>
-  /** How many applications a user registered: neither internal ones nor those behind a personal token. */
-  countOfOwner(userId: UserId): Promise<number>
-  /** The number of its tokens that are neither personal nor internal. */
-  countUsers(clientId: string): Promise<number>
-  /** The same for several clients, in one query; those without any are left out. */
-  countUsersOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** How many applications a user registered, counted up to `most`: neither internal ones nor those behind a personal token. */
+  countOfOwner(userId: UserId, most: number): Promise<number>
+  /** The number of its tokens that are neither personal nor internal, counted up to `most`. */
+  countUsers(clientId: string, most: number): Promise<number>
+  /** The same for several clients, in one query. */
+  countUsersOf(clientIds: readonly string[], most: number): Promise<ReadonlyMap<string, number>>
   /** The applications that a user registered: neither internal ones nor those behind a personal token. */
   ofOwner(userId: UserId, part: PartOf): Promise<Part<ClientWithOwner>>
   /** Applications whose name, id or owner's e-mail address contains the text; all of them without one. */
@@ -206,20 +206,23 @@ export interface TokenStore {
   /** A user's personal tokens, but for internal ones and values that were replaced. */
   personalOf(userId: UserId, now: number, part: PartOf): Promise<Part<PersonalTokenRow>>
   personal(id: number, now: number): Promise<PersonalTokenRow | undefined>
-  /** How many personal tokens a user has, but for internal ones and values that were replaced. */
-  countPersonalOf(userId: UserId): Promise<number>
+  /** How many personal tokens a user has, counted up to `most`, but for internal ones and values that were replaced. */
+  countPersonalOf(userId: UserId, most: number): Promise<number>
   /** Deletes the tokens that a client got for itself (RFC 6749 §4.4). */
   deleteOwn(clientId: string): Promise<void>
   /** Deletes the tokens that were narrowed from this one. */
   deleteChildren(parentId: number): Promise<void>
   /** Deletes the former values of a personal token. */
   deletePrevious(successorId: number): Promise<void>
-  /** The live authorizations of a user for these clients: at most `limit` each, latest first, and how many there are. */
+  /**
+   * The live authorizations of a user for these clients: at most `limit` each, latest first, and how many there are,
+   * counted up to `countLimit`.
+   */
   authorizedOf(
     userId: UserId,
     clientIds: readonly string[],
     now: number,
-    limit: number,
+    limits: { readonly limit: number; readonly countLimit: number },
   ): Promise<readonly (AuthorizedTokenRow & { readonly count: number })[]>
   authorized(id: number, now: number): Promise<AuthorizedTokenRow | undefined>
   /** Every token; of a user's e-mail address, a client's id or a token's own id where a text is given. */
@@ -250,7 +253,7 @@ export interface AuthorizationStore {
   insertOnce(authorization: NewAuthorization): Promise<number | undefined>
   find(id: number): Promise<Authorization | undefined>
   findByCode(digest: Digest): Promise<Authorization | undefined>
-  /** Those of a user for a client that have a token, but for so many, the latest: at most 100. */
+  /** Those of a user for a client that are not revoked, but for so many, the latest: at most 100. */
   beyond(userId: UserId, clientId: string, keep: number): Promise<readonly number[]>
   /** Marks it and deletes its tokens. False where it was revoked before. */
   revoke(id: number, now: number): Promise<boolean>

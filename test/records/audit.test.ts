@@ -808,7 +808,7 @@ describe('retention', () => {
     expect(left.map(({ subject }) => subject)).toEqual(['Young'])
     expect(removed.slice(0, 2)).toEqual([0, 20])
     expect(removed.at(-1)).toBe(0)
-    expect(removed.reduce((sum, rows) => sum + rows)).toBe(61)
+    expect(removed.reduce<number>((sum, rows) => sum + Number(rows), 0)).toBe(61)
   })
 
   test('0 keeps everything', async () => {

@@ -249,8 +249,9 @@ export const storeContract = (
         const clientId = await aClient(store)
         for (const flags of [{}, {}, { isPersonal: true }, { isInternal: true }])
           await store.tokens.insert(tokenRow({ clientId, ...flags }))
-        expect(await other.clients.countUsers(clientId)).toBe(2)
-        expect(await other.clients.countUsers('nope')).toBe(0)
+        expect(await other.clients.countUsers(clientId, 10)).toBe(2)
+        expect(await other.clients.countUsers(clientId, 1)).toBe(1)
+        expect(await other.clients.countUsers('nope', 10)).toBe(0)
       })
     })
 

@@ -188,9 +188,11 @@ export const listsContract = (
       expect(await store.tokens.personalOf(userId, 0, part)).toEqual(empty)
       expect(await store.tokens.search(text(), part)).toEqual(empty)
       expect(await store.sessions.ofUser(userId, part)).toEqual(empty)
-      expect(await store.clients.countUsersOf([])).toEqual(new Map())
+      expect(await store.clients.countUsersOf([], 10)).toEqual(new Map())
       expect(await store.consents.ofUser(userId, [])).toEqual([])
-      expect(await store.tokens.authorizedOf(userId, [], 0, 5)).toEqual([])
+      expect(await store.tokens.authorizedOf(userId, [], 0, { limit: 5, countLimit: 10 })).toEqual(
+        [],
+      )
     })
 
     test('without a text, every application and every token is listed once', async () => {
@@ -329,13 +331,14 @@ export const listsContract = (
       for (const clientId of [one, two, two]) await store.tokens.insert(tokenRow({ clientId }))
       await store.tokens.insert(tokenRow({ clientId: none, isPersonal: true }))
       await store.tokens.insert(tokenRow({ clientId: two, isInternal: true }))
-      expect(await other.clients.countUsersOf([none, one, two, 'nope', two])).toEqual(
+      expect(await other.clients.countUsersOf([none, one, two, 'nope', two], 10)).toEqual(
         new Map([
+          [none, 0],
           [one, 1],
           [two, 2],
         ]),
       )
-      expect(await other.clients.countUsersOf([one])).toEqual(new Map([[one, 1]]))
+      expect(await other.clients.countUsersOf([two], 1)).toEqual(new Map([[two, 1]]))
     })
 
     describe('clients.authorizedBy', () => {

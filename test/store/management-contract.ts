@@ -236,7 +236,10 @@ export const managementContract = (
         await store.authorizations.revoke(revoked.authorizationId, 5)
         const single = await aDevice(store, { clientId: one, userId }, { userAgent: 'Größe/1.0' })
         await aDevice(store, { clientId: none, userId: another })
-        const asked = await other.tokens.authorizedOf(userId, [many, one, none, 'nope'], 10, 3)
+        const asked = await other.tokens.authorizedOf(userId, [many, one, none, 'nope'], 10, {
+          limit: 3,
+          countLimit: 5,
+        })
         const of = (clientId: string) => asked.filter(({ fields }) => fields.clientId === clientId)
         expect(of(many).map(({ fields }) => fields.id)).toEqual([made[4], made[3], made[2]])
         expect(of(many).map(({ count }) => count)).toEqual([5, 5, 5])
@@ -251,7 +254,10 @@ export const managementContract = (
           },
         ])
         expect(asked).toHaveLength(4)
-        const before = await other.tokens.authorizedOf(userId, [many], 9, 100)
+        const before = await other.tokens.authorizedOf(userId, [many], 9, {
+          limit: 100,
+          countLimit: 100,
+        })
         expect(before.map(({ fields }) => fields.id)).toEqual([ended.id, ...made.toReversed()])
         expect(before[0]?.count).toBe(6)
       })

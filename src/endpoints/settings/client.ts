@@ -1,4 +1,5 @@
 import type { Client } from '../../model/client.ts'
+import { countLimit } from '../../model/count-limit.ts'
 import { asSeen } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { Parameters } from '../../model/parameters.ts'
@@ -27,7 +28,7 @@ export const ownClient = async ({ http, server, signedIn }: Visit): Promise<Clie
 export const showClient = async (visit: Visit, refused?: Refused): Promise<Response> => {
   const { server } = visit
   const client = await ownClient(visit)
-  const users = await client.getUsers()
+  const users = await client.getUsers(countLimit)
   const notice = await takeNotice(visit)
   const to = addresses(server)
   const { previousClientSecretExpires: previous } = client
@@ -73,7 +74,7 @@ export const clientPage = settingsPage({
       await server.clients.delete(client.clientId)
       return { location: to.applications, notice: { done: texts.done.clientDeleted(client.name) } }
     }
-    const users = await client.getUsers()
+    const users = await client.getUsers(countLimit)
     const fields = clientFields(params, visit, client)
     // Nobody ever saw the secret of a public client; now it needs one. A script asks for it by itself.
     const needsSecret = fields.isConfidential && !client.isConfidential && !visit.asJson

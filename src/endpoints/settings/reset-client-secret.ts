@@ -1,3 +1,4 @@
+import { countLimit } from '../../model/count-limit.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { addresses } from './addresses.ts'
 import { ownClient, showClient } from './client.ts'
@@ -18,7 +19,7 @@ export const resetClientSecretPage = settingsPage({
       throw new InvalidField('client_secret', 'A public client has no secret.')
     const overlap = secondsIn(params, 'overlap')
     // Everything is read before the secret changes: nothing that can fail stands between the change and the answer.
-    const users = await before.getUsers()
+    const users = await before.getUsers(countLimit)
     const { client, clientSecret } = await server.clients.resetClientSecret(clientId, { overlap })
     return {
       location: addresses(server).client(clientId),

@@ -32,7 +32,10 @@ export const applicationSchemas: Parts = {
     scopes: list(text),
     granted_at: nullable(time),
     devices: about('The latest of them.', list(named('Device'))),
-    device_count: about('Of all devices, also those that are not listed.', count),
+    device_count: about(
+      'Of all devices, also those that are not listed; 1,001 means more than 1,000.',
+      count,
+    ),
   }),
   Device: object({
     id: about('Of its token.', id),

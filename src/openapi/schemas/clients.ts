@@ -26,7 +26,10 @@ const client: Parts = {
   optional_scopes: about('What a user may refuse while granting the rest.', list(text)),
   is_verified: about('Whether an administrator has checked who makes it.', flag),
   is_disabled: about('Whether an administrator has switched it off.', flag),
-  users: about('The number of its tokens that are neither personal nor internal.', count),
+  users: about(
+    'The number of its tokens that are neither personal nor internal; 1,001 means more than 1,000.',
+    count,
+  ),
   client_secret_leaked_at: about(
     'When the secret was ended because others knew it; null: it was not, or there is another since.',
     nullable(time),

@@ -56,6 +56,7 @@ export const ar: Messages = {
     expired: 'منتهي الصلاحية',
     created: 'تاريخ الإنشاء',
     users: 'عدد المستخدمين',
+    moreThan: (count) => `أكثر من ${count}`,
     expires: 'تاريخ انتهاء الصلاحية',
     never: 'بلا انتهاء',
     lastUsed: 'آخر استخدام',

@@ -34,6 +34,7 @@ export const de: Messages = {
     expired: 'Abgelaufen',
     created: 'Erstellt',
     users: 'Benutzer',
+    moreThan: (count) => `mehr als ${count}`,
     expires: 'Läuft ab',
     never: 'Nie',
     lastUsed: 'Zuletzt verwendet',

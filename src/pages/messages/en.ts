@@ -36,6 +36,8 @@ export const en = {
     expired: 'Expired',
     created: 'Created',
     users: 'Users',
+    /** A number, or a number of things, that is not counted exactly. */
+    moreThan: (count: string) => `more than ${count}`,
     expires: 'Expires',
     never: 'Never',
     lastUsed: 'Last used',

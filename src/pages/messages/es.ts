@@ -34,6 +34,7 @@ export const es: Messages = {
     expired: 'Caducado',
     created: 'Fecha de creación',
     users: 'Usuarios',
+    moreThan: (count) => `más de ${count}`,
     expires: 'Caduca',
     never: 'Nunca',
     lastUsed: 'Último uso',

@@ -35,6 +35,7 @@ export const fr: Messages = {
     expired: 'Expiré',
     created: 'Création',
     users: 'Utilisateurs',
+    moreThan: (count) => `plus de ${count}`,
     expires: 'Expiration',
     never: 'Jamais',
     lastUsed: 'Dernière utilisation',

@@ -34,6 +34,7 @@ export const it: Messages = {
     expired: 'Scaduto',
     created: 'Creazione',
     users: 'Utenti',
+    moreThan: (count) => `più di ${count}`,
     expires: 'Scadenza',
     never: 'Mai',
     lastUsed: 'Ultimo utilizzo',

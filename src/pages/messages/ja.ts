@@ -35,6 +35,7 @@ export const ja: Messages = {
     expired: '期限切れ',
     created: '作成日',
     users: 'ユーザー数',
+    moreThan: (count) => `${count}以上`,
     expires: '有効期限',
     never: 'なし',
     lastUsed: '最終使用',

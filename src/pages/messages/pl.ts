@@ -35,6 +35,7 @@ export const pl: Messages = {
     expired: 'Wygasł',
     created: 'Utworzono',
     users: 'Użytkownicy',
+    moreThan: (count) => `ponad ${count}`,
     expires: 'Wygasa',
     never: 'Nigdy',
     lastUsed: 'Ostatnie użycie',

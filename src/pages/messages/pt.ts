@@ -34,6 +34,7 @@ export const pt: Messages = {
     expired: 'Expirado',
     created: 'Criado em',
     users: 'Usuários',
+    moreThan: (count) => `mais de ${count}`,
     expires: 'Expira',
     never: 'Nunca',
     lastUsed: 'Último uso',

@@ -35,6 +35,7 @@ export const zh: Messages = {
     expired: '已过期',
     created: '创建日期',
     users: '用户数',
+    moreThan: (count) => `超过 ${count}`,
     expires: '到期时间',
     never: '永不过期',
     lastUsed: '上次使用',

@@ -63,19 +63,19 @@ export const sqlAuthorizations = ({ read, write, purge }: Handle): Authorization
   },
 
   async beyond(userId, clientId, keep) {
-    // By their tokens, which have an index in the order of a user's.
+    // In the order of its index.
     const rows = await read
-      .selectFrom('oauth2server_token')
-      .select('authorization_id')
+      .selectFrom('oauth2server_authorization')
+      .select('id')
       .where('user_id', '=', userId)
-      .where('is_personal', '=', 0)
       .where('client_key', '=', keyOf(clientId))
-      .where('authorization_id', 'is not', null)
+      .where('revoked_at', 'is', null)
+      .orderBy('revoked_at', 'desc')
       .orderBy('id', 'desc')
       .limit(mostAtOnce)
       .offset(keep)
       .execute()
-    return rows.flatMap(({ authorization_id: id }) => id ?? [])
+    return rows.map(({ id }) => id)
   },
 
   async revoke(id, now) {

@@ -1,8 +1,9 @@
-import { type Insertable, type Selectable, sql } from 'kysely'
+import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ClientFields, ClientOrigin, TokenEndpointAuthMethod } from '../../model/client.ts'
 import type { ClientStore, ClientWithOwner, PartOf, SealedClient } from '../store.ts'
+import { countRows } from './count.ts'
 import {
   flag,
   type Handle,
@@ -162,6 +163,16 @@ export const sqlClients = (handle: Handle): ClientStore => {
         ),
       )
 
+  // Each condition is a column of the index: the limit of a count is the number of entries that it reads.
+  const usersOf = (clientKey: RawBuilder<number>) =>
+    read
+      .selectFrom('oauth2server_token as t')
+      .select(sql.lit(1).as('one'))
+      .where('t.client_key', '=', clientKey)
+      .where('t.is_personal', '=', 0)
+      .where('t.is_internal', '=', 0)
+      .where('t.parent_id', 'is', null)
+
   return {
     async find(clientId) {
       const row = await byId(clientId)
@@ -279,40 +290,31 @@ export const sqlClients = (handle: Handle): ClientStore => {
       return Number(count)
     },
 
-    async countOfOwner(userId) {
-      const { count } = await read
-        .selectFrom('oauth2server_client')
-        .select((c) => c.fn.countAll<number>().as('count'))
-        .where('user_id', '=', userId)
-        .where('is_personal', '=', 0)
-        .where('is_internal', '=', 0)
-        .executeTakeFirstOrThrow()
-      return Number(count)
+    countOfOwner(userId, most) {
+      return countRows(
+        read,
+        read
+          .selectFrom('oauth2server_client')
+          .select(sql.lit(1).as('one'))
+          .where('user_id', '=', userId)
+          .where('is_personal', '=', 0)
+          .where('is_internal', '=', 0)
+          .limit(most),
+      )
     },
 
-    async countUsers(clientId) {
-      const { count } = await read
-        .selectFrom('oauth2server_token')
-        .select((c) => c.fn.countAll<number>().as('count'))
-        .where('client_key', '=', keyOf(clientId))
-        .where('is_personal', '=', 0)
-        .where('is_internal', '=', 0)
-        .where('parent_id', 'is', null)
-        .executeTakeFirstOrThrow()
-      return Number(count)
+    countUsers(clientId, most) {
+      return countRows(read, usersOf(keyOf(clientId)).limit(most))
     },
 
-    async countUsersOf(clientIds) {
+    async countUsersOf(clientIds, most) {
       if (clientIds.length === 0) return new Map()
+      const some = usersOf(sql.ref('c.client_key')).limit(most)
       const rows = await read
-        .selectFrom('oauth2server_token as t')
-        .innerJoin('oauth2server_client as c', 'c.client_key', 't.client_key')
-        .select(['c.client_id', (c) => c.fn.countAll<number>().as('count')])
+        .selectFrom('oauth2server_client as c')
+        .select('c.client_id')
+        .select(sql<number>`(select count(*) from (${some}) as limited)`.as('count'))
         .where('c.client_id', 'in', clientIds)
-        .where('t.is_personal', '=', 0)
-        .where('t.is_internal', '=', 0)
-        .where('t.parent_id', 'is', null)
-        .groupBy('c.client_id')
         .execute()
       return new Map(rows.map(({ client_id, count }) => [client_id, Number(count)]))
     },

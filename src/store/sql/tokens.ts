@@ -1,4 +1,4 @@
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import { type AliasedExpression, type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { TokenFields } from '../../model/token.ts'
@@ -14,6 +14,7 @@ import {
   type TokenWithNames,
   type TokenWithState,
 } from '../store.ts'
+import { countRows } from './count.ts'
 import {
   flag,
   type Handle,
@@ -186,6 +187,9 @@ const namedFromRow = (
   row: TokenRow & { readonly client_name: string; readonly user_email: string | null },
 ): TokenWithNames => ({ ...fromRow(row), clientName: row.client_name, userEmail: row.user_email })
 
+/** Without a parameter, as in the index of these tokens. */
+const isPersonal = sql<boolean>`t.is_personal = 1`
+
 /** Tokens whose use one statement writes at most. */
 const touchedAtOnce = 250
 
@@ -234,17 +238,20 @@ export const sqlTokens = (handle: Handle): TokenStore => {
           .where('former.expires', '>', now)
           .as('previous_expires'),
       )
-      .where('t.is_personal', '=', 1)
+      .where(isPersonal)
       .where('t.successor_id', 'is', null)
       .where('t.parent_id', 'is', null)
 
-  const authorized = read
-    .selectFrom('oauth2server_authorization as a')
-    .innerJoin('oauth2server_token as t', 't.authorization_id', 'a.id')
-    .innerJoin('oauth2server_client as c', 'c.client_key', 'a.client_key')
-    .selectAll('t')
-    .select('c.client_id')
-    .select(['a.scopes as granted', 'a.user_agent', 'a.created_at as granted_at'])
+  const authorizedOf = (
+    authorizations: AliasedExpression<Selectable<Tables['oauth2server_authorization']>, 'a'>,
+  ) =>
+    read
+      .selectFrom(authorizations)
+      .innerJoin('oauth2server_token as t', 't.authorization_id', 'a.id')
+      .innerJoin('oauth2server_client as c', 'c.client_key', 'a.client_key')
+      .selectAll('t')
+      .select('c.client_id')
+      .select(['a.scopes as granted', 'a.user_agent', 'a.created_at as granted_at'])
 
   return {
     async findByAccess(digest) {
@@ -346,6 +353,9 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .where('t.user_id', '=', userId)
         .where('t.is_internal', '=', 0)
         .$if(place !== undefined, (q) => q.where('t.id', '<', place?.[0] ?? 0))
+        // As its index has them.
+        .orderBy('t.successor_id', 'desc')
+        .orderBy('t.parent_id', 'desc')
         .orderBy('t.id', 'desc')
         .limit(limit + 1)
         .execute()
@@ -360,17 +370,19 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       return row && personalFromRow(row)
     },
 
-    async countPersonalOf(userId) {
-      const { count } = await read
-        .selectFrom('oauth2server_token')
-        .select((c) => c.fn.countAll<number>().as('count'))
-        .where('user_id', '=', userId)
-        .where('is_personal', '=', 1)
-        .where('is_internal', '=', 0)
-        .where('successor_id', 'is', null)
-        .where('parent_id', 'is', null)
-        .executeTakeFirstOrThrow()
-      return Number(count)
+    countPersonalOf(userId, most) {
+      return countRows(
+        read,
+        read
+          .selectFrom('oauth2server_token as t')
+          .select(sql.lit(1).as('one'))
+          .where('t.user_id', '=', userId)
+          .where(isPersonal)
+          .where('t.is_internal', '=', 0)
+          .where('t.successor_id', 'is', null)
+          .where('t.parent_id', 'is', null)
+          .limit(most),
+      )
     },
 
     async deleteOwn(clientId) {
@@ -391,28 +403,37 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       await write.deleteFrom('oauth2server_token').where('successor_id', '=', successorId).execute()
     },
 
-    async authorizedOf(userId, clientIds, now, limit) {
+    async authorizedOf(userId, clientIds, now, { limit, countLimit }) {
       if (clientIds.length === 0) return []
-      const ranked = authorized
-        .select(
-          sql<number>`row_number() over (partition by a.client_key order by a.id desc)`.as('rank'),
+      // In the order of its index, and limited before anything is joined.
+      const live = (clientId: string, most: number) =>
+        read
+          .selectFrom('oauth2server_authorization')
+          .selectAll()
+          .where('user_id', '=', userId)
+          .where('client_key', '=', keyOf(clientId))
+          .where('revoked_at', 'is', null)
+          .where('expires_at', '>', now)
+          .orderBy('revoked_at', 'desc')
+          .orderBy('id', 'desc')
+          .limit(most)
+      const rows = await clientIds
+        .map((clientId) =>
+          authorizedOf(live(clientId, limit).as('a')).select(
+            sql<number>`(select count(*) from (${live(clientId, countLimit)}) as limited)`.as('count'),
+          ),
         )
-        .select(sql<number>`count(*) over (partition by a.client_key)`.as('count'))
-        .where('a.user_id', '=', userId)
-        .where('c.client_id', 'in', clientIds)
-        .where('a.revoked_at', 'is', null)
-        .where('a.expires_at', '>', now)
-      const rows = await read
-        .selectFrom(ranked.as('ranked'))
-        .selectAll()
-        .where('rank', '<=', limit)
-        .orderBy('authorization_id', 'desc')
+        .reduce((all, more) => all.unionAll(more))
         .execute()
-      return rows.map((row) => ({ ...authorizedFromRow(row), count: Number(row.count) }))
+      return rows
+        .map((row) => ({ ...authorizedFromRow(row), count: Number(row.count) }))
+        .sort((a, b) => (b.fields.authorizationId ?? 0) - (a.fields.authorizationId ?? 0))
     },
 
     async authorized(id, now) {
-      const row = await authorized
+      const row = await authorizedOf(
+        read.selectFrom('oauth2server_authorization').selectAll().as('a'),
+      )
         .where('t.id', '=', id)
         .where('a.revoked_at', 'is', null)
         .where('a.expires_at', '>', now)
@@ -473,7 +494,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .innerJoin('oauth2server_client as c', 'c.client_key', 't.client_key')
         .select('t.id')
         .where('t.user_id', '=', userId)
-        .where('t.is_personal', '=', 1)
+        .where(isPersonal)
         .where('t.successor_id', 'is', null)
         .where('t.parent_id', 'is', null)
         .where('c.name', '=', name)

@@ -56,7 +56,13 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('created_at', 'bigint', (c) => c.notNull())
         .addColumn('seal', 'text', (c) => c.notNull())
         .execute()
-      await index(db, 'client_by_owner', ['user_id', 'is_personal', 'created_at', 'client_id'])
+      await index(db, 'client_by_owner', [
+        'user_id',
+        'is_personal',
+        'is_internal',
+        'created_at',
+        'client_id',
+      ])
       await index(db, 'client_by_age', ['is_personal', 'created_at', 'client_id'])
       await partialIndex(db, 'client_by_origin', 'created_at', `origin <> 'owner'`)
       await partialIndex(db, 'client_by_previous_secret', 'previous_client_secret')
@@ -76,7 +82,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('revoked_at', 'bigint')
         .execute()
       await index(db, 'authorization_by_client', ['client_key'])
-      await index(db, 'authorization_by_user', ['user_id'])
+      await index(db, 'authorization_by_user', ['user_id', 'client_key', 'revoked_at', 'id'])
       await index(db, 'authorization_by_end', ['expires_at'])
 
       await db.schema
@@ -108,8 +114,15 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('last_used_at', 'bigint')
         .addColumn('last_used_address', 'text')
         .execute()
-      await index(db, 'token_by_client', ['client_key'])
-      await index(db, 'token_by_user', ['user_id', 'is_personal', 'id'])
+      // All that decides whether a token counts, so that a count touches no other rows.
+      await index(db, 'token_by_client', ['client_key', 'is_personal', 'is_internal', 'parent_id'])
+      await index(db, 'token_by_user', ['user_id', 'client_key', 'id'])
+      await db.schema
+        .createIndex('oauth2server_token_of_person')
+        .on('oauth2server_token')
+        .columns(['user_id', 'is_internal', 'successor_id', 'parent_id', 'id'])
+        .where(sql<boolean>`is_personal = 1`)
+        .execute()
       await index(db, 'token_by_end', ['ends_at'])
       await db.schema
         .createIndex('oauth2server_token_by_refresh')
