@@ -49,6 +49,7 @@ export class Limits {
   readonly #options: LimitsOptions
   /** Who has reached a limit, and until when: known without asking anybody. */
   readonly #over = new BoundedMap<number>(mostRemembered)
+  #hasWarned = false
   /** Until when anybody has: most of the time, nobody. */
   #overUntil = 0
   readonly #told = new BoundedMap<number>(mostRemembered)
@@ -67,6 +68,7 @@ export class Limits {
    * @throws OAuthError 429 with `Retry-After`
    */
   check(limit: Limit | LimitName, address: string, target = ''): void {
+    if (this.#isOff(limit, address, target)) return
     if (this.#overUntil > this.#clock()) this.#refuseOver(this.#counter(limit, address, target))
   }
 
@@ -75,7 +77,7 @@ export class Limits {
    * @throws OAuthError 429 with `Retry-After`, once the limit is reached
    */
   async consume(limit: Limit | LimitName, address: string, target = ''): Promise<void> {
-    if (this.#isOff(limit)) return
+    if (this.#isOff(limit, address, target)) return
     const counter = this.#counter(limit, address, target)
     this.#refuseOver(counter)
     const { count, wait } = await this.#shared(counter).catch(ifAway(() => this.#here(counter)))
@@ -89,7 +91,7 @@ export class Limits {
    * let a twentieth more pass.
    */
   async countFailure(limit: Limit | LimitName, address: string, target = ''): Promise<void> {
-    if (this.#isOff(limit)) return
+    if (this.#isOff(limit, address, target)) return
     const counter = this.#counter(limit, address, target)
     const { points } = counter
     const part = Math.max(1, Math.floor(points / parts))
@@ -107,7 +109,7 @@ export class Limits {
    * @throws OAuthError 429 with `Retry-After`, where the limit is reached, or so many are under way on this node
    */
   begin(limit: LimitName, address: string): () => void {
-    if (this.#isOff(limit)) return () => undefined
+    if (this.#isOff(limit, address, '')) return () => undefined
     const counter = this.#counter(limit, address, '')
     this.#refuseOver(counter)
     const { key, points } = counter
@@ -135,7 +137,7 @@ export class Limits {
     address: string,
     target = '',
   ): Promise<() => Promise<void>> {
-    if (this.#isOff(limit)) return async () => undefined
+    if (this.#isOff(limit, address, target)) return async () => undefined
     const counter = this.#counter(limit, address, target)
     return this.#place(counter).catch(ifAway(() => this.#placeHere(counter)))
   }
@@ -203,8 +205,24 @@ export class Limits {
     return { name, points, seconds, network, key: `${name} ${network} ${short}` }
   }
 
-  #isOff(limit: Limit | LimitName): boolean {
-    return this.#options.isOff === true && typeof limit === 'string'
+  #isOff(limit: Limit | LimitName, address: string, target: string): boolean {
+    if (this.#options.isOff === true && typeof limit === 'string') return true
+    if (address !== '' || !isOfAddress(limit, target)) return false
+    this.#warnOnce()
+    // Nobody says whose request it is: counted together, a few strangers would keep everybody out.
+    return target === ''
+  }
+
+  #warnOnce(): void {
+    if (this.#hasWarned) return
+    this.#hasWarned = true
+    const { log = () => undefined } = this.#options
+    log({
+      level: 'warn',
+      event: 'address.missing',
+      message:
+        'Requests come without an address: limits for each address are off. Behind a Unix socket, add unix to trustedProxies; with fetch, pass remoteAddress.',
+    })
   }
 
   #refuseOver(counter: Counter): void {
@@ -240,6 +258,10 @@ export class Limits {
     })
   }
 }
+
+/** Whether it is counted for an address, with or without a target. */
+const isOfAddress = (limit: Limit | LimitName, target: string): boolean =>
+  typeof limit === 'string' ? limitTable[limit].per.startsWith('address') : target === ''
 
 /** What happens in the place of an operation of a store that is away. */
 const ifAway =

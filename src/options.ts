@@ -139,6 +139,8 @@ const isCidr = (text: string): boolean => {
   )
 }
 
+const isProxy = (text: string): boolean => text === 'unix' || isCidr(text)
+
 const grantTypes = [
   'authorization_code',
   'password',
@@ -412,10 +414,11 @@ const settings = {
     'How many leading bits of an IPv6 address a session is bound to; 0: none.',
   ),
   trustedProxies: {
-    schema: z.array(z.string().refine(isCidr)).readonly().default([]),
+    schema: z.array(z.string().refine(isProxy)).readonly().default([]),
     fromText: list,
-    accepts: 'comma-separated addresses or networks such as 10.0.0.0/8',
-    sentence: 'Proxies whose X-Forwarded-For is believed.',
+    accepts: 'comma-separated addresses or networks such as 10.0.0.0/8, or unix',
+    sentence:
+      'Proxies whose X-Forwarded-For is believed; `unix` is a peer without an address, such as one on a Unix socket.',
     env: 'TRUSTED_PROXIES',
   },
   limits: {

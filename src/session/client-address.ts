@@ -31,17 +31,23 @@ const withoutPort = (hop: string): string => {
   return inBrackets ?? ipv4 ?? hop
 }
 
-/** Finds the address of the client that stands behind trusted proxies. */
+/** Among the trusted proxies, a peer without an address: one on a Unix socket. */
+export const unixPeer = 'unix'
+
+/** Finds the address of the client that stands behind trusted proxies; empty where nobody says it. */
 export const clientAddress = (trustedProxies: readonly string[]) => {
-  const trusted = networks(trustedProxies)
+  const trusted = networks(trustedProxies.filter((proxy) => proxy !== unixPeer))
+  const trustsUnixPeer = trustedProxies.includes(unixPeer)
   // Loopback is written in one way here, so trust in either family has to be trust in that.
   if (trusted.check('::1', 'ipv6')) trusted.addSubnet('127.0.0.0', 8, 'ipv4')
   return (peer: string | undefined, forwardedFor: string | null): string => {
     let address = normalized(peer ?? '')
     if (trustedProxies.length === 0 || forwardedFor === null) return address
     // From the right: each proxy appends whom it saw, and what stands left of an untrusted one is anybody's claim.
+    const isTrusted = () =>
+      address === '' ? trustsUnixPeer : trusted.check(address, kindOf(address))
     for (const hop of forwardedFor.split(',').reverse()) {
-      if (address === '' || !trusted.check(address, kindOf(address))) break
+      if (!isTrusted()) break
       const next = normalized(withoutPort(hop.trim()))
       if (next === '') break
       address = next

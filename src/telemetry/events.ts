@@ -12,6 +12,11 @@ const tampered =
 
 /** Every event once: the reference is written from it, and what was not yet is counted as 0. */
 export const events: Readonly<Record<string, LogEvent>> = {
+  'address.missing': {
+    levels: ['warn'],
+    sentence:
+      'Requests come without the address of their sender, as on a Unix socket: limits for each address are off. `trustedProxies` accepts `unix`.',
+  },
   'audit.lost': {
     levels: ['warn'],
     sentence:
