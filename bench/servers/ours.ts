@@ -14,6 +14,8 @@ const server = await createAuthorizationServer({
   scopes: [emailScope, new Scope('notes:read'), new Scope('notes:write')],
   sweepInterval: 0,
   refreshTokenLeeway: 0,
+  // All tokens of a measurement are one user's, and none of them ends.
+  authorizationsPerApplication: 100_000,
   introspection: true,
   log: () => undefined,
 })

@@ -116,7 +116,6 @@ const granted = async (
   const declined = optionalScopesOf(asked.scopes, client).filter((id) => !ticked.includes(id))
   const scopes = asked.scopes.filter((id) => !declined.includes(id))
   await server.clients.keep(client)
-  await server.authorizedApplications.makeRoom(user.id, client.clientId)
   const consent = await server.consents.grant(user.id, client.clientId, scopes, { declined })
   return { allowed: true, userId: user.id, scopes, consentId: consent.id }
 }

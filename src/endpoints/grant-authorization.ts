@@ -21,7 +21,6 @@ export const grant = async (
   const { userAgent } = http
   const remembered = request.extensions
   const sessionId = server.sessions.rowOf(signedIn)
-  await server.authorizedApplications.makeRoom(user.id, client.clientId)
   if (request.responseType === 'token') {
     const issued = await server.telemetry.grant('implicit', () =>
       issueToken(

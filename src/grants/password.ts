@@ -19,7 +19,6 @@ export const password: Grant = {
     })
     const user = await tryPassword(username, http, server, () => server.getUser(username, secret))
     if (!user?.active) throw refused()
-    await server.authorizedApplications.makeRoom(user.id, client.clientId)
     return { type: 'user', client, subject: user, scopes, refreshable: true }
   },
 }

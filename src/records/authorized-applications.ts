@@ -82,22 +82,6 @@ export class AuthorizedApplications {
     return row?.fields.userId === userId ? deviceOf(row) : undefined
   }
 
-  /** Ends what an application has had longest from a user, where there is no room for one more. */
-  async makeRoom(userId: UserId, clientId: string): Promise<void> {
-    const { store, clock, settings, audit } = this.#context
-    const most = settings.authorizationsPerApplication
-    const oldest = await store.authorizations.beyond(userId, clientId, most - 1)
-    if (oldest.length === 0) return
-    const subject = await nameOfClient(clientId, store)
-    await store.transaction(async (tx) => {
-      for (const authorizationId of oldest) {
-        if (!(await tx.authorizations.revoke(authorizationId, clock()))) continue
-        const about = { userId, clientId, authorizationId, subject, details: {} }
-        await audit.add(tx, 'token.revoked', about)
-      }
-    })
-  }
-
   /**
    * Takes everything back from an application: its codes and tokens end on all devices, and it has to ask again.
    * False where it had nothing.

@@ -15,6 +15,7 @@ import { OAuthError } from '../oauth-error.ts'
 import {
   type RefreshTokenWithState,
   type Store,
+  StoreUnavailable,
   TakenValue,
   type TokenWithState,
   Vanished,
@@ -158,8 +159,9 @@ export class Tokens {
     // The tombstone has to outlive the code, however short its tokens live.
     const codeEnds =
       code?.keptUntil ?? fields.createdAt + this.#context.settings.authorizationCodeExpiresIn * 1000
+    let isNearLimit = false
     try {
-      return await untilUnique(() =>
+      const issued = await untilUnique(() =>
         save(
           this.#context,
           redemption,
@@ -186,10 +188,13 @@ export class Tokens {
               const made = { ...issued.fields, id }
               const about = issuedFor(redemption, made, grant)
               await this.#context.audit.add(tx, 'token.issued', about)
+              isNearLimit = await this.#endOldest(redemption, tx)
               return { id, authorizationId }
             }),
         ),
       )
+      if (isNearLimit) await this.#endOldestOfAll(redemption)
+      return issued
     } catch (error) {
       if (error instanceof CodeWasRedeemed && code)
         throw await this.revokeReusedCode(code.kind, code.value)
@@ -246,6 +251,34 @@ export class Tokens {
       consent?.consent.clientKey === client.clientKey && isWithin(scopes, consent.consent.scopes)
     if (consent?.consent.id !== under.consentId || !isGranted || !session)
       throw new Vanished('The consent was withdrawn, or the session ended.')
+  }
+
+  /**
+   * Ends the oldest authorizations where the user has given the application more than it may have.
+   * @returns whether exchanges at the same moment, which do not see each other, may have gone beyond the limit
+   */
+  async #endOldest({ client, subject }: UserRedemption, tx: Store): Promise<boolean> {
+    const { clock, settings, audit } = this.#context
+    const { clientId, name } = client
+    const most = settings.authorizationsPerApplication
+    const near = Math.min(most, concurrentExchanges)
+    const found = await tx.authorizations.beyond(subject.id, clientId, most - near)
+    for (const authorizationId of found.slice(near)) {
+      if (!(await tx.authorizations.revoke(authorizationId, clock()))) continue
+      const about = { userId: subject.id, clientId, authorizationId, subject: name, details: {} }
+      await audit.add(tx, 'token.revoked', about)
+    }
+    return found.length > 0
+  }
+
+  // The last of the concurrent exchanges to commit sees all others, so no exchange has to wait for another.
+  async #endOldestOfAll(redemption: UserRedemption): Promise<void> {
+    try {
+      await this.#context.store.transaction((tx) => this.#endOldest(redemption, tx))
+    } catch (error) {
+      // The token is issued already; the next exchange ends what is too many.
+      if (!(error instanceof StoreUnavailable)) throw error
+    }
   }
 
   /**
@@ -374,6 +407,8 @@ type RevocableToken = Pick<
 >
 
 const longestUserAgent = 512
+/** How close to the limit exchanges at the same moment are counted once more. */
+const concurrentExchanges = 16
 
 const issuedFor = (
   redemption: Exclude<Redemption, RefreshRedemption>,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rawHttp } from '../support/raw-http.ts'
 import { register } from '../support/registration.ts'
 import { browser } from '../support/session.ts'
-import { type AttackServer, startAttackServer } from './support/attack-server.ts'
+import { type Answer, type AttackServer, startAttackServer } from './support/attack-server.ts'
 
 let it: AttackServer
 beforeAll(async () => {
@@ -80,6 +80,30 @@ describe('RV-15 An absolute request target with credentials is refused', () => {
       expect(text + JSON.stringify([...headers]) + logged).not.toContain('target-password')
     },
   )
+})
+
+describe('RV-10 A limit of authorizations holds where codes are redeemed', () => {
+  const rows = (at: AttackServer) =>
+    at.server.query('select id from oauth2server_authorization where revoked_at is null')
+
+  test.each(['one by one', 'all at once'])('ten codes, then ten exchanges %s', async (how) => {
+    await using limited = await startAttackServer({ authorizationsPerApplication: 1 })
+    const codes: string[] = []
+    for (let made = 0; made < 10; made += 1) codes.push(await limited.code())
+    const answers: Answer[] = []
+    const redeem = async (code: string) => answers.push(await limited.token({ code }))
+    if (how === 'all at once') await Promise.all(codes.map(redeem))
+    else for (const code of codes) await redeem(code)
+    expect(answers.map(({ status }) => status)).toEqual(codes.map(() => 200))
+    const tokens = answers.map((answer) => limited.tokensIn(answer))
+    const pings = await Promise.all(tokens.map(({ accessToken }) => limited.ping(accessToken)))
+    expect(pings.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(await rows(limited)).toHaveLength(1)
+    const refreshed = await Promise.all(
+      tokens.map(({ refreshToken }) => limited.refresh(refreshToken)),
+    )
+    expect(refreshed.filter(({ status }) => status === 200)).toHaveLength(1)
+  })
 })
 
 describe('RV-11 A redirect URI has no parameter of the answer, in any spelling', () => {

@@ -159,5 +159,10 @@ describe('authorizationsPerApplication', () => {
     expect(tokens[0]).toBe(200)
     expect(await ping(app, String(tokens[1]))).toBe(401)
     expect(await ping(app, String(tokens[3]))).toBe(200)
+    const grant = () => postForm(`${app.issuer}/oauth/token`, fields, basicOf(client))
+    const answers = await Promise.all(Array.from({ length: 5 }, grant))
+    expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200))
+    const live = 'select id from oauth2server_authorization where revoked_at is null'
+    expect(await app.query(live)).toHaveLength(1)
   })
 })
