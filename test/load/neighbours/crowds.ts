@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Abuse } from './abuses.ts'
 import { redirectUri } from './remote-hosts.ts'
 import type { Site } from './site.ts'
@@ -86,8 +87,8 @@ export const wrongLogins: Abuse = {
   },
 }
 
-/** So many wait for the answer to their guess at any time. */
-const guessers = 16
+/** Milliseconds between an answer and the next request of the same stranger: an abuse, and no mere flood. */
+const pause = 100
 
 /** Sends one request after another until it is over, so many at a time. */
 const keepOn = async (
@@ -100,6 +101,7 @@ const keepOn = async (
     while (!isOver()) {
       number += 1
       await work(number)
+      await delay(pause)
     }
   }
   await Promise.all(Array.from({ length: width }, worker))
@@ -107,13 +109,15 @@ const keepOn = async (
 
 export const guesses: Abuse = {
   name: 'guesses',
-  title: 'A whole network (/48) guesses the password of one account',
+  title: 'A whole network (/48) guesses the passwords of ten accounts',
   attacks: logins,
   async prepare(site) {
-    // The account of an innocent user, who logs in meanwhile.
-    const { email = '' } = site.innocents.users[0] ?? {}
+    // Those of the innocent users, who log in meanwhile.
+    const { users } = site.innocents
     const form = await loginForm(site)
-    return { run: (isOver) => keepOn(guessers, isOver, () => tryLogin(site, form, email)) }
+    const guess = (number: number) =>
+      tryLogin(site, form, users[number % users.length]?.email ?? '')
+    return { run: (isOver) => keepOn(16, isOver, guess) }
   },
 }
 
@@ -140,6 +144,7 @@ export const registrations: Abuse = {
           template: `t.client_id = '${client_id}'`,
           count: unused,
           columns: {
+            client_key: 't.client_key + i',
             client_id: site.database.randomDigest,
             client_secret: site.database.randomDigest,
           },
