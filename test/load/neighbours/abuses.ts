@@ -34,7 +34,8 @@ export interface Abuse {
 }
 
 const manyTokens = 300_000
-const pause = 50
+/** Milliseconds between two looks. */
+const pause = 250
 
 const basic = ({ clientId, clientSecret }: Abuser): string =>
   `Basic ${btoa(`${clientId}:${clientSecret}`)}`
@@ -56,28 +57,22 @@ const untilGone = async ({ database }: Site, sql: string): Promise<void> => {
   while ((await database.query(sql)).length > 0) await delay(pause)
 }
 
-const withManyTokens = async (site: Site): Promise<Abuser> => {
+const withManyTokens = async (site: Site) => {
   const abuser = await site.abuser()
-  await seedTokens(site, abuser, { tokens: manyTokens })
-  return abuser
+  const tokens = await seedTokens(site, abuser, { tokens: manyTokens })
+  await site.database.settle()
+  return { ...abuser, tokens }
 }
 
 const deleteClient: Abuse = {
   name: 'delete-client',
   title: 'A client with 300,000 tokens is deleted',
   async prepare(site) {
-    const { clientId } = await withManyTokens(site)
-    const [last] = await site.database.query('select max(id) as id from oauth2server_token')
-    const [first] = await site.database.query(
-      `select min(id) as id from oauth2server_token where id > ${Number(last?.id)} - ${Math.round(manyTokens * site.scale)}`,
-    )
+    const { clientId, tokens } = await withManyTokens(site)
     return {
       async run() {
         await site.host.order('clients.delete', clientId)
-        await untilGone(
-          site,
-          `select 1 from oauth2server_token where id between ${first?.id} and ${last?.id} limit 1`,
-        )
+        await untilGone(site, `select 1 from oauth2server_token where ${tokens} limit 1`)
       },
     }
   },
@@ -88,16 +83,14 @@ const deleteUser: Abuse = {
   title: 'A user with a million tombstones of refresh tokens is deleted',
   async prepare(site) {
     const abuser = await site.abuser()
-    await seedTombstones(site, abuser, 1_000_000)
-    const [row] = await site.database.query(
-      `select max(id) as last from oauth2server_authorization where user_id = ${abuser.userId}`,
-    )
+    const tombstones = await seedTombstones(site, abuser, 1_000_000)
+    await site.database.settle()
     return {
       async run() {
         await site.host.order('users.delete', abuser.userId)
         await untilGone(
           site,
-          `select 1 from oauth2server_rotated_refresh_token where authorization_id = ${row?.last} limit 1`,
+          `select 1 from oauth2server_rotated_refresh_token where ${tombstones} limit 1`,
         )
       },
     }
@@ -146,7 +139,7 @@ const lockedRow: Abuse = {
             const refresh_token = abuser.refresh
             waiting.push(post(site, abuser, { grant_type: 'client_credentials' }))
             waiting.push(post(site, abuser, { grant_type: 'refresh_token', refresh_token }))
-            await delay(2 * pause)
+            await delay(100)
           }
         } finally {
           await holder.end()
@@ -188,7 +181,7 @@ const noStatistics: Abuse = {
         `alter table oauth2server_${table} set (autovacuum_enabled = false)`,
       )
     return {
-      arm: () => seedTokens(site, abuser, { tokens: 150_000 }),
+      arm: async () => void (await seedTokens(site, abuser, { tokens: 150_000 })),
       async run(isOver) {
         while (!isOver()) await delay(pause)
       },
@@ -230,6 +223,7 @@ const sweep: Abuse = {
   title: 'A hundred thousand expired tokens are swept',
   async prepare(site) {
     await seedTokens(site, await site.abuser(), { tokens: 100_000, areExpired: true })
+    await site.database.settle()
     return { run: () => site.host.order('sweep') }
   },
 }

@@ -8,8 +8,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Errand, Innocents, Sample } from './caller.ts'
 import { redirectUri } from './remote-hosts.ts'
 
-// As many connections as it takes: no request waits here for another.
-const agent = new Agent({ keepAlive: true })
+// As many connections as it takes: no request waits here for another. An idle one is closed long before the server
+// closes it, which would look like a failure.
+const agent = new Agent({ keepAlive: true, timeout: 2_000 })
 /** Milliseconds after which a request counts as never answered. */
 const patience = 10_000
 
@@ -134,7 +135,7 @@ const errands = ({ clients, pairs, users, remote }: Innocents) => {
     async document(url, number) {
       const query = new URLSearchParams({
         response_type: 'code',
-        client_id: remote.replace('0', String(number)),
+        client_id: remote.replace('good-0', `good-${number}`),
         redirect_uri: redirectUri,
         code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
         code_challenge_method: 'S256',

@@ -64,7 +64,6 @@ export const measure = async (abuse: Abuse, options: MeasureOptions): Promise<Me
   })
   const attacks = []
   for (let round = 0; round < rounds; round += 1) attacks.push(await abuse.prepare(site))
-  await site.database.settle()
 
   const caller = await startCaller({
     ...site.innocents,

@@ -22,12 +22,12 @@ interface Grants {
   readonly areExpired?: boolean
 }
 
-/** Gives the abuser's client many tokens of a thousand users, who are its own. */
+/** Gives the abuser's client many tokens of a thousand users. @returns the condition that finds them */
 export const seedTokens = async (
   site: Site,
   abuser: Abuser,
   { tokens, areExpired = false }: Grants,
-): Promise<void> => {
+): Promise<string> => {
   const { database, scale } = site
   const count = Math.round(tokens * scale)
   const user = await lastId(site, 'user')
@@ -59,17 +59,22 @@ export const seedTokens = async (
       ...ends(['expires', 'refresh_expires', 'ends_at']),
     },
   })
+  const last = await lastId(site, 'token')
+  return `id between ${last - count + 1} and ${last}`
 }
 
 /** Authorizations of the abuser over which the tombstones are spread. */
 const devices = 500
 
-/** Gives the abuser tombstones of refresh tokens: the copies of one, which a refresh over HTTP has left. */
+/**
+ * Gives the abuser tombstones of refresh tokens: copies of one, which a refresh over HTTP has left.
+ * @returns the condition that finds them
+ */
 export const seedTombstones = async (
   site: Site,
   abuser: Abuser,
   tombstones: number,
-): Promise<void> => {
+): Promise<string> => {
   const { database, host, scale } = site
   const answer = await fetch(`${host.url}/oauth/token`, {
     method: 'POST',
@@ -94,4 +99,5 @@ export const seedTombstones = async (
       authorization_id: `${authorization} + 1 + i % ${devices}`,
     },
   })
+  return `authorization_id between ${authorization + 1} and ${authorization + devices}`
 }
