@@ -55,6 +55,7 @@ import {
   rotateSecretKeys,
 } from './records/rotate-keys.ts'
 import { SigningKeys } from './records/signing-keys.ts'
+import { TokenBounds } from './records/token-bounds.ts'
 import { TokenUses } from './records/token-uses.ts'
 import { TransientValues } from './records/transient-values.ts'
 import { Turns } from './records/turns.ts'
@@ -250,6 +251,7 @@ export const createAuthorizationServer = async (
   const extensionGrants = extensions.flatMap(({ grants = [] }) => grants)
   const grants = [...builtInGrants, ...extensionGrants]
   const signingKeys = new SigningKeys({ store, settings, keys, clock, log, audit })
+  const bounds = new TokenBounds({ store, settings, clock, log })
   const context: RecordsContext = {
     store,
     turns: new Turns(store),
@@ -276,6 +278,7 @@ export const createAuthorizationServer = async (
     random,
     log,
     audit,
+    bounds,
   }
   const own = records(context)
   const provider = providerOperations(options, own)
@@ -419,6 +422,7 @@ export const createAuthorizationServer = async (
     drain,
     async close() {
       await sweeper.stop()
+      await bounds.stop()
       await notedKey?.stop()
       await uses.flush()
       await queue.close()

@@ -470,6 +470,12 @@ const settings = {
     1_000,
     'How often, that is on how many devices, one application can act for one user; with one more, the oldest authorization ends.',
   ),
+  tokensPerClient: integer(
+    100,
+    10_000_000,
+    100_000,
+    'About how many live tokens a client can have for itself (`client_credentials`); with more, the oldest ones end.',
+  ),
   oauthPrefix: path('/oauth', 'Where the protocol endpoints stand, under the path of the issuer.'),
   openapiPath: path('/openapi.json', 'Where the OpenAPI document of the settings pages stands.'),
   loginPath: path('/login', 'Where the built-in login page stands.'),

@@ -11,6 +11,7 @@ import type { Settings } from '../options.ts'
 import { type Store, TakenValue, type Transients } from '../store/store.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import type { Turns } from './turns.ts'
+import type { TokenBounds } from './token-bounds.ts'
 
 /**
  * Makes the value of an access token out of its record, where it says something by itself (RFC 9068).
@@ -40,6 +41,7 @@ export interface RecordsContext {
   readonly random: RandomSource
   readonly log: LogSink
   readonly audit: AuditTrail
+  readonly bounds: TokenBounds
 }
 
 const mostAttempts = 5

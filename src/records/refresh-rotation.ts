@@ -87,6 +87,7 @@ const rotate = async (
           endsAt: Math.max(data.fields.expires ?? 0, data.fields.refreshExpires ?? 0),
         })
         if (!isRotated) throw new LostRace()
+        context.bounds.rotated(authorizationId)
         return token.id
       },
     ),

@@ -141,6 +141,7 @@ export class Tokens {
       save(this.#context, redemption, newSecrets(this.#context, fields), async (data) => {
         const id = await this.#context.store.tokens.insert(sealedToken(this.#context, data))
         if (id === undefined) throw new TakenValue()
+        this.#context.bounds.issued(data.fields)
         return id
       }),
     )
@@ -232,6 +233,7 @@ export class Tokens {
           return tx.tokens.insert(sealedToken(this.#context, data))
         })
         if (made === undefined) throw new TakenValue()
+        this.#context.bounds.narrowed(id)
         return made
       }),
     )

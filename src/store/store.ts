@@ -241,6 +241,21 @@ export interface TokenStore {
    * @returns how many; 0 alone says that there are no more
    */
   deleteExpired(now: number, limit: number): Promise<number>
+  /** Deletes at most `limit` tombstones of an authorization: those from before that time, and all but the latest `keep`. */
+  deleteRotated(
+    authorizationId: number,
+    which: Beyond & { readonly before: number },
+  ): Promise<number>
+  /** Deletes at most `limit` tokens that a client got for itself (RFC 6749 §4.4): all but about the latest `keep`. */
+  deleteOldestOwn(of: Pick<TokenFields, 'clientKey' | 'userId'>, which: Beyond): Promise<number>
+  /** Deletes at most `limit` of the tokens that were narrowed from this one: all but the latest `keep`. */
+  deleteOldestChildren(parentId: number, which: Beyond): Promise<number>
+}
+
+/** The oldest rows beyond a bound. */
+export interface Beyond {
+  readonly keep: number
+  readonly limit: number
 }
 
 export type NewAuthorization = Omit<Authorization, 'id' | 'clientId' | 'revokedAt'> & {

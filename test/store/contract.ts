@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Digest } from '../../src/crypto/digest.ts'
+import type { NewToken } from '../../src/store/store.ts'
 import {
   type OpenStore,
   type Store,
@@ -625,6 +627,87 @@ export const storeContract = (
         expect(await store.tokens.deleteOfClient(clientId, 9)).toBe(1)
         expect(await store.tokens.deleteOfClient(clientId, 9)).toBe(0)
         expect(await other.tokens.ofClient(another)).toHaveLength(1)
+      })
+
+      test('tombstones from before a time are deleted, and all but the latest of the others, at most so many', async () => {
+        const clientId = await aClient(store)
+        const [id, another] = [
+          await anAuthorization(store, { clientId }),
+          await anAuthorization(store, { clientId }),
+        ]
+        const note = async (authorizationId: number, rotatedAt: number) => {
+          const rotated = { ...rotatedRow(authorizationId), rotatedAt }
+          await noteRotated(store, rotated)
+          return rotated.digest
+        }
+        const digests: Digest[] = []
+        for (let at = 1; at <= 8; at += 1) digests.push(await note(id, at))
+        const elsewhere = await note(another, 1)
+        const left = async () => {
+          const found = await Promise.all(digests.map((one) => other.tokens.findRotated(one)))
+          return found.flatMap((row) => row?.rotatedAt ?? [])
+        }
+        const deleted = (before: number, keep: number, limit: number) =>
+          store.tokens.deleteRotated(id, { before, keep, limit })
+        expect(await deleted(0, 8, 10)).toBe(0)
+        expect(await deleted(2, 8, 10)).toBe(2)
+        expect(await left()).toEqual([3, 4, 5, 6, 7, 8])
+        expect(await deleted(0, 2, 3)).toBe(3)
+        expect(await left()).toEqual([6, 7, 8])
+        expect(await deleted(0, 2, 3)).toBe(1)
+        expect(await deleted(0, 2, 3)).toBe(0)
+        expect(await left()).toEqual([7, 8])
+        expect(await other.tokens.findRotated(elsewhere)).toBeDefined()
+      })
+
+      test('the oldest tokens that a client got for itself are deleted, and no others', async () => {
+        const [userId, clientId] = [await aUser(store), await aClient(store)]
+        const insert = async (fields: Partial<NewToken['fields']> = {}) =>
+          Number(await store.tokens.insert(tokenRow({ clientId, ...fields })))
+        for (const owner of [userId, null]) {
+          const of = { clientKey: clientKey(clientId), userId: owner }
+          const first = await insert({ userId: owner })
+          const child = await insert({ userId: owner, parentId: first })
+          const authorized = await insert({
+            userId: owner,
+            authorizationId: await anAuthorization(store, { clientId, userId: owner }),
+          })
+          const [second, last] = [await insert({ userId: owner }), await insert({ userId: owner })]
+          const left = async () => {
+            const all = [first, child, authorized, second, last]
+            const found = await Promise.all(all.map((id) => other.tokens.find(id)))
+            return found.flatMap((row) => row?.fields.id ?? [])
+          }
+          const deleted = (keep: number, limit: number) =>
+            store.tokens.deleteOldestOwn(of, { keep, limit })
+          expect(await deleted(5, 10)).toBe(0)
+          // What was narrowed from it goes first.
+          expect(await deleted(4, 1)).toBe(1)
+          expect(await left()).toEqual([first, authorized, second, last])
+          expect(await deleted(1, 1)).toBe(1)
+          expect(await left()).toEqual([authorized, second, last])
+          expect(await deleted(1, 10)).toBe(1)
+          expect(await deleted(1, 10)).toBe(0)
+          expect(await left()).toEqual([authorized, last])
+        }
+      })
+
+      test('the oldest tokens that were narrowed from one are deleted, and no others', async () => {
+        const clientId = await aClient(store)
+        const insert = async (parentId: number | null) =>
+          Number(await store.tokens.insert(tokenRow({ clientId, parentId })))
+        const parent = await insert(null)
+        const elsewhere = await insert(await insert(null))
+        const children = [await insert(parent), await insert(parent), await insert(parent)]
+        const deleted = (keep: number, limit: number) =>
+          store.tokens.deleteOldestChildren(parent, { keep, limit })
+        expect(await deleted(3, 10)).toBe(0)
+        expect(await deleted(1, 1)).toBe(1)
+        expect(await other.tokens.find(children[0] ?? 0)).toBeUndefined()
+        expect(await deleted(1, 10)).toBe(1)
+        expect(await deleted(1, 10)).toBe(0)
+        for (const id of [parent, elsewhere, children[2] ?? 0])
+          expect(await other.tokens.find(id)).toBeDefined()
       })
 
       test('those that have ended are deleted with their tombstones, at most so many; live ones keep theirs', async () => {

@@ -86,6 +86,11 @@ const tokens = async (store: Store): Promise<void> => {
   await of.deleteOfClient(clientId, 10)
   await of.deleteChildren(id)
   await of.deleteExpired(1, 10)
+  await of.deleteRotated(1, { before: 1, keep: 5, limit: 10 })
+  for (const owner of [userId, null])
+    for (const keep of [0, 5])
+      await of.deleteOldestOwn({ clientKey: 1, userId: owner }, { keep, limit: 10 })
+  await of.deleteOldestChildren(id, { keep: 0, limit: 10 })
   await of.delete(id)
   await of.insert(tokenRow({ clientId }))
 }

@@ -148,12 +148,23 @@ export const sqlAuthorizations = ({ read, write, purge }: Handle): Authorization
       .where('digest', 'in', rotated)
       .executeTakeFirst()
     if (Number(before) === limit) return limit
+    const narrowed = read
+      .selectFrom('oauth2server_token as t')
+      .innerJoin('oauth2server_token as parent', 'parent.id', 't.parent_id')
+      .select('t.id')
+      .where('parent.authorization_id', 'in', expired)
+      .limit(limit)
+    const { numDeletedRows: children } = await purge
+      .deleteFrom('oauth2server_token')
+      .where('id', 'in', narrowed)
+      .executeTakeFirst()
+    if (Number(children) === limit) return limit
     const { numDeletedRows } = await purge
       .deleteFrom('oauth2server_authorization')
       .where('id', 'in', expired)
       // Again: it may have been refreshed while this waited for it.
       .where('expires_at', '<=', now)
       .executeTakeFirst()
-    return Number(before + numDeletedRows)
+    return Number(before + children + numDeletedRows)
   },
 })

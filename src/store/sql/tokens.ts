@@ -1,4 +1,11 @@
-import { type AliasedExpression, type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import {
+  type AliasedExpression,
+  type Insertable,
+  type Kysely,
+  type Selectable,
+  type SelectQueryBuilder,
+  sql,
+} from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { TokenFields } from '../../model/token.ts'
@@ -253,6 +260,23 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       .select('c.client_id')
       .select(['a.scopes as granted', 'a.user_agent', 'a.created_at as granted_at'])
 
+  const deleteChildrenOf = async (
+    // biome-ignore lint/suspicious/noExplicitAny: any query for IDs
+    parents: SelectQueryBuilder<any, any, { id: number }>,
+    limit: number,
+  ): Promise<number> => {
+    const children = read
+      .selectFrom('oauth2server_token')
+      .select('id')
+      .where('parent_id', 'in', parents)
+      .limit(limit)
+    const { numDeletedRows } = await purge
+      .deleteFrom('oauth2server_token')
+      .where('id', 'in', children)
+      .executeTakeFirst()
+    return Number(numDeletedRows)
+  }
+
   return {
     async findByAccess(digest) {
       const row = await byAccess(digest)
@@ -420,7 +444,9 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       const rows = await clientIds
         .map((clientId) =>
           authorizedOf(live(clientId, limit).as('a')).select(
-            sql<number>`(select count(*) from (${live(clientId, countLimit)}) as limited)`.as('count'),
+            sql<number>`(select count(*) from (${live(clientId, countLimit)}) as limited)`.as(
+              'count',
+            ),
           ),
         )
         .reduce((all, more) => all.unionAll(more))
@@ -551,13 +577,86 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .selectFrom(expired(limit - Number(clients)))
         .select('expired.id')
         .where((t) => t.or([t('expired.is_personal', '=', 0), hasLiveToken('expired.client_key')]))
+      // What was narrowed from them would go along, however much it is.
+      const children = await deleteChildrenOf(alone, limit)
+      if (children === limit) return Number(clients) + children
       const { numDeletedRows: tokens } = await purge
         .deleteFrom('oauth2server_token')
         .where('id', 'in', alone)
         // Again: it may have been refreshed while this waited for it.
         .where('ends_at', '<=', now)
         .executeTakeFirst()
-      return Number(clients + tokens)
+      return Number(clients + tokens) + children
+    },
+
+    async deleteRotated(authorizationId, { before, keep, limit }) {
+      const rotated = read
+        .selectFrom('oauth2server_rotated_refresh_token')
+        .where('authorization_id', '=', authorizationId)
+      const beyond = await rotated
+        .select('rotated_at')
+        .orderBy('rotated_at', 'desc')
+        .limit(1)
+        .offset(keep)
+        .executeTakeFirst()
+      const some = rotated
+        .select('digest')
+        .where('rotated_at', '<=', Math.max(before, beyond?.rotated_at ?? before))
+        .orderBy('rotated_at')
+        .limit(limit)
+      const { numDeletedRows } = await purge
+        .deleteFrom('oauth2server_rotated_refresh_token')
+        .where('digest', 'in', some)
+        .executeTakeFirst()
+      return Number(numDeletedRows)
+    },
+
+    async deleteOldestOwn({ clientKey, userId }, { keep, limit }) {
+      const ofClient = purge
+        .selectFrom('oauth2server_token')
+        .select('id')
+        .where('user_id', userId === null ? 'is' : '=', userId)
+        .where('client_key', '=', clientKey)
+      // All of the owner's with this client: the index alone says so, and hardly any are not the client's own.
+      const beyond = await ofClient
+        .orderBy('user_id', 'desc')
+        .orderBy('client_key', 'desc')
+        .orderBy('id', 'desc')
+        .limit(1)
+        .offset(keep)
+        .executeTakeFirst()
+      if (!beyond) return 0
+      const some = ofClient
+        .where('id', '<=', beyond.id)
+        .where('authorization_id', 'is', null)
+        .where('parent_id', 'is', null)
+        .where('is_personal', '=', 0)
+        .orderBy('user_id')
+        .orderBy('client_key')
+        .orderBy('id')
+        .limit(limit)
+      const narrowed = await deleteChildrenOf(some, limit)
+      if (narrowed === limit) return narrowed
+      const { numDeletedRows } = await purge
+        .deleteFrom('oauth2server_token')
+        .where('id', 'in', some)
+        .executeTakeFirst()
+      return Number(numDeletedRows) + narrowed
+    },
+
+    async deleteOldestChildren(parentId, { keep, limit }) {
+      const children = purge
+        .selectFrom('oauth2server_token')
+        .select('id')
+        .where('parent_id', '=', parentId)
+      const beyond = await children.orderBy('id', 'desc').limit(1).offset(keep).executeTakeFirst()
+      if (!beyond) return 0
+      const some = children.where('id', '<=', beyond.id).orderBy('id').limit(limit)
+      const { numDeletedRows } = await purge
+        .deleteFrom('oauth2server_token')
+        .where('id', 'in', some)
+        .executeTakeFirst()
+      return Number(numDeletedRows)
     },
   }
 }

@@ -132,7 +132,12 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .where('refresh_token_digest', 'is not', null)
         .execute()
       await partialIndex(db, 'token_by_authorization', 'authorization_id')
-      await partialIndex(db, 'token_by_parent', 'parent_id')
+      await db.schema
+        .createIndex('oauth2server_token_by_parent')
+        .on('oauth2server_token')
+        .columns(['parent_id', 'id'])
+        .where('parent_id', 'is not', null)
+        .execute()
       await partialIndex(db, 'token_by_successor', 'successor_id')
 
       await db.schema
@@ -146,7 +151,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('rotated_at', 'bigint', (c) => c.notNull())
         .addColumn('seal', 'text', (c) => c.notNull())
         .execute()
-      await index(db, 'rotated_refresh_token_by_authorization', ['authorization_id'])
+      await index(db, 'rotated_refresh_token_by_authorization', ['authorization_id', 'rotated_at'])
 
       await db.schema
         .createTable('oauth2server_consent')

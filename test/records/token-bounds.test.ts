@@ -1,0 +1,102 @@
+import { describe, expect, test, vi } from 'vitest'
+import { oneOf } from '../../src/records/token-bounds.ts'
+import { count, query } from '../support/database.ts'
+import { startServer } from '../support/server.ts'
+import { authorizationOf } from '../support/tokens.ts'
+import { tokenRequest } from '../support/user-agent.ts'
+
+describe('one of many', () => {
+  test.each([10, 64, 1_000])('draws about one of %i', (many) => {
+    const isDrawn = oneOf(many)
+    let drawn = 0
+    for (let n = 0; n < many * 1_000; n += 1) if (isDrawn()) drawn += 1
+    expect(drawn).toBeGreaterThan(900)
+    expect(drawn).toBeLessThan(1_100)
+  })
+
+  test('draws each of several that take turns', () => {
+    const isDrawn = oneOf(1_000)
+    const drawn = new Set<number>()
+    for (let n = 0; n < 200_000; n += 1) if (isDrawn()) drawn.add(n % 10)
+    expect(drawn.size).toBe(10)
+  })
+})
+
+describe('bounds', () => {
+  test('a client that asks for a token per call keeps about tokensPerClient, and is never refused', async () => {
+    await using app = await startServer({ tokensPerClient: 100 })
+    const { clientId } = await app.client()
+    const other = await app.client()
+    const client = await app.server.clients.find(clientId)
+    const beside = await app.server.clients.find(other.clientId)
+    if (!client || !beside) throw new Error('The client is gone.')
+    const issue = (of = client) =>
+      app.server.tokens.issue({ type: 'client', client: of, subject: app.user, scopes: [] })
+    const kept = await issue(beside)
+    const { refreshToken } = await authorizationOf(app, clientId)
+    const first = await issue()
+    for (let n = 0; n < 60; n += 1) await Promise.all(Array.from({ length: 100 }, () => issue()))
+    const last = await issue()
+    // Looks follow 1,500 tokens at the latest.
+    await vi.waitFor(
+      () => expect(count(app.database, 'oauth2server_token')).toBeLessThan(1_700),
+      10_000,
+    )
+    const find = (accessToken: string) => app.server.tokens.find({ accessToken })
+    expect(await find(first.accessToken)).toBeUndefined()
+    expect(await find(last.accessToken)).toBeDefined()
+    expect(await find(kept.accessToken)).toBeDefined()
+    expect(await app.server.tokens.find({ refreshToken: String(refreshToken) })).toBeDefined()
+  })
+
+  test('an authorization keeps about 1,000 used refresh tokens; an older one is refused, and revokes nothing', async () => {
+    await using app = await startServer()
+    const basic = await app.client()
+    const { refreshToken } = await authorizationOf(app, basic.clientId)
+    const refresh = async (token: unknown) =>
+      (
+        await tokenRequest(
+          app.issuer,
+          { grant_type: 'refresh_token', refresh_token: String(token) },
+          { basic },
+        )
+      ).body
+    let latest: unknown = refreshToken
+    for (let n = 0; n < 1_200; n += 1) {
+      app.advance(1)
+      latest = (await refresh(latest)).refresh_token
+    }
+    // Looks follow 96 rotations at the latest.
+    await vi.waitFor(
+      () => expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBeLessThan(1_100),
+      10_000,
+    )
+    expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBeGreaterThanOrEqual(1_000)
+    expect((await refresh(refreshToken)).error).toBe('invalid_grant')
+    const again = await refresh(latest)
+    expect(again.refresh_token).toBeDefined()
+    const [authorization] = query(app.database, 'select revoked_at from oauth2server_authorization')
+    expect(authorization?.revoked_at).toBeNull()
+  }, 60_000)
+
+  test('used refresh tokens end with refreshTokenExpiresIn after their use', async () => {
+    await using app = await startServer({ refreshTokenExpiresIn: 3_600 })
+    const basic = await app.client()
+    const { refreshToken } = await authorizationOf(app, basic.clientId)
+    let latest: unknown = refreshToken
+    for (let n = 0; n < 300; n += 1) {
+      app.advance(60)
+      const { body } = await tokenRequest(
+        app.issuer,
+        { grant_type: 'refresh_token', refresh_token: String(latest) },
+        { basic },
+      )
+      latest = body.refresh_token
+    }
+    await vi.waitFor(
+      () => expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBeLessThan(220),
+      10_000,
+    )
+    expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBeGreaterThanOrEqual(59)
+  }, 60_000)
+})
