@@ -6,6 +6,8 @@ const largestPart = 1_000
 const partTime = 10
 /** Milliseconds at least between two parts, in which requests have the database for themselves. */
 const shortestRest = 2
+/** Milliseconds at most: one part that met a busy disk says nothing about the next. */
+const longestRest = 500
 /** How many times as long as a part the rest after it is: the CPU and the disk must keep up with both. */
 const restShare = 4
 /** The same for a run that is behind. */
@@ -32,4 +34,7 @@ export class PartSize {
 
 /** Returns the milliseconds of rest after a part of a run that has been going on for that long. */
 export const restAfter = (part: number, running: number): number =>
-  Math.max(shortestRest, part * (running > behindAfter ? shortRestShare : restShare))
+  Math.min(
+    longestRest,
+    Math.max(shortestRest, part * (running > behindAfter ? shortRestShare : restShare)),
+  )

@@ -10,8 +10,8 @@ import type { UserCallbacks } from '../model/user-table.ts'
 import type { Settings } from '../options.ts'
 import { type Store, TakenValue, type Transients } from '../store/store.ts'
 import type { AuditTrail } from './audit-trail.ts'
-import type { Turns } from './turns.ts'
 import type { TokenBounds } from './token-bounds.ts'
+import type { Turns } from './turns.ts'
 
 /**
  * Makes the value of an access token out of its record, where it says something by itself (RFC 9068).

@@ -35,5 +35,6 @@ describe('pace of the sweeper', () => {
     expect(restAfter(5, 0)).toBe(20)
     expect(restAfter(5, 60_001)).toBe(5)
     expect(restAfter(0.1, 0)).toBe(2)
+    expect(restAfter(3_000, 0)).toBe(500)
   })
 })
