@@ -94,11 +94,11 @@ export const limitTable = {
     per: 'address',
     sentence: 'Clients that register themselves or change their registration.',
   },
-  registrationsOfAll: {
-    points: 3_000,
+  registrationsOfNetwork: {
+    points: 600,
     seconds: ten,
-    per: 'server',
-    sentence: 'Clients that register themselves, from everywhere together.',
+    per: 'network',
+    sentence: 'Clients that register themselves, from the whole network (/24, of IPv6 /48).',
   },
   unsignedLeakReports: {
     points: 60,

@@ -3,7 +3,7 @@ import { BoundedMap } from './bounded-map.ts'
 import { sha256 } from './crypto/digest.ts'
 import { type Limit, type LimitName, type LimitNumbers, limitTable } from './limit-table.ts'
 import type { LogSink } from './log.ts'
-import { networkOf } from './model/network.ts'
+import { networkOf, siteNetworkOf } from './model/network.ts'
 import { OAuthError } from './oauth-error.ts'
 import { StoreUnavailable, type Transients } from './store/store.ts'
 
@@ -200,7 +200,7 @@ export class Limits {
       typeof limit === 'string'
         ? { ...limitTable[limit], ...this.#options.numbers?.[limit], name: limit }
         : limit
-    const network = networkOf(address)
+    const network = perOf(limit) === 'network' ? siteNetworkOf(address) : networkOf(address)
     const short = target.length > longestTarget ? sha256(target) : target
     return { name, points, seconds, network, key: `${name} ${network} ${short}` }
   }
@@ -261,7 +261,10 @@ export class Limits {
 
 /** Whether it is counted for an address, with or without a target. */
 const isOfAddress = (limit: Limit | LimitName, target: string): boolean =>
-  typeof limit === 'string' ? limitTable[limit].per.startsWith('address') : target === ''
+  typeof limit === 'string' ? /^(?:address|network)/.test(perOf(limit)) : target === ''
+
+const perOf = (limit: Limit | LimitName): string =>
+  typeof limit === 'string' ? limitTable[limit].per : ''
 
 /** What happens in the place of an operation of a store that is away. */
 const ifAway =

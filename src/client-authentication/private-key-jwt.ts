@@ -84,6 +84,7 @@ const keysOf = async (
       accept: ['application/json', 'application/*+json'],
       largest: largestKeySet,
       read: clientKeys,
+      requester: address,
       beforeSending: () => limits.consume('clientDocuments', address),
       ...(maxAge === undefined ? {} : { maxAge }),
     })

@@ -56,6 +56,7 @@ const findClient = async (
         accept: ['application/json', 'application/*+json'],
         largest: largestDocument,
         read: (document) => described(document, clientId, server, stored),
+        requester: address,
         beforeSending: () => server.limits.consume('clientDocuments', address),
       })
       .catch((error: unknown) => {

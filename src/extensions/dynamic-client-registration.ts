@@ -22,8 +22,8 @@ import { AuthenticationRequired, OAuthError } from '../oauth-error.ts'
 
 /** So many clients may be registered that were never used. */
 const mostUnused = 10_000
-/** Seconds after which to try again where there are so many. */
-const retryWhenFull = 3_600
+/** So many of them are deleted together, so that not every registration has to. */
+const deletedAtOnce = 20
 
 /** Grant types that nobody gives to itself: no user is asked on a page of ours. */
 const vouchedGrantTypes = ['client_credentials', 'password']
@@ -49,8 +49,8 @@ const registration: Endpoint = {
     const vouched = initialAccessToken === undefined ? [] : vouchedGrantTypes
     const metadata = parseClientMetadata(await objectIn(http))
     const described = await judged(metadata, facts, vouched, server)
-    await server.limits.consume('registrationsOfAll', '')
-    await refuseFlood(server)
+    await server.limits.consume('registrationsOfNetwork', http.address)
+    await makeRoom(server)
     const registrationToken = randomString(bits256, server.random)
     const { client, clientSecret } = await server.clients
       .create(described.input, {
@@ -183,15 +183,15 @@ const rulesFor = (
   }
 }
 
-const refuseFlood = async ({ store, log }: ServerContext): Promise<void> => {
+/** Deletes the oldest registrations that were never used where there are too many: a flood must not keep others out. */
+const makeRoom = async ({ store, log, clock }: ServerContext): Promise<void> => {
   if ((await store.clients.countUnused(mostUnused)) < mostUnused) return
+  const deleted = await store.clients.deleteUnused(clock() + 1, deletedAtOnce)
   log({
     level: 'warn',
     event: 'registration.full',
-    message: `${mostUnused} clients registered themselves and were never used; no other is registered.`,
-  })
-  throw new OAuthError('temporarily_unavailable', 'No client can be registered right now.', {
-    headers: { 'retry-after': String(retryWhenFull) },
+    message: `${mostUnused} clients registered themselves and were never used; the oldest are deleted.`,
+    deleted,
   })
 }
 

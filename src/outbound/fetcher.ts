@@ -1,5 +1,6 @@
 import CachePolicy from 'http-cache-semantics'
 import { BoundedMap } from '../bounded-map.ts'
+import { siteNetworkOf } from '../model/network.ts'
 import { remoteAddressProblem } from '../model/remote-address.ts'
 import type { Settings } from '../options.ts'
 import { createExchange } from './exchange.ts'
@@ -48,7 +49,16 @@ export const createOutbound = (
   const failures = new BoundedMap<Failed>(mostKept)
   const underWay = new Map<string, Promise<string>>()
   /** The hosts of requests that have not ended: of one that was given up, the look-up may still be at work. */
-  const places = new Set<{ readonly host: string }>()
+  const places = new Set<{ readonly host: string; readonly network: string }>()
+  const count = (isCounted: (place: { host: string; network: string }) => boolean): number =>
+    [...places].filter(isCounted).length
+
+  const hasRoom = (host: string, network: string): boolean => {
+    const free = mostRequests - places.size
+    if (free <= 0 || count((place) => place.host === host) >= mostToOneHost) return false
+    // Half of what is free, so that something is left for any other network.
+    return network === '' || count((place) => place.network === network) < free / 2
+  }
 
   const fresh = (key: string, { maxAge }: Request): string | undefined => {
     const kept = documents.get(key)
@@ -63,7 +73,7 @@ export const createOutbound = (
     const conditions = before ? conditionsOf(before.policy, asked) : {}
     const isConditional = Object.keys(conditions).length > 0
     const sent = exchange({ ...request, url, headers: conditions, isConditional })
-    const place = { host: url.hostname }
+    const place = { host: url.hostname, network: siteNetworkOf(request.requester ?? '') }
     places.add(place)
     void sent.ended.then(() => places.delete(place))
     const answer = await sent.answer
@@ -86,8 +96,7 @@ export const createOutbound = (
     if (running) return running
     const failed = failures.get(key)
     if (failed && failed.until > clock()) return Promise.reject(failed.error)
-    const toHost = [...places].filter(({ host }) => host === url.hostname)
-    if (places.size >= mostRequests || toHost.length >= mostToOneHost)
+    if (!hasRoom(url.hostname, siteNetworkOf(request.requester ?? '')))
       return Promise.reject(
         new OutboundFailed('Too many requests are under way already.', { isOutage: true }),
       )

@@ -10,6 +10,8 @@ export interface OutboundRequest<T> {
   readonly read: (document: unknown) => T
   /** Seconds: what was kept longer than that is asked for again, as by the directive of that name (RFC 9111 §5.2.1.1). */
   readonly maxAge?: number
+  /** The address of the sender whose request causes this one; of one network, not all places can be taken. */
+  readonly requester?: string
   /** Runs before an answer is asked for, that is where none is kept or awaited. It can refuse by throwing. */
   readonly beforeSending?: () => Promise<void>
 }

@@ -73,7 +73,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'registration.full': {
     levels: ['warn'],
     sentence:
-      'So many clients registered themselves and were never used that no other can: a flood, or nothing removes them.',
+      'So many clients registered themselves and were never used that the oldest of them are deleted: a flood, or nothing removes them.',
   },
   'request.failed': { levels: ['error'], sentence: 'A fault of the server; it answered 500.' },
   'request.refused': {

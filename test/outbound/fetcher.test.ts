@@ -666,6 +666,35 @@ describe('what is kept, by the rules of HTTP caches (RFC 9111)', () => {
   })
 })
 
+describe('hosts that never answer', () => {
+  const never = new Promise<never>(() => undefined)
+  const silently: OutboundOptions['resolve'] = (host) =>
+    host.startsWith('silent-') ? never : site.outbound.resolve(host)
+
+  test('whoever names many of them leaves room for requests that other networks cause', async () => {
+    const path = newPath()
+    site.serve(path, { a: 1 })
+    const outbound = outboundWith({ ...site.outbound, resolve: silently })
+    for (let host = 0; host < 50; host += 1)
+      outbound
+        .json(asked(`https://silent-${host}.example/a`, { requester: `192.0.2.${host}` }))
+        .catch(() => undefined)
+    const refused = outbound.json(asked('https://silent-50.example/a', { requester: '192.0.2.50' }))
+    await expect(refused).rejects.toThrow('Too many requests are under way already.')
+    const stranger = asked(site.url(path), { requester: '198.51.100.2' })
+    await expect(outbound.json(stranger)).resolves.toEqual({ a: 1 })
+  })
+
+  test('requests whose sender is unknown share no such limit', async () => {
+    const path = newPath()
+    site.serve(path, { a: 1 })
+    const outbound = outboundWith({ ...site.outbound, resolve: silently })
+    for (let host = 0; host < 49; host += 1)
+      outbound.json(asked(`https://silent-${host}.example/a`)).catch(() => undefined)
+    await expect(outbound.json(asked(site.url(path)))).resolves.toEqual({ a: 1 })
+  })
+})
+
 test('of the documents that are kept, the one that was used longest ago gives way', () => {
   const map = new BoundedMap<number>(2)
   map.set('a', 1)

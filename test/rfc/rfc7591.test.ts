@@ -914,29 +914,45 @@ describe('DR-05 floods', () => {
     expect(await outcome('2001:db8:0:2::1')).toBe(201)
   })
 
-  test('DR-05 there is a limit for all of them together, which refused requests do not use up', async () => {
-    await using flooded = await startServer(behindProxy)
-    const limits = new Limits(flooded.server.store.transients, flooded.now)
-    for (let count = 0; count < 2_999; count += 1) await limits.consume('registrationsOfAll', '')
-    expect((await register(flooded, '{}', from('192.0.2.1'))).status).toBe(400)
-    expect((await register(flooded, undefined, from('192.0.2.2'))).status).toBe(201)
-    expect((await register(flooded, undefined, from('192.0.2.3'))).status).toBe(429)
-  })
+  test.each([
+    ['198.51.100.0/24', '198.51.100.1', '198.51.100.254', '198.51.101.1'],
+    ['2001:db8:7::/48', '2001:db8:7:1::1', '2001:db8:7:2::1', '2001:db8:8:1::1'],
+  ])(
+    'DR-05 the network %s has a limit of its own, which keeps no other network out',
+    async (_, one, neighbour, stranger) => {
+      await using flooded = await startServer(behindProxy)
+      const limits = new Limits(flooded.server.store.transients, flooded.now)
+      for (let count = 0; count < 599; count += 1)
+        await limits.consume('registrationsOfNetwork', one)
+      expect((await register(flooded, '{}', from(one))).status).toBe(400)
+      expect((await register(flooded, undefined, from(one))).status).toBe(201)
+      expect((await register(flooded, undefined, from(neighbour))).status).toBe(429)
+      expect((await register(flooded, undefined, from(stranger))).status).toBe(201)
+    },
+  )
 
-  test('DR-05 with 10,000 clients that were never used there is no other, and the log says so', async () => {
-    let unused = 9_999
+  test('DR-05 with 10,000 clients that were never used the oldest of them give way, and the log says so', async () => {
+    let isFull = false
     await using full = await startServer({
       dynamicRegistration: 'open',
       aroundStore: async (operation, run) =>
-        operation.name === 'clients.countUnused' ? (unused as never) : run(),
+        isFull && operation.name === 'clients.countUnused' ? (10_000 as never) : run(),
     })
+    const used = await registered(full)
+    await asTestClient(full, new UserAgent(), used).tokens()
+    const unused = []
+    for (let count = 0; count < 25; count += 1) {
+      unused.push(await registered(full))
+      full.advance(1)
+    }
+    isFull = true
     const body = await registered(full)
-    unused = 10_000
-    const answer = await register(full)
-    expect(refusal(answer)).toBe('503 temporarily_unavailable')
-    expect(answer.headers.get('retry-after')).toBe('3600')
     expect(full.log.filter(({ event }) => event === 'registration.full')).toHaveLength(1)
-    expect((await manage('GET', body)).status).toBe(200)
+    const statusOfAll = await Promise.all(
+      unused.map(async (client) => (await manage('GET', client)).status),
+    )
+    expect(statusOfAll).toEqual([...Array(20).fill(401), ...Array(5).fill(200)])
+    for (const kept of [used, body]) expect((await manage('GET', kept)).status).toBe(200)
   })
 
   test('DR-05 in token mode, who has no initial access token uses nothing up', async () => {
