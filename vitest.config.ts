@@ -141,6 +141,7 @@ export default defineConfig({
         test: {
           name: 'faults',
           include: faults,
+          maxWorkers: 1,
           testTimeout: 120 * seconds,
           hookTimeout: 120 * seconds,
           sequence: { groupOrder: 1 },

@@ -18,7 +18,7 @@ const start = (args: readonly string[], env: Variables): ChildProcess =>
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 
-export const freePort = async (): Promise<number> => {
+const freePort = async (): Promise<number> => {
   const probe = createServer().listen(0)
   await once(probe, 'listening')
   const address = probe.address()

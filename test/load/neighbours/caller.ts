@@ -42,7 +42,7 @@ export interface Sample {
   readonly failed?: number | 'reset' | 'silence'
 }
 
-export interface Caller {
+export interface Caller extends AsyncDisposable {
   /** Ends the requests and waits for the last answers. */
   end(): Promise<readonly Sample[]>
 }
@@ -60,6 +60,10 @@ export const startCaller = async (innocents: Innocents): Promise<Caller> => {
       const [samples] = await Promise.race([answered, ended])
       if (!Array.isArray(samples)) throw new Error('The innocent caller ended.')
       return samples
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await ended
     },
   }
 }

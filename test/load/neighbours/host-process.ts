@@ -2,7 +2,8 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort, type Variables } from '../servers.ts'
+import { freePort } from '../../support/processes.ts'
+import type { Variables } from '../servers.ts'
 
 /** A method of the server that a host's code calls. */
 export interface Order {

@@ -65,7 +65,7 @@ export const measure = async (abuse: Abuse, options: MeasureOptions): Promise<Me
   const attacks = []
   for (let round = 0; round < rounds; round += 1) attacks.push(await abuse.prepare(site))
 
-  const caller = await startCaller({
+  await using caller = await startCaller({
     ...site.innocents,
     urls: site.hosts.map(({ url }) => url),
     rate,

@@ -125,17 +125,27 @@ export const startNeighbours = async ({
   scale = 1,
   env: settings = {},
 }: SiteOptions): Promise<Site> => {
+  await using opened = new AsyncDisposableStack()
   const database = await openDatabase(store)
+  opened.defer(() => database.remove())
   const env = environment(database, settings)
   // It makes rows as a host's own code does, and is no neighbour: no timer runs in it.
   const { options } = await fromEnvironment(env)
   const server = await createAuthorizationServer({ ...options, sweepInterval: 0, log: () => {} })
+  opened.defer(() => server.close())
   const innocents = await furnish(server)
   // All nodes start on a small database, and keep the plans that they make for it.
-  const hosts = await Promise.all(range(nodes).map(() => startHost(env)))
+  const hosts: HostProcess[] = []
+  for (let node = 0; node < nodes; node += 1) {
+    const started = await startHost(env)
+    opened.defer(() => started.stop())
+    hosts.push(started)
+  }
   const [host] = hosts
   if (!host) throw new Error('A site needs a node.')
   const remote = await remoteHosts()
+  opened.defer(() => remote.close())
+  const all = opened.move()
   let abusers = 0
   return {
     database,
@@ -155,11 +165,6 @@ export const startNeighbours = async ({
       const pair = await pairOf(server, client, user)
       return { userId, email, password, clientId: client.clientId, clientSecret, ...pair }
     },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(hosts.map((each) => each.stop()))
-      await server.close()
-      await remote.close()
-      await database.remove()
-    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }
