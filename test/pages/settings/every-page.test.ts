@@ -353,19 +353,15 @@ describe('broken ways', () => {
     expect(written(world.app)).toEqual(before)
   })
 
+  // A fence that the host puts before a path must not be passed by a detour (docs/security.md).
   test.each([
-    ['/account/settings/applications/./clients/new/', at.newClient],
-    ['/account/settings/applications/clients/../', at.list],
-    ['/account/settings/applications/clients/%2e%2e/', at.list],
-    ['/account/settings/applications/x/../clients/new/', at.newClient],
-  ])('dots in a path, %s: the page that a browser would ask for', async (target, path) => {
+    '/account/settings/applications/./clients/new/',
+    '/account/settings/applications/clients/../',
+    '/account/settings/applications/clients/%2e%2e/',
+    '/account/settings/applications/x/../clients/new/',
+  ])('rejects a raw path with a dot segment: %s', async (target) => {
     const headers = [`Cookie: ${world.person.session.cookie}`, `User-Agent: ${browser}`]
-    const { status, text } = await rawHttp(world.app, { target, headers })
-    const title = /<h1>[^<]*<\/h1>/.exec(text)?.[0]
-    expect([status, title]).toEqual([
-      200,
-      /<h1>[^<]*<\/h1>/.exec((await world.person.get(path)).html)?.[0],
-    ])
+    expect((await rawHttp(world.app, { target, headers })).status).toBe(404)
   })
 
   test('HTTP/1.0, another Host and an absolute address change no link and no redirect', async () => {
