@@ -94,30 +94,33 @@ export const decideOnDevice = async (
   }
   const decision = params.optional('confirm')
   if (decision !== 'yes' && decision !== 'no') return refused(400, 'undecided')
-  if (!(await devices.take(name, deviceCode))) return refused(400, 'decided')
 
-  const allowed = decision === 'yes'
-  const decided = allowed
-    ? await granted(params, asked, client, signedIn, server)
-    : ({ allowed } as const)
-  await devices.decide(deviceCode, asked, decided)
+  const decided = { userId: user.id, allowed: decision === 'yes' }
+  const { allowed } = decided
+  if (!(await devices.beginDecision(deviceCode, asked, decided))) return refused(400, 'decided')
+  if (allowed) {
+    const granted = await grantTo(params, asked, client, signedIn, server)
+    await devices.decide(deviceCode, asked, { ...decided, granted })
+  }
+  // Last: after an outage on the way here, the user can send the form or enter the code again.
+  if (!(await devices.take(name, deviceCode))) return refused(400, 'decided')
   return renderPage(http, server, 'deviceDone', { client: client.name, allowed }, { signedIn })
 }
 
-const granted = async (
+const grantTo = async (
   params: Parameters,
   asked: DeviceAuthorization,
   client: Client,
   { user }: SignedIn,
   server: ServerContext,
-): Promise<DeviceDecision> => {
+): Promise<DeviceDecision['granted']> => {
   // The form can take optional scopes away from what was asked for, and nothing else.
   const ticked = params.repeated('optional_scope')
   const declined = optionalScopesOf(asked.scopes, client).filter((id) => !ticked.includes(id))
   const scopes = asked.scopes.filter((id) => !declined.includes(id))
   await server.clients.keep(client)
   const consent = await server.consents.grant(user.id, client.clientId, scopes, { declined })
-  return { allowed: true, userId: user.id, scopes, consentId: consent.id }
+  return { scopes, consentId: consent.id }
 }
 
 const clientOf = (

@@ -65,7 +65,13 @@ const enter = async (
     return again(device.tooMany, error.status, error.headers)
   }
   // Mistyped, expired or used: who guesses learns nothing from the difference.
-  const found = await deviceAuthorizations(server).findByUserCode(typed)
+  const found = await deviceAuthorizations(server)
+    .findByUserCode(typed)
+    .catch(async (error: unknown) => {
+      // Nobody knows whether it was wrong, so it does not count.
+      await wasRight()
+      throw error
+    })
   if (found) await wasRight()
   else await noteWrongUserCode(server)
   const asking = found && (await askAboutDevice(http, found, signedIn, server))

@@ -1,6 +1,7 @@
 import type { Grant, ServerContext, TokenRequest } from '../extension.ts'
 import type { Authorization } from '../model/authorization.ts'
 import { isWithin } from '../model/scope.ts'
+import type { UserId } from '../model/user.ts'
 import { OAuthError } from '../oauth-error.ts'
 import {
   type DeviceAuthorization,
@@ -30,23 +31,26 @@ export const deviceCode: Grant = {
     if (asked.expiresAt <= now) throw (await replayOf(value, server)) ?? expired()
     const decision = await devices.decision(value)
     if (!decision) throw await pending(value, asked, server)
-    if (!decision.allowed) {
+    const { userId, granted } = decision
+    if (!granted) {
       const description = 'The user refused the request.'
       throw new OAuthError('access_denied', description, { status: 400 })
     }
-    const subject = await grantingUser(decision, request, server).catch(async (error: unknown) => {
-      // Who has proved everything for a used code is a replay, whatever else happened since.
-      throw (error instanceof OAuthError && (await replayOf(value, server))) || error
-    })
+    const subject = await grantingUser(userId, granted, request, server).catch(
+      async (error: unknown) => {
+        // Who has proved everything for a used code is a replay, whatever else happened since.
+        throw (error instanceof OAuthError && (await replayOf(value, server))) || error
+      },
+    )
     const { clientId, redirectUri, redirectUriGiven, extensions } = asked
     return {
       type: 'user',
       client,
       subject,
-      scopes: decision.scopes,
+      scopes: granted.scopes,
       refreshable: true,
       // The user may well have logged out in the browser that was at hand; and the device is not that browser.
-      under: { consentId: decision.consentId, sessionId: null, userAgent: http.userAgent },
+      under: { consentId: granted.consentId, sessionId: null, userAgent: http.userAgent },
       code: {
         kind: 'device_code',
         value,
@@ -87,7 +91,8 @@ const checkProof = async (
 
 /** The user who agreed, if nothing has happened since that takes it back. */
 const grantingUser = async (
-  { userId, consentId, scopes }: Extract<DeviceDecision, { allowed: true }>,
+  userId: UserId,
+  { consentId, scopes }: NonNullable<DeviceDecision['granted']>,
   { client }: TokenRequest,
   server: ServerContext,
 ) => {

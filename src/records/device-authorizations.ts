@@ -12,15 +12,13 @@ export interface DeviceAuthorization extends CodeBinding {
   readonly expiresAt: number
 }
 
-/** What the user decided: kept beside the request, since the device polls meanwhile. */
-export type DeviceDecision =
-  | { readonly allowed: false }
-  | {
-      readonly allowed: true
-      readonly userId: UserId
-      readonly scopes: readonly string[]
-      readonly consentId: string
-    }
+/** The decision of a user: kept beside the request, since the device polls meanwhile. */
+export interface DeviceDecision {
+  readonly userId: UserId
+  readonly allowed: boolean
+  /** Null where the user refused, and until the consent is stored. */
+  readonly granted: { readonly scopes: readonly string[]; readonly consentId: string } | null
+}
 
 /** Seconds that a device code lives. */
 export const deviceCodeExpiresIn = 600
@@ -87,11 +85,31 @@ export const deviceAuthorizations = ({
       return (await userCodes.take(name)) === deviceCode
     },
 
+    /**
+     * Begins a decision: the first one is final. @returns false for another one; true also where the same one was
+     * begun before and may not have been completed
+     */
+    async beginDecision(
+      deviceCode: string,
+      asked: DeviceAuthorization,
+      { userId, allowed }: Pick<DeviceDecision, 'userId' | 'allowed'>,
+    ): Promise<boolean> {
+      const begun = { userId, allowed, granted: null }
+      const name = decisionOf(deviceCode)
+      if (await decisions.claim(name, begun, keptUntil(asked))) return true
+      const first = await decisions.get(name)
+      return first?.userId === userId && first.allowed === allowed
+    },
+
     decide(deviceCode: string, asked: DeviceAuthorization, decision: DeviceDecision) {
       return decisions.set(decisionOf(deviceCode), decision, keptUntil(asked))
     },
 
-    decision: (deviceCode: string) => decisions.get(decisionOf(deviceCode)),
+    /** The decision of the user; undefined as long as it is not complete. */
+    async decision(deviceCode: string): Promise<DeviceDecision | undefined> {
+      const found = await decisions.get(decisionOf(deviceCode))
+      return found?.allowed && !found.granted ? undefined : found
+    },
 
     /** Notes a poll that found no decision yet. @returns whether it came too early, which makes the interval longer */
     async isTooEarly(deviceCode: string, { expiresAt }: DeviceAuthorization): Promise<boolean> {

@@ -1,7 +1,11 @@
+import { type AroundStore, StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Device, decideOn, enterCode, postToDevicePage } from '../support/device.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { register } from '../support/registration.ts'
-import { browser } from '../support/session.ts'
+import { startServer } from '../support/server.ts'
+import { browser, logIn } from '../support/session.ts'
+import { ping } from '../support/user-agent.ts'
 import { type Answer, type AttackServer, startAttackServer } from './support/attack-server.ts'
 
 let it: AttackServer
@@ -64,6 +68,85 @@ describe('RV-12 A path with a dot segment leads nowhere', () => {
     const headers = [`Cookie: ${cookie}`, `User-Agent: ${browser}`]
     const { status } = await rawHttp(it.server, { method, target: pathOf(path), headers })
     expect(status).toBe(404)
+  })
+})
+
+describe('RV-13 An outage spends neither a device decision nor a try', () => {
+  const setUp = async () => {
+    let broken: string | RegExp | undefined
+    const aroundStore: AroundStore = async ({ name }, run) => {
+      if (broken instanceof RegExp ? broken.test(name) : name === broken)
+        throw new StoreUnavailable('The store is out.')
+      return run()
+    }
+    const server = await startServer({ deviceAuthorization: true, aroundStore })
+    const person = { ...(await logIn(server)), user: server.user }
+    const device = await Device.register(server)
+    return {
+      server,
+      person,
+      device,
+      /** Lets an operation fail from now on. */
+      breaks(name: string | RegExp | undefined) {
+        broken = name
+      },
+      [Symbol.asyncDispose]: () => server.close(),
+    }
+  }
+
+  const operations = [
+    'transients.put',
+    'transients.set',
+    'transients.take',
+    'consents.insert',
+    'transaction',
+  ]
+
+  test.each(operations)('%s fails during the decision: the same form works again', async (name) => {
+    await using given = await setUp()
+    const { server, person, device } = given
+    const codes = await device.codes()
+    const question = await enterCode(server, person, codes.user_code)
+    const decide = () => postToDevicePage(server, person, { ...question.hidden, confirm: 'yes' })
+    given.breaks(name)
+    expect((await decide()).status).toBe(503)
+    given.breaks(undefined)
+    expect((await decide()).status).toBe(200)
+    const { status, body } = await device.poll(codes)
+    expect([status, await ping(server, body.access_token)]).toEqual([200, 200])
+    expect((await decide()).status).toBe(400)
+  })
+
+  test.each(operations.slice(0, 3))(
+    '%s fails: a code that is entered again works',
+    async (name) => {
+      await using given = await setUp()
+      const { server, person, device } = given
+      const codes = await device.codes()
+      const question = await enterCode(server, person, codes.user_code)
+      given.breaks(name)
+      const first = { ...question.hidden, confirm: 'yes' }
+      expect((await postToDevicePage(server, person, first)).status).toBe(503)
+      given.breaks(undefined)
+      expect((await decideOn(server, person, codes, 'yes')).status).toBe(200)
+      expect((await device.poll(codes)).status).toBe(200)
+    },
+  )
+
+  test('of a user code that could not be looked up, no try is counted', async () => {
+    await using given = await setUp()
+    const { server, person, device } = given
+    const codes = await device.codes()
+    // With the limits counted in the store, and counted by this node alone.
+    for (const name of ['transients.get', /^transients/])
+      for (let times = 0; times < 10; times += 1) {
+        given.breaks(name)
+        expect((await enterCode(server, person, codes.user_code)).status).toBe(503)
+      }
+    given.breaks(undefined)
+    const question = await enterCode(server, person, codes.user_code)
+    expect(question.status).toBe(200)
+    expect(question.hidden).toHaveProperty('device_confirmation')
   })
 })
 
