@@ -20,6 +20,7 @@ import {
 import { errorResponse } from './authorization-response.ts'
 import { decide, showConsent } from './consent.ts'
 import { grant } from './grant-authorization.ts'
+import { isPrefetch } from './is-prefetch.ts'
 import { askedForLogin, hasLoggedInAgain, loginAgain } from './login-again.ts'
 import { rememberedScopes } from './optional-scopes.ts'
 import { uiLocalesIn } from './reader.ts'
@@ -33,6 +34,11 @@ export const authorizationEndpoint: Endpoint = {
   async handle(request, server) {
     if (request.method === 'HEAD')
       return new Response(null, { headers: { 'cache-control': 'no-store' } })
+    // With a remembered consent a look at this address issues a code or a token.
+    if (isPrefetch(request))
+      throw new OAuthError('invalid_request', 'This page cannot be fetched in advance.', {
+        status: 403,
+      })
     const text = request.method === 'POST' ? await request.formText() : request.query
     const params = request.method === 'POST' ? new Parameters(text) : request.queryParameters()
     // After the login it has to come back in an address.

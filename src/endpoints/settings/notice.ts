@@ -1,4 +1,5 @@
 import type { Notice } from '../../extension.ts'
+import { isPrefetch } from '../is-prefetch.ts'
 import type { Visit } from './visit.ts'
 
 /** Milliseconds until it is forgotten. */
@@ -26,9 +27,7 @@ export const leaveNotice = async (
  */
 export const takeNotice = async (visit: Visit): Promise<Notice> => {
   const { http, server, asJson } = visit
-  // Nobody may ever look at what a browser fetches in advance.
-  const isPrefetch = /prefetch/.test(http.headers.get('sec-purpose') ?? '')
-  if (http.method !== 'GET' || asJson || isPrefetch) return {}
+  if (http.method !== 'GET' || asJson || isPrefetch(http)) return {}
   const name = nameOf(visit, http.path)
   // Nearly always there is none, and looking costs no write.
   return ((await server.notices.get(name)) && (await server.notices.take(name))) || {}

@@ -217,10 +217,14 @@ describe('the client secret is shown once', () => {
 
   test('what a browser fetches in advance does not use it up', async () => {
     const sent = await register(named)
-    for (const purpose of ['prefetch', 'prefetch;prerender'])
-      expect(secretOn(await person.get(sent.location ?? '', { 'sec-purpose': purpose }))).toBe(
-        undefined,
-      )
+    for (const [name, value] of [
+      ['sec-purpose', 'prefetch'],
+      ['sec-purpose', 'prefetch;prerender'],
+      ['purpose', 'prefetch'],
+      ['x-moz', 'prefetch'],
+      ['x-purpose', 'preview'],
+    ] as const)
+      expect(secretOn(await person.get(sent.location ?? '', { [name]: value }))).toBe(undefined)
     expect(secretOn(await person.follow(sent))).toMatch(/^\w{60}$/)
   })
 
