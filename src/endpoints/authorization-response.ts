@@ -13,29 +13,26 @@ type Remembered = Readonly<Record<string, unknown>>
 
 type Answer = Readonly<Record<string, string | undefined>>
 
-const withExtensions = async (
-  answer: Answer,
-  { state }: Target,
+/**
+ * Returns what extensions add to an answer. Spends what may be answered once, such as a pushed request.
+ * @param answered what extensions remembered, where the user has decided
+ */
+export const addedParameters = async (
   server: ServerContext,
   answered?: Remembered,
 ): Promise<Answer> => {
   const added = await Promise.all(
     server.extensions.map((extension) => extension.onAuthorizationResponse?.(server, answered)),
   )
-  return Object.assign({}, answer, { state }, ...added)
+  return Object.assign({}, ...added)
 }
 
 /** A code goes into the query, a token into the fragment alone. RFC 6749 §4.1.2, §4.2.2. */
-export const grantedResponse = async (
-  answer: Answer,
-  target: Target,
-  server: ServerContext,
-  answered: Remembered,
-): Promise<Response> => {
-  const parameters = await withExtensions(answer, target, server, answered)
-  const { redirectUri } = target
+export const grantedResponse = (answer: Answer, target: Target, added: Answer): Response => {
+  const { redirectUri, responseType, state } = target
+  const parameters = { ...answer, state, ...added }
   return redirectAnswer(
-    target.responseType === 'token'
+    responseType === 'token'
       ? withFragment(redirectUri, parameters)
       : withQuery(redirectUri, parameters),
   )
@@ -51,7 +48,8 @@ export const errorResponse = async (
   server: ServerContext,
   answered?: Remembered,
 ): Promise<Response> => {
-  const parameters = await withExtensions({ ...error.toWire() }, target, server, answered)
+  const added = await addedParameters(server, answered)
+  const parameters = { ...error.toWire(), state: target.state, ...added }
   const inQuery = withQuery(target.redirectUri, parameters)
   return redirectAnswer(
     target.responseType === 'token' ? withFragment(inQuery, parameters) : inQuery,

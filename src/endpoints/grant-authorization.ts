@@ -5,7 +5,7 @@ import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Client } from '../model/client.ts'
 import { Parameters } from '../model/parameters.ts'
 import type { SignedIn } from '../resource-server.ts'
-import { grantedResponse } from './authorization-response.ts'
+import { addedParameters, grantedResponse } from './authorization-response.ts'
 import { issueToken } from './issue-token.ts'
 
 /** Answers the client: a code, or with response type `token` the token itself. */
@@ -22,6 +22,8 @@ export const grant = async (
   const remembered = request.extensions
   const sessionId = server.sessions.rowOf(signedIn)
   if (request.responseType === 'token') {
+    // First: what was spent by another tab must not leave a token behind that nobody has.
+    const added = await addedParameters(server, remembered)
     const issued = await server.telemetry.grant('implicit', () =>
       issueToken(
         {
@@ -46,7 +48,7 @@ export const grant = async (
       expires_in: issued.expiresIn === null ? undefined : String(issued.expiresIn),
       scope: issued.token.scopes.join(' '),
     }
-    return grantedResponse(answer, request, server, remembered)
+    return grantedResponse(answer, request, added)
   }
   const expiresAt = server.clock() + server.settings.authorizationCodeExpiresIn * 1000
   const { clientId, redirectUri, redirectUriGiven, scopes, extensions } = request
@@ -65,5 +67,5 @@ export const grant = async (
     },
     expiresAt,
   )
-  return grantedResponse({ code }, request, server, remembered)
+  return grantedResponse({ code }, request, await addedParameters(server, remembered))
 }

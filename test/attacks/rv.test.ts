@@ -150,6 +150,71 @@ describe('RV-13 An outage spends neither a device decision nor a try', () => {
   })
 })
 
+describe('RV-14 A pushed request is spent once, whatever the response type', () => {
+  test.each(['token', 'code'])('response type %s in six tabs at once', async (response_type) => {
+    let waiting: (() => void)[] | undefined
+    // All tabs have read the request before any of them spends own.
+    const aroundStore: AroundStore = async ({ name }, run) => {
+      if (name === 'transients.take' && waiting) {
+        const all = waiting
+        await new Promise<void>((resolve) => {
+          all.push(resolve)
+          if (all.length === 6) for (const go of all) go()
+        })
+      }
+      return run()
+    }
+    await using own = await startAttackServer({ aroundStore })
+    const rows = async () =>
+      Number((await own.server.query('select count(*) as n from oauth2server_token'))[0]?.n)
+    const { imp } = own.clients
+    // The consent is remembered, so each tab would be answered at once.
+    const remembered = await own.authorize({ response_type }, { client: imp })
+    expect(remembered.status).toBe(303)
+    const before = await rows()
+    const { body } = await own.push({ response_type }, { client: imp })
+    const { agent } = await own.browser('a')
+    const query = new URLSearchParams({
+      client_id: imp.clientId,
+      request_uri: String(body.request_uri),
+    })
+    waiting = []
+    const tabs = await Promise.all(
+      Array.from({ length: 6 }, () => own.request(`/oauth/authorize?${query}`, { agent })),
+    )
+    const granted = tabs.filter(({ fragment, query }) => fragment.access_token ?? query.code)
+    expect(granted).toHaveLength(1)
+    expect((await rows()) - before).toBe(response_type === 'token' ? 1 : 0)
+  })
+
+  test.each([
+    ['Sec-Purpose', 'prefetch'],
+    ['Sec-Purpose', 'prefetch;prerender'],
+    ['Purpose', 'prefetch'],
+    ['X-Moz', 'prefetch'],
+    ['X-Purpose', 'preview'],
+  ])('%s: %s issues and spends nothing', async (name, value) => {
+    const { agent } = await it.browser('a')
+    for (const response_type of ['code', 'token']) {
+      const { imp } = it.clients
+      await it.authorize({ response_type }, { client: imp })
+      const { body } = await it.push({ response_type }, { client: imp })
+      const query = new URLSearchParams({
+        client_id: imp.clientId,
+        request_uri: String(body.request_uri),
+      })
+      const before = await it.state()
+      const url = `/oauth/authorize?${query}`
+      const fetched = await it.request(url, { agent, headers: { [name]: value } })
+      expect([fetched.status, fetched.location]).toEqual([403, undefined])
+      expect(fetched.headers.get('cache-control')).toBe('no-store')
+      expect(await it.state()).toEqual(before)
+      const { fragment, query: answered } = await it.request(url, { agent })
+      expect(fragment.access_token ?? answered.code).toBeDefined()
+    }
+  })
+})
+
 describe('RV-15 An absolute request target with credentials is refused', () => {
   test.each(['/oauth/ping', '/oauth/token', '/login', '/api/me', '/api/public'])(
     '%s: 400 without a leak',
