@@ -145,6 +145,7 @@ const transients = async ({ transients: of }: Store): Promise<void> => {
   await of.put('key', 'value', 9, 1)
   await of.set('key', 'value', 9, 1)
   await of.get('key', 1)
+  await of.getMany(['x', 'y'], 1)
   await of.increment('count', 9, 1)
   await of.take('key', 1)
   await of.delete('count')
