@@ -60,6 +60,7 @@ import { TokenUses } from './records/token-uses.ts'
 import { TransientValues } from './records/transient-values.ts'
 import { Turns } from './records/turns.ts'
 import { logRefusal, type Refusal, refusalOf } from './refusal.ts'
+import { Removals } from './removals.ts'
 import { type ActingAs, currentOrigin, inNameOf } from './request-scope.ts'
 import { checkTarget } from './request-target.ts'
 import { type Resolution, ResourceServer } from './resource-server.ts'
@@ -250,6 +251,7 @@ export const createAuthorizationServer = async (
   const finders = extensions.filter(({ findClient }) => findClient)
   const extensionGrants = extensions.flatMap(({ grants = [] }) => grants)
   const grants = [...builtInGrants, ...extensionGrants]
+  const removals = new Removals({ store, clock, log })
   const signingKeys = new SigningKeys({ store, settings, keys, clock, log, audit })
   const bounds = new TokenBounds({ store, settings, clock, log })
   const context: RecordsContext = {
@@ -279,6 +281,7 @@ export const createAuthorizationServer = async (
     log,
     audit,
     bounds,
+    removed: (removal) => removals.begin(removal),
   }
   const own = records(context)
   const provider = providerOperations(options, own)
@@ -376,7 +379,7 @@ export const createAuthorizationServer = async (
     applications: server.links.applications,
   }
   const orphans = users === 'built-in' ? undefined : new Orphans(store, own.users)
-  const toSweep = { store, transients: store.transients, settings, signingKeys, orphans }
+  const toSweep = { store, transients: store.transients, settings, signingKeys, orphans, removals }
   const sweeper = new Sweeper({
     kinds: (now) => sweeperKinds(toSweep, now),
     transients: store.transients,
@@ -423,6 +426,7 @@ export const createAuthorizationServer = async (
     async close() {
       await sweeper.stop()
       await bounds.stop()
+      await removals.stop()
       await notedKey?.stop()
       await uses.flush()
       await queue.close()

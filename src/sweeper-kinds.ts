@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { UserId, UserSource } from './model/user.ts'
 import type { Settings } from './options.ts'
 import type { Store, Transients } from './store/store.ts'
@@ -20,11 +21,13 @@ export interface KindsOptions {
   readonly signingKeys: { deleteRetired(): Promise<number> }
   /** Removes what belongs to deleted users, where no foreign key does. */
   readonly orphans: Orphans | undefined
+  /** Removes what belongs to deleted clients and built-in users. */
+  readonly removals: { kind(): SweeperKind }
 }
 
 /** Everything that a run at this time removes. The sweeper takes turns between these. */
 export const sweeperKinds = (
-  { store, transients, settings, signingKeys, orphans }: KindsOptions,
+  { store, transients, settings, signingKeys, orphans, removals }: KindsOptions,
   now: number,
 ): readonly SweeperKind[] => {
   const idleSince = now - settings.sessionIdleExpiresIn * 1000
@@ -45,6 +48,7 @@ export const sweeperKinds = (
           ),
         ]),
     untilNone('signing keys', () => signingKeys.deleteRetired()),
+    removals.kind(),
     ...(orphans ? [orphans.kind()] : []),
   ]
 }
@@ -57,6 +61,8 @@ const untilNone = (name: string, remove: (limit: number) => Promise<number>): Sw
 
 /** Users that one run asks the application for. */
 const usersOfRun = 200
+/** Rows of a deleted user that one statement removes. */
+const rowsOfPart = 20
 /** Users that one part asks for. */
 const usersOfPart = 20
 
@@ -80,7 +86,7 @@ export class Orphans {
         const ids = await this.#store.userData.idsInUse(this.#lastUser, usersOfPart)
         for (const id of ids) {
           if (await this.#users.find(id)) continue
-          await this.#store.transaction((tx) => tx.userData.deleteOf(id))
+          while ((await this.#store.userData.deleteSome(id, rowsOfPart)) > 0) await nextTurn()
         }
         asked += ids.length
         this.#lastUser = ids.length === usersOfPart ? (ids.at(-1) ?? null) : null

@@ -1,9 +1,9 @@
 import { InvalidField } from '../model/invalid-field.ts'
 import type { User, UserId } from '../model/user.ts'
-import type { Part, PartOf, Store, TokenWithNames } from '../store/store.ts'
+import type { Part, PartOf, TokenWithNames } from '../store/store.ts'
 import { byUser } from './audit-trail.ts'
 import { Clients, type ListedClient } from './clients.ts'
-import type { RecordsContext } from './context.ts'
+import { type RecordsContext, withinTransaction } from './context.ts'
 import { Tokens } from './tokens.ts'
 
 /** Who acts, and from where. */
@@ -52,7 +52,7 @@ export class Administration {
 
   /** @throws InvalidField where there is no such client */
   async actOnClient(clientId: string, act: ClientAct, actor: Actor): Promise<void> {
-    await this.#context.store.transaction(async (tx) => {
+    await withinTransaction(this.#context, async (tx) => {
       const clients = new Clients(this.#inNameOf(actor, tx))
       const client = await clients.find(clientId)
       if (!client || client.isPersonal)
@@ -64,7 +64,7 @@ export class Administration {
 
   /** Ends a token, with all that hangs from its authorization. @throws InvalidField where there is none */
   async deleteToken(id: number, actor: Actor): Promise<void> {
-    await this.#context.store.transaction(async (tx) => {
+    await withinTransaction(this.#context, async (tx) => {
       const tokens = new Tokens(this.#inNameOf(actor, tx))
       const token = await tokens.get(id)
       if (!token) throw new InvalidField('token_id', 'There is no such token.')
@@ -72,8 +72,8 @@ export class Administration {
     })
   }
 
-  #inNameOf({ user, address }: Actor, tx: Store): RecordsContext {
+  #inNameOf({ user, address }: Actor, tx: RecordsContext): RecordsContext {
     const audit = this.#context.audit.by({ ...byUser(user), address })
-    return { ...this.#context, store: tx, audit }
+    return { ...tx, audit }
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Client } from '../model/client.ts'
 import { countLimit } from '../model/count-limit.ts'
 import type { UserId } from '../model/user.ts'
@@ -34,6 +35,8 @@ export interface AuthorizedApplication {
   readonly deviceCount: number
 }
 
+/** Authorizations that one transaction revokes. */
+const mostRevoked = 100
 /** Devices of one application that are listed at most. */
 const mostDevices = 10
 
@@ -91,7 +94,10 @@ export class AuthorizedApplications {
     const subject = await nameOfClient(clientId, store)
     return store.transaction(async (tx) => {
       const hadConsent = await tx.consents.delete(userId, clientId)
-      const count = await tx.authorizations.revokeOfUser(userId, clientId, clock())
+      let count = 0
+      // A setting bounds how many authorizations of one application a user has.
+      for (let part = mostRevoked; part === mostRevoked; count += part)
+        part = await tx.authorizations.revokeOfUser(userId, clientId, clock(), mostRevoked)
       if (!hadConsent && count === 0) return false
       const about = { userId, clientId, subject, details: { count } }
       await audit.add(tx, 'consent.withdrawn', about)
@@ -99,14 +105,18 @@ export class AuthorizedApplications {
     })
   }
 
-  /** The same for every application. */
+  /** The same for every application, in parts: once it returns, nothing is left. */
   async revokeAll(userId: UserId): Promise<void> {
     const { store, clock, audit } = this.#context
-    await store.transaction(async (tx) => {
-      await tx.consents.deleteOfUser(userId)
-      const count = await tx.authorizations.revokeOfUser(userId, null, clock())
-      await audit.add(tx, 'consent.withdrawn', { userId, details: { count } })
-    })
+    await store.consents.deleteOfUser(userId)
+    let count = 0
+    for (let part = mostRevoked; part === mostRevoked; count += part) {
+      part = await store.transaction((tx) =>
+        tx.authorizations.revokeOfUser(userId, null, clock(), mostRevoked),
+      )
+      await nextTurn()
+    }
+    await audit.add(store, 'consent.withdrawn', { userId, details: { count } })
   }
 }
 

@@ -30,7 +30,6 @@ import {
 import { changedFields, ofClient } from './audit-trail.ts'
 import { clientClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
-import { emptyClient } from './emptied-clients.ts'
 import { mustHaveKeyOf } from './noted-keys.ts'
 import { Users } from './users.ts'
 
@@ -163,18 +162,21 @@ export class Clients {
    */
   async keep(client: Client): Promise<void> {
     if (client.origin !== 'metadata_document') return
-    const { store } = this.#context
+    const { store, clock } = this.#context
     if (await this.#inserted(client, client.owner)) return
-    await store.transaction(async (tx) => {
+    const [former, after] = await store.transaction(async (tx) => {
       const before = await this.#found(client.clientId, tx)
       if (before?.origin !== client.origin)
         throw new Vanished('The row of the client cannot be used.')
-      await tx.clients.update(
-        client.clientId,
-        this.#sealed({ ...client, ...keptOf(before, client) }),
-      )
-      await this.#proofLost(before, client, tx)
+      const kept = {
+        ...client,
+        ...keptOf(before, client),
+        clientKey: this.#keyAfter(before, client),
+      }
+      await tx.clients.update(client.clientId, this.#sealed(kept), clock())
+      return [before, kept]
     })
+    await this.#rekeyed(former, after)
   }
 
   /**
@@ -223,11 +225,12 @@ export class Clients {
       defaultScopes,
     }: { name?: string | undefined; defaultScopes?: readonly string[] | undefined },
   ): Promise<void> {
-    const { store } = this.#context
+    const { store, clock } = this.#context
     const before = await this.#found(clientId, store)
     if (!before) throw new Vanished('The client behind a personal token is gone.')
     const changed = definedOf({ name, defaultScopes })
-    await store.clients.update(clientId, this.#sealed({ ...before, ...changed } as ClientFields))
+    const after = { ...before, ...changed } as ClientFields
+    await store.clients.update(clientId, this.#sealed(after), clock())
   }
 
   /** The applications that a user registered, each with the number of its users, counted up to `countLimit`. */
@@ -252,10 +255,10 @@ export class Clients {
     clientId: string,
     marks: Partial<Pick<ClientFields, 'isVerified' | 'isDisabled'>>,
   ): Promise<Client> {
-    const { store, audit } = this.#context
+    const { store, audit, clock } = this.#context
     return store.transaction(async (tx) => {
       const before = await this.#existing(clientId, tx)
-      await tx.clients.update(clientId, this.#sealed({ ...before, ...marks }))
+      await tx.clients.update(clientId, this.#sealed({ ...before, ...marks }), clock())
       for (const event of marked(marks))
         await audit.add(tx, event, { ...ofClient(before, before.owner), details: {} })
       return this.#existing(clientId, tx)
@@ -293,8 +296,8 @@ export class Clients {
     registration: Partial<Registration> | undefined,
     clientSecret?: string,
   ): Promise<Client> {
-    const { store, audit } = this.#context
-    return store.transaction(async (tx) => {
+    const { store, audit, clock } = this.#context
+    const [former, updated] = await store.transaction(async (tx) => {
       const before = await this.#existing(clientId, tx)
       const checked = { ...this.#checked(before, changes), ...registration }
       // Looked up, and so held, only where it is another: somebody may be deleting the owner with all clients.
@@ -302,10 +305,10 @@ export class Clients {
       const owner = isSame ? before.owner : await this.#owner(checked.userId, tx)
       const changed = { ...checked, userId: owner?.id ?? null }
       const isVerified = before.isVerified && hasSameIdentity(before, changed)
-      const kept = { ...before, ...changed, isVerified }
+      const clientKey = this.#keyAfter(before, changed)
+      const kept = { ...before, ...changed, isVerified, clientKey }
       const after = clientSecret === undefined ? kept : withSecret(kept, clientSecret)
-      if (!(await tx.clients.update(clientId, this.#sealed(after)))) throw new TakenValue()
-      await this.#proofLost(before, after, tx)
+      if (!(await tx.clients.update(clientId, this.#sealed(after), clock()))) throw new TakenValue()
       const fields = changedFields<CheckedFields>(before, { ...changed, isVerified })
       const about = { ...ofClient(after, owner), details: { fields } }
       if (fields.length > 0) await audit.add(tx, 'client.edited', about)
@@ -313,20 +316,22 @@ export class Clients {
         const aboutSecret = { ...ofClient(after, owner), details: { overlap: 0 } }
         await audit.add(tx, 'client.secret_reset', aboutSecret)
       }
-      return this.#existing(clientId, tx)
+      return [before, await this.#existing(clientId, tx)]
     })
+    await this.#rekeyed(former, updated)
+    return updated
   }
 
-  // What was granted to a client that proved itself is not for one that anybody can pose as.
-  async #proofLost(
-    before: Client,
-    { isConfidential }: Pick<ClientFields, 'isConfidential'>,
-    tx: Store,
-  ): Promise<void> {
-    if (!before.isConfidential || isConfidential) return
-    // The consents first: a code that is being redeemed holds one, and has issued its tokens when it lets go.
-    await tx.consents.deleteOfClient(before.clientId)
-    await tx.authorizations.revokeOfClient(before.clientId, this.#context.clock())
+  // What was granted to a client that proved itself is not for one that anybody can pose as: everything refers to the
+  // former key, and is dead with the update that gives another.
+  #keyAfter(before: Client, { isConfidential }: Pick<ClientFields, 'isConfidential'>): number {
+    const isProofLost = before.isConfidential && !isConfidential
+    return isProofLost ? randomNumber(this.#context.random) : before.clientKey
+  }
+
+  async #rekeyed(before: ClientFields, { clientKey }: ClientFields): Promise<void> {
+    const { clientKey: key } = before
+    if (key !== clientKey) await this.#context.removed({ kind: 'client', key })
   }
 
   /** Gives the client another id. Its tokens go on working, its pending codes end. */
@@ -373,7 +378,7 @@ export class Clients {
    * @returns the client; undefined where it is nobody's secret now
    */
   async endLeakedSecret(secret: string): Promise<Client | undefined> {
-    const { store, audit } = this.#context
+    const { store, audit, clock } = this.#context
     const digest = digestOf('client_secret', secret)
     // Most of what is reported is none: no transaction for that.
     if (!(await store.clients.findBySecret(digest))) return undefined
@@ -384,8 +389,9 @@ export class Clients {
         if (!before?.checkSecret(secret, this.#context.clock())) return { client: undefined }
         const isFormer = before.clientSecret !== digest
         const after = isFormer ? { ...before, ...former(null) } : this.#withoutSecret(before)
-        if (!(await tx.clients.update(before.clientId, this.#sealed(after)))) return undefined
-        if (!isFormer) await tx.tokens.deleteOwn(before.clientId)
+        if (!(await tx.clients.update(before.clientId, this.#sealed(after), clock())))
+          return undefined
+        if (!isFormer) await tx.clients.endOwnTokens(before.clientId)
         await audit.add(tx, 'client.secret_leaked', {
           ...ofClient(before, before.owner),
           details: {},
@@ -411,19 +417,23 @@ export class Clients {
     return { client, clientSecret }
   }
 
-  /** Deletes the client and all that hangs from it. False where there was none. */
+  /**
+   * Deletes the client: its tokens, authorizations and consents are of no use from the next request on, and are
+   * removed in the background. False where there was none.
+   */
   async delete(clientId: string): Promise<boolean> {
-    const { store, audit } = this.#context
+    const { store, audit, clock, removed } = this.#context
     const before = await store.clients.find(clientId)
     if (!before) return false
-    await emptyClient(clientId, store)
-    return store.transaction(async (tx) => {
-      if (!(await tx.clients.delete(clientId))) return false
+    const isDeleted = await store.transaction(async (tx) => {
+      if (!(await tx.clients.delete(clientId, clock()))) return false
       const { fields, owner } = before
       const event = fields.isPersonal ? 'personal_token.deleted' : 'client.deleted'
       await audit.add(tx, event, { ...ofClient(fields, owner), details: {} })
       return true
     })
+    if (isDeleted) await removed({ kind: 'client', key: before.fields.clientKey })
+    return isDeleted
   }
 
   async #inserted(client: ClientFields, owner: ClientOwner | null): Promise<boolean> {
@@ -492,12 +502,12 @@ export class Clients {
     renew: (before: Client) => Partial<ClientFields>,
     overlap = 0,
   ): Promise<Client> {
-    const { audit } = this.#context
+    const { audit, clock } = this.#context
     return untilUnique(() =>
       this.#context.store.transaction(async (tx) => {
         const before = await this.#existing(clientId, tx)
         const after: ClientFields = { ...before, ...renew(before) }
-        if (!(await tx.clients.update(clientId, this.#sealed(after)))) return undefined
+        if (!(await tx.clients.update(clientId, this.#sealed(after), clock()))) return undefined
         if (after.clientId !== clientId) {
           const about = { ...ofClient(after, before.owner), details: { former: clientId } }
           await audit.add(tx, 'client.id_reset', about)

@@ -8,7 +8,7 @@ import type { ScopeRegistry } from '../model/scope.ts'
 import type { TokenFields } from '../model/token.ts'
 import type { UserCallbacks } from '../model/user-table.ts'
 import type { Settings } from '../options.ts'
-import { type Store, TakenValue, type Transients } from '../store/store.ts'
+import { type Removal, type Store, TakenValue, type Transients } from '../store/store.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import type { TokenBounds } from './token-bounds.ts'
 import type { Turns } from './turns.ts'
@@ -42,6 +42,22 @@ export interface RecordsContext {
   readonly log: LogSink
   readonly audit: AuditTrail
   readonly bounds: TokenBounds
+  /** Removes what belonged to a deleted client or user, in the background; after the commit inside a transaction. */
+  readonly removed: (removal: Pick<Removal, 'kind' | 'key'>) => Promise<void>
+}
+
+/** Runs work inside one transaction. What it deletes is removed after the commit, and not at all without one. */
+export const withinTransaction = async <T>(
+  context: RecordsContext,
+  work: (tx: RecordsContext) => Promise<T>,
+): Promise<T> => {
+  let deleted: Parameters<RecordsContext['removed']>[0][] = []
+  const result = await context.store.transaction((store) => {
+    deleted = []
+    return work({ ...context, store, removed: async (one) => void deleted.push(one) })
+  })
+  for (const one of deleted) await context.removed(one)
+  return result
 }
 
 const mostAttempts = 5

@@ -4,7 +4,7 @@ import { Administration } from './administration.ts'
 import { AuthorizedApplications } from './authorized-applications.ts'
 import { Clients } from './clients.ts'
 import { Consents } from './consents.ts'
-import type { RecordsContext } from './context.ts'
+import { type RecordsContext, withinTransaction } from './context.ts'
 import { PersonalTokens } from './personal-tokens.ts'
 import { Tokens } from './tokens.ts'
 import { Users } from './users.ts'
@@ -38,6 +38,5 @@ export const records = (context: RecordsContext): Records => ({
   users: new Users(context),
   consents: new Consents(context),
   store: context.store,
-  transaction: (work) =>
-    context.store.transaction((tx) => work(records({ ...context, store: tx }))),
+  transaction: (work) => withinTransaction(context, (tx) => work(records(tx))),
 })

@@ -105,21 +105,23 @@ export class Tokens {
    * @param as what it is recorded as, where that does not follow from the token
    */
   async revoke(token: RevocableToken, as?: 'token.revoked' | 'token.deleted'): Promise<boolean> {
-    const { store, turns, audit } = this.#context
+    const { store, turns, audit, removed } = this.#context
     const name = await nameOfClient(token.clientId, store)
     const isOwn = token.isPersonal && token.parentId === null
-    return turns.transaction(store, `token ${token.id}`, async (tx) => {
+    const isEnded = await turns.transaction(store, `token ${token.id}`, async (tx) => {
       if (!(await this.#end(token, tx))) return false
       const event = as ?? (isOwn ? 'personal_token.deleted' : 'token.revoked')
       const { isInternal: isRoutine } = token
       await audit.add(tx, event, { ...ofToken(token, name), isRoutine, details: {} })
       return true
     })
+    if (isEnded && isOwn) await removed({ kind: 'client', key: token.clientKey })
+    return isEnded
   }
 
   async #end(token: RevocableToken, tx: Store): Promise<boolean> {
     if (token.parentId !== null) return tx.tokens.delete(token.id)
-    if (token.isPersonal) return tx.clients.delete(token.clientId)
+    if (token.isPersonal) return tx.clients.delete(token.clientId, this.#context.clock())
     if (token.authorizationId === null) return tx.tokens.delete(token.id)
     return tx.authorizations.revoke(token.authorizationId, this.#context.clock())
   }
@@ -405,7 +407,14 @@ export class Tokens {
 /** What has to be known of a token to end it. */
 type RevocableToken = Pick<
   TokenFields,
-  'id' | 'clientId' | 'userId' | 'isPersonal' | 'isInternal' | 'authorizationId' | 'parentId'
+  | 'id'
+  | 'clientId'
+  | 'clientKey'
+  | 'userId'
+  | 'isPersonal'
+  | 'isInternal'
+  | 'authorizationId'
+  | 'parentId'
 >
 
 const longestUserAgent = 512

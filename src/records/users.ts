@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { emailKey, validEmail, validPassword } from '../model/field-rules.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import type { FoundToken } from '../model/token.ts'
@@ -6,7 +7,9 @@ import type { Store, TokenWithState, UserWithPassword } from '../store/store.ts'
 import { ofUser } from './audit-trail.ts'
 import { passwordClaims } from './claims.ts'
 import type { RecordsContext } from './context.ts'
-import { emptyClientsOf } from './emptied-clients.ts'
+
+/** Rows of a user of the application that one statement removes. */
+const removedAtOnce = 100
 
 type AdminEvent = 'user.admin_granted' | 'user.admin_withdrawn'
 
@@ -153,20 +156,25 @@ export class Users implements UserSource {
     return this.#changed(id, event, (tx) => tx.users.setAdmin(id, isAdmin))
   }
 
-  /** Tells us that the application has deleted a user of its own: all that hung from it goes too. */
+  /**
+   * Tells us that the application deletes a user of its own: all that belongs to the user is removed in small parts.
+   * Once it returns, nothing is left. Call it again after a failure.
+   */
   async deleted(id: UserId): Promise<void> {
     const { store, audit } = this.#context
-    await emptyClientsOf(id, store)
-    return store.transaction(async (tx) => {
-      await tx.userData.deleteOf(id)
-      await audit.add(tx, 'user.deleted', { userId: id, details: {} })
-    })
+    while ((await store.userData.deleteSome(id, removedAtOnce)) > 0) await nextTurn()
+    await audit.add(store, 'user.deleted', { userId: id, details: {} })
   }
 
-  /** Deletes the user with all clients, tokens and sessions. */
+  /**
+   * Deletes the user: clients, tokens, consents and sessions are of no use from the next request on, and are removed
+   * in the background. False where there was none.
+   */
   async delete(id: UserId): Promise<boolean> {
-    await emptyClientsOf(id, this.#context.store)
-    return this.#changed(id, 'user.deleted', (tx) => tx.users.delete(id))
+    const { clock, removed } = this.#context
+    const isDeleted = await this.#changed(id, 'user.deleted', (tx) => tx.users.delete(id, clock()))
+    if (isDeleted) await removed({ kind: 'user', key: Number(id) })
+    return isDeleted
   }
 
   async #changed(

@@ -18,6 +18,7 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
     'consents',
     'users',
     'userData',
+    'removals',
     'sessions',
     'transients',
     'audit',

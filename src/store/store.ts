@@ -73,10 +73,18 @@ export interface ClientStore {
   findBySecret(digest: Digest): Promise<ClientWithOwner | undefined>
   /** False where the id or the secret is taken: try again with other random values. */
   insert(client: SealedClient): Promise<boolean>
-  /** Replaces every field of the client that has this id; the id may change too. False: taken. */
-  update(clientId: string, client: SealedClient): Promise<boolean>
-  /** Deletes the client and all that hangs from it. False where there was none. */
-  delete(clientId: string): Promise<boolean>
+  /**
+   * Replaces every field of the client that has this id; the id may change too. With another key, it is another client
+   * of that id: whatever belongs to the former is absent from then on, and listed to be removed. False: taken.
+   */
+  update(clientId: string, client: SealedClient, now: number): Promise<boolean>
+  /**
+   * Deletes the client: whatever belongs to it is absent from then on, and listed to be removed. In a transaction.
+   * False where there was none.
+   */
+  delete(clientId: string, now: number): Promise<boolean>
+  /** Ends the tokens that the client got for itself (RFC 6749 §4.4), and what was narrowed from them. */
+  endOwnTokens(clientId: string): Promise<void>
   /**
    * Deletes at most `limit` unused clients that registered themselves before that time: those that act for nobody, without
    * a token, an authorization or a consent. One that may act for itself (`client_credentials`) is never unused.
@@ -208,8 +216,6 @@ export interface TokenStore {
   personal(id: number, now: number): Promise<PersonalTokenRow | undefined>
   /** How many personal tokens a user has, counted up to `most`, but for internal ones and values that were replaced. */
   countPersonalOf(userId: UserId, most: number): Promise<number>
-  /** Deletes the tokens that a client got for itself (RFC 6749 §4.4). */
-  deleteOwn(clientId: string): Promise<void>
   /** Deletes the tokens that were narrowed from this one. */
   deleteChildren(parentId: number): Promise<void>
   /** Deletes the former values of a personal token. */
@@ -234,8 +240,6 @@ export interface TokenStore {
   /** The ids of a user's personal tokens of that name. */
   personalNamed(userId: UserId, name: string): Promise<readonly number[]>
   delete(id: number): Promise<boolean>
-  /** Deletes at most `limit` of a client's. @returns how many */
-  deleteOfClient(clientId: string, limit: number): Promise<number>
   /**
    * Deletes at most `limit` tokens that neither work nor can be refreshed, personal ones with their client.
    * @returns how many; 0 alone says that there are no more
@@ -272,12 +276,11 @@ export interface AuthorizationStore {
   beyond(userId: UserId, clientId: string, keep: number): Promise<readonly number[]>
   /** Marks it and deletes its tokens. False where it was revoked before. */
   revoke(id: number, now: number): Promise<boolean>
-  /** Marks all of a client's, and deletes every token of that client. */
-  revokeOfClient(clientId: string, now: number): Promise<void>
-  /** Marks a user's authorizations of one client, or of all, and deletes their tokens. @returns how many were marked */
-  revokeOfUser(userId: UserId, clientId: string | null, now: number): Promise<number>
-  /** Deletes at most `limit` of a client's, with all that hangs from them. @returns how many */
-  deleteOfClient(clientId: string, limit: number): Promise<number>
+  /**
+   * Marks at most `limit` of a user's authorizations that have tokens, of one client or of all, and deletes their
+   * tokens. @returns how many were marked; 0 once nothing is left
+   */
+  revokeOfUser(userId: UserId, clientId: string | null, now: number, limit: number): Promise<number>
   /**
    * Deletes at most `limit` tombstones of expired authorizations, and if there were fewer, the authorizations.
    * @returns the number of rows; only 0 means that none are left
@@ -307,7 +310,6 @@ export interface ConsentStore {
   delete(userId: UserId, clientId: string): Promise<boolean>
   deleteOfUser(userId: UserId): Promise<void>
   ofUser(userId: UserId, clientIds: readonly string[]): Promise<readonly SealedConsent[]>
-  deleteOfClient(clientId: string): Promise<void>
 }
 
 /** A user with the hash of the password, which never leaves the records. */
@@ -325,7 +327,8 @@ export interface UserStore {
   setActive(id: UserId, active: boolean): Promise<boolean>
   setAdmin(id: UserId, isAdmin: boolean): Promise<boolean>
   setPassword(id: UserId, passwordHash: string): Promise<boolean>
-  delete(id: UserId): Promise<boolean>
+  /** Deletes the user: whatever belongs to them is absent from then on, and listed to be removed. In a transaction. */
+  delete(id: UserId, now: number): Promise<boolean>
 }
 
 /** A signed-in browser. The identifier in its cookie is kept as a digest. */
@@ -507,8 +510,27 @@ export interface MigrationResult {
 export interface UserDataStore {
   /** At most `limit` ids of users that something hangs from, in order, those after `after`. */
   idsInUse(after: UserId | null, limit: number): Promise<readonly UserId[]>
-  /** Deletes all that hangs from a user: clients, authorizations, tokens, consents, sessions. */
-  deleteOf(userId: UserId): Promise<void>
+  /**
+   * Deletes about `limit` rows that belong to a user: sessions, tokens, authorizations, consents, clients.
+   * @returns how many; 0 once nothing is left
+   */
+  deleteSome(userId: UserId, limit: number): Promise<number>
+}
+
+/** A client or a built-in user that was deleted: the rows that belonged to it are dead, and have to be removed. */
+export interface Removal {
+  readonly kind: 'client' | 'user'
+  readonly key: number
+  /** When it was deleted; milliseconds since the epoch. */
+  readonly at: number
+}
+
+export interface RemovalStore {
+  /** At most `limit` of them, in one order, those after `after`. */
+  list(after: Removal | null, limit: number): Promise<readonly Removal[]>
+  /** Removes about `limit` rows. @returns how many; 0 once nothing is left */
+  removeSome(removal: Pick<Removal, 'kind' | 'key'>, limit: number): Promise<number>
+  delete(removal: Removal): Promise<void>
 }
 
 /** All that is kept. Every operation stands alone, or inside the `transaction` whose store it belongs to. */
@@ -520,6 +542,7 @@ export interface Store {
   readonly users: UserStore
   readonly sessions: SessionStore
   readonly userData: UserDataStore
+  readonly removals: RemovalStore
   readonly transients: Transients
   readonly secretKeys: SecretKeyStore
   readonly signingKeys: SigningKeyStore

@@ -1,9 +1,4 @@
-import {
-  type AroundStore,
-  type ClientInput,
-  InvalidField,
-  ScopeDoesNotExists,
-} from 'svc-oauth2server'
+import { type ClientInput, InvalidField, ScopeDoesNotExists } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientKeyOf, count, execute, query } from '../support/database.ts'
 import { dangerousRedirectUris } from '../support/redirect-uris.ts'
@@ -452,54 +447,6 @@ describe('client', () => {
       await expect(app.server.clients.resetClientSecret('nope')).rejects.toThrow(gone)
       expect(await app.server.clients.delete('nope')).toBe(false)
       expect(await app.server.clients.find('nope')).toBeUndefined()
-    })
-
-    test('one that has very many tokens is deleted bit by bit, and so is its owner', async () => {
-      const batches: number[] = []
-      const aroundStore: AroundStore = async ({ name }, run) => {
-        const result = await run()
-        if (name === 'tokens.deleteOfClient') batches.push(Number(result))
-        return result
-      }
-      await using many = await startServer({ aroundStore })
-      const made = async () => {
-        const { client } = await many.server.clients.create({
-          name: 'Many',
-          userId: many.user.id,
-          redirectUris: ['https://client.example/cb'],
-        })
-        execute(
-          many.database,
-          `with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500)
-          insert into oauth2server_token (client_key, token_type, access_token, access_token_digest, expires, ends_at, scopes, is_personal, is_internal, created_at)
-          select ?, 'bearer', 'x', ? || i, 1, 1, '', 0, 0, 1 from n`,
-          client.clientKey,
-          client.clientId,
-        )
-        return client.clientId
-      }
-      expect(await many.server.clients.delete(await made())).toBe(true)
-      expect(batches.splice(0)).toEqual([1_000, 1_000, 500])
-      const clientId = await made()
-      expect(await many.server.users.delete(many.user.id)).toBe(true)
-      expect(batches).toEqual([1_000, 1_000, 500])
-      expect(await many.server.clients.find(clientId)).toBeUndefined()
-    })
-
-    test('one that asks for tokens all the while is deleted all the same', async () => {
-      const asking: { issue?: () => Promise<unknown> } = {}
-      const aroundStore: AroundStore = async ({ name }, run) => {
-        const result = await run()
-        if (name === 'tokens.deleteOfClient') await asking.issue?.()
-        return result
-      }
-      await using busy = await startServer({ aroundStore })
-      const { client } = await busy.server.clients.create({ name: 'Busy', userId: busy.user.id })
-      asking.issue = () =>
-        busy.server.tokens.issue({ type: 'client', client, subject: null, scopes: [] })
-      await asking.issue()
-      expect(await busy.server.clients.delete(client.clientId)).toBe(true)
-      expect(count(busy.database, 'oauth2server_token')).toBe(0)
     })
 
     test('P-24 the client behind a personal token is changed by nobody', async () => {

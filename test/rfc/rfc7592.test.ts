@@ -528,10 +528,8 @@ test('a row that was altered past the server belongs to nobody', async () => {
   const [of, their] = [await clients.find(mine.client_id), await clients.find(victim.client_id)]
   if (!of || !their) throw new Error('A client is gone.')
   const { registrationToken } = of.fields
-  await clients.update(victim.client_id, {
-    fields: { ...their.fields, registrationToken },
-    seal: their.seal,
-  })
+  const changed = { fields: { ...their.fields, registrationToken }, seal: their.seal }
+  await clients.update(victim.client_id, changed, site.now())
   const taken = { ...victim, registration_access_token: mine.registration_access_token }
   expect((await manage('GET', taken)).status).toBe(401)
   const basic = { clientId: victim.client_id, clientSecret: victim.client_secret }

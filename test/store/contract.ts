@@ -104,7 +104,7 @@ export const storeContract = (
           isAdmin: false,
           passwordHash: 'other',
         })
-        expect(await store.users.delete(id)).toBe(true)
+        expect(await store.users.delete(id, 1)).toBe(true)
         expect(await other.users.find(id)).toBeUndefined()
         expect(await store.users.findByEmail(row.email)).toBeUndefined()
       })
@@ -113,7 +113,7 @@ export const storeContract = (
         expect(await store.users.setActive(999_999, true)).toBe(false)
         expect(await store.users.setAdmin(999_999, true)).toBe(false)
         expect(await store.users.setPassword(999_999, 'x')).toBe(false)
-        expect(await store.users.delete(999_999)).toBe(false)
+        expect(await store.users.delete(999_999, 1)).toBe(false)
       })
 
       test('of concurrent callers with one e-mail address, exactly one gets an id; the others undefined', async () => {
@@ -197,7 +197,7 @@ export const storeContract = (
           userId,
           redirectUris: ['https://c.example/cb'],
         })
-        expect(await store.clients.update(clientId, after)).toBe(true)
+        expect(await store.clients.update(clientId, after, 1)).toBe(true)
         expect(await other.clients.find(clientId)).toBeUndefined()
         expect(await other.clients.find(after.fields.clientId)).toMatchObject(after)
         expect(await other.authorizations.find(authorizationId)).toMatchObject({
@@ -215,21 +215,23 @@ export const storeContract = (
         await store.clients.insert(theirs)
         const { clientId, clientSecret } = theirs.fields
         expect(
-          await store.clients.update(mine.fields.clientId, {
-            ...mine,
-            fields: { ...mine.fields, clientId },
-          }),
+          await store.clients.update(
+            mine.fields.clientId,
+            { ...mine, fields: { ...mine.fields, clientId } },
+            1,
+          ),
         ).toBe(false)
         expect(
-          await store.clients.update(mine.fields.clientId, {
-            ...mine,
-            fields: { ...mine.fields, clientSecret },
-          }),
+          await store.clients.update(
+            mine.fields.clientId,
+            { ...mine, fields: { ...mine.fields, clientSecret } },
+            1,
+          ),
         ).toBe(false)
         expect(await other.clients.find(mine.fields.clientId)).toMatchObject(mine)
         expect(await other.clients.find(clientId)).toMatchObject(theirs)
         // Its own id and secret are not taken.
-        expect(await store.clients.update(mine.fields.clientId, mine)).toBe(true)
+        expect(await store.clients.update(mine.fields.clientId, mine, 1)).toBe(true)
       })
 
       test('are deleted with all that hangs from them', async () => {
@@ -239,12 +241,41 @@ export const storeContract = (
         const rotated = rotatedRow(authorizationId)
         await noteRotated(store, rotated)
         await store.consents.put(consentRow({ userId, clientId }))
-        expect(await store.clients.delete(clientId)).toBe(true)
-        expect(await other.clients.delete(clientId)).toBe(false)
+        expect(await store.clients.delete(clientId, 1)).toBe(true)
+        expect(await other.clients.delete(clientId, 1)).toBe(false)
         expect(await other.tokens.findByAccess(row.accessDigest)).toBeUndefined()
         expect(await other.authorizations.find(authorizationId)).toBeUndefined()
-        expect(await other.tokens.findRotated(rotated.digest)).toBeUndefined()
         expect(await other.consents.find(userId, clientId)).toBeUndefined()
+        const removal = { kind: 'client', key: clientKey(clientId) } as const
+        expect(await other.removals.list(null, 1_000)).toContainEqual({ ...removal, at: 1 })
+        const removed: number[] = []
+        for (let rows = 1; rows > 0; removed.push(rows))
+          rows = await store.removals.removeSome(removal, 10)
+        // The token, its rotated refresh token, the authorization, the consent.
+        expect(removed).toEqual([1, 1, 1, 1, 0])
+        expect(await other.tokens.findRotated(rotated.digest)).toBeUndefined()
+        await store.removals.delete({ ...removal, at: 1 })
+        expect(await other.removals.list(null, 1_000)).not.toContainEqual({ ...removal, at: 1 })
+      })
+
+      test('with another key it is another client of that id: what belonged to the former is absent', async () => {
+        const userId = await aUser(store)
+        const client = clientRow({ name: 'Before' })
+        await store.clients.insert(client)
+        const { clientId, clientKey: former } = client.fields
+        const { authorizationId, row } = await aPair(store, clientId)
+        await store.consents.put(consentRow({ userId, clientId }))
+        const after = clientRow({ ...client.fields, clientKey: former + 1, name: 'After' })
+        expect(await store.clients.update(clientId, after, 1)).toBe(true)
+        expect((await other.clients.find(clientId))?.fields.name).toBe('After')
+        expect(await other.tokens.findByAccess(row.accessDigest)).toBeUndefined()
+        expect(await other.authorizations.find(authorizationId)).toBeUndefined()
+        expect(await other.consents.find(userId, clientId)).toBeUndefined()
+        expect(await other.removals.list(null, 1_000)).toContainEqual({
+          kind: 'client',
+          key: former,
+          at: 1,
+        })
       })
 
       test('users are counted by tokens that are neither personal nor internal', async () => {
@@ -359,7 +390,7 @@ export const storeContract = (
         const taken = tokenRow({ clientId })
         await store.tokens.insert(taken)
         const rows = Array.from({ length: 40 }, () => tokenRow({ clientId }))
-        rows[7] = tokenRow({ clientId: 'nope' })
+        rows[7] = tokenRow({ clientId, authorizationId: 999_999 })
         rows[23] = { ...tokenRow({ clientId }), accessDigest: taken.accessDigest }
         const inserted = await Promise.allSettled(rows.map((row) => store.tokens.insert(row)))
         for (const [index, row] of rows.entries()) {
@@ -417,7 +448,7 @@ export const storeContract = (
         const client = await other.clients.find(clientId)
         if (!client) throw new Error('It is there.')
         const fields = { ...client.fields, isDisabled: true }
-        await other.clients.update(clientId, { ...client, fields })
+        await other.clients.update(clientId, { ...client, fields }, 1)
         expect((await find())?.client.isDisabled).toBe(true)
         expect((await store.clients.find(clientId))?.fields.isDisabled).toBe(true)
         await other.tokens.delete(id)
@@ -596,39 +627,6 @@ export const storeContract = (
         expect(await store.authorizations.revoke(999_999, 7)).toBe(false)
       })
 
-      test('those of a client are revoked together, with every token of that client and of no other', async () => {
-        const [clientId, another] = [await aClient(store), await aClient(store)]
-        const [one, two, theirs] = [
-          await aPair(store, clientId),
-          await aPair(store, clientId),
-          await aPair(store, another),
-        ]
-        await store.authorizations.revoke(two.authorizationId, 5)
-        await store.tokens.insert(tokenRow({ clientId }))
-        await store.authorizations.revokeOfClient(clientId, 7)
-        expect((await other.authorizations.find(one.authorizationId))?.revokedAt).toBe(7)
-        expect((await other.authorizations.find(two.authorizationId))?.revokedAt).toBe(5)
-        expect((await other.authorizations.find(theirs.authorizationId))?.revokedAt).toBeNull()
-        expect(await other.tokens.ofClient(clientId)).toEqual([])
-        expect(await other.tokens.ofClient(another)).toHaveLength(1)
-      })
-
-      test('those of a client are deleted bit by bit, with their tokens, and so are its own tokens; nothing of another', async () => {
-        const [clientId, another] = [await aClient(store), await aClient(store)]
-        const pairs = [await aPair(store, clientId), await aPair(store, clientId)]
-        await aPair(store, another)
-        await store.tokens.insert(tokenRow({ clientId }))
-        expect(await store.authorizations.deleteOfClient(clientId, 1)).toBe(1)
-        expect(await store.authorizations.deleteOfClient(clientId, 9)).toBe(1)
-        expect(await store.authorizations.deleteOfClient(clientId, 9)).toBe(0)
-        for (const { authorizationId } of pairs)
-          expect(await other.authorizations.find(authorizationId)).toBeUndefined()
-        expect(await other.tokens.ofClient(clientId)).toHaveLength(1)
-        expect(await store.tokens.deleteOfClient(clientId, 9)).toBe(1)
-        expect(await store.tokens.deleteOfClient(clientId, 9)).toBe(0)
-        expect(await other.tokens.ofClient(another)).toHaveLength(1)
-      })
-
       test('tombstones from before a time are deleted, and all but the latest of the others, at most so many', async () => {
         const clientId = await aClient(store)
         const [id, another] = [
@@ -748,11 +746,6 @@ export const storeContract = (
         expect(await store.consents.delete(userId, clientId)).toBe(false)
         expect(await other.consents.find(userId, clientId)).toBeUndefined()
         expect(await other.consents.find(another, clientId)).toEqual(theirs)
-        const elsewhere = consentRow({ userId, clientId: await aClient(store) })
-        await store.consents.put(elsewhere)
-        await store.consents.deleteOfClient(clientId)
-        expect(await other.consents.find(another, clientId)).toBeUndefined()
-        expect(await other.consents.find(userId, elsewhere.consent.clientId)).toEqual(elsewhere)
       })
     })
 
@@ -788,7 +781,7 @@ export const storeContract = (
         expect(await store.sessions.deleteOfUser(userId)).toBe(2)
         expect(await store.sessions.deleteOfUser(userId)).toBe(0)
         expect(await other.sessions.find(kept.id)).toBeDefined()
-        await store.users.delete(another)
+        await store.users.delete(another, 1)
         expect(await other.sessions.find(kept.id)).toBeUndefined()
       })
 
@@ -825,22 +818,71 @@ export const storeContract = (
       })
     })
 
-    test('what would hang from nobody is not written: Vanished', async () => {
+    test('a token of an authorization that is gone is not written: Vanished', async () => {
+      const clientId = await aClient(store)
+      const attempt = (on: Store) =>
+        on.tokens.insert(tokenRow({ clientId, authorizationId: 999_999 }))
+      await expect(attempt(store)).rejects.toThrow(Vanished)
+      await expect(store.transaction(attempt)).rejects.toThrow(Vanished)
+    })
+
+    // A request that found the client or user before the deletion inserts such rows.
+    test('a row of a client or user who is gone is never found', async () => {
       const userId = await aUser(store)
       const clientId = await aClient(store)
-      const attempts: ((on: Store) => Promise<unknown>)[] = [
-        (on) => on.clients.insert(clientRow({ userId: 999_999 })),
-        (on) => on.tokens.insert(tokenRow({ clientId: 'nope' })),
-        (on) => on.tokens.insert(tokenRow({ clientId, userId: 999_999 })),
-        (on) => on.tokens.insert(tokenRow({ clientId, authorizationId: 999_999 })),
-        (on) => on.authorizations.insertOnce(authorizationRow({ clientId: 'nope' })),
-        (on) => on.consents.put(consentRow({ userId, clientId: 'nope' })),
-        (on) => on.sessions.insert(sessionRow({ userId: 999_999 })),
-      ]
-      for (const attempt of attempts) {
-        await expect(attempt(store)).rejects.toThrow(Vanished)
-        await expect(store.transaction(attempt)).rejects.toThrow(Vanished)
+      const part = { after: null, limit: 10 }
+      for (const of of [
+        { clientId: 'nope', userId },
+        { clientId, userId: 999_999 },
+        { clientId: 'nope', userId: 999_999 },
+      ]) {
+        const code = digest('authorization_code')
+        const authorizationId = Number(
+          await store.authorizations.insertOnce(authorizationRow({ ...of, codeDigest: code })),
+        )
+        const row = tokenRow({ ...of, authorizationId }, refreshable())
+        const id = Number(await store.tokens.insert(row))
+        const own = tokenRow({ ...of, isPersonal: true })
+        const ownId = Number(await store.tokens.insert(own))
+        await store.consents.put(consentRow(of))
+        const found = async (on: Store) => [
+          await on.authorizations.find(authorizationId),
+          await on.authorizations.findByCode(code),
+          await on.tokens.findByAccess(row.accessDigest),
+          await on.tokens.findByRefresh(row.refreshDigest ?? digest()),
+          await on.tokens.find(id),
+          await on.tokens.hold(id),
+          await on.tokens.ofAuthorization(authorizationId),
+          await on.tokens.authorized(id, 0),
+          await on.tokens.findByAccess(own.accessDigest),
+          await on.tokens.personal(ownId, 0),
+          await on.consents.find(of.userId, of.clientId),
+        ]
+        const lists = async (on: Store) => [
+          await on.tokens.ofClient(of.clientId),
+          (await on.tokens.search(String(id), part)).items,
+          (await on.tokens.personalOf(of.userId, 0, part)).items,
+          await on.tokens.personalNamed(of.userId, 'Client'),
+          await on.tokens.authorizedOf(of.userId, [of.clientId], 0, { limit: 10, countLimit: 10 }),
+          await on.consents.ofUser(of.userId, [of.clientId]),
+        ]
+        for (const on of [store, other]) {
+          expect((await found(on)).filter((one) => one !== undefined)).toEqual([])
+          expect((await lists(on)).flat()).toEqual([])
+        }
+        await store.transaction(async (tx) => {
+          expect((await found(tx)).filter((one) => one !== undefined)).toEqual([])
+        })
       }
+      const theirs = clientRow({ userId: 999_999 })
+      await store.clients.insert(theirs)
+      expect(await other.clients.find(theirs.fields.clientId)).toBeUndefined()
+      expect(await other.clients.findBySecret(theirs.fields.clientSecret)).toBeUndefined()
+      expect((await other.clients.search(theirs.fields.clientId, part)).items).toEqual([])
+      expect((await other.clients.ofOwner(999_999, part)).items).toEqual([])
+      const session = sessionRow({ userId: 999_999 })
+      await store.sessions.insert(session)
+      expect(await other.sessions.find(session.id)).toBeUndefined()
     })
 
     describe('secret keys', () => {
@@ -887,7 +929,7 @@ export const storeContract = (
         await expect(
           store.transaction(async (tx) => {
             await tx.clients.insert(lost)
-            await tx.clients.delete(one.fields.clientId)
+            await tx.clients.delete(one.fields.clientId, 1)
             throw failure
           }),
         ).rejects.toBe(failure)
@@ -930,7 +972,9 @@ export const storeContract = (
       test('after one that failed, the next works', async () => {
         const clientId = await aClient(store)
         await expect(
-          store.transaction((tx) => tx.tokens.insert(tokenRow({ clientId: 'nope' }))),
+          store.transaction((tx) =>
+            tx.tokens.insert(tokenRow({ clientId, authorizationId: 999_999 })),
+          ),
         ).rejects.toThrow()
         expect(
           await store.transaction((tx) => tx.tokens.insert(tokenRow({ clientId }))),

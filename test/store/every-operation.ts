@@ -29,7 +29,7 @@ const users = async ({ users: store }: Store): Promise<void> => {
   await store.setActive(id, true)
   await store.setAdmin(id, true)
   await store.setPassword(id, 'hash')
-  await store.delete(id)
+  await store.delete(id, 1)
 }
 
 const clients = async (store: Store): Promise<void> => {
@@ -39,7 +39,7 @@ const clients = async (store: Store): Promise<void> => {
   await store.clients.insert(row)
   await store.clients.find(clientId)
   await store.clients.findBySecret(row.fields.clientSecret)
-  await store.clients.update(clientId, row)
+  await store.clients.update(clientId, row, 1)
   await store.clients.countUsers(clientId, 10)
   await store.clients.countUsersOf([clientId, 'other'], 10)
   for (const part of [first, later]) {
@@ -51,7 +51,8 @@ const clients = async (store: Store): Promise<void> => {
   await store.clients.countOfOwner(userId, 10)
   await store.clients.countUnused(10)
   await store.clients.deleteUnused(now, 10)
-  await store.clients.delete(clientId)
+  await store.clients.endOwnTokens(clientId)
+  await store.clients.delete(clientId, 1)
 }
 
 const tokens = async (store: Store): Promise<void> => {
@@ -82,8 +83,6 @@ const tokens = async (store: Store): Promise<void> => {
   await of.rewrite(id, next)
   await of.touch(new Map([[id, { at: 1, address: '::1' }]]))
   await of.deletePrevious(id)
-  await of.deleteOwn(clientId)
-  await of.deleteOfClient(clientId, 10)
   await of.deleteChildren(id)
   await of.deleteExpired(1, 10)
   await of.deleteRotated(1, { before: 1, keep: 5, limit: 10 })
@@ -105,10 +104,8 @@ const authorizations = async (store: Store): Promise<void> => {
   await of.findByCode(digest('authorization_code'))
   await of.beyond(userId, clientId, 5)
   await of.revoke(id, now)
-  await of.revokeOfClient(clientId, now)
-  await of.deleteOfClient(clientId, 10)
-  await of.revokeOfUser(userId, clientId, now)
-  await of.revokeOfUser(userId, null, now)
+  await of.revokeOfUser(userId, clientId, now, 10)
+  await of.revokeOfUser(userId, null, now, 10)
   await of.deleteExpired(1, 10)
 }
 
@@ -122,7 +119,6 @@ const consents = async (store: Store): Promise<void> => {
   await of.ofUser(userId, [clientId, 'other'])
   await of.delete(userId, clientId)
   await of.deleteOfUser(userId)
-  await of.deleteOfClient(clientId)
 }
 
 const sessions = async (store: Store): Promise<void> => {
@@ -159,10 +155,22 @@ const signingKeys = async ({ signingKeys: of }: Store): Promise<void> => {
   await of.delete(key.id)
 }
 
-const others = async ({ userData, secretKeys, audit, ...store }: Store): Promise<void> => {
+const others = async ({
+  userData,
+  removals,
+  secretKeys,
+  audit,
+  ...store
+}: Store): Promise<void> => {
   await userData.idsInUse(null, 10)
   await userData.idsInUse(1, 10)
-  await userData.deleteOf(1)
+  await userData.deleteSome(1, 10)
+  await removals.list(null, 10)
+  await removals.list({ kind: 'client', key: 1, at: 1 }, 10)
+  for (const kind of ['client', 'user'] as const) {
+    await removals.removeSome({ kind, key: 1 }, 10)
+    await removals.delete({ kind, key: 1, at: 1 })
+  }
   await secretKeys.add('key', 1)
   await secretKeys.ids()
   await secretKeys.delete('key')

@@ -31,7 +31,7 @@ export const managementContract = (
       const { clientId } = row.fields
       expect(await other.clients.find(clientId)).toEqual({ ...row, owner: null })
       const plain = clientRow({ clientId })
-      await store.clients.update(clientId, plain)
+      await store.clients.update(clientId, plain, 1)
       expect(await other.clients.find(clientId)).toEqual({ ...plain, owner: null })
     })
 
@@ -46,10 +46,8 @@ export const managementContract = (
         (await other.tokens.findByRefresh(refreshDigest))?.client.isDisabled,
       ]
       expect(await isDisabled()).toEqual([false, false])
-      await store.clients.update(clientId, {
-        ...client,
-        fields: { ...client.fields, isDisabled: true },
-      })
+      const disabled = { ...client, fields: { ...client.fields, isDisabled: true } }
+      await store.clients.update(clientId, disabled, 1)
       expect(await isDisabled()).toEqual([true, true])
     })
 
@@ -291,8 +289,8 @@ export const managementContract = (
         )
         const machine = Number(await store.tokens.insert(tokenRow({ clientId: first, userId })))
         await store.authorizations.revoke(two.authorizationId, 5)
-        expect(await store.authorizations.revokeOfUser(userId, first, 7)).toBe(1)
-        expect(await store.authorizations.revokeOfUser(userId, first, 8)).toBe(0)
+        expect(await store.authorizations.revokeOfUser(userId, first, 7, 10)).toBe(1)
+        expect(await store.authorizations.revokeOfUser(userId, first, 8, 10)).toBe(0)
         const revokedAt = async ({ authorizationId }: typeof one) =>
           (await other.authorizations.find(authorizationId))?.revokedAt
         const marks = async () => Promise.all([one, two, elsewhere, theirs].map(revokedAt))
@@ -304,10 +302,10 @@ export const managementContract = (
             ),
           )
         expect(await left()).toEqual([false, false, true, true, true, true])
-        expect(await store.authorizations.revokeOfUser(userId, null, 9)).toBe(1)
+        expect(await store.authorizations.revokeOfUser(userId, null, 9, 10)).toBe(1)
         expect(await marks()).toEqual([7, 5, 9, null])
         expect(await left()).toEqual([false, false, false, true, true, true])
-        expect(await store.authorizations.revokeOfUser(userId, '', 9)).toBe(0)
+        expect(await store.authorizations.revokeOfUser(userId, '', 9, 10)).toBe(0)
       })
 
       test('an authorization keeps the browser in which it was granted', async () => {

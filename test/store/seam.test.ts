@@ -64,11 +64,11 @@ describe('the seam around the store', () => {
     const clientId = await aClient(store)
     expect(order).toEqual(['before clients.insert', 'after clients.insert'])
     fails = 'before'
-    await expect(store.clients.delete(clientId)).rejects.toThrow('clients.delete')
+    await expect(store.clients.delete(clientId, 1)).rejects.toThrow('clients.delete')
     fails = undefined
     expect(await store.clients.find(clientId)).toBeDefined()
     fails = 'after'
-    await expect(store.clients.delete(clientId)).rejects.toThrow('clients.delete')
+    await expect(store.clients.delete(clientId, 1)).rejects.toThrow('clients.delete')
     fails = undefined
     expect(await store.clients.find(clientId)).toBeUndefined()
   })

@@ -210,8 +210,8 @@ describe('a lock that another connection holds', () => {
             isAdmin: false,
             createdAt: 0,
           }),
-        () => store.transaction((tx) => tx.clients.delete(clientId)),
-        () => store.clients.delete(clientId),
+        () => store.transaction((tx) => tx.clients.delete(clientId, 1)),
+        () => store.clients.delete(clientId, 1),
         () => store.transients.put('x', 'x', 10, 0),
         () => store.transaction(async () => undefined),
       ]
@@ -229,14 +229,14 @@ describe('a lock that another connection holds', () => {
       expect(longest).toBeLessThan(1_500)
     })
     expect(await store.clients.find(clientId)).toBeDefined()
-    expect(await store.clients.delete(clientId)).toBe(true)
+    expect(await store.clients.delete(clientId, 1)).toBe(true)
   })
 
   test('that is given back in time: the write waits and succeeds; reads do not wait at all', async () => {
     await using store = await open()
     const clientId = await aClient(store)
     await locked(store.path, async (release) => {
-      const write = store.clients.delete(clientId)
+      const write = store.clients.delete(clientId, 1)
       const started = performance.now()
       expect(await store.clients.find(clientId)).toBeDefined()
       expect(performance.now() - started).toBeLessThan(1_000)
@@ -250,11 +250,11 @@ describe('a lock that another connection holds', () => {
     await using store = await open()
     const clientId = await aClient(store)
     await locked(store.path, () =>
-      expect(store.clients.delete(clientId)).rejects.toThrow(StoreUnavailable),
+      expect(store.clients.delete(clientId, 1)).rejects.toThrow(StoreUnavailable),
     )
     await delay(300)
     await locked(store.path, async (release) => {
-      const write = store.clients.delete(clientId)
+      const write = store.clients.delete(clientId, 1)
       await delay(300)
       release()
       expect(await write).toBe(true)

@@ -56,7 +56,7 @@ export const todaysClientsContract = (
       expect(await store.transaction(found)).toEqual([clientId, clientId, undefined])
     })
 
-    test('§4.4 what a client got for itself is deleted, and nothing that hangs from anybody else', async () => {
+    test('§4.4 ends what a client got for itself, and no token of a user', async () => {
       const { store, other } = open()
       const [clientId, another] = [await aClient(store), await aClient(store)]
       const insert = async (row: ReturnType<typeof tokenRow>) =>
@@ -67,7 +67,7 @@ export const todaysClientsContract = (
       const narrowed = await insert(tokenRow({ clientId, parentId: pair }))
       const personal = await insert(tokenRow({ clientId, isPersonal: true }))
       const others = await insert(tokenRow({ clientId: another }))
-      await other.tokens.deleteOwn(clientId)
+      await other.clients.endOwnTokens(clientId)
       const ids = [own, child, pair, narrowed, personal, others]
       const there = await Promise.all(ids.map((id) => store.tokens.find(id)))
       expect(there.map((row) => row !== undefined)).toEqual([false, false, true, true, true, true])
@@ -101,7 +101,7 @@ export const todaysClientsContract = (
         const ways: ((of: Awaited<ReturnType<typeof family>>) => Promise<unknown>)[] = [
           ({ parent }) => other.tokens.delete(parent.id),
           ({ parent }) => other.authorizations.revoke(parent.authorizationId, 5),
-          ({ parent }) => other.clients.delete(parent.row.fields.clientId),
+          ({ parent }) => other.clients.delete(parent.row.fields.clientId, 1),
         ]
         for (const end of ways) {
           const made = await family(store)

@@ -3,6 +3,7 @@ import type { Authorization, CodeBinding } from '../../model/authorization.ts'
 import type { AuthorizationStore } from '../store.ts'
 import { type Handle, joined, keyOf, split } from './handle.ts'
 import type { Tables } from './tables.ts'
+import { isThere, userSource } from './user-source.ts'
 
 type Row = Selectable<Tables['oauth2server_authorization']> & { readonly client_id: string }
 
@@ -20,151 +21,141 @@ const fromRow = (row: Row): Authorization => ({
   revokedAt: row.revoked_at,
 })
 
-const withClient = (read: Handle['read']) =>
-  read
-    .selectFrom('oauth2server_authorization as a')
-    .innerJoin('oauth2server_client as c', 'c.client_key', 'a.client_key')
-    .selectAll('a')
-    .select('c.client_id')
-
 /** Authorizations that end for a new one: more than one only after the number was lowered. */
 const mostAtOnce = 100
 
-export const sqlAuthorizations = ({ read, write, purge }: Handle): AuthorizationStore => ({
-  async insertOnce(authorization) {
-    const row = await write
-      .insertInto('oauth2server_authorization')
-      .values({
-        client_key: authorization.clientKey,
-        user_id: authorization.userId,
-        scopes: joined(authorization.scopes),
-        resources: joined(authorization.resources),
-        code_digest: authorization.codeDigest,
-        code_binding: authorization.code && JSON.stringify(authorization.code),
-        user_agent: authorization.userAgent,
-        created_at: authorization.createdAt,
-        expires_at: authorization.expiresAt,
-        revoked_at: null,
-      })
-      .onConflict((c) => c.column('code_digest').doNothing())
-      .returning('id')
-      .executeTakeFirst()
-    return row?.id
-  },
+export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
+  const { read, write, purge } = handle
+  // Every read of an authorization begins here: one of a client or user who is gone is none.
+  const live = read
+    .selectFrom('oauth2server_authorization as a')
+    .innerJoin('oauth2server_client as c', 'c.client_key', 'a.client_key')
+    .leftJoin(userSource(handle, 'o'), (join) => join.onRef('o.id', '=', 'c.user_id'))
+    .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 'a.user_id'))
+    .selectAll('a')
+    .select('c.client_id')
+    .where(isThere(handle, 'c.user_id', 'o.id'))
+    .where(isThere(handle, 'a.user_id', 'u.id'))
+  return {
+    async insertOnce(authorization) {
+      const row = await write
+        .insertInto('oauth2server_authorization')
+        .values({
+          client_key: authorization.clientKey,
+          user_id: authorization.userId,
+          scopes: joined(authorization.scopes),
+          resources: joined(authorization.resources),
+          code_digest: authorization.codeDigest,
+          code_binding: authorization.code && JSON.stringify(authorization.code),
+          user_agent: authorization.userAgent,
+          created_at: authorization.createdAt,
+          expires_at: authorization.expiresAt,
+          revoked_at: null,
+        })
+        .onConflict((c) => c.column('code_digest').doNothing())
+        .returning('id')
+        .executeTakeFirst()
+      return row?.id
+    },
 
-  async find(id) {
-    const row = await withClient(read).where('a.id', '=', id).executeTakeFirst()
-    return row && fromRow(row)
-  },
+    async find(id) {
+      const row = await live.where('a.id', '=', id).executeTakeFirst()
+      return row && fromRow(row)
+    },
 
-  async findByCode(digest) {
-    const row = await withClient(read).where('a.code_digest', '=', digest).executeTakeFirst()
-    return row && fromRow(row)
-  },
+    async findByCode(digest) {
+      const row = await live.where('a.code_digest', '=', digest).executeTakeFirst()
+      return row && fromRow(row)
+    },
 
-  async beyond(userId, clientId, keep) {
-    // In the order of its index.
-    const rows = await read
-      .selectFrom('oauth2server_authorization')
-      .select('id')
-      .where('user_id', '=', userId)
-      .where('client_key', '=', keyOf(clientId))
-      .where('revoked_at', 'is', null)
-      .orderBy('revoked_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(mostAtOnce)
-      .offset(keep)
-      .execute()
-    return rows.map(({ id }) => id)
-  },
+    async beyond(userId, clientId, keep) {
+      // In the order of its index.
+      const rows = await read
+        .selectFrom('oauth2server_authorization')
+        .select('id')
+        .where('user_id', '=', userId)
+        .where('client_key', '=', keyOf(clientId))
+        .where('revoked_at', 'is', null)
+        .orderBy('revoked_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(mostAtOnce)
+        .offset(keep)
+        .execute()
+      return rows.map(({ id }) => id)
+    },
 
-  async revoke(id, now) {
-    const { numUpdatedRows } = await write
-      .updateTable('oauth2server_authorization')
-      .set({ revoked_at: now })
-      .where('id', '=', id)
-      .where('revoked_at', 'is', null)
-      .executeTakeFirst()
-    // Nothing that could be restored stays: the row is the tombstone, its tokens are gone.
-    await write.deleteFrom('oauth2server_token').where('authorization_id', '=', id).execute()
-    return numUpdatedRows > 0n
-  },
+    async revoke(id, now) {
+      const { numUpdatedRows } = await write
+        .updateTable('oauth2server_authorization')
+        .set({ revoked_at: now })
+        .where('id', '=', id)
+        .where('revoked_at', 'is', null)
+        .executeTakeFirst()
+      // Nothing that could be restored stays: the row is the tombstone, its tokens are gone.
+      await write.deleteFrom('oauth2server_token').where('authorization_id', '=', id).execute()
+      return numUpdatedRows > 0n
+    },
 
-  async revokeOfClient(clientId, now) {
-    await write
-      .updateTable('oauth2server_authorization')
-      .set({ revoked_at: now })
-      .where('client_key', '=', keyOf(clientId))
-      .where('revoked_at', 'is', null)
-      .execute()
-    await write.deleteFrom('oauth2server_token').where('client_key', '=', keyOf(clientId)).execute()
-  },
+    async revokeOfUser(userId, clientId, now, limit) {
+      // By their tokens: authorizations that were revoked before stay as tombstones, however many they are.
+      const rows = await write
+        .selectFrom('oauth2server_token')
+        .select('authorization_id')
+        .where('user_id', '=', userId)
+        .where('is_personal', '=', 0)
+        .where('authorization_id', 'is not', null)
+        .$if(clientId !== null, (of) => of.where('client_key', '=', keyOf(clientId ?? '')))
+        .limit(limit)
+        .execute()
+      const ids = rows.flatMap(({ authorization_id: id }) => id ?? [])
+      if (ids.length === 0) return 0
+      // The authorization before its tokens, as everywhere: two who meet would otherwise wait for each other.
+      await write
+        .updateTable('oauth2server_authorization')
+        .set({ revoked_at: now })
+        .where('id', 'in', ids)
+        .where('revoked_at', 'is', null)
+        .execute()
+      await write.deleteFrom('oauth2server_token').where('authorization_id', 'in', ids).execute()
+      return ids.length
+    },
 
-  async revokeOfUser(userId, clientId, now) {
-    const ofUser = write
-      .selectFrom('oauth2server_authorization')
-      .select('id')
-      .where('user_id', '=', userId)
-      .$if(clientId !== null, (of) => of.where('client_key', '=', keyOf(clientId ?? '')))
-    // The authorization before its tokens, as everywhere: two who meet would otherwise wait for each other.
-    const { numUpdatedRows } = await write
-      .updateTable('oauth2server_authorization')
-      .set({ revoked_at: now })
-      .where('id', 'in', ofUser)
-      .where('revoked_at', 'is', null)
-      .executeTakeFirst()
-    await write.deleteFrom('oauth2server_token').where('authorization_id', 'in', ofUser).execute()
-    return Number(numUpdatedRows)
-  },
-
-  async deleteOfClient(clientId, limit) {
-    const some = write
-      .selectFrom('oauth2server_authorization')
-      .select('id')
-      .where('client_key', '=', keyOf(clientId))
-      .limit(limit)
-    const { numDeletedRows } = await write
-      .deleteFrom('oauth2server_authorization')
-      .where('id', 'in', some)
-      .executeTakeFirst()
-    return Number(numDeletedRows)
-  },
-
-  async deleteExpired(now, limit) {
-    const expired = read
-      .selectFrom('oauth2server_authorization')
-      .select('id')
-      .where('expires_at', '<=', now)
-      .orderBy('expires_at')
-      .limit(limit)
-    // One that was refreshed often has more of them than one statement has time for.
-    const rotated = read
-      .selectFrom('oauth2server_rotated_refresh_token')
-      .select('digest')
-      .where('authorization_id', 'in', expired)
-      .limit(limit)
-    const { numDeletedRows: before } = await purge
-      .deleteFrom('oauth2server_rotated_refresh_token')
-      .where('digest', 'in', rotated)
-      .executeTakeFirst()
-    if (Number(before) === limit) return limit
-    const narrowed = read
-      .selectFrom('oauth2server_token as t')
-      .innerJoin('oauth2server_token as parent', 'parent.id', 't.parent_id')
-      .select('t.id')
-      .where('parent.authorization_id', 'in', expired)
-      .limit(limit)
-    const { numDeletedRows: children } = await purge
-      .deleteFrom('oauth2server_token')
-      .where('id', 'in', narrowed)
-      .executeTakeFirst()
-    if (Number(children) === limit) return limit
-    const { numDeletedRows } = await purge
-      .deleteFrom('oauth2server_authorization')
-      .where('id', 'in', expired)
-      // Again: it may have been refreshed while this waited for it.
-      .where('expires_at', '<=', now)
-      .executeTakeFirst()
-    return Number(before + children + numDeletedRows)
-  },
-})
+    async deleteExpired(now, limit) {
+      const expired = read
+        .selectFrom('oauth2server_authorization')
+        .select('id')
+        .where('expires_at', '<=', now)
+        .orderBy('expires_at')
+        .limit(limit)
+      // One that was refreshed often has more of them than one statement has time for.
+      const rotated = read
+        .selectFrom('oauth2server_rotated_refresh_token')
+        .select('digest')
+        .where('authorization_id', 'in', expired)
+        .limit(limit)
+      const { numDeletedRows: before } = await purge
+        .deleteFrom('oauth2server_rotated_refresh_token')
+        .where('digest', 'in', rotated)
+        .executeTakeFirst()
+      if (Number(before) === limit) return limit
+      const narrowed = read
+        .selectFrom('oauth2server_token as t')
+        .innerJoin('oauth2server_token as parent', 'parent.id', 't.parent_id')
+        .select('t.id')
+        .where('parent.authorization_id', 'in', expired)
+        .limit(limit)
+      const { numDeletedRows: children } = await purge
+        .deleteFrom('oauth2server_token')
+        .where('id', 'in', narrowed)
+        .executeTakeFirst()
+      if (Number(children) === limit) return limit
+      const { numDeletedRows } = await purge
+        .deleteFrom('oauth2server_authorization')
+        .where('id', 'in', expired)
+        // Again: it may have been refreshed while this waited for it.
+        .where('expires_at', '<=', now)
+        .executeTakeFirst()
+      return Number(before + children + numDeletedRows)
+    },
+  }
+}

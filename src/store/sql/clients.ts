@@ -17,8 +17,9 @@ import {
   splitOrNull,
 } from './handle.ts'
 import { part, placeOf } from './part.ts'
+import { noteRemovals } from './removals.ts'
 import type { Tables } from './tables.ts'
-import { type JoinedUser, joinedUser, userSource } from './user-source.ts'
+import { isThere, type JoinedUser, joinedUser, userSource } from './user-source.ts'
 
 type Row = Selectable<Tables['oauth2server_client']>
 
@@ -98,6 +99,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
     .selectAll('c')
     .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
     .select(['u.active as u_active', 'u.is_admin as u_admin'])
+    .where(isThere(handle, 'c.user_id', 'u.id'))
   const byId = lookup(
     handle,
     'clients.find',
@@ -242,7 +244,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
       return row !== undefined
     },
 
-    async update(clientId, client) {
+    async update(clientId, client, now) {
       const { fields } = client
       // The secret and the id are unique; a collision is found before it is written.
       const taken = await write
@@ -257,6 +259,14 @@ export const sqlClients = (handle: Handle): ClientStore => {
         )
         .executeTakeFirst()
       if (taken) return false
+      const former = await write
+        .selectFrom('oauth2server_client')
+        .select('client_key')
+        .where('client_id', '=', clientId)
+        .where('client_key', '!=', fields.clientKey)
+        .execute()
+      const keys = former.map(({ client_key }) => client_key)
+      await noteRemovals(write, 'client', keys, now)
       await write
         .updateTable('oauth2server_client')
         .set(toRow(client))
@@ -265,21 +275,40 @@ export const sqlClients = (handle: Handle): ClientStore => {
       return true
     },
 
-    async delete(clientId) {
-      const { numDeletedRows } = await write
+    async delete(clientId, now) {
+      const row = await write
         .deleteFrom('oauth2server_client')
         .where('client_id', '=', clientId)
+        .returning('client_key')
         .executeTakeFirst()
-      return numDeletedRows > 0n
+      if (!row) return false
+      await noteRemovals(write, 'client', [row.client_key], now)
+      return true
+    },
+
+    async endOwnTokens(clientId) {
+      await write
+        .updateTable('oauth2server_client')
+        .set((set) => ({
+          own_tokens_until: set
+            .selectFrom('oauth2server_token')
+            .select((token) => token.fn.max('id').as('last')),
+        }))
+        .where('client_id', '=', clientId)
+        .execute()
     },
 
     async deleteUnused(before, limit) {
       const old = unused().where('c.created_at', '<', before).orderBy('c.created_at').limit(limit)
-      const { numDeletedRows } = await purge
+      const gone = await purge
         .deleteFrom('oauth2server_client')
         .where('client_key', 'in', old)
-        .executeTakeFirst()
-      return Number(numDeletedRows)
+        .returning('client_key')
+        .execute()
+      // Nothing belonged to them; but a request may be adding something at this moment.
+      const keys = gone.map(({ client_key }) => client_key)
+      await noteRemovals(purge, 'client', keys, before)
+      return gone.length
     },
 
     async countUnused(most) {

@@ -3,6 +3,7 @@ import type { Sealed } from '../../crypto/sealed.ts'
 import type { ConsentStore, SealedConsent } from '../store.ts'
 import { type Handle, holds, joined, keyOf, split } from './handle.ts'
 import type { Tables } from './tables.ts'
+import { isThere, userSource } from './user-source.ts'
 
 /** A consent with the ID of its client, which every read joins. */
 export type ConsentRow = Selectable<Tables['oauth2server_consent']> & { readonly client_id: string }
@@ -31,13 +32,21 @@ const toRow = ({ consent, seal }: SealedConsent): Insertable<Tables['oauth2serve
   seal,
 })
 
+/** Consents that one statement deletes at most. */
+const mostAtOnce = 100
+
 export const sqlConsents = (handle: Handle): ConsentStore => {
   const { read, write } = handle
+  // Every read of a consent begins here: one to a client, or of a user, who is gone is none.
   const withClient = read
     .selectFrom('oauth2server_consent as s')
     .innerJoin('oauth2server_client as c', 'c.client_key', 's.client_key')
+    .leftJoin(userSource(handle, 'o'), (join) => join.onRef('o.id', '=', 'c.user_id'))
+    .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 's.user_id'))
     .selectAll('s')
     .select('c.client_id')
+    .where(isThere(handle, 'c.user_id', 'o.id'))
+    .where(isThere(handle, 's.user_id', 'u.id'))
   return {
     async find(userId, clientId, { isShared = false } = {}) {
       const row = await withClient
@@ -77,7 +86,19 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
     },
 
     async deleteOfUser(userId) {
-      await write.deleteFrom('oauth2server_consent').where('user_id', '=', userId).execute()
+      for (let deleted = mostAtOnce; deleted === mostAtOnce; ) {
+        const some = write
+          .selectFrom('oauth2server_consent')
+          .select('client_key')
+          .where('user_id', '=', userId)
+          .limit(mostAtOnce)
+        const { numDeletedRows } = await write
+          .deleteFrom('oauth2server_consent')
+          .where('user_id', '=', userId)
+          .where('client_key', 'in', some)
+          .executeTakeFirst()
+        deleted = Number(numDeletedRows)
+      }
     },
 
     async ofUser(userId, clientIds) {
@@ -87,13 +108,6 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
         .where('c.client_id', 'in', clientIds)
         .execute()
       return rows.map(fromRow)
-    },
-
-    async deleteOfClient(clientId) {
-      await write
-        .deleteFrom('oauth2server_consent')
-        .where('client_key', '=', keyOf(clientId))
-        .execute()
     },
   }
 }

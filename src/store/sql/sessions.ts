@@ -5,7 +5,7 @@ import type { SessionStore, StoredSession } from '../store.ts'
 import { type Handle, holds, lookup } from './handle.ts'
 import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
-import { joinedUser, userSource } from './user-source.ts'
+import { isThere, joinedUser, userSource } from './user-source.ts'
 
 /** The row of a session as the records know it. */
 export const fromRow = (row: Selectable<Tables['oauth2server_session']>): StoredSession => ({
@@ -34,6 +34,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         .selectAll('s')
         .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
         .select(['u.active as u_active', 'u.is_admin as u_admin'])
+        .where(isThere(handle, 's.user_id', 'u.id'))
         .where(match('s.id'))
         .$if(holds(handle), (q) => q.forShare(['s'])),
     ({ id }) => id,

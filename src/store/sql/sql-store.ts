@@ -6,6 +6,7 @@ import { sqlClients } from './clients.ts'
 import { sqlConsents } from './consents.ts'
 import type { Handle } from './handle.ts'
 import { migrate } from './migrate.ts'
+import { sqlRemovals } from './removals.ts'
 import { sqlSealed } from './sealed.ts'
 import { sqlSecretKeys } from './secret-keys.ts'
 import { sqlSessions } from './sessions.ts'
@@ -23,6 +24,7 @@ const parts = (handle: Handle): Omit<Store, 'transaction'> => ({
   consents: sqlConsents(handle),
   users: sqlUsers(handle),
   userData: sqlUserData(handle),
+  removals: sqlRemovals(handle),
   sessions: sqlSessions(handle),
   transients: sqlTransients(handle),
   secretKeys: sqlSecretKeys(handle),

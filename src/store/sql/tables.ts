@@ -43,6 +43,8 @@ export interface Tables {
     jwks_uri: string | null
     registration_token: string | null
     metadata: string
+    /** Tokens that the client got for itself are dead up to this id. */
+    own_tokens_until: number | null
   }
   oauth2server_authorization: {
     id: Generated<number>
@@ -108,6 +110,12 @@ export interface Tables {
     expires_at: number
     last_seen_at: number
     seal: string
+  }
+  /** Clients and users that were deleted, until the rows that belonged to them are removed. */
+  oauth2server_removal: {
+    kind: 'client' | 'user'
+    key: number
+    at: number
   }
   oauth2server_transient: {
     key: string

@@ -22,21 +22,11 @@ import {
   type TokenWithState,
 } from '../store.ts'
 import { countRows } from './count.ts'
-import {
-  flag,
-  type Handle,
-  holds,
-  joined,
-  keyOf,
-  lookup,
-  onceFor,
-  split,
-  splitOrNull,
-} from './handle.ts'
+import { flag, type Handle, holds, joined, lookup, onceFor, split, splitOrNull } from './handle.ts'
 import type { RotationValues, TokenValues } from './hot-paths.ts'
 import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
-import { isTrue, type JoinedUser, joinedUser, userSource } from './user-source.ts'
+import { isThere, isTrue, type JoinedUser, joinedUser, userSource } from './user-source.ts'
 
 /** A token with the ID of its client, which every read joins. */
 export type TokenRow = Selectable<Tables['oauth2server_token']> & { readonly client_id: string }
@@ -202,15 +192,21 @@ const touchedAtOnce = 250
 
 export const sqlTokens = (handle: Handle): TokenStore => {
   const { read, write, purge, users, hot, locking } = handle
+  // Every read of a token begins here: what belongs to a client or user who is gone is no token.
   const withClient = read
     .selectFrom('oauth2server_token as t')
     .innerJoin('oauth2server_client as c', 'c.client_key', 't.client_key')
-    .selectAll('t')
-    .select('c.client_id')
-  // Token, client, owner and user in one query: this is the bearer check.
-  const withState = withClient
     .leftJoin(userSource(handle, 'o'), (join) => join.onRef('o.id', '=', 'c.user_id'))
     .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 't.user_id'))
+    .selectAll('t')
+    .select('c.client_id')
+    .where(isThere(handle, 'c.user_id', 'o.id'))
+    .where(isThere(handle, 't.user_id', 'u.id'))
+    .where(
+      sql<boolean>`(t.authorization_id is not null or t.is_personal = 1 or c.own_tokens_until is null or t.id > c.own_tokens_until or (select p.authorization_id from oauth2server_token as p where p.id = t.parent_id) is not null)`,
+    )
+  // Token, client, owner and user in one query: this is the bearer check.
+  const withState = withClient
     .select(['c.name as client_name', 'c.is_disabled as client_disabled'])
     .select('c.allowed_scopes as client_scopes')
     .select(['c.user_id as owner_id', 'o.active as owner_active'])
@@ -252,12 +248,8 @@ export const sqlTokens = (handle: Handle): TokenStore => {
   const authorizedOf = (
     authorizations: AliasedExpression<Selectable<Tables['oauth2server_authorization']>, 'a'>,
   ) =>
-    read
-      .selectFrom(authorizations)
-      .innerJoin('oauth2server_token as t', 't.authorization_id', 'a.id')
-      .innerJoin('oauth2server_client as c', 'c.client_key', 'a.client_key')
-      .selectAll('t')
-      .select('c.client_id')
+    withClient
+      .innerJoin(authorizations, 'a.id', 't.authorization_id')
       .select(['a.scopes as granted', 'a.user_agent', 'a.created_at as granted_at'])
 
   const deleteChildrenOf = async (
@@ -409,16 +401,6 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       )
     },
 
-    async deleteOwn(clientId) {
-      await write
-        .deleteFrom('oauth2server_token')
-        .where('client_key', '=', keyOf(clientId))
-        .where('authorization_id', 'is', null)
-        .where('parent_id', 'is', null)
-        .where('is_personal', '=', 0)
-        .execute()
-    },
-
     async deleteChildren(parentId) {
       await write.deleteFrom('oauth2server_token').where('parent_id', '=', parentId).execute()
     },
@@ -470,7 +452,6 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     async search(text, { after, limit }) {
       const place = placeOf(after)
       const rows = await withClient
-        .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 't.user_id'))
         .select(['c.name as client_name', 'u.email as user_email'])
         .where('t.successor_id', 'is', null)
         .$if(text !== '', (q) => {
@@ -515,10 +496,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     },
 
     async personalNamed(userId, name) {
-      const rows = await read
-        .selectFrom('oauth2server_token as t')
-        .innerJoin('oauth2server_client as c', 'c.client_key', 't.client_key')
-        .select('t.id')
+      const rows = await withClient
         .where('t.user_id', '=', userId)
         .where(isPersonal)
         .where('t.successor_id', 'is', null)
@@ -536,57 +514,39 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       return numDeletedRows > 0n
     },
 
-    async deleteOfClient(clientId, limit) {
-      const some = write
-        .selectFrom('oauth2server_token')
-        .select('id')
-        .where('client_key', '=', keyOf(clientId))
-        .limit(limit)
-      const { numDeletedRows } = await write
-        .deleteFrom('oauth2server_token')
-        .where('id', 'in', some)
-        .executeTakeFirst()
-      return Number(numDeletedRows)
-    },
-
     async deleteExpired(now, limit) {
       // In the order of its index, and bounded before anything else is asked: a million of them is as quick as one.
-      const expired = (most: number) =>
-        read
-          .selectFrom('oauth2server_token')
-          .select(['id', 'client_key', 'is_personal'])
-          .where('ends_at', '<=', now)
-          .orderBy('ends_at')
-          .limit(most)
-          .as('expired')
+      const expired = read
+        .selectFrom('oauth2server_token')
+        .select(['id', 'client_key', 'is_personal'])
+        .where('ends_at', '<=', now)
+        .orderBy('ends_at')
+        .limit(limit)
+        .as('expired')
       const personal = read
-        .selectFrom(expired(limit))
+        .selectFrom(expired)
         .select('expired.client_key')
         .where('expired.is_personal', '=', 1)
       const hasLiveToken = (client: string) =>
         sql<boolean>`exists (select 1 from oauth2server_token as live where live.client_key = ${sql.ref(client)} and (live.ends_at is null or live.ends_at > ${now}))`
-      // The client behind a personal token exists for that token alone: it goes first, and takes it along.
-      const { numDeletedRows: clients } = await purge
+      // The client behind a personal token exists for that token alone: it goes first, since only the token leads to it.
+      await purge
         .deleteFrom('oauth2server_client')
         .where('is_personal', '=', 1)
         .where('client_key', 'in', personal)
         .where(({ not }) => not(hasLiveToken('oauth2server_client.client_key')))
-        .executeTakeFirst()
-      // A personal token whose client has to go is left to it, or nothing would lead to that client any more.
-      const alone = read
-        .selectFrom(expired(limit - Number(clients)))
-        .select('expired.id')
-        .where((t) => t.or([t('expired.is_personal', '=', 0), hasLiveToken('expired.client_key')]))
+        .execute()
+      const ids = read.selectFrom(expired).select('expired.id')
       // What was narrowed from them would go along, however much it is.
-      const children = await deleteChildrenOf(alone, limit)
-      if (children === limit) return Number(clients) + children
+      const children = await deleteChildrenOf(ids, limit)
+      if (children === limit) return children
       const { numDeletedRows: tokens } = await purge
         .deleteFrom('oauth2server_token')
-        .where('id', 'in', alone)
+        .where('id', 'in', ids)
         // Again: it may have been refreshed while this waited for it.
         .where('ends_at', '<=', now)
         .executeTakeFirst()
-      return Number(clients + tokens) + children
+      return Number(tokens) + children
     },
 
     async deleteRotated(authorizationId, { before, keep, limit }) {

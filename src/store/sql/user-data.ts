@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import type { UserId } from '../../model/user.ts'
 import type { UserDataStore } from '../store.ts'
 import type { Handle } from './handle.ts'
+import { removalTarget, removeOfUser } from './removals.ts'
 
-// Consents first: a code that is being redeemed holds one, and has issued its tokens when it lets go.
 const tables = ['consent', 'client', 'authorization', 'token', 'session'] as const
 
-export const sqlUserData = ({ read, write }: Handle): UserDataStore => ({
+export const sqlUserData = (handle: Handle): UserDataStore => ({
   async idsInUse(after, limit) {
     const parts = tables.map((name) => {
       const from = sql.table(`oauth2server_${name}`)
@@ -16,15 +16,9 @@ export const sqlUserData = ({ read, write }: Handle): UserDataStore => ({
     })
     const { rows } = await sql<{
       id: UserId
-    }>`${sql.join(parts, sql` union `)} order by id limit ${limit}`.execute(read)
+    }>`${sql.join(parts, sql` union `)} order by id limit ${limit}`.execute(handle.read)
     return rows.map(({ id }) => id)
   },
 
-  async deleteOf(userId) {
-    for (const name of tables) {
-      await sql`delete from ${sql.table(`oauth2server_${name}`)} where user_id = ${userId}`.execute(
-        write,
-      )
-    }
-  },
+  deleteSome: (userId, limit) => removeOfUser(removalTarget(handle), userId, limit),
 })

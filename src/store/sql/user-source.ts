@@ -1,4 +1,4 @@
-import { type AliasedExpression, sql } from 'kysely'
+import { type AliasedExpression, type RawBuilder, sql } from 'kysely'
 import type { User, UserId } from '../../model/user.ts'
 import type { UserTable } from '../../model/user-table.ts'
 import type { Handle } from './handle.ts'
@@ -39,6 +39,16 @@ export const userSource = <A extends string>(
     alias,
   ) as AliasedExpression<UserColumns, A>
 }
+
+/** Whether the user that a row belongs to is there, where the store sees users; a row of nobody is. */
+export const isThere = (
+  { users }: Pick<Handle, 'users'>,
+  userId: string,
+  joinedId: string,
+): RawBuilder<boolean> =>
+  users === 'elsewhere'
+    ? sql`1 = 1`
+    : sql`(${sql.ref(userId)} is null or ${sql.ref(joinedId)} is not null)`
 
 export const isTrue = (value: number | boolean | null): boolean =>
   value === true || Number(value) > 0

@@ -2,6 +2,7 @@ import { type Selectable, sql, type UpdateObject } from 'kysely'
 import type { UserId } from '../../model/user.ts'
 import { NotOurUsers, type UserStore, type UserWithPassword } from '../store.ts'
 import { flag, type Handle, holds } from './handle.ts'
+import { noteRemovals } from './removals.ts'
 import type { Tables } from './tables.ts'
 import { isTrue, type UserColumns, userSource } from './user-source.ts'
 
@@ -104,12 +105,14 @@ const builtInUsers = (handle: Handle): UserStore => {
     setAdmin: (id, isAdmin) => update(id, { is_admin: flag(isAdmin) }),
     setPassword: (id, passwordHash) => update(id, { password_hash: passwordHash }),
 
-    async delete(id) {
+    async delete(id, now) {
       const { numDeletedRows } = await write
         .deleteFrom('oauth2server_user')
         .where('id', '=', id as number)
         .executeTakeFirst()
-      return numDeletedRows > 0n
+      if (numDeletedRows === 0n) return false
+      await noteRemovals(write, 'user', [id as number], now)
+      return true
     },
   }
 }

@@ -3,8 +3,9 @@ import type { Migration } from 'kysely/migration'
 import type { UserReference } from './all.ts'
 
 export const initial = ({ users, types: { id, userKey } }: UserReference): Migration => {
+  // No row of ours refers to a client or a built-in user by a foreign key: a cascade is one statement without a bound.
   const ofUser = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => {
-    const key = users === 'built-in' ? 'oauth2server_user.id' : foreignKeyOf(users)
+    const key = foreignKeyOf(users)
     return key === null ? column : column.references(key).onDelete('cascade')
   }
   return {
@@ -55,6 +56,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('metadata', 'text', (c) => c.notNull().defaultTo('{}'))
         .addColumn('created_at', 'bigint', (c) => c.notNull())
         .addColumn('seal', 'text', (c) => c.notNull())
+        .addColumn('own_tokens_until', 'bigint')
         .execute()
       await index(db, 'client_by_owner', [
         'user_id',
@@ -70,7 +72,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
       await db.schema
         .createTable('oauth2server_authorization')
         .addColumn('id', id, counting(id))
-        .addColumn('client_key', 'bigint', (c) => ofClient(c.notNull()))
+        .addColumn('client_key', 'bigint', (c) => c.notNull())
         .addColumn('user_id', userKey, (c) => ofUser(c))
         .addColumn('scopes', 'text', (c) => c.notNull())
         .addColumn('resources', 'text', (c) => c.notNull().defaultTo(''))
@@ -88,7 +90,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
       await db.schema
         .createTable('oauth2server_token')
         .addColumn('id', id, counting(id))
-        .addColumn('client_key', 'bigint', (c) => ofClient(c.notNull()))
+        .addColumn('client_key', 'bigint', (c) => c.notNull())
         .addColumn('user_id', userKey, (c) => ofUser(c))
         .addColumn('authorization_id', 'bigint', (c) =>
           c.references('oauth2server_authorization.id').onDelete('cascade'),
@@ -156,7 +158,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
       await db.schema
         .createTable('oauth2server_consent')
         .addColumn('user_id', userKey, (c) => ofUser(c.notNull()))
-        .addColumn('client_key', 'bigint', (c) => ofClient(c.notNull()))
+        .addColumn('client_key', 'bigint', (c) => c.notNull())
         .addColumn('id', 'text', (c) => c.notNull())
         .addColumn('scopes', 'text', (c) => c.notNull())
         .addColumn('declined_scopes', 'text', (c) => c.notNull().defaultTo(''))
@@ -180,6 +182,14 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
       await index(db, 'session_by_user', ['user_id', 'created_at', 'id'])
       await index(db, 'session_by_end', ['expires_at'])
       await index(db, 'session_by_last_seen', ['last_seen_at'])
+
+      await db.schema
+        .createTable('oauth2server_removal')
+        .addColumn('kind', 'text', (c) => c.notNull())
+        .addColumn('key', 'bigint', (c) => c.notNull())
+        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addPrimaryKeyConstraint('oauth2server_removal_pk', ['kind', 'key'])
+        .execute()
 
       await db.schema
         .createTable('oauth2server_transient')
@@ -244,6 +254,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         'signing_key',
         'audit',
         'transient',
+        'removal',
         'session',
         'consent',
         'rotated_refresh_token',
@@ -266,9 +277,6 @@ const counting =
 
 const foreignKeyOf = (users: UserReference['users']): string | null =>
   typeof users === 'object' && users.foreignKeys ? `${users.name}.${users.columns.id}` : null
-
-const ofClient = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
-  column.references('oauth2server_client.client_key').onDelete('cascade')
 
 /** Every list has an index in its own order, so that a page of it costs the same wherever it begins. */
 const index = (db: Kysely<unknown>, name: string, columns: string[]): Promise<void> =>

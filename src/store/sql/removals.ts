@@ -1,0 +1,156 @@
+import { type Kysely, sql } from 'kysely'
+import type { UserId } from '../../model/user.ts'
+import type { Removal, RemovalStore } from '../store.ts'
+import type { Handle } from './handle.ts'
+import type { Tables } from './tables.ts'
+
+type Owner = 'client_key' | 'user_id'
+
+interface Target {
+  readonly db: Kysely<Tables>
+  /** Where an ascending order has nulls. */
+  readonly nullsLast: boolean
+}
+
+/** Where a store removes rows: PostgreSQL, the one that locks, orders nulls last. */
+export const removalTarget = ({ purge, locking }: Handle): Target => ({
+  db: purge,
+  nullsLast: locking,
+})
+
+/** Lists what has just been deleted, so that the rows that belonged to it are removed. */
+export const noteRemovals = async (
+  db: Kysely<Tables>,
+  kind: Removal['kind'],
+  keys: readonly number[],
+  at: number,
+): Promise<void> => {
+  if (keys.length === 0) return
+  await db
+    .insertInto('oauth2server_removal')
+    .values(keys.map((key) => ({ kind, key, at })))
+    .onConflict((c) => c.doNothing())
+    .execute()
+}
+
+// One bounded statement each, and each on its own: no lock is held while the next one is taken.
+
+const removeTombstones = async (
+  { db }: Target,
+  owner: Owner,
+  value: UserId,
+  limit: number,
+): Promise<number> => {
+  const authorizations = sql`select id from oauth2server_authorization where ${sql.ref(owner)} = ${value} limit ${limit}`
+  const { numAffectedRows } =
+    await sql`delete from oauth2server_rotated_refresh_token where digest in (select digest from oauth2server_rotated_refresh_token where authorization_id in (${authorizations}) limit ${limit})`.execute(
+      db,
+    )
+  return Number(numAffectedRows ?? 0)
+}
+
+// In the order of an index in which a token that was narrowed from another precedes it: the cascade has nothing to do.
+const removeTokens = async (
+  { db, nullsLast }: Target,
+  owner: Owner,
+  value: UserId,
+  limit: number,
+): Promise<number> => {
+  const direction = nullsLast ? sql`asc` : sql`desc`
+  const order =
+    owner === 'client_key'
+      ? sql`client_key ${direction}, is_personal ${direction}, is_internal ${direction}, parent_id ${direction}`
+      : sql`user_id desc, client_key desc, id desc`
+  const { numAffectedRows } =
+    await sql`delete from oauth2server_token where id in (select id from oauth2server_token where ${sql.ref(owner)} = ${value} order by ${order} limit ${limit})`.execute(
+      db,
+    )
+  return Number(numAffectedRows ?? 0)
+}
+
+const removeKeyed = async (
+  { db }: Target,
+  table: 'consent' | 'session' | 'authorization',
+  owner: Owner,
+  value: UserId,
+  limit: number,
+): Promise<number> => {
+  const name = sql.table(`oauth2server_${table}`)
+  const key = table === 'consent' ? sql`user_id, client_key` : sql`id`
+  const { numAffectedRows } =
+    await sql`delete from ${name} where (${key}) in (select ${key} from ${name} where ${sql.ref(owner)} = ${value} limit ${limit})`.execute(
+      db,
+    )
+  return Number(numAffectedRows ?? 0)
+}
+
+const removeGranted = async (
+  target: Target,
+  owner: Owner,
+  value: UserId,
+  limit: number,
+): Promise<number> =>
+  (await removeTokens(target, owner, value, limit)) ||
+  (await removeTombstones(target, owner, value, limit)) ||
+  (await removeKeyed(target, 'authorization', owner, value, limit)) ||
+  (await removeKeyed(target, 'consent', owner, value, limit))
+
+const removeOwnedClients = async (
+  target: Target,
+  userId: UserId,
+  limit: number,
+): Promise<number> => {
+  const { db } = target
+  const client = await db
+    .selectFrom('oauth2server_client')
+    .select('client_key')
+    .where('user_id', '=', userId)
+    .limit(1)
+    .executeTakeFirst()
+  if (!client) return 0
+  const { client_key: key } = client
+  const removed = await removeGranted(target, 'client_key', key, limit)
+  if (removed > 0) return removed
+  await db.deleteFrom('oauth2server_client').where('client_key', '=', key).execute()
+  return 1
+}
+
+/** Removes about `limit` rows of a user who is gone. @returns how many; 0 once nothing is left */
+export const removeOfUser = async (
+  target: Target,
+  userId: UserId,
+  limit: number,
+): Promise<number> =>
+  (await removeKeyed(target, 'session', 'user_id', userId, limit)) ||
+  (await removeGranted(target, 'user_id', userId, limit)) ||
+  (await removeOwnedClients(target, userId, limit))
+
+export const sqlRemovals = (handle: Handle): RemovalStore => {
+  const { read, write } = handle
+  const target = removalTarget(handle)
+  return {
+    async list(after, limit) {
+      return read
+        .selectFrom('oauth2server_removal')
+        .selectAll()
+        .where(sql<boolean>`(kind, key) > (${after?.kind ?? ''}, ${after?.key ?? 0})`)
+        .orderBy('kind')
+        .orderBy('key')
+        .limit(limit)
+        .execute()
+    },
+
+    removeSome: ({ kind, key }, limit) =>
+      kind === 'client'
+        ? removeGranted(target, 'client_key', key, limit)
+        : removeOfUser(target, key, limit),
+
+    async delete({ kind, key }) {
+      await write
+        .deleteFrom('oauth2server_removal')
+        .where('kind', '=', kind)
+        .where('key', '=', key)
+        .execute()
+    },
+  }
+}

@@ -1,0 +1,229 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import type { AroundStore } from '../../src/store/store.ts'
+import { count, execute } from '../support/database.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { authorizationOf, statusOf } from '../support/tokens.ts'
+
+const many = 3_000
+
+/** Tokens of the client, written past the endpoints: it acts for the user, or for itself. */
+const fill = ({ database }: TestServer, clientKey: number, userId: number | null): void => {
+  const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${many})`
+  execute(
+    database,
+    `${numbers} insert into oauth2server_token (client_key, user_id, token_type, access_token, access_token_digest, expires, ends_at, scopes, is_personal, is_internal, created_at)
+     select ?, ?, 'bearer', 'x', ? || '-' || ? || '-' || i, 9e15, 9e15, '', 0, 0, 1 from n`,
+    clientKey,
+    userId,
+    clientKey,
+    userId ?? 'itself',
+  )
+}
+
+/** Rotated refresh tokens of one authorization. */
+const fillTombstones = ({ database }: TestServer, authorizationId: number): void => {
+  execute(
+    database,
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${many})
+     insert into oauth2server_rotated_refresh_token (digest, authorization_id, successor, parameters, rotated_at, seal)
+     select 'tombstone-' || i, ?, '', '', 1, '' from n`,
+    authorizationId,
+  )
+}
+
+const left = ({ database }: TestServer): number =>
+  ['token', 'authorization', 'consent', 'session', 'rotated_refresh_token']
+    .map((table) => count(database, `oauth2server_${table}`))
+    .reduce((sum, rows) => sum + rows)
+
+const until = async (isDone: () => boolean): Promise<void> => {
+  while (!isDone()) await delay(20)
+}
+
+/** The parts that were removed, in rows; each is held up while `gate` is set. */
+const watched = () => {
+  const parts: number[] = []
+  const gate: { wait?: Promise<void>; onPart?: () => Promise<void> } = {}
+  const aroundStore: AroundStore = async ({ name }, run) => {
+    if (name !== 'removals.removeSome') return run()
+    await gate.wait
+    const rows = await run()
+    parts.push(Number(rows))
+    await gate.onPart?.()
+    return rows
+  }
+  return { parts, gate, aroundStore }
+}
+
+describe('deletion', () => {
+  test('of a client with many tokens returns after the mark and removes the rest in parts', async () => {
+    const { parts, aroundStore } = watched()
+    await using app = await startServer({ aroundStore })
+    const basic = await app.client()
+    const { accessToken, token } = await authorizationOf(app, basic.clientId)
+    fill(app, token.clientKey, Number(app.user.id))
+    fillTombstones(app, Number(token.authorizationId))
+    expect(await app.server.clients.delete(basic.clientId)).toBe(true)
+    expect(left(app)).toBeGreaterThan(many)
+    expect(await statusOf(app, accessToken)).toBe(401)
+    expect(await app.server.clients.find(basic.clientId)).toBeUndefined()
+    await until(() => left(app) === 0)
+    expect(Math.max(...parts)).toBeLessThanOrEqual(1_000)
+    expect(parts.length).toBeGreaterThan(5)
+  })
+
+  test('of a user with many tokens frees the e-mail address at once and removes the rest in parts', async () => {
+    const { parts, aroundStore } = watched()
+    await using app = await startServer({ aroundStore })
+    const user = await app.server.users.create({ email: 'gone@example.org', password: null })
+    const theirs = await app.client({ userId: user.id })
+    const ofOther = await authorizationOf(app, theirs.clientId)
+    const basic = await app.client()
+    const personal = await app.server.tokens.createPersonal('Laptop', user.id)
+    fill(app, (await app.server.clients.find(basic.clientId))?.clientKey ?? 0, Number(user.id))
+    fill(app, ofOther.token.clientKey, Number(app.user.id))
+    fillTombstones(app, Number(ofOther.token.authorizationId))
+    expect(await app.server.users.delete(user.id)).toBe(true)
+    expect(left(app)).toBeGreaterThan(many)
+    for (const token of [personal.accessToken, ofOther.accessToken])
+      expect(await statusOf(app, token)).toBe(401)
+    expect(await app.server.clients.find(theirs.clientId)).toBeUndefined()
+    const again = await app.server.users.create({ email: 'gone@example.org', password: null })
+    expect(again.id).not.toBe(user.id)
+    await until(() => left(app) === 0)
+    expect(Math.max(...parts)).toBeLessThanOrEqual(1_000)
+    expect(await app.server.clients.find(basic.clientId)).toBeDefined()
+  })
+
+  test('of a client is known to another node with its next request', async () => {
+    await using app = await startServer()
+    await using other = await startServer({ beside: app })
+    const { clientId } = await app.client()
+    const { accessToken } = await authorizationOf(app, clientId)
+    expect(await statusOf(other, accessToken)).toBe(200)
+    await app.server.clients.delete(clientId)
+    expect(await statusOf(other, accessToken)).toBe(401)
+  })
+
+  test('leaves no use to a token that is inserted after it', async () => {
+    await using app = await startServer()
+    const { clientId } = await app.client()
+    const client = await app.server.clients.find(clientId)
+    if (!client) throw new Error('The client is gone.')
+    await app.server.clients.delete(clientId)
+    // As a request does that found the client before.
+    const issued = await app.server.tokens.issue({
+      type: 'client',
+      client,
+      subject: null,
+      scopes: [],
+    })
+    expect(await statusOf(app, issued.accessToken)).toBe(401)
+    expect(await app.server.tokens.get(issued.token.id)).toBeUndefined()
+    await app.server.sweep()
+    expect(left(app)).toBe(0)
+  })
+
+  test('that is cut off is ended by the sweeper of a later process, and forgotten after a minute', async () => {
+    const { gate, aroundStore } = watched()
+    await using app = await startServer()
+    const { clientId } = await app.client()
+    const { token } = await authorizationOf(app, clientId)
+    fill(app, token.clientKey, null)
+    {
+      await using cut = await startServer({ beside: app, aroundStore })
+      let parts = 0
+      gate.onPart = async () => {
+        parts += 1
+        if (parts > 3) throw new Error('The process is killed.')
+      }
+      expect(await cut.server.clients.delete(clientId)).toBe(true)
+    }
+    expect(left(app)).toBeGreaterThan(0)
+    expect(count(app.database, 'oauth2server_removal')).toBe(1)
+    expect(await app.server.sweep()).toBeGreaterThan(0)
+    expect(left(app)).toBe(0)
+    expect(count(app.database, 'oauth2server_removal')).toBe(1)
+    app.advance(60)
+    await app.server.sweep()
+    expect(count(app.database, 'oauth2server_removal')).toBe(0)
+  })
+
+  test('that two nodes remove at once ends, and fails at neither', async () => {
+    await using app = await startServer()
+    await using other = await startServer({ beside: app })
+    const { clientId } = await app.client()
+    const { token } = await authorizationOf(app, clientId)
+    fill(app, token.clientKey, null)
+    await Promise.all([
+      app.server.clients.delete(clientId),
+      app.server.sweep(),
+      other.server.sweep(),
+    ])
+    await Promise.all([app.server.sweep(), other.server.sweep()])
+    await until(() => left(app) === 0)
+    expect([...app.log, ...other.log].filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  test('inside a transaction that fails deletes and removes nothing', async () => {
+    await using app = await startServer()
+    const { clientId } = await app.client()
+    const { accessToken } = await authorizationOf(app, clientId)
+    const failure = new Error('The work fails.')
+    await expect(
+      app.server.transaction(async (tx) => {
+        await tx.clients.delete(clientId)
+        throw failure
+      }),
+    ).rejects.toBe(failure)
+    expect(await statusOf(app, accessToken)).toBe(200)
+    await app.server.transaction((tx) => tx.clients.delete(clientId))
+    expect(await statusOf(app, accessToken)).toBe(401)
+    expect(left(app)).toBe(0)
+  })
+
+  test('of everything granted to a client that becomes public is one row', async () => {
+    const { aroundStore } = watched()
+    await using app = await startServer({ aroundStore })
+    const { clientId } = await app.client()
+    const { accessToken, token } = await authorizationOf(app, clientId)
+    await app.server.consents.grant(app.user.id, clientId, ['notes:read'])
+    fill(app, token.clientKey, null)
+    const changed = await app.server.clients.update(clientId, { isConfidential: false })
+    expect(changed.clientKey).not.toBe(token.clientKey)
+    expect(await statusOf(app, accessToken)).toBe(401)
+    expect(await app.server.consents.find(app.user.id, clientId)).toBeUndefined()
+    expect(await app.server.clients.find(clientId)).toMatchObject({ isConfidential: false })
+    await until(() => left(app) === 0)
+  })
+
+  test('keeps no turn of the event loop for long, however many rows are removed', async () => {
+    await using app = await startServer()
+    const longestTurn = async (work: () => Promise<unknown>): Promise<number> => {
+      let longest = 0
+      let last = performance.now()
+      const timer = setInterval(() => {
+        const now = performance.now()
+        longest = Math.max(longest, now - last)
+        last = now
+      }, 1)
+      await work()
+      clearInterval(timer)
+      return longest
+    }
+    const { clientId } = await app.client()
+    const { token } = await authorizationOf(app, clientId)
+    for (const userId of [null, ...Array.from({ length: 9 }, (_, index) => 1_000 + index)])
+      fill(app, token.clientKey, userId)
+    // The machine is shared: the control is the same without anything to remove.
+    const control = await longestTurn(() => delay(2_000))
+    const removing = await longestTurn(async () => {
+      await app.server.clients.delete(clientId)
+      await until(() => left(app) === 0)
+    })
+    console.log('longest turn in ms:', { control, removing })
+    // In one statement the rows took hundreds of milliseconds.
+    expect(removing).toBeLessThan(Math.max(100, control * 5))
+  })
+})
