@@ -22,7 +22,17 @@ import {
   type TokenWithState,
 } from '../store.ts'
 import { countRows } from './count.ts'
-import { flag, type Handle, holds, joined, lookup, onceFor, split, splitOrNull } from './handle.ts'
+import {
+  flag,
+  type Handle,
+  holds,
+  joined,
+  keyOf,
+  lookup,
+  onceFor,
+  split,
+  splitOrNull,
+} from './handle.ts'
 import type { RotationValues, TokenValues } from './hot-paths.ts'
 import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
