@@ -69,6 +69,7 @@ export const postgres = (
     }
     const connections = connect({
       max: poolSize,
+      ...(prepare && planned(url)),
       statement_timeout: statementTimeout,
       lock_timeout: Math.min(lockTimeout, statementTimeout),
       // A little later than the server itself gives up: then it is the network that is gone.
@@ -123,6 +124,23 @@ export const postgres = (
 
 /** Milliseconds. */
 const margin = 500
+
+/**
+ * A prepared statement keeps the plan of its first executions, and so does the check of a foreign key. Made while a
+ * table is small, it would read the whole of it, and go on so while the table grows. Each statement of ours looks up keys.
+ */
+const planSettings = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']
+  .map((setting) => `-c ${setting}=off`)
+  .join(' ')
+
+// An address may have options of its own, which would take the place of ours.
+const planned = (url: string): PoolConfig => {
+  const address = URL.canParse(url) ? new URL(url) : undefined
+  const given = address?.searchParams.get('options')
+  if (!address || !given) return { options: planSettings }
+  address.searchParams.set('options', `${planSettings} ${given}`)
+  return { connectionString: address.href }
+}
 
 const withoutPassword = (url: string): string => {
   if (!URL.canParse(url)) return 'postgres'

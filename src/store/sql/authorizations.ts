@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Authorization, CodeBinding } from '../../model/authorization.ts'
 import type { AuthorizationStore } from '../store.ts'
-import { type Handle, joined, keyOf, split } from './handle.ts'
+import { byKey, type Handle, joined, keyOf, split, unindexed } from './handle.ts'
 import type { Tables } from './tables.ts'
 import { isThere, userSource } from './user-source.ts'
 
@@ -29,9 +29,11 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
   // Every read of an authorization begins here: one of a client or user who is gone is none.
   const live = read
     .selectFrom('oauth2server_authorization as a')
-    .innerJoin('oauth2server_client as c', 'c.client_key', 'a.client_key')
-    .leftJoin(userSource(handle, 'o'), (join) => join.onRef('o.id', '=', 'c.user_id'))
-    .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 'a.user_id'))
+    .innerJoin('oauth2server_client as c', (join) =>
+      join.on(byKey(handle, 'c.client_key', 'a.client_key')),
+    )
+    .leftJoin(userSource(handle, 'o'), (join) => join.on(byKey(handle, 'o.id', 'c.user_id')))
+    .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 'a.user_id')))
     .selectAll('a')
     .select('c.client_id')
     .where(isThere(handle, 'c.user_id', 'o.id'))
@@ -89,7 +91,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .updateTable('oauth2server_authorization')
         .set({ revoked_at: now })
         .where('id', '=', id)
-        .where('revoked_at', 'is', null)
+        .where(unindexed('revoked_at'), 'is', null)
         .executeTakeFirst()
       // Nothing that could be restored stays: the row is the tombstone, its tokens are gone.
       await write.deleteFrom('oauth2server_token').where('authorization_id', '=', id).execute()

@@ -5,6 +5,7 @@ import type { ClientFields, ClientOrigin, TokenEndpointAuthMethod } from '../../
 import type { ClientStore, ClientWithOwner, PartOf, SealedClient } from '../store.ts'
 import { countRows } from './count.ts'
 import {
+  byKey,
   flag,
   type Handle,
   holds,
@@ -95,7 +96,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
   const { read, write, purge } = handle
   const clientsWithOwner = read
     .selectFrom('oauth2server_client as c')
-    .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 'c.user_id'))
+    .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 'c.user_id')))
     .selectAll('c')
     .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
     .select(['u.active as u_active', 'u.is_admin as u_admin'])

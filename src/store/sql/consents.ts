@@ -1,7 +1,7 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ConsentStore, SealedConsent } from '../store.ts'
-import { type Handle, holds, joined, keyOf, split } from './handle.ts'
+import { byKey, type Handle, holds, joined, keyOf, split } from './handle.ts'
 import type { Tables } from './tables.ts'
 import { isThere, userSource } from './user-source.ts'
 
@@ -40,9 +40,11 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
   // Every read of a consent begins here: one to a client, or of a user, who is gone is none.
   const withClient = read
     .selectFrom('oauth2server_consent as s')
-    .innerJoin('oauth2server_client as c', 'c.client_key', 's.client_key')
-    .leftJoin(userSource(handle, 'o'), (join) => join.onRef('o.id', '=', 'c.user_id'))
-    .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 's.user_id'))
+    .innerJoin('oauth2server_client as c', (join) =>
+      join.on(byKey(handle, 'c.client_key', 's.client_key')),
+    )
+    .leftJoin(userSource(handle, 'o'), (join) => join.on(byKey(handle, 'o.id', 'c.user_id')))
+    .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 's.user_id')))
     .selectAll('s')
     .select('c.client_id')
     .where(isThere(handle, 'c.user_id', 'o.id'))
@@ -51,7 +53,7 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
     async find(userId, clientId, { isShared = false } = {}) {
       const row = await withClient
         .where('s.user_id', '=', userId)
-        .where('c.client_id', '=', clientId)
+        .where('s.client_key', '=', keyOf(clientId))
         .$if(holds(handle), (q) => (isShared ? q.forShare(['s']) : q.forNoKeyUpdate(['s'])))
         .executeTakeFirst()
       return row && fromRow(row)

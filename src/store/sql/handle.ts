@@ -1,4 +1,4 @@
-import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
+import { type CompiledQuery, type Expression, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { HotPaths } from './hot-paths.ts'
 import type { Tables } from './tables.ts'
 import type { Users } from './user-source.ts'
@@ -119,6 +119,30 @@ export const onceFor = <Row extends object, Made extends object>(
     return made
   }
 }
+
+/**
+ * A join that looks up a unique key for each row that it is given. PostgreSQL has no other plan for it: it cannot begin with
+ * this side, and neither hash nor merge.
+ */
+export const byKey = (
+  { locking }: Pick<Handle, 'locking'>,
+  key: string,
+  of: string | RawBuilder<unknown>,
+): RawBuilder<boolean> => {
+  const value = typeof of === 'string' ? sql.ref(of) : of
+  return locking ? sql`${sql.ref(key)} = any(array[${value}])` : sql`${sql.ref(key)} = ${value}`
+}
+
+/** A condition that a unique key is among those of a subquery, which PostgreSQL runs first for the same reason. */
+export const isAmong = (
+  { locking }: Pick<Handle, 'locking'>,
+  key: string,
+  keys: Expression<unknown>,
+): RawBuilder<boolean> =>
+  locking ? sql`${sql.ref(key)} = any(array(${keys}))` : sql`${sql.ref(key)} in (${keys})`
+
+/** A column in a condition that no index can serve: its value is checked in the rows that another condition finds. */
+export const unindexed = (column: string): RawBuilder<number> => sql`${sql.ref(column)} + 0`
 
 /** The key of the client that has this ID: null where there is none. */
 export const keyOf = (clientId: string): RawBuilder<number> =>

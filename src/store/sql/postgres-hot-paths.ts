@@ -205,7 +205,10 @@ const insertStatements = (types: ColumnTypes, users: Users) => {
   }
 }
 
-/** Statements that rotate tokens: `skipping` leaves out what somebody else holds, `waiting` waits for it. */
+/**
+ * Statements that rotate tokens: `skipping` leaves out what somebody else holds, `waiting` waits for it. Each table has one
+ * condition that an index can serve, so that there is one plan, whatever the statistics say.
+ */
 const rotateStatements = (types: ColumnTypes) => {
   const noted = rotatedColumns.map(notedColumn)
   // The authorization first, as whoever revokes does. Of one that was revoked meanwhile, nothing goes on.
@@ -214,24 +217,26 @@ const rotateStatements = (types: ColumnTypes) => {
     types,
   )}, held as materialized (
         select id from oauth2server_authorization
-        where id = any(array(select authorization_id from given)) and revoked_at is null
+        where id = any(array(select authorization_id from given)) and revoked_at + 0 is null
         order by id for no key update ${locked}
       ), free as materialized (
         select id from oauth2server_token
         where id = any(array(select row_id from given where authorization_id in (select id from held)))
         order by id for update ${locked}
       ), extended as (
-        update oauth2server_authorization as a set expires_at = given.until from held, given
-        where a.id = held.id and given.authorization_id = held.id and a.expires_at < given.until
+        update oauth2server_authorization as a set expires_at = given.until from given
+        where a.id = any(array[given.authorization_id]) and given.authorization_id in (select id from held)
+        and a.expires_at + 0 < given.until
       ), swapped as (
         update oauth2server_token as t set ${swappedColumns.map((column) => `${column} = given.${column}`).join(', ')}
-        from free, given
-        where t.id = free.id and given.row_id = free.id
-        and t.refresh_token_digest = given.current and t.client_key = given.client_key
+        from given
+        where t.id = any(array[given.row_id]) and given.row_id in (select id from free)
+        and t.refresh_token_digest is not distinct from given.current
+        and t.client_key is not distinct from given.client_key
         and t.access_token_digest <> given.access_token_digest
         returning t.id, t.access_token_digest
       ), ended as (
-        delete from oauth2server_token where parent_id in (select id from swapped)
+        delete from oauth2server_token where parent_id = any(array(select id from swapped))
       ), noted as (
         insert into oauth2server_rotated_refresh_token (${rotatedColumns.join(', ')})
         select ${noted.join(', ')} from given where row_id in (select id from swapped)

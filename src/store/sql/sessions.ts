@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { SessionStore, StoredSession } from '../store.ts'
-import { type Handle, holds, lookup } from './handle.ts'
+import { byKey, type Handle, holds, isAmong, lookup } from './handle.ts'
 import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
 import { isThere, joinedUser, userSource } from './user-source.ts'
@@ -30,7 +30,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
     (match) =>
       read
         .selectFrom('oauth2server_session as s')
-        .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 's.user_id'))
+        .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 's.user_id')))
         .selectAll('s')
         .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
         .select(['u.active as u_active', 'u.is_admin as u_admin'])
@@ -114,7 +114,10 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         .orderBy('id', 'desc')
         .limit(mostAtOnce)
         .offset(keep)
-      await write.deleteFrom('oauth2server_session').where('id', 'in', oldest).execute()
+      await write
+        .deleteFrom('oauth2server_session')
+        .where(isAmong(handle, 'id', oldest))
+        .execute()
     },
 
     async deleteExpired(now, idleSince, limit) {

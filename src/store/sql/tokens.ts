@@ -23,6 +23,7 @@ import {
 } from '../store.ts'
 import { countRows } from './count.ts'
 import {
+  byKey,
   flag,
   type Handle,
   holds,
@@ -32,6 +33,7 @@ import {
   onceFor,
   split,
   splitOrNull,
+  unindexed,
 } from './handle.ts'
 import type { RotationValues, TokenValues } from './hot-paths.ts'
 import { part, placeOf } from './part.ts'
@@ -197,6 +199,9 @@ const namedFromRow = (
 /** Without a parameter, as in the index of these tokens. */
 const isPersonal = sql<boolean>`t.is_personal = 1`
 
+// From a join by the column itself PostgreSQL concludes that it is not null, and may walk along the index of those rows.
+const authorizationId = sql`coalesce(${sql.ref('t.authorization_id')}, 0)`
+
 /** Tokens whose use one statement writes at most. */
 const touchedAtOnce = 250
 
@@ -205,9 +210,11 @@ export const sqlTokens = (handle: Handle): TokenStore => {
   // Every read of a token begins here: what belongs to a client or user who is gone is no token.
   const withClient = read
     .selectFrom('oauth2server_token as t')
-    .innerJoin('oauth2server_client as c', 'c.client_key', 't.client_key')
-    .leftJoin(userSource(handle, 'o'), (join) => join.onRef('o.id', '=', 'c.user_id'))
-    .leftJoin(userSource(handle, 'u'), (join) => join.onRef('u.id', '=', 't.user_id'))
+    .innerJoin('oauth2server_client as c', (join) =>
+      join.on(byKey(handle, 'c.client_key', 't.client_key')),
+    )
+    .leftJoin(userSource(handle, 'o'), (join) => join.on(byKey(handle, 'o.id', 'c.user_id')))
+    .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 't.user_id')))
     .selectAll('t')
     .select('c.client_id')
     .where(isThere(handle, 'c.user_id', 'o.id'))
@@ -234,7 +241,9 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     'tokens.findByRefresh',
     (match) =>
       withState
-        .innerJoin('oauth2server_authorization as a', 'a.id', 't.authorization_id')
+        .innerJoin('oauth2server_authorization as a', (join) =>
+          join.on(byKey(handle, 'a.id', authorizationId)),
+        )
         .select(['a.scopes as granted', 'a.resources as granted_resources'])
         .select('a.created_at as granted_at')
         .where(match('t.refresh_token_digest')),
@@ -449,12 +458,14 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     },
 
     async authorized(id, now) {
-      const row = await authorizedOf(
-        read.selectFrom('oauth2server_authorization').selectAll().as('a'),
-      )
+      const row = await withClient
+        .innerJoin('oauth2server_authorization as a', (join) =>
+          join.on(byKey(handle, 'a.id', authorizationId)),
+        )
+        .select(['a.scopes as granted', 'a.user_agent', 'a.created_at as granted_at'])
         .where('t.id', '=', id)
-        .where('a.revoked_at', 'is', null)
-        .where('a.expires_at', '>', now)
+        .where(unindexed('a.revoked_at'), 'is', null)
+        .where(unindexed('a.expires_at'), '>', now)
         .executeTakeFirst()
       return row && authorizedFromRow(row)
     },
@@ -500,7 +511,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         await sql`
           with used (id, at, address) as (values ${sql.join(rows)})
           update oauth2server_token set last_used_at = used.at, last_used_address = used.address
-          from used where oauth2server_token.id = used.id ${free}
+          from used where ${byKey(handle, 'oauth2server_token.id', 'used.id')} ${free}
           and (last_used_at is null or last_used_at < used.at)`.execute(write)
       }
     },

@@ -1,5 +1,5 @@
 import type { Transients } from '../store.ts'
-import type { Handle } from './handle.ts'
+import { type Handle, unindexed } from './handle.ts'
 
 /** Short-lived values in the database: no second system to run, and they survive a restart. */
 export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
@@ -33,7 +33,7 @@ export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
       .selectFrom('oauth2server_transient')
       .select('value')
       .where('key', '=', key)
-      .where('expires_at', '>', now)
+      .where(unindexed('expires_at'), '>', now)
       .executeTakeFirst()
     return row?.value ?? undefined
   },
@@ -43,7 +43,7 @@ export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
       .selectFrom('oauth2server_transient')
       .select(['key', 'value'])
       .where('key', 'in', keys)
-      .where('expires_at', '>', now)
+      .where(unindexed('expires_at'), '>', now)
       .execute()
     const values = new Map(rows.map(({ key, value }) => [key, value]))
     return keys.map((key) => values.get(key) ?? undefined)
@@ -53,7 +53,7 @@ export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
     const row = await write
       .deleteFrom('oauth2server_transient')
       .where('key', '=', key)
-      .where('expires_at', '>', now)
+      .where(unindexed('expires_at'), '>', now)
       .returning('value')
       .executeTakeFirst()
     return row?.value ?? undefined

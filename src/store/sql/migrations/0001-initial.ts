@@ -166,7 +166,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('seal', 'text', (c) => c.notNull())
         .addPrimaryKeyConstraint('oauth2server_consent_pk', ['user_id', 'client_key'])
         .execute()
-      await index(db, 'consent_by_client', ['client_key'])
+      await index(db, 'consent_by_client', ['client_key', 'user_id'])
 
       await db.schema
         .createTable('oauth2server_session')

@@ -1,0 +1,423 @@
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { postgres } from '../../src/store/postgres.ts'
+import type { OpenStore, Store } from '../../src/store/store.ts'
+import {
+  aClient,
+  anAuthorization,
+  aPair,
+  aUser,
+  auditRow,
+  authorizationRow,
+  consentRow,
+  digest,
+  rotationOf,
+  sessionRow,
+  text,
+  tokenRow,
+  userRow,
+} from '../store/rows.ts'
+import { lacks } from '../support/needs.ts'
+import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
+
+/** Rows of each large table; one client owns nearly all of them. */
+const many = 20_000
+/** Rows and index entries that one operation may read, however large the tables are. */
+const bound = 60
+/** Operations of a kind that run at once, so that they share statements. */
+const together = 20
+/** PostgreSQL makes the plan of a prepared statement generic after five executions. */
+const executions = 7
+
+/** One row of each kind, which the others are copies of. */
+interface Owner {
+  readonly userId: number | string
+  readonly clientId: string
+}
+
+type Prepared = () => Promise<unknown>
+
+const now = 500
+
+/** Every operation that requests wait for: makes what it needs, and returns the operation itself. */
+const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepared>>> = {
+  'tokens.findByAccess': async (store, { clientId }) => {
+    const { row } = await aPair(store, clientId)
+    return () => store.tokens.findByAccess(row.accessDigest)
+  },
+  'tokens.findByRefresh': async (store, { clientId }) => {
+    const { refreshDigest } = await aPair(store, clientId)
+    return () => store.tokens.findByRefresh(refreshDigest)
+  },
+  'tokens.find': async (store, { clientId }) => {
+    const { id } = await aPair(store, clientId)
+    return () => store.tokens.find(id)
+  },
+  'tokens.hold': async (store, { clientId }) => {
+    const { id } = await aPair(store, clientId)
+    return () => store.tokens.hold(id)
+  },
+  'tokens.insert':
+    async (store, { clientId, userId }) =>
+    () =>
+      store.tokens.insert(tokenRow({ clientId, userId })),
+  'tokens.rotate': async (store, { clientId, userId }) => {
+    const rotation = rotationOf(await aPair(store, clientId, { userId }))
+    return () => store.tokens.rotate(rotation)
+  },
+  'tokens.findRotated': async (store, { clientId }) => {
+    const pair = await aPair(store, clientId)
+    await store.tokens.rotate(rotationOf(pair))
+    return () => store.tokens.findRotated(pair.refreshDigest)
+  },
+  'tokens.ofAuthorization': async (store, { clientId }) => {
+    const { authorizationId } = await aPair(store, clientId)
+    return () => store.tokens.ofAuthorization(authorizationId)
+  },
+  'tokens.rewrite': async (store, { clientId }) => {
+    const { id, row } = await aPair(store, clientId)
+    return () => store.tokens.rewrite(id, row)
+  },
+  'tokens.touch': async (store, { clientId }) => {
+    const { id } = await aPair(store, clientId)
+    return () => store.tokens.touch(new Map([[id, { at: 9, address: '::1' }]]))
+  },
+  'tokens.personal': async (store, { clientId }) => {
+    const { id } = await aPair(store, clientId, { isPersonal: true })
+    return () => store.tokens.personal(id, now)
+  },
+  'tokens.authorized': async (store, { clientId }) => {
+    const { id } = await aPair(store, clientId)
+    return () => store.tokens.authorized(id, now)
+  },
+  'tokens.deleteChildren': async (store, { clientId }) => {
+    const { id, authorizationId } = await aPair(store, clientId)
+    await store.tokens.insert(tokenRow({ clientId, authorizationId, parentId: id }))
+    return () => store.tokens.deleteChildren(id)
+  },
+  'tokens.deletePrevious': async (store, { clientId }) => {
+    const { id } = await aPair(store, clientId)
+    return () => store.tokens.deletePrevious(id)
+  },
+  'tokens.delete': async (store, { clientId }) => {
+    const { id } = await aPair(store, clientId)
+    return () => store.tokens.delete(id)
+  },
+  'authorizations.insertOnce':
+    async (store, { clientId, userId }) =>
+    () =>
+      store.authorizations.insertOnce(
+        authorizationRow({ clientId, userId, codeDigest: digest('authorization_code') }),
+      ),
+  'authorizations.find': async (store, { clientId }) => {
+    const id = await anAuthorization(store, { clientId })
+    return () => store.authorizations.find(id)
+  },
+  'authorizations.findByCode': async (store, { clientId }) => {
+    const codeDigest = digest('authorization_code')
+    await anAuthorization(store, { clientId, codeDigest })
+    return () => store.authorizations.findByCode(codeDigest)
+  },
+  'authorizations.beyond': async (store, { clientId }) => {
+    const userId = await aUser(store)
+    await aPair(store, clientId, { userId })
+    return () => store.authorizations.beyond(userId, clientId, 0)
+  },
+  'authorizations.revoke': async (store, { clientId }) => {
+    const { authorizationId } = await aPair(store, clientId)
+    return () => store.authorizations.revoke(authorizationId, now)
+  },
+  'clients.find':
+    async (store, { clientId }) =>
+    () =>
+      store.clients.find(clientId),
+  'consents.find': async (store, { clientId }) => {
+    const userId = await aUser(store)
+    await store.consents.insert(consentRow({ userId, clientId }))
+    return () => store.consents.find(userId, clientId)
+  },
+  'consents.insert': async (store, { clientId }) => {
+    const userId = await aUser(store)
+    return () => store.consents.insert(consentRow({ userId, clientId }))
+  },
+  'consents.put': async (store, { clientId }) => {
+    const userId = await aUser(store)
+    return () => store.consents.put(consentRow({ userId, clientId }))
+  },
+  'consents.delete': async (store, { clientId }) => {
+    const userId = await aUser(store)
+    await store.consents.insert(consentRow({ userId, clientId }))
+    return () => store.consents.delete(userId, clientId)
+  },
+  'sessions.find': async (store) => {
+    const row = sessionRow({ userId: await aUser(store) })
+    await store.sessions.insert(row)
+    return () => store.sessions.find(row.id)
+  },
+  'sessions.insert': async (store) => {
+    const userId = await aUser(store)
+    return () => store.sessions.insert(sessionRow({ userId }))
+  },
+  'sessions.touch': async (store) => {
+    const row = sessionRow({ userId: await aUser(store) })
+    await store.sessions.insert(row)
+    return () => store.sessions.touch(row.id, 9)
+  },
+  'sessions.delete': async (store) => {
+    const row = sessionRow({ userId: await aUser(store) })
+    await store.sessions.insert(row)
+    return () => store.sessions.delete(row.id)
+  },
+  'sessions.deleteOldest': async (store) => {
+    const userId = await aUser(store)
+    for (let count = 0; count < 2; count += 1)
+      await store.sessions.insert(sessionRow({ userId, createdAt: count }))
+    return () => store.sessions.deleteOldest(userId, 1)
+  },
+  'users.find': async (store) => {
+    const id = await aUser(store)
+    return () => store.users.find(id)
+  },
+  'users.findByEmail': async (store) => {
+    const { email } = userRow()
+    await aUser(store, { email })
+    return () => store.users.findByEmail(email)
+  },
+  'transients.put': async (store) => () => store.transients.put(text(), 'value', 9, 1),
+  'transients.set': async (store) => () => store.transients.set(text(), 'value', 9, 1),
+  'transients.get': async (store) => {
+    const key = text()
+    await store.transients.set(key, 'value', 9, 1)
+    return () => store.transients.get(key, 1)
+  },
+  'transients.getMany': async (store) => {
+    const key = text()
+    await store.transients.set(key, 'value', 9, 1)
+    return () => store.transients.getMany([key, 'other'], 1)
+  },
+  'transients.take': async (store) => {
+    const key = text()
+    await store.transients.set(key, 'value', 9, 1)
+    return () => store.transients.take(key, 1)
+  },
+  'transients.increment': async (store) => () => store.transients.increment(text(), 9, 1),
+  'transients.delete': async (store) => {
+    const key = text()
+    await store.transients.set(key, 'value', 9, 1)
+    return () => store.transients.delete(key)
+  },
+  'audit.add': async (store) => () => store.audit.add(auditRow()),
+}
+
+/** Operations that no request for a token or a resource waits for, and why what they read is bounded all the same. */
+const others: Readonly<Record<string, string>> = {
+  clients: 'of management, by users and administrators',
+  'tokens.ofClient': 'the tokens of one client, when it is changed',
+  'tokens.personalOf': 'a page',
+  'tokens.countPersonalOf': 'the personal tokens of one user',
+  'tokens.personalNamed': 'the personal tokens of one user',
+  'tokens.authorizedOf': 'a page',
+  'tokens.search': 'a page',
+  'tokens.deleteRotated': 'a bounded part, beside the refreshes',
+  'tokens.deleteOldestChildren': 'the tokens narrowed from one token, which have a bound',
+  'tokens.reseal': 'the rotation of secret keys',
+  'authorizations.revokeOfClient': 'of management',
+  'authorizations.revokeOfUser': 'of management',
+  'consents.ofUser': 'a page',
+  'consents.ofClient': 'of management',
+  'consents.deleteOfUser': 'of management',
+  'sessions.ofUser': 'a page',
+  'sessions.deleteOfUser': 'of management',
+  'users.insert': 'of management',
+  'users.setActive': 'of management',
+  'users.setAdmin': 'of management',
+  'users.setPassword': 'of management',
+  'users.delete': 'of management',
+  userData: 'the sweeper, and the deletion of users',
+  secretKeys: 'a handful of rows, read at the start',
+  signingKeys: 'a handful of rows',
+  sealed: 'the rotation of secret keys',
+  'audit.addMany': 'inserts, beside the requests',
+  'audit.latest': 'a page',
+  'audit.earliest': 'a page',
+}
+
+const isOther = (operation: string): boolean =>
+  operation in others ||
+  operation.replace(/\.[^.]+$/, '') in others ||
+  // What is deleted in parts, by the sweeper or beside the traffic.
+  /\.(?:delete|end|mark|remove)\w*(?:OfClient|Own|Expired|Unused|Before|OfOwner)$/.test(operation)
+
+/** Makes copies of one row of a table, with other values for what is unique. */
+const copies = (table: string, from: string, changes: string): string =>
+  `insert into oauth2server_${table} select made.* from (
+     select * from oauth2server_${table} where ${from} limit 1
+   ) as one, generate_series(1, ${many}) as n,
+   jsonb_populate_record(one::oauth2server_${table}, jsonb_build_object(${changes})) as made`
+
+describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows', () => {
+  let database: TestDatabase
+  let store: OpenStore
+  let connection: pg.Client | undefined
+  beforeEach(async () => {
+    database = await makeDatabase()
+    const { query } = pg.Client.prototype
+    vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
+      this: pg.Client,
+      ...given: unknown[]
+    ) {
+      if (this.database && database.url.endsWith(this.database)) connection = this
+      return Reflect.apply(query, this, given)
+    } as never)
+    // One connection, so that every statement has been prepared on the one that is measured.
+    store = await postgres(database.url, { poolSize: 1, connectTimeout: 30_000 }).open()
+    await store.migrate()
+    for (const { name } of await database.query(`select relname as name from pg_class
+      where relkind = 'r' and relname like 'oauth2server_%'`))
+      await database.query(`alter table ${name} set (autovacuum_enabled = off)`)
+  })
+  afterEach(async () => {
+    await store?.close()
+    await database?.drop()
+    vi.restoreAllMocks()
+  })
+
+  /** Rows and index entries that were read in this database so far. */
+  const rowsRead = async (): Promise<number> => {
+    // The connection of the store reports what it counted before it answers this.
+    await store.ping()
+    const own = connection
+    await own?.query('select pg_stat_force_next_flush()')
+    await own?.query('select 1')
+    const [row] = await database.query(`select
+      (select sum(seq_tup_read) from pg_stat_user_tables) +
+      (select sum(idx_tup_read) from pg_stat_user_indexes) as n`)
+    return Number(row?.n)
+  }
+
+  const grow = async (): Promise<void> => {
+    const statements = [
+      copies('user', 'true', `'id', 1000000 + n, 'email', 'u' || n`),
+      copies('authorization', 'true', `'id', 1000000 + n, 'code_digest', 'c' || n`),
+      copies(
+        'token',
+        'refresh_token_digest is not null',
+        `'id', 1000000 + n, 'authorization_id', 1000000 + n, 'access_token_digest', 'a' || n,
+         'refresh_token_digest', 'r' || n`,
+      ),
+      copies('rotated_refresh_token', 'true', `'digest', 'd' || n`),
+      copies('consent', 'true', `'user_id', 1000000 + n, 'id', 'i' || n`),
+      copies('session', 'true', `'id', 's' || n`),
+      copies('transient', 'true', `'key', 'k' || n, 'expires_at', 1000000`),
+      copies('client', 'true', `'client_key', n, 'client_id', 'x' || n, 'client_secret', 'y' || n`),
+    ]
+    // Without the checks of foreign keys, which hold.
+    await database.query(
+      `do $$ begin set local session_replication_role = replica; ${statements.join(';')}; end $$`,
+    )
+  }
+
+  /** One row of each kind that stays. */
+  const anOwner = async (): Promise<Owner> => {
+    const userId = await aUser(store)
+    const clientId = await aClient(store, { userId })
+    await store.tokens.rotate(rotationOf(await aPair(store, clientId, { userId })))
+    await store.consents.insert(consentRow({ userId, clientId }))
+    await store.sessions.insert(sessionRow({ userId }))
+    await store.transients.set('one', 'value', 1_000_000, 1)
+    return { userId, clientId }
+  }
+
+  const execute = async (owner: Owner): Promise<void> => {
+    for (const prepare of Object.values(hot))
+      for (let count = 0; count < executions; count += 1) await (await prepare(store, owner))()
+  }
+
+  /** What each operation reads: alone, several at once, and inside a transaction. */
+  const expectFewRows = async (owner: Owner): Promise<void> => {
+    const found: Record<string, number> = {}
+    for (const [name, prepare] of Object.entries(hot)) {
+      const operation = await prepare(store, owner)
+      const several = await Promise.all(
+        Array.from({ length: together }, () => prepare(store, owner)),
+      )
+      const before = await rowsRead()
+      await operation()
+      const alone = await rowsRead()
+      await Promise.all(several.map((one) => one()))
+      const shared = await rowsRead()
+      await store.transaction(async (tx) => {
+        await (await prepare(tx, owner))()
+      })
+      const held = await rowsRead()
+      const each = {
+        alone: alone - before,
+        shared: (shared - alone) / together,
+        held: held - shared,
+      }
+      for (const [form, rows] of Object.entries(each)) found[`${name}, ${form}`] = rows
+    }
+    expect(Object.entries(found).filter(([, rows]) => rows > bound)).toEqual([])
+    // Something was counted, or nothing would be proved.
+    expect(found['tokens.findByAccess, alone']).toBeGreaterThan(0)
+  }
+
+  test('every operation of the store is one of these, or has its reason', () => {
+    const operations = Object.entries(store).flatMap(([part, of]) =>
+      typeof of === 'object'
+        ? Object.entries(of).flatMap(([name, operation]) =>
+            typeof operation === 'function' ? [`${part}.${name}`] : [],
+          )
+        : [],
+    )
+    expect(operations.length).toBeGreaterThan(60)
+    expect(operations.filter((name) => !(name in hot) && !isOther(name))).toEqual([])
+    expect(Object.keys(hot).filter((name) => !operations.includes(name))).toEqual([])
+  })
+
+  test('in tables that were never analyzed', async () => {
+    const owner = await anOwner()
+    await grow()
+    await execute(owner)
+    await expectFewRows(owner)
+  })
+
+  test('in tables that were analyzed while they were empty', async () => {
+    await database.query('analyze')
+    const owner = await anOwner()
+    await grow()
+    await execute(owner)
+    await expectFewRows(owner)
+  })
+
+  test('by plans that were made while the tables were tiny and never analyzed', async () => {
+    const owner = await anOwner()
+    await execute(owner)
+    await grow()
+    await expectFewRows(owner)
+  })
+
+  test('by plans that were made while the tables were tiny and analyzed', async () => {
+    const owner = await anOwner()
+    await database.query('analyze')
+    await execute(owner)
+    await grow()
+    await expectFewRows(owner)
+  })
+
+  test('by plans that were made after an analyze of empty tables', async () => {
+    await database.query('analyze')
+    const owner = await anOwner()
+    await execute(owner)
+    await grow()
+    await expectFewRows(owner)
+  })
+
+  test('in tables that were analyzed, where one client owns nearly all rows', async () => {
+    const owner = await anOwner()
+    await grow()
+    await database.query('analyze')
+    await execute(owner)
+    await expectFewRows(owner)
+  })
+})
