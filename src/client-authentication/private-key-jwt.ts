@@ -212,7 +212,7 @@ export const privateKeyJwt = (
     // Last, so that an assertion that was refused has not been used. Of several nodes, one is the first.
     const used = server.transientValues<true>('client_assertion')
     const name = JSON.stringify([clientId, jti])
-    if (await used.claim(name, true, (exp + clockSkew) * 1000)) return true
+    if (await used.claimOnce(name, true, (exp + clockSkew) * 1000)) return true
     throw refused('The assertion was used before: its jti counts once.')
   },
 })

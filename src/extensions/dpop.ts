@@ -180,7 +180,7 @@ const isFirstUse = (
   { thumbprint, jti, expiresAt }: DpopProof,
   server: ServerContext,
 ): Promise<boolean> =>
-  server.transientValues<true>('dpop_proof').claim(`${thumbprint} ${jti}`, true, expiresAt)
+  server.transientValues<true>('dpop_proof').claimOnce(`${thumbprint} ${jti}`, true, expiresAt)
 
 // A nonce is kept nowhere: it is the time, sealed, so that every node knows its own and those of the others.
 const nonceClaims = ({ issuer }: ServerContext) => ['dpop_nonce', issuer]

@@ -2,6 +2,9 @@ import { type Digest, digestOf, type SecretKind } from '../crypto/digest.ts'
 import { bits256, randomString } from '../crypto/random.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 
+/** Milliseconds that a spent proof is remembered beyond its end, for nodes whose clocks are behind. */
+const replayMargin = 300_000
+
 /**
  * Short-lived values under a random name that only its holder knows. The store sees a digest and a
  * sealed value, so what is written there without the key is never believed.
@@ -31,6 +34,11 @@ export class TransientValues<T> {
   claim(name: string, value: T, expiresAt: number): Promise<boolean> {
     const { transients, clock } = this.#context
     return transients.put(this.#key(name), this.#sealed(name, value), expiresAt, clock())
+  }
+
+  /** The same for a proof that counts once: it is remembered until no node takes it any more, by its own clock. */
+  claimOnce(name: string, value: T, expiresAt: number): Promise<boolean> {
+    return this.claim(name, value, expiresAt + replayMargin)
   }
 
   /** Keeps the value under a name of the caller's, in the place of what was there. */

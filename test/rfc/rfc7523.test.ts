@@ -268,6 +268,28 @@ describe('§3 the claims', () => {
     }
   })
 
+  test('§3 (7) RV-05 a node whose clock is two minutes behind takes no assertion that another one has forgotten', async () => {
+    await using place = await startServer()
+    const clock = () => place.now() - 120_000
+    await using behind = await startServer({ beside: place, issuer: place.issuer, clock })
+    const { clientId: id } = await place.client({
+      jwks: jwksOf(key),
+      defaultScopes: ['notes:read'],
+    })
+    const iat = Math.floor(place.now() / 1000)
+    const claims = { jti: randomUUID(), iat, exp: iat + 300 }
+    const send = async (issuer: string) =>
+      outcome(await withAssertion(await assertionOf(place, id, key, claims), {}, issuer))
+    expect(await send(place.issuer)).toBe('200')
+    // Past its end and the tolerated skew, where the assertion is still good behind.
+    place.advance(300 + 61)
+    await place.server.sweep()
+    const fresh = { ...claims, jti: randomUUID() }
+    const there = await withAssertion(await assertionOf(place, id, key, fresh), {}, behind.issuer)
+    expect(outcome(there)).toBe('200')
+    expect(await send(behind.issuer)).toBe('401 invalid_client')
+  })
+
   test('§3 (7) of 20 requests at once with one assertion, on two nodes, one is accepted', async () => {
     await using beside = await startServer({ beside: app, issuer: app.issuer })
     const assertion = await signed()

@@ -16,7 +16,14 @@ import {
 import { push, pushed, referenceUrl } from '../support/pushed-request.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
-import { answerTo, ping, refusal, TestClient, UserAgent } from '../support/user-agent.ts'
+import {
+  answerTo,
+  ping,
+  refusal,
+  TestClient,
+  tokenRequest,
+  UserAgent,
+} from '../support/user-agent.ts'
 
 let app: TestServer
 /** Logged in once, for the whole file. */
@@ -547,8 +554,10 @@ describe('§11.1 a proof is used once', () => {
       expect((await askMachine(await atToken({ claims: { jti } }, by))).status).toBe(200)
   })
 
-  test('§11.1 what was used is forgotten once it would be too old, and not before', async () => {
+  test('§11.1 what was used is forgotten once no node takes it, and a node whose clock is behind takes it no second time', async () => {
     await using own = await startServer()
+    const clock = () => own.now() - 120_000
+    await using behind = await startServer({ beside: own, issuer: own.issuer, clock })
     const client = await TestClient.register(own, new UserAgent())
     const iat = Math.floor(own.now() / 1000) + 60
     const proof = await proofBy(key, { app: own }, { claims: { iat } })
@@ -560,6 +569,13 @@ describe('§11.1 a proof is used once', () => {
     expect(await rows()).toHaveLength(1)
     expect(refusal(await ask())).toBe('400 invalid_dpop_proof')
     own.advance(1)
+    await own.server.sweep()
+    const askThere = (dpop: string) =>
+      tokenRequest(behind.issuer, machine, { basic: client, headers: { dpop } })
+    const fresh = await proofBy(key, { app: own }, { claims: { iat } })
+    expect((await askThere(fresh)).status).toBe(200)
+    expect((await askThere(proof)).status).toBe(400)
+    own.advance(420)
     await own.server.sweep()
     expect(await rows()).toEqual([])
     expect(refusal(await ask())).toBe('400 invalid_dpop_proof')
