@@ -39,9 +39,8 @@ const decided = async (
 }
 
 const rowsOf = async (clientId: string) => {
-  const where = `where client_id = '${clientId}'`
   const [authorizations] = await app.query(
-    `select count(*) as n from oauth2server_authorization ${where}`,
+    `select count(*) as n from oauth2server_authorization join oauth2server_client using (client_key) where client_id = '${clientId}'`,
   )
   return Number(authorizations?.n)
 }
