@@ -48,6 +48,7 @@ const slow = 'test/attacks/*-slow.test.ts'
 // Measure how long errors go on and how long requests wait, so nothing else runs meanwhile.
 const faults = [
   'test/full/nodes/faults.test.ts',
+  'test/full/nodes/partitions.test.ts',
   'test/full/neighbours.test.ts',
   'test/full/nodes/neighbours.test.ts',
 ]

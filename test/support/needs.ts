@@ -10,6 +10,7 @@ export type Need =
   | 'redis'
   | 'chromium'
   | 'own mounts'
+  | 'own networks'
 
 const isExecutable = (path: string): boolean => {
   try {
@@ -71,6 +72,13 @@ const needs = {
     name: 'a mount namespace for a program',
     how: 'run as root with CAP_SYS_ADMIN, or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1',
     isThere: () => spawnSync('unshare', [...unshareMounts, 'true']).status === 0,
+  },
+  'own networks': {
+    name: 'network namespaces that are connected by a bridge',
+    how: 'apt-get install iproute2, and run as root with CAP_NET_ADMIN and CAP_SYS_ADMIN',
+    isThere: () =>
+      spawnSync('unshare', ['-mn', 'ip', 'link', 'add', 'probe', 'type', 'bridge']).status === 0 &&
+      spawnSync('ip', ['netns', 'list']).status === 0,
   },
 } satisfies Record<Need, { name: string; how: string; isThere: () => boolean }>
 

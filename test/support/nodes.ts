@@ -47,16 +47,25 @@ export interface Cluster {
   /** The public address of all nodes. */
   readonly issuer: string
   readonly env?: Readonly<Record<string, string>>
+  /** The network namespace of the node: see `ProgramOptions`. */
+  readonly namespace?: string | undefined
   /** Milliseconds that a node lives at most. */
   readonly lifetime?: number
 }
 
 const nodeProgram = resolve(import.meta.dirname, '../full/fixtures/node.ts')
 
-export const startNode = async ({ data, issuer, env, lifetime }: Cluster): Promise<Node> => {
+export const startNode = async ({
+  data,
+  issuer,
+  env,
+  lifetime,
+  namespace,
+}: Cluster): Promise<Node> => {
   const port = await freePort()
   const program = runNode([nodeProgram], {
     messages: true,
+    namespace,
     ...(lifetime !== undefined && { limit: lifetime }),
     env: {
       ...notesEnvironment(port, data),

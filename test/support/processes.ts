@@ -82,6 +82,8 @@ export interface ProgramOptions {
   readonly gid?: number
   /** What the program receives when this process ends without stopping it, as at `kill -9`. */
   readonly signalWithParent?: NodeJS.Signals
+  /** The network namespace it runs in, by its name for `ip netns`. */
+  readonly namespace?: string | undefined
   /** Whether the program can be sent messages. */
   readonly messages?: boolean
 }
@@ -243,11 +245,16 @@ export class Program {
 }
 
 /** Runs a program of Node's, which tells of its secrets what must not stand on its stderr. */
-export const runNode = (args: readonly string[], options: ProgramOptions = {}): Program =>
-  new Program(process.execPath, ['--import', tellSecrets, ...args], {
+export const runNode = (args: readonly string[], options: ProgramOptions = {}): Program => {
+  const command = [process.execPath, '--import', tellSecrets, ...args]
+  const { namespace } = options
+  const enter = namespace === undefined ? [] : ['nsenter', `--net=/run/netns/${namespace}`, '--']
+  const [program = '', ...rest] = [...enter, ...command]
+  return new Program(program, rest, {
     ...options,
     env: { TEST_SECRETS: secretsFile(), ...options.env },
   })
+}
 
 /** The lines on a server's stderr, but for the warnings of its start about settings. */
 export const complaints = ({ stderr }: Pick<Program, 'stderr'>): readonly string[] =>

@@ -35,6 +35,8 @@ export interface SiteOptions {
   readonly env?: Readonly<Record<string, string>>
   /** What one node alone is told. */
   readonly envOf?: (index: number) => Readonly<Record<string, string>>
+  /** The network namespace of a node: see `ProgramOptions`. */
+  readonly namespaceOf?: (index: number) => string | undefined
   /** Where transients are kept; in the database where it is not given. */
   readonly redisUrl?: string | undefined
   /** Without it, a new one of the server that all tests share. */
@@ -48,6 +50,7 @@ export const startSite = async ({
   count = 3,
   env = {},
   envOf = () => ({}),
+  namespaceOf = () => undefined,
   redisUrl,
   database: given,
 }: SiteOptions = {}): Promise<Site> => {
@@ -66,7 +69,11 @@ export const startSite = async ({
   // At once, so that all of them find an empty database.
   const nodes = await Promise.all(
     Array.from({ length: count }, (_, index) =>
-      startNode({ ...cluster, env: { ...cluster.env, ...envOf(index) } }),
+      startNode({
+        ...cluster,
+        env: { ...cluster.env, ...envOf(index) },
+        namespace: namespaceOf(index),
+      }),
     ),
   )
   const records = await openRecords(cluster)

@@ -1,0 +1,104 @@
+import { chmod, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { call, kinds } from '../../support/load.ts'
+import { lacks } from '../../support/needs.ts'
+import { forward, makeNetworks, type Networks } from '../../support/networks.ts'
+import { type OwnPostgres, startPostgres } from '../../support/own-postgres.ts'
+import { makeDatabase } from '../../support/postgres.ts'
+import { type TemporaryFolder, temporaryFolder } from '../../support/processes.ts'
+import { type OwnRedis, startRedis } from '../../support/redis.ts'
+import { startSite } from '../../support/site.ts'
+import { expectSound, recoveryLimit as limit, patientSettings } from '../../support/sound.ts'
+import { startTraffic, succeeded } from '../../support/traffic.ts'
+
+const isLacking =
+  (await lacks('postgres programs')) || (await lacks('redis')) || (await lacks('own networks'))
+
+const timeout = 120_000
+
+const hostOf = (url: string, hostname: string): string =>
+  Object.assign(new URL(url), { hostname }).href
+
+describe.skipIf(isLacking)('three nodes with a network namespace each', () => {
+  let networks: Networks
+  let folder: TemporaryFolder
+  let postgres: OwnPostgres
+  let redis: OwnRedis
+  beforeAll(async () => {
+    networks = await makeNetworks(3)
+    folder = await temporaryFolder()
+    await chmod(folder.path, 0o755)
+    const access = join(folder.path, 'pg_hba.conf')
+    const allowed = ['127.0.0.1/32', networks.subnet]
+    await writeFile(access, allowed.map((from) => `host all all ${from} trust\n`).join(''))
+    postgres = await startPostgres([
+      `listen_addresses=127.0.0.1,${networks.postgres}`,
+      `hba_file=${access}`,
+    ])
+    redis = await startRedis(['--bind', '127.0.0.1', networks.redis, '--protected-mode', 'no'])
+  })
+  afterEach(() => networks.heal())
+  afterAll(async () => {
+    await redis?.[Symbol.asyncDispose]()
+    await postgres?.[Symbol.asyncDispose]()
+    await folder?.[Symbol.asyncDispose]()
+    await networks?.[Symbol.asyncDispose]()
+  })
+
+  const partitions = [
+    {
+      what: 'a node and PostgreSQL, in both directions',
+      service: 'postgres',
+      lost: ['loseFrom', 'loseTo'],
+      readiness: 503,
+    },
+    {
+      what: 'a node and PostgreSQL, the answers only',
+      service: 'postgres',
+      lost: ['loseTo'],
+      readiness: 503,
+    },
+    {
+      what: 'a node and Redis, in both directions',
+      service: 'redis',
+      lost: ['loseFrom', 'loseTo'],
+      readiness: 200,
+    },
+  ] as const
+
+  test.each(partitions)(
+    'packets are lost between $what: readiness is $readiness, others go on, and the node recovers',
+    { timeout },
+    async ({ what, service, lost, readiness }) => {
+      await using site = await startSite({
+        database: await makeDatabase(hostOf(postgres.url, networks.postgres)),
+        redisUrl: hostOf(redis.url, networks.redis),
+        env: patientSettings,
+        envOf: (index) => ({ HOST: networks.address(index) }),
+        namespaceOf: networks.namespace,
+      })
+      await using ports = new AsyncDisposableStack()
+      for (const [index, { port }] of site.nodes.entries())
+        ports.use(await forward(port, networks.address(index)))
+      const { port: cutOff, url } = site.node(0)
+      const isReady = () => call({ url: `${url}/health/ready`, isAlone: true })
+      const traffic = await startTraffic(site)
+      await traffic.flow(1_000)
+      for (const direction of lost) await networks[direction](0, networks[service])
+      await traffic.flow(8_000)
+      const during = await isReady()
+      await networks.heal()
+      const recovered = performance.now()
+      await traffic.flow(limit + 500)
+      const aftermath = await traffic.stop()
+      await expectSound(site, `partition of ${what}`, traffic.samples, aftermath, recovered)
+      expect(during.status).toBe(readiness)
+      expect((await isReady()).status).toBe(200)
+      const failed = traffic.samples.filter((sample) => !succeeded(sample))
+      // The cut was felt, and at that node only.
+      expect(failed.length).toBeGreaterThan(0)
+      expect(kinds(failed.filter(({ port }) => port !== cutOff))).toEqual({})
+    },
+  )
+})
