@@ -129,7 +129,13 @@ const margin = 500
  * A prepared statement keeps the plan of its first executions, and so does the check of a foreign key. Made while a
  * table is small, it would read the whole of it, and go on so while the table grows. Each statement of ours looks up keys.
  */
-const planSettings = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']
+const planSettings = [
+  'enable_seqscan',
+  'enable_indexonlyscan',
+  'enable_hashjoin',
+  'enable_mergejoin',
+  'jit',
+]
   .map((setting) => `-c ${setting}=off`)
   .join(' ')
 

@@ -233,6 +233,7 @@ const others: Readonly<Record<string, string>> = {
   'users.setAdmin': 'of management',
   'users.setPassword': 'of management',
   'users.delete': 'of management',
+  removals: 'what is left of deletions, beside the traffic',
   userData: 'the sweeper, and the deletion of users',
   secretKeys: 'a handful of rows, read at the start',
   signingKeys: 'a handful of rows',

@@ -27,6 +27,7 @@ import {
   flag,
   type Handle,
   holds,
+  isAmong,
   joined,
   keyOf,
   lookup,
@@ -376,7 +377,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
 
     async ofClient(clientId) {
       const rows = await withClient
-        .where('c.client_id', '=', clientId)
+        .where('t.client_key', '=', keyOf(clientId))
         .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
         .execute()
       return rows.map(fromRow)
@@ -477,10 +478,14 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .where('t.successor_id', 'is', null)
         .$if(text !== '', (q) => {
           if (/^\d{1,15}$/.test(text)) return q.where('t.id', '=', Number(text))
-          if (!text.includes('@')) return q.where('c.client_id', '=', text)
+          if (!text.includes('@')) return q.where('t.client_key', '=', keyOf(text))
           // Ours are kept in lower case, and so found by their index; how a host writes its own, nobody knows.
-          const email = users === 'built-in' ? sql.ref('u.email') : sql`lower(u.email)`
-          return q.where(sql<boolean>`${email} = ${text.toLowerCase()}`)
+          const email = users === 'built-in' ? sql.ref('s.email') : sql`lower(s.email)`
+          const named = read
+            .selectFrom(userSource(handle, 's'))
+            .select('s.id')
+            .where(sql<boolean>`${email} = ${text.toLowerCase()}`)
+          return q.where(isAmong(handle, 't.user_id', named))
         })
         .$if(place !== undefined, (q) => q.where('t.id', '<', place?.[0] ?? 0))
         .orderBy('t.id', 'desc')
