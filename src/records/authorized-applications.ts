@@ -108,15 +108,20 @@ export class AuthorizedApplications {
   /** The same for every application, in parts: once it returns, nothing is left. */
   async revokeAll(userId: UserId): Promise<void> {
     const { store, clock, audit } = this.#context
-    await store.consents.deleteOfUser(userId)
     let count = 0
-    for (let part = mostRevoked; part === mostRevoked; count += part) {
-      part = await store.transaction((tx) =>
-        tx.authorizations.revokeOfUser(userId, null, clock(), mostRevoked),
-      )
+    let part: number
+    do {
+      const before = count
+      part = await store.transaction(async (tx) => {
+        await tx.consents.deleteOfUser(userId)
+        const revoked = await tx.authorizations.revokeOfUser(userId, null, clock(), mostRevoked)
+        const details = { count: before + revoked }
+        if (revoked < mostRevoked) await audit.add(tx, 'consent.withdrawn', { userId, details })
+        return revoked
+      })
+      count += part
       await nextTurn()
-    }
-    await audit.add(store, 'consent.withdrawn', { userId, details: { count } })
+    } while (part === mostRevoked)
   }
 }
 

@@ -75,6 +75,10 @@ export const events: Readonly<Record<string, LogEvent>> = {
     sentence:
       'So many clients registered themselves and were never used that the oldest of them are deleted: a flood, or nothing removes them.',
   },
+  'removal.failed': {
+    levels: ['warn', 'error'],
+    sentence: 'Rows of a deleted client or user were not removed; the sweeper tries again.',
+  },
   'request.failed': { levels: ['error'], sentence: 'A fault of the server; it answered 500.' },
   'request.refused': {
     levels: ['info'],
