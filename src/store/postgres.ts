@@ -117,7 +117,10 @@ export const postgres = (
           await patient.close()
         }
       },
-      poolStats: connections.stats,
+      poolStats() {
+        const stats = connections.stats()
+        return { ...stats, waiting: stats.waiting + lockRetries.waiting }
+      },
     }
   },
 })

@@ -30,6 +30,11 @@ export class LockRetries {
     this.#transactions = new Slots(Math.max(1, poolSize - Math.floor(poolSize / 4)))
   }
 
+  /** Callers that wait for a slot, and so for a connection. */
+  get waiting(): number {
+    return this.#retries.waiting + this.#transactions.waiting
+  }
+
   /** Runs the work, and again if it waited for a lock in vain. @throws the error of the last attempt */
   async run<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -94,6 +99,10 @@ class Slots {
 
   constructor(count: number) {
     this.#free = count
+  }
+
+  get waiting(): number {
+    return this.#waiting.length
   }
 
   /** @returns false if no slot became free until that time of `performance.now()` */
