@@ -671,7 +671,7 @@ describe('hosts that never answer', () => {
   const silently: OutboundOptions['resolve'] = (host) =>
     host.startsWith('silent-') ? never : site.outbound.resolve(host)
 
-  test('whoever names many of them leaves room for requests that other networks cause', async () => {
+  test('keeps fetch places free for other networks when one network names many hosts', async () => {
     const path = newPath()
     site.serve(path, { a: 1 })
     const outbound = outboundWith({ ...site.outbound, resolve: silently })

@@ -22,7 +22,7 @@ export const leaveNotice = async (
 }
 
 /**
- * The notice for the page that is being shown: whoever takes it sees it, and nobody after. Take it after all
+ * Takes the notice for the page that is being shown: it is shown once. Take it after all
  * reads of the page: a read that fails after it would lose a secret.
  */
 export const takeNotice = async (visit: Visit): Promise<Notice> => {

@@ -26,7 +26,7 @@ const mostAtOnce = 100
 
 export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
   const { read, write, purge } = handle
-  // Every read of an authorization begins here: one of a client or user who is gone is none.
+  // Every read begins here: the authorization of a deleted client or user does not exist.
   const live = read
     .selectFrom('oauth2server_authorization as a')
     .innerJoin('oauth2server_client as c', (join) =>

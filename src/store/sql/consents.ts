@@ -37,7 +37,7 @@ const mostAtOnce = 100
 
 export const sqlConsents = (handle: Handle): ConsentStore => {
   const { read, write } = handle
-  // Every read of a consent begins here: one to a client, or of a user, who is gone is none.
+  // Every read begins here: the consent of a deleted user, or to a deleted client, does not exist.
   const withClient = read
     .selectFrom('oauth2server_consent as s')
     .innerJoin('oauth2server_client as c', (join) =>

@@ -144,7 +144,7 @@ export const isAmong = (
 /** A column in a condition that no index can serve: its value is checked in the rows that another condition finds. */
 export const unindexed = (column: string): RawBuilder<number> => sql`${sql.ref(column)} + 0`
 
-/** The key of the client that has this ID: null where there is none. */
+/** The key of the client with this ID; null if there is no such client. */
 export const keyOf = (clientId: string): RawBuilder<number> =>
   sql`(select client_key from oauth2server_client where client_id = ${clientId})`
 

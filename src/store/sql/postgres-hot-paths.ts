@@ -211,7 +211,7 @@ const insertStatements = (types: ColumnTypes, users: Users) => {
  */
 const rotateStatements = (types: ColumnTypes) => {
   const noted = rotatedColumns.map(notedColumn)
-  // The authorization first, as whoever revokes does. Of one that was revoked meanwhile, nothing goes on.
+  // Locks the authorization first, as a revocation does. A token whose authorization was revoked meanwhile is left out.
   const rotate = (locked: '' | 'skip locked') => `with ${given(
     ['row_id', 'current', 'until', ...tokenColumns, ...noted],
     types,

@@ -208,7 +208,7 @@ const touchedAtOnce = 250
 
 export const sqlTokens = (handle: Handle): TokenStore => {
   const { read, write, purge, users, hot, locking } = handle
-  // Every read of a token begins here: what belongs to a client or user who is gone is no token.
+  // Every read begins here: the token of a deleted client or user does not exist.
   const withClient = read
     .selectFrom('oauth2server_token as t')
     .innerJoin('oauth2server_client as c', (join) =>
