@@ -182,10 +182,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     const dialect = new PostgresDialect(connections, { prepare: false, adapter })
     const db = new Kysely<unknown>({ dialect })
     await db.connection().execute(async (connection) => {
-      await adapter.acquireMigrationLock(connection, {
-        lockTable: '',
-        lockRowId: '',
-      })
+      await adapter.acquireMigrationLock(connection)
       for (const [name, value] of [
         ['idle', '10'],
         ['interval', '5'],

@@ -3,16 +3,27 @@ import { type MigrationInfo, Migrator } from 'kysely/migration'
 import { type MigrationResult, NewerSchema, StoreUnusable } from '../store.ts'
 import type { Handle } from './handle.ts'
 import { migrationsFor } from './migrations/all.ts'
+import { forgetOnlineAfter, pendingOnline, runOnline } from './online-steps.ts'
 import type { Tables } from './tables.ts'
 
 const table = 'oauth2server_migration'
 
-/** Brings the schema to the newest migration, or to the one named. All of it happens, or nothing. */
+export interface MigrateOptions {
+  readonly to?: string
+  readonly dryRun?: boolean
+  /** For tests of migrations that do not exist yet; the contract of the store does not name it. */
+  readonly migrations?: typeof migrationsFor
+}
+
+/**
+ * Brings the schema to the newest migration, or to the one named, in one transaction. Online steps follow, and continue
+ * where an earlier call was interrupted.
+ */
 export const migrate = async (
   { write: db, users, types }: Handle,
-  { to, dryRun = false }: { readonly to?: string; readonly dryRun?: boolean } = {},
+  { to, dryRun = false, migrations: listed = migrationsFor }: MigrateOptions = {},
 ): Promise<readonly MigrationResult[]> => {
-  const migrations = migrationsFor({ users, types })
+  const migrations = listed({ users, types })
   if (to !== undefined && !Object.hasOwn(migrations, to)) {
     throw new StoreUnusable(
       `There is no migration ${to}. Known: ${Object.keys(migrations).join(', ')}.`,
@@ -25,10 +36,20 @@ export const migrate = async (
     migrationTableName: table,
     migrationLockTableName: `${table}_lock`,
   })
-  const known = await migrator.getMigrations()
-  if (dryRun) return planned(known, to)
-  if (to === undefined && known.every(({ executedAt }) => executedAt)) return []
+  const schemaPlan = planned(await migrator.getMigrations(), to)
+  const plan = withOnline(schemaPlan, await pendingOnline(db, migrations, to))
+  if (dryRun || plan.length === 0) return plan
 
+  if (to !== undefined && plan.some(({ direction }) => direction === 'down'))
+    await forgetOnlineAfter(db, to)
+  const done = schemaPlan.length > 0 ? await migrateSchema(migrator, to) : []
+  return withOnline(done, await runOnline(db, migrations, to))
+}
+
+const migrateSchema = async (
+  migrator: Migrator,
+  to: string | undefined,
+): Promise<readonly MigrationResult[]> => {
   const { error, results = [] } =
     to === undefined ? await migrator.migrateToLatest() : await migrator.migrateTo(to)
   if (error) throw error
@@ -39,6 +60,16 @@ export const migrate = async (
       direction: direction === 'Up' ? 'up' : 'down',
     }))
 }
+
+const withOnline = (
+  schema: readonly MigrationResult[],
+  online: readonly string[],
+): readonly MigrationResult[] => [
+  ...schema,
+  ...online
+    .filter((name) => !schema.some((result) => result.name === name))
+    .map((name): MigrationResult => ({ name, direction: 'up' })),
+]
 
 const planned = (
   known: readonly MigrationInfo[],

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Kysely, type MigrationLockOptions, PostgresAdapter, sql } from 'kysely'
+import { type Kysely, PostgresAdapter, sql } from 'kysely'
 import { StoreUnavailable, StoreUnusable } from '../store.ts'
 import { sqlStateOf } from './postgres-errors.ts'
 
@@ -20,6 +20,16 @@ const mostTries = 80
 /** Milliseconds. Of nodes that start together, all but one wait for a moment: that is worth no word. */
 const moment = 2_000
 
+/** That of Kysely's own adapter. */
+const lockId = 3853314791062309107n
+
+const isLockTaken = async (db: Kysely<unknown>): Promise<boolean> => {
+  const { rows } = await sql<{
+    taken: boolean
+  }>`select pg_try_advisory_lock(${sql.lit(lockId)}) as taken`.execute(db)
+  return rows[0]?.taken === true
+}
+
 /** Takes the lock under which one node migrates and all others wait. */
 export class MigrationAdapter extends PostgresAdapter {
   readonly #onWait: () => void
@@ -29,19 +39,21 @@ export class MigrationAdapter extends PostgresAdapter {
     this.#onWait = onWait
   }
 
-  override async acquireMigrationLock(
-    db: Kysely<unknown>,
-    options: MigrationLockOptions,
-  ): Promise<void> {
+  override async acquireMigrationLock(db: Kysely<unknown>): Promise<void> {
     // The lock is that of the session. One whose node was cut off outside of a transaction ends within half a minute.
     await sql`select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
       set_config('tcp_keepalives_count', '3', false)`.execute(db)
-    const timer = setTimeout(this.#onWait, moment)
-    try {
-      await super.acquireMigrationLock(db, options)
-    } finally {
-      clearTimeout(timer)
+    const began = performance.now()
+    // Asks again and again: a statement that waits keeps a snapshot, and `create index concurrently` under the lock would
+    // wait for that snapshot.
+    while (!(await isLockTaken(db))) {
+      if (performance.now() - began > moment) this.#onWait()
+      await delay(pause)
     }
+  }
+
+  override async releaseMigrationLock(db: Kysely<unknown>): Promise<void> {
+    await sql`select pg_advisory_unlock(${sql.lit(lockId)})`.execute(db)
   }
 }
 
@@ -52,7 +64,7 @@ export class MigrationAdapter extends PostgresAdapter {
  */
 export const whenTablesAreFree = async <T>(
   migrate: () => Promise<T>,
-  onWait: () => void,
+  onWait: () => void = () => undefined,
 ): Promise<T> => {
   const began = performance.now()
   for (let tries = 1; ; tries += 1) {

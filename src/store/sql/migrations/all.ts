@@ -1,7 +1,7 @@
-import type { Migration } from 'kysely/migration'
 import type { ColumnTypes } from '../handle.ts'
 import type { Users } from '../user-source.ts'
 import { initial } from './0001-initial.ts'
+import type { OnlineMigration } from './online.ts'
 
 /** Whose users the tables refer to, and by keys of what type. */
 export interface UserReference {
@@ -10,6 +10,8 @@ export interface UserReference {
 }
 
 /** Every migration in order: names sort, and never change once released. */
-export const migrationsFor = (reference: UserReference): Readonly<Record<string, Migration>> => ({
+export const migrationsFor = (
+  reference: UserReference,
+): Readonly<Record<string, OnlineMigration>> => ({
   '0001-initial': initial(reference),
 })

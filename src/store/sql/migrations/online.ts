@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+import { whenTablesAreFree } from '../postgres-migrate.ts'
+
+/**
+ * A migration whose long work does not lock the tables. `up` is one short transaction: it adds columns and tables. `online`
+ * runs after its commit, outside a transaction, while nodes of the previous version serve.
+ */
+export interface OnlineMigration extends Migration {
+  /**
+   * Must be idempotent: after a crash or an error it runs again from the beginning. No `up` of a later migration may rely on
+   * its result.
+   */
+  online?(db: Kysely<unknown>): Promise<void>
+}
+
+/** Rows of one statement: few enough that a request which needs one of them hardly waits. */
+const partSize = 1_000
+
+/**
+ * Sets a column where it is null, in parts by primary key, each a transaction of its own. Rests after each part for as long as
+ * the part took, so requests and replicas keep up. Rows that the previous version inserts later stay null: give the column a
+ * default, or let readers accept null.
+ */
+export const fillInParts = async (
+  db: Kysely<unknown>,
+  {
+    table,
+    key = 'id',
+    column,
+    value,
+  }: {
+    readonly table: string
+    /** The primary key: one column, a number or text. */
+    readonly key?: string
+    readonly column: string
+    /** An expression over the columns of the row; never null. */
+    readonly value: RawBuilder<unknown>
+  },
+): Promise<void> => {
+  const id = sql.ref(key)
+  let after: unknown = null
+  for (;;) {
+    const began = performance.now()
+    const behind: RawBuilder<boolean> = after === null ? sql`true` : sql`${id} > ${after}`
+    const { rows } = await sql<{
+      last: unknown
+    }>`select max(${id}) as last from (select ${id} from ${sql.table(table)}
+      where ${behind} order by ${id} limit ${sql.lit(partSize)}) as part`.execute(db)
+    const last = rows[0]?.last ?? null
+    if (last === null) return
+    // Requests lock rows, too. The part gives way and is tried again.
+    await whenTablesAreFree(() =>
+      sql`update ${sql.table(table)} set ${sql.ref(column)} = ${value}
+        where ${behind} and ${id} <= ${last} and ${sql.ref(column)} is null`.execute(db),
+    )
+    after = last
+    await delay(performance.now() - began)
+  }
+}
+
+/** Creates an index unless it exists. On PostgreSQL it blocks no request, and replaces an invalid one that a failed attempt left. */
+export const createIndexOnline = async (
+  db: Kysely<unknown>,
+  {
+    name,
+    table,
+    columns,
+  }: { readonly name: string; readonly table: string; readonly columns: readonly string[] },
+): Promise<void> => {
+  const target = sql`${sql.id(name)} on ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})`
+  if (!(db.getExecutor().adapter instanceof PostgresAdapter)) {
+    await sql`create index if not exists ${target}`.execute(db)
+    return
+  }
+  // It waits until all transactions that are open now have ended, and nobody waits for it. A limit would only leave an
+  // invalid index and begin again.
+  await sql`set lock_timeout = 0`.execute(db)
+  try {
+    await whenTablesAreFree(async () => {
+      const { rows } = await sql<{
+        is_valid: boolean
+      }>`select indisvalid as is_valid from pg_index where indexrelid = to_regclass(${name})`.execute(
+        db,
+      )
+      if (rows[0]?.is_valid) return
+      if (rows[0]) await sql`drop index concurrently ${sql.id(name)}`.execute(db)
+      await sql`create index concurrently ${target}`.execute(db)
+    })
+  } finally {
+    await sql`reset lock_timeout`.execute(db)
+  }
+}

@@ -1,0 +1,45 @@
+import { sql } from 'kysely'
+import type { MigrateOptions } from '../../src/store/sql/migrate.ts'
+import { migrationsFor } from '../../src/store/sql/migrations/all.ts'
+import { createIndexOnline, fillInParts } from '../../src/store/sql/migrations/online.ts'
+import type { OpenStore } from '../../src/store/store.ts'
+
+export const secondName = '9999-second-version'
+export const secondColumn = 'scopes_copy'
+export const secondIndex = 'oauth2server_token_by_scopes_copy'
+
+const table = 'oauth2server_token'
+
+/** The migrations of a version that does not exist: it adds a column to the tokens, fills it and indexes it. */
+const secondVersion: typeof migrationsFor = (reference) => ({
+  ...migrationsFor(reference),
+  [secondName]: {
+    async up(db) {
+      await db.schema.alterTable(table).addColumn(secondColumn, 'text').execute()
+    },
+    async down(db) {
+      await db.schema.dropIndex(secondIndex).ifExists().execute()
+      await db.schema.alterTable(table).dropColumn(secondColumn).execute()
+    },
+    async online(db) {
+      await fillInParts(db, { table, column: secondColumn, value: sql`scopes` })
+      await createIndexOnline(db, { name: secondIndex, table, columns: [secondColumn] })
+    },
+  },
+})
+
+/** Migrates as the second version would, or back to a migration. */
+export const migrateToSecond = (
+  store: OpenStore,
+  options: Pick<MigrateOptions, 'to' | 'dryRun'> = {},
+) => {
+  const given: MigrateOptions = { ...options, migrations: secondVersion }
+  return store.migrate(given)
+}
+
+/** Copies one token row until the table has so many rows more. For PostgreSQL. */
+export const copyTokens = (count: number): string => `
+  insert into oauth2server_token
+    (client_key, user_id, token_type, access_token, access_token_digest, scopes, is_personal, is_internal, created_at)
+  select t.client_key, t.user_id, t.token_type, t.access_token, 'copy ' || copy, t.scopes, t.is_personal, t.is_internal, t.created_at
+  from (select * from oauth2server_token order by id limit 1) as t, generate_series(1, ${count}) as copy`
