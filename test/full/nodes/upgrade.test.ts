@@ -1,0 +1,162 @@
+import { resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client } from 'pg'
+import { postgres } from 'svc-oauth2server/postgres'
+import { describe, expect, test } from 'vitest'
+import { kinds } from '../../support/load.ts'
+import { lacks } from '../../support/needs.ts'
+import { ping, startNode } from '../../support/nodes.ts'
+import { makeDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { type Program, runNode } from '../../support/processes.ts'
+import {
+  copyTokens,
+  migrateToSecond,
+  secondIndex,
+  secondName,
+} from '../../support/second-version.ts'
+import { startSite } from '../../support/site.ts'
+import { patientSettings } from '../../support/sound.ts'
+import { figures, settle, startTraffic, succeeded } from '../../support/traffic.ts'
+
+const isLacking = await lacks('postgres')
+
+/** Milliseconds: far more than a lock may last, far less than the rewrite or index of a large table takes. */
+const longestRequest = 1_500
+
+/** Milliseconds: parts rest as long as they take, and the machine may be busy. */
+const patience = 200_000
+
+const upgradeProgram = resolve(import.meta.dirname, '../fixtures/upgrade.ts')
+const startUpgrade = ({ url }: TestDatabase): Program =>
+  runNode([upgradeProgram], { env: { DATABASE_URL: url }, limit: patience })
+
+const finished = async (program: Program): Promise<string> => {
+  const { code } = await program.exited
+  expect(program.stderr).toBe('')
+  expect(code).toBe(0)
+  return program.stdout
+}
+
+const rowsLeft = async (database: TestDatabase): Promise<number> => {
+  const [row] = await database.query(
+    'select count(*) as rows from oauth2server_token where scopes_copy is null',
+  )
+  return Number(row?.rows)
+}
+
+const indexes = (database: TestDatabase) =>
+  database.query(
+    `select c.relname as name, i.indisvalid as is_valid from pg_index i join pg_class c on c.oid = i.indexrelid
+     where c.relname like $1`,
+    [`${secondIndex}%`],
+  )
+
+const onlineDone = (database: TestDatabase) =>
+  database.query('select name from oauth2server_migration_online')
+
+/** Waits until a query returns a row. */
+const until = async (database: TestDatabase, sql: string): Promise<void> => {
+  const limit = performance.now() + patience
+  while ((await database.query(sql).catch(() => [])).length === 0) {
+    if (performance.now() > limit) throw new Error(`No row in time: ${sql}`)
+    await delay(20)
+  }
+}
+
+/** Some parts are filled, and some are not. */
+const isFilling = `select 1 where exists (select from oauth2server_token where scopes_copy is not null)
+  and exists (select from oauth2server_token where scopes_copy is null)`
+const isIndexing = `select 1 from pg_index i join pg_class c on c.oid = i.indexrelid
+  where c.relname = '${secondIndex}' and not i.indisvalid`
+
+describe.skipIf(isLacking)(
+  'the upgrade of a large token table while the previous version serves',
+  () => {
+    test('killed twice and run again it completes; no request fails or waits long', {
+      timeout: 2 * patience,
+    }, async () => {
+      await using site = await startSite({ env: patientSettings })
+      const { database } = site
+      await site.client.tokens(site.node(0), site.agent)
+      await database.query(copyTokens(200_000))
+      const traffic = await startTraffic(site)
+      await traffic.flow(2_000)
+      const before = figures(traffic.samples, 0)
+      const began = performance.now()
+
+      const killed = startUpgrade(database)
+      await until(database, isFilling)
+      await killed.crash()
+      expect(await rowsLeft(database)).toBeGreaterThan(0)
+      expect(await onlineDone(database)).toEqual([])
+
+      // A transaction that stays open holds up the index, which is invalid meanwhile.
+      const open = new Client({ connectionString: database.url })
+      // The database is dropped where the test fails before this ends.
+      open.on('error', () => undefined)
+      await open.connect()
+      await open.query(
+        'begin isolation level repeatable read; select count(*) from oauth2server_client',
+      )
+      const terminated = startUpgrade(database)
+      // A node of the previous version starts in the middle.
+      const late = await startNode(site.cluster)
+      await late.program.says(/schema\.newer/, { on: 'stderr' })
+      site.nodes.push(late)
+      await until(database, isIndexing)
+      await database.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and query like 'create index concurrently%' and pid <> pg_backend_pid()`,
+      )
+      expect((await terminated.exited).code).not.toBe(0)
+      expect(await indexes(database)).toEqual([{ name: secondIndex, is_valid: false }])
+      await open.query('commit')
+      await open.end()
+
+      expect(await finished(startUpgrade(database))).toContain(secondName)
+      const aftermath = await traffic.stop()
+      const during = figures(
+        traffic.samples.filter((sample) => sample.began >= began),
+        0,
+      )
+      console.log('upgrade of 200,000 tokens:', during, 'slowest before:', before.slowest)
+      expect(kinds(traffic.samples.filter((sample) => !succeeded(sample)))).toEqual({})
+      expect(during.slowest).toBeLessThan(longestRequest)
+      expect(traffic.samples.some(({ port }) => port === late.port)).toBe(true)
+      // The copies, but not what the previous version inserted after the last part.
+      const [copies] = await database.query(
+        `select count(*) as missing from oauth2server_token where access_token_digest like 'copy %' and scopes_copy is null`,
+      )
+      expect(Number(copies?.missing)).toBe(0)
+      expect(await indexes(database)).toEqual([{ name: secondIndex, is_valid: true }])
+      expect(await onlineDone(database)).toEqual([{ name: secondName }])
+      const { tokens, redeemed, families } = await settle(site, aftermath)
+      expect(tokens).toEqual({ 200: aftermath.tokens.length })
+      expect(families).toBe(redeemed)
+      expect(await ping(late, aftermath.tokens[0])).toBe(200)
+    })
+
+    test('of two processes that upgrade at once one does it, and the other waits without blocking the index', async () => {
+      const database = await makeDatabase()
+      const stores = await Promise.all([1, 2].map(() => postgres(database.url).open()))
+      const [first, second] = stores
+      if (!first || !second) throw new Error('There are no stores.')
+      await first.migrate()
+      const done = await Promise.all([migrateToSecond(first), migrateToSecond(second)])
+      expect(done.flat().map(({ name }) => name)).toEqual([secondName])
+      expect(await indexes(database)).toEqual([{ name: secondIndex, is_valid: true }])
+      expect(await migrateToSecond(first)).toEqual([])
+
+      // Reverted and applied again, the online steps run again.
+      const to = '0001-initial'
+      expect(await migrateToSecond(first, { to })).toEqual([
+        { name: secondName, direction: 'down' },
+      ])
+      expect(await indexes(database)).toEqual([])
+      expect(await migrateToSecond(second)).toEqual([{ name: secondName, direction: 'up' }])
+      expect(await indexes(database)).toEqual([{ name: secondIndex, is_valid: true }])
+      await Promise.all(stores.map((store) => store.close()))
+      await database.drop()
+    })
+  },
+)

@@ -1,0 +1,59 @@
+/**
+ * An upgrade of a large token table beside nodes that serve: a made-up second version adds a column, fills it in parts and
+ * builds an index.
+ *
+ *     npm run test:load -- upgrade [--rows TOKENS]
+ *
+ * PostgreSQL is that of TEST_POSTGRES_URL.
+ */
+import { parseArgs } from 'node:util'
+import { postgres } from '../../src/store/postgres.ts'
+import { copyTokens, migrateToSecond } from '../support/second-version.ts'
+import { startSite } from '../support/site.ts'
+import { figures, startTraffic } from '../support/traffic.ts'
+
+/** Milliseconds of load without an upgrade, to compare with. */
+const idle = 5_000
+
+/** Fills the table, upgrades, prints the figures. @returns whether no request failed */
+export const run = async (args: readonly string[]): Promise<boolean> => {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { rows: { type: 'string', default: '4000000' } },
+  })
+  const rows = Number(values.rows)
+  // All requests are of one user.
+  const env = { OAUTH2SERVER_AUTHORIZATIONS_PER_APPLICATION: '1000000' }
+  await using site = await startSite({ env })
+  await site.client.tokens(site.node(0), site.agent)
+  await site.database.query(copyTokens(rows))
+
+  const traffic = await startTraffic(site)
+  await traffic.flow(idle)
+  const before = figures(traffic.samples, 0)
+  const store = await postgres(site.database.url).open()
+  const began = performance.now()
+  await migrateToSecond(store)
+  const seconds = Math.round((performance.now() - began) / 100) / 10
+  await store.close()
+  await traffic.stop()
+
+  const during = figures(
+    traffic.samples.filter(({ ended }) => ended >= began),
+    0,
+  )
+  console.table({
+    'before the upgrade': {
+      requests: before.requests,
+      'longest, ms': before.slowest,
+      failed: before.failed,
+    },
+    'during the upgrade': {
+      requests: during.requests,
+      'longest, ms': during.slowest,
+      failed: during.failed,
+    },
+  })
+  console.log(`${rows} rows upgraded in ${seconds} s`, during.kinds)
+  return before.failed === 0 && during.failed === 0
+}
