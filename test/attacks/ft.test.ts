@@ -458,7 +458,7 @@ describe('FT-09 Client disconnects', () => {
     const [row] = await it.server.query(
       `select count(distinct a.id) as families, count(t.id) as tokens
        from oauth2server_authorization a left join oauth2server_token t on t.authorization_id = a.id
-       where a.client_id = '${clientId}'`,
+       where a.client_key = (select client_key from oauth2server_client where client_id = '${clientId}')`,
     )
     return { families: Number(row?.families), tokens: Number(row?.tokens) }
   }

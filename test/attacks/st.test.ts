@@ -450,7 +450,8 @@ describe('ST-05 Foreign keys, cascades and cleanup', () => {
     }
     const removed = await sweeping
     expect(removed.reduce((sum, one) => sum + one)).toBe(rows)
-    expect(Math.max(...batches)).toBeLessThanOrEqual(100)
+    // The largest part of the sweeper.
+    expect(Math.max(...batches)).toBeLessThanOrEqual(1_000)
     // Writes come in between the batches.
     expect(latencies.length).toBeGreaterThan(3)
     expect(Math.max(...latencies)).toBeLessThan(2_000)
