@@ -13,6 +13,8 @@ const mostBeforeReturn = 100
 const listedFor = 60_000
 /** Removals that one query lists. */
 const listedAtOnce = 20
+/** Client keys of each table that one run of the sweeper looks at. */
+const keysOfRun = 200
 
 export interface RemovalsOptions {
   readonly store: Store
@@ -25,6 +27,7 @@ export class Removals {
   readonly #options: RemovalsOptions
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
+  #lastKey = 0
 
   constructor(options: RemovalsOptions) {
     this.#options = options
@@ -49,6 +52,18 @@ export class Removals {
       .finally(() => {
         this.#running = undefined
       })
+  }
+
+  /** Finds clients that a foreign key of the application's user table has deleted. A run looks at a bounded number. */
+  orphans(): SweeperKind {
+    const { store, clock } = this.#options
+    return {
+      name: 'orphaned clients',
+      removeSome: async () => {
+        this.#lastKey = (await store.removals.addOrphans(this.#lastKey, keysOfRun, clock())) ?? 0
+        return null
+      },
+    }
   }
 
   /** What a run of the sweeper removes: all that is listed, also by a process that was killed. */

@@ -22,7 +22,7 @@ export interface KindsOptions {
   /** Removes what belongs to deleted users, where no foreign key does. */
   readonly orphans: Orphans | undefined
   /** Removes what belongs to deleted clients and built-in users. */
-  readonly removals: { kind(): SweeperKind }
+  readonly removals: { kind(): SweeperKind; orphans(): SweeperKind }
 }
 
 /** Everything that a run at this time removes. The sweeper takes turns between these. */
@@ -48,6 +48,7 @@ export const sweeperKinds = (
           ),
         ]),
     untilNone('signing keys', () => signingKeys.deleteRetired()),
+    removals.orphans(),
     removals.kind(),
     ...(orphans ? [orphans.kind()] : []),
   ]

@@ -531,6 +531,11 @@ export interface RemovalStore {
   /** Removes about `limit` rows. @returns how many; 0 once nothing is left */
   removeSome(removal: Pick<Removal, 'kind' | 'key'>, limit: number): Promise<number>
   delete(removal: Removal): Promise<void>
+  /**
+   * Lists the clients that a foreign key of the application's user table has deleted: looks at about `limit` client keys
+   * of each table after `after`. @returns the last key that it looked at; null at the end
+   */
+  addOrphans(after: number, limit: number, at: number): Promise<number | null>
 }
 
 /** All that is kept. Every operation stands alone, or inside the `transaction` whose store it belongs to. */

@@ -66,7 +66,7 @@ describe('I1 at most one live family per code', () => {
 
   test('a second pair of tokens of one authorization', async () => {
     sql(
-      `update ${token} set authorization_id = (select min(id) from ${authorization}), client_id = (select client_id from ${authorization} order by id) where authorization_id is not null`,
+      `update ${token} set authorization_id = (select min(id) from ${authorization}), client_key = (select client_key from ${authorization} order by id) where authorization_id is not null`,
     )
     expect(await findings()).toContainEqual(
       expect.stringMatching(/^I1: the authorization \d+ has more than one current token/),
@@ -113,10 +113,10 @@ describe('I4 every live token has a live user, a live client, and no more than t
   const ofConf = `authorization_id = (select min(id) from ${authorization})`
   test.each([
     ['no user', `update ${token} set user_id = 4711 where ${ofConf}`, 'has no user'],
-    ['no client', `update ${token} set client_id = 'nobody' where ${ofConf}`, 'has no client'],
+    ['no client', `update ${token} set client_key = 4711 where ${ofConf}`, 'has no client'],
     [
       'another client than granted',
-      `update ${token} set client_id = (select client_id from oauth2server_client where name = 'Spa') where ${ofConf}`,
+      `update ${token} set client_key = (select client_key from oauth2server_client where name = 'Spa') where ${ofConf}`,
       'is of another client',
     ],
     [
@@ -206,7 +206,7 @@ describe('I6 personal tokens change only through their own settings page', () =>
     ['none at all', `delete from ${token} where ${personal}`],
     [
       'another client',
-      `update ${token} set client_id = (select client_id from oauth2server_client where name = 'Conf') where ${personal}`,
+      `update ${token} set client_key = (select client_key from oauth2server_client where name = 'Conf') where ${personal}`,
     ],
     [
       'other scopes of its client',
@@ -215,7 +215,7 @@ describe('I6 personal tokens change only through their own settings page', () =>
     ['an authorization', `update ${token} set authorization_id = 1 where ${personal}`],
     [
       'another token of its client',
-      `update ${token} set client_id = (select client_id from oauth2server_client where ${personal}) where authorization_id is not null`,
+      `update ${token} set client_key = (select client_key from oauth2server_client where ${personal}) where authorization_id is not null`,
     ],
   ])('%s', async (_, statement) => {
     sql(statement)

@@ -165,6 +165,7 @@ const others = async ({
   await userData.idsInUse(null, 10)
   await userData.idsInUse(1, 10)
   await userData.deleteSome(1, 10)
+  await removals.addOrphans(0, 10, 1)
   await removals.list(null, 10)
   await removals.list({ kind: 'client', key: 1, at: 1 }, 10)
   for (const kind of ['client', 'user'] as const) {

@@ -145,6 +145,35 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
         ? removeGranted(target, 'client_key', key, limit)
         : removeOfUser(target, key, limit),
 
+    async addOrphans(after, limit, at) {
+      const keysOf = async (table: 'token' | 'authorization' | 'consent') => {
+        const name = sql.table(`oauth2server_${table}`)
+        // From one key to the next along the index, however many rows a client has.
+        const { rows } = await sql<{
+          key: number
+        }>`with recursive keys(key) as (select min(client_key) from ${name} where client_key > ${after} union all select (select min(client_key) from ${name} where client_key > keys.key) from keys where keys.key is not null) select key from keys where key is not null limit ${limit}`.execute(
+          read,
+        )
+        return rows.map(({ key }) => key)
+      }
+      const lists = [await keysOf('token'), await keysOf('authorization'), await keysOf('consent')]
+      // A list that is full may go on before the end of the others.
+      const ends = lists.filter((keys) => keys.length === limit).map((keys) => keys.at(-1) ?? after)
+      const last = ends.length === 0 ? null : Math.min(...ends)
+      const keys = [...new Set(lists.flat())].filter((key) => last === null || key <= last)
+      if (keys.length > 0) {
+        const clients = await read
+          .selectFrom('oauth2server_client')
+          .select('client_key')
+          .where('client_key', 'in', keys)
+          .execute()
+        const live = new Set(clients.map(({ client_key }) => client_key))
+        const orphans = keys.filter((key) => !live.has(key))
+        await noteRemovals(write, 'client', orphans, at)
+      }
+      return last
+    },
+
     async delete({ kind, key }) {
       await write
         .deleteFrom('oauth2server_removal')
