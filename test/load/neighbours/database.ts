@@ -75,7 +75,8 @@ const openSqlite = async (): Promise<LoadDatabase> => {
     },
     settle: async () => using((database) => database.exec('pragma wal_checkpoint(truncate)')),
     randomDigest: 'substr(hex(randomblob(22)), 1, 43)',
-    remove: () => rm(folder, { recursive: true }),
+    // A process that was just ended may still be writing.
+    remove: () => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 100 }),
   }
 }
 
