@@ -60,7 +60,9 @@ export class Removals {
     return {
       name: 'orphaned clients',
       removeSome: async () => {
-        this.#lastKey = (await store.removals.addOrphans(this.#lastKey, keysOfRun, clock())) ?? 0
+        const { keys, last } = await store.removals.findOrphans(this.#lastKey, keysOfRun)
+        await store.removals.addClients(keys, clock())
+        this.#lastKey = last ?? 0
         return null
       },
     }

@@ -19,6 +19,8 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
     'users',
     'userData',
     'removals',
+    'sweeperNotes',
+    'expired',
     'sessions',
     'transients',
     'audit',

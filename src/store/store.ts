@@ -90,8 +90,8 @@ export interface ClientStore {
    * a token, an authorization or a consent. One that may act for itself (`client_credentials`) is never unused.
    */
   deleteUnused(before: number, limit: number): Promise<number>
-  /** The number of unused clients that registered themselves, as far as `most`. */
-  countUnused(most: number): Promise<number>
+  /** The number of unused clients that registered themselves, before that time where one is given, as far as `most`. */
+  countUnused(most: number, before?: number): Promise<number>
   /** How many applications a user registered, counted up to `most`: neither internal ones nor those behind a personal token. */
   countOfOwner(userId: UserId, most: number): Promise<number>
   /** The number of its tokens that are neither personal nor internal, counted up to `most`. */
@@ -531,11 +531,57 @@ export interface RemovalStore {
   /** Removes about `limit` rows. @returns how many; 0 once nothing is left */
   removeSome(removal: Pick<Removal, 'kind' | 'key'>, limit: number): Promise<number>
   delete(removal: Removal): Promise<void>
+  /** Adds deleted clients to the list, unless they are listed. */
+  addClients(keys: readonly number[], at: number): Promise<void>
   /**
-   * Lists the clients that a foreign key of the application's user table has deleted: looks at about `limit` client keys
-   * of each table after `after`. @returns the last key that it looked at; null at the end
+   * Finds the clients that a foreign key of the application's user table has deleted: looks at about `limit` client keys
+   * of each table after `after`. `last` is the last key that it looked at; null at the end.
    */
-  addOrphans(after: number, limit: number, at: number): Promise<number | null>
+  findOrphans(
+    after: number,
+    limit: number,
+  ): Promise<{ readonly keys: readonly number[]; readonly last: number | null }>
+}
+
+/** What the sweeper remembers between two runs: since when a user is missing, when the clock was last read. */
+export type SweeperNoteKind = 'missing user' | 'last sweep'
+
+export interface SweeperNote {
+  readonly key: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
+export interface SweeperNoteStore {
+  find(kind: SweeperNoteKind, keys: readonly string[]): Promise<readonly SweeperNote[]>
+  /** At most `limit` notes from that time or earlier, the oldest first. */
+  until(kind: SweeperNoteKind, at: number, limit: number): Promise<readonly SweeperNote[]>
+  /** Writes a note, or replaces it. */
+  put(kind: SweeperNoteKind, note: SweeperNote): Promise<void>
+  delete(kind: SweeperNoteKind, keys: readonly string[]): Promise<void>
+}
+
+/** The times by which one run of the sweeper judges, in milliseconds since the epoch; null: nothing of the kind is removed. */
+export interface SweepTimes {
+  readonly now: number
+  /** Sessions that were not used since are removed. */
+  readonly idleSince: number
+  readonly auditBefore: number | null
+  readonly unusedClientsBefore: number | null
+}
+
+/** Counts what the sweeper would remove. */
+export interface ExpiredStore {
+  /** The number of rows of each kind, counted up to `most`. */
+  count(times: SweepTimes, most: number): Promise<ExpiredCounts>
+}
+
+export interface ExpiredCounts {
+  readonly tokens: number
+  readonly authorizations: number
+  readonly sessions: number
+  readonly transients: number
+  readonly auditEvents: number
 }
 
 /** All that is kept. Every operation stands alone, or inside the `transaction` whose store it belongs to. */
@@ -548,6 +594,8 @@ export interface Store {
   readonly sessions: SessionStore
   readonly userData: UserDataStore
   readonly removals: RemovalStore
+  readonly sweeperNotes: SweeperNoteStore
+  readonly expired: ExpiredStore
   readonly transients: Transients
   readonly secretKeys: SecretKeyStore
   readonly signingKeys: SigningKeyStore
@@ -579,6 +627,8 @@ export interface OpenStore extends Store {
   }): Promise<readonly MigrationResult[]>
   /** @throws StoreUnavailable where the store does not answer, or takes no writes */
   ping(): Promise<void>
+  /** The time of the database server, where it has a clock of its own: milliseconds since the epoch. */
+  now?(): Promise<number>
   /** Where the store has a pool of connections. */
   poolStats?(): PoolStats
   close(): Promise<void>

@@ -235,6 +235,8 @@ const others: Readonly<Record<string, string>> = {
   'users.delete': 'of management',
   removals: 'what is left of deletions, beside the traffic',
   userData: 'the sweeper, and the deletion of users',
+  sweeperNotes: 'the sweeper',
+  expired: 'a dry run of the sweeper',
   secretKeys: 'a handful of rows, read at the start',
   signingKeys: 'a handful of rows',
   sealed: 'the rotation of secret keys',

@@ -158,6 +158,8 @@ const signingKeys = async ({ signingKeys: of }: Store): Promise<void> => {
 const others = async ({
   userData,
   removals,
+  sweeperNotes,
+  expired,
   secretKeys,
   audit,
   ...store
@@ -165,13 +167,20 @@ const others = async ({
   await userData.idsInUse(null, 10)
   await userData.idsInUse(1, 10)
   await userData.deleteSome(1, 10)
-  await removals.addOrphans(0, 10, 1)
+  await removals.findOrphans(0, 10)
+  await removals.addClients([1], 1)
   await removals.list(null, 10)
   await removals.list({ kind: 'client', key: 1, at: 1 }, 10)
   for (const kind of ['client', 'user'] as const) {
     await removals.removeSome({ kind, key: 1 }, 10)
     await removals.delete({ kind, key: 1, at: 1 })
   }
+  await sweeperNotes.put('missing user', { key: '1', at: 1 })
+  await sweeperNotes.find('missing user', ['1', '2'])
+  await sweeperNotes.until('missing user', 1, 10)
+  await sweeperNotes.delete('missing user', ['1', '2'])
+  await expired.count({ now: 1, idleSince: 1, auditBefore: 1, unusedClientsBefore: 1 }, 10)
+  await store.clients.countUnused(10, 1)
   await secretKeys.add('key', 1)
   await secretKeys.ids()
   await secretKeys.delete('key')

@@ -312,9 +312,13 @@ export const sqlClients = (handle: Handle): ClientStore => {
       return gone.length
     },
 
-    async countUnused(most) {
+    async countUnused(most, before) {
+      const some = unused()
+        .$if(before !== undefined, (q) => q.where('c.created_at', '<', before ?? 0))
+        .orderBy('c.created_at')
+        .limit(most)
       const { count } = await read
-        .selectFrom(unused().orderBy('c.created_at').limit(most).as('u'))
+        .selectFrom(some.as('u'))
         .select((c) => c.fn.countAll<number>().as('count'))
         .executeTakeFirstOrThrow()
       return Number(count)

@@ -9,6 +9,8 @@ import { sqlStore } from './sql-store.ts'
 import type { Tables } from './tables.ts'
 import type { Users } from './user-source.ts'
 
+// Of this very moment; a count of milliseconds, as the rows have it.
+const currentTime = 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now'
 // On in every transaction of a standby.
 const isReadOnly = `select current_setting('transaction_read_only') as is_read_only`
 
@@ -52,5 +54,9 @@ export const postgresStore = (
     if (rows[0]?.is_read_only === 'on')
       throw new StoreUnavailable('The database is read-only: it is a standby, or set to be.')
   }
-  return { ...store, ping }
+  const now = async (): Promise<number> => {
+    const { rows } = await dialect.run(currentTime, [])
+    return Number(rows[0]?.now)
+  }
+  return { ...store, ping, now }
 }

@@ -145,7 +145,9 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
         ? removeGranted(target, 'client_key', key, limit)
         : removeOfUser(target, key, limit),
 
-    async addOrphans(after, limit, at) {
+    addClients: (keys, at) => noteRemovals(write, 'client', keys, at),
+
+    async findOrphans(after, limit) {
       const keysOf = async (table: 'token' | 'authorization' | 'consent') => {
         const name = sql.table(`oauth2server_${table}`)
         // From one key to the next along the index, however many rows a client has.
@@ -161,17 +163,14 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
       const ends = lists.filter((keys) => keys.length === limit).map((keys) => keys.at(-1) ?? after)
       const last = ends.length === 0 ? null : Math.min(...ends)
       const keys = [...new Set(lists.flat())].filter((key) => last === null || key <= last)
-      if (keys.length > 0) {
-        const clients = await read
-          .selectFrom('oauth2server_client')
-          .select('client_key')
-          .where('client_key', 'in', keys)
-          .execute()
-        const live = new Set(clients.map(({ client_key }) => client_key))
-        const orphans = keys.filter((key) => !live.has(key))
-        await noteRemovals(write, 'client', orphans, at)
-      }
-      return last
+      if (keys.length === 0) return { keys, last }
+      const clients = await read
+        .selectFrom('oauth2server_client')
+        .select('client_key')
+        .where('client_key', 'in', keys)
+        .execute()
+      const live = new Set(clients.map(({ client_key }) => client_key))
+      return { keys: keys.filter((key) => !live.has(key)), last }
     },
 
     async delete({ kind, key }) {

@@ -4,6 +4,7 @@ import { sqlAudit } from './audit.ts'
 import { sqlAuthorizations } from './authorizations.ts'
 import { sqlClients } from './clients.ts'
 import { sqlConsents } from './consents.ts'
+import { sqlExpired } from './expired.ts'
 import type { Handle } from './handle.ts'
 import { migrate } from './migrate.ts'
 import { sqlRemovals } from './removals.ts'
@@ -11,6 +12,7 @@ import { sqlSealed } from './sealed.ts'
 import { sqlSecretKeys } from './secret-keys.ts'
 import { sqlSessions } from './sessions.ts'
 import { sqlSigningKeys } from './signing-keys.ts'
+import { sqlSweeperNotes } from './sweeper-notes.ts'
 import type { Tables } from './tables.ts'
 import { sqlTokens } from './tokens.ts'
 import { sqlTransients } from './transients.ts'
@@ -25,6 +27,8 @@ const parts = (handle: Handle): Omit<Store, 'transaction'> => ({
   users: sqlUsers(handle),
   userData: sqlUserData(handle),
   removals: sqlRemovals(handle),
+  sweeperNotes: sqlSweeperNotes(handle),
+  expired: sqlExpired(handle),
   sessions: sqlSessions(handle),
   transients: sqlTransients(handle),
   secretKeys: sqlSecretKeys(handle),

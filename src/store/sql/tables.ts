@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { SweeperNoteKind } from '../store.ts'
 
 /** 0 or 1: the one boolean that every database has. */
 export type Flag = 0 | 1
@@ -115,6 +116,12 @@ export interface Tables {
   oauth2server_removal: {
     kind: 'client' | 'user'
     key: number
+    at: number
+  }
+  /** What the sweeper remembers between two runs. */
+  oauth2server_sweeper_note: {
+    kind: SweeperNoteKind
+    key: string
     at: number
   }
   oauth2server_transient: {

@@ -192,6 +192,19 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .execute()
 
       await db.schema
+        .createTable('oauth2server_sweeper_note')
+        .addColumn('kind', 'text', (c) => c.notNull())
+        .addColumn('key', 'text', (c) => c.notNull())
+        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addPrimaryKeyConstraint('oauth2server_sweeper_note_pk', ['kind', 'key'])
+        .execute()
+      await db.schema
+        .createIndex('oauth2server_sweeper_note_by_time')
+        .on('oauth2server_sweeper_note')
+        .columns(['kind', 'at'])
+        .execute()
+
+      await db.schema
         .createTable('oauth2server_transient')
         .addColumn('key', 'text', (c) => c.primaryKey().notNull())
         .addColumn('value', 'text')
@@ -254,6 +267,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         'signing_key',
         'audit',
         'transient',
+        'sweeper_note',
         'removal',
         'session',
         'consent',
