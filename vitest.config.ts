@@ -37,7 +37,7 @@ const full = [
   'test/records/rotate-keys.test.ts',
   'test/rfc/rfc{7591,8628,8693,9068}.test.ts',
   'test/store/{pglite,redis,sweeper}.test.ts',
-  'test/users/table.test.ts',
+  'test/users/{missing,table}.test.ts',
 ]
 // Pages in a real browser.
 const browsers = 'test/full/pages/*.test.ts'

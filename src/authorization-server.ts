@@ -5,6 +5,7 @@ import { PasswordHasher } from './crypto/password.ts'
 import { type RandomSource, systemRandom } from './crypto/random.ts'
 import { KeyRing } from './crypto/sealed.ts'
 import { signatureAlgorithms } from './crypto/signature-algorithms.ts'
+import { DatabaseClock } from './database-clock.ts'
 import { builtInEndpoints } from './endpoints/built-in.ts'
 import { loginEndpoint } from './endpoints/login.ts'
 import { logoutEndpoint } from './endpoints/logout.ts'
@@ -27,6 +28,8 @@ import { builtInGrants } from './grants/built-in.ts'
 import type { Connection, RequestSource } from './http-request.ts'
 import { Limits } from './limits.ts'
 import type { LogSink } from './log.ts'
+import { MachineClock } from './machine-clock.ts'
+import { MissingUsers } from './missing-users.ts'
 import type { AuditEvent, AuditEventName } from './model/audit-event.ts'
 import type { AuthorizationCode } from './model/authorization.ts'
 import type { OnLeaked } from './model/leak-report.ts'
@@ -65,6 +68,7 @@ import { type ActingAs, currentOrigin, inNameOf } from './request-scope.ts'
 import { checkTarget } from './request-target.ts'
 import { type Resolution, ResourceServer } from './resource-server.ts'
 import { createRouter } from './router.ts'
+import { givenClock, type ServerClock } from './server-clock.ts'
 import { clientAddress } from './session/client-address.ts'
 import { currentUser } from './session/current-user.ts'
 import { type PageLinks, type PageSession, pageSession } from './session/page-session.ts'
@@ -82,8 +86,9 @@ import {
   type StoreOpener,
   type TransientsOpener,
 } from './store/store.ts'
+import { type SweepPlan, sweepPlan } from './sweep-plan.ts'
 import { Sweeper } from './sweeper.ts'
-import { Orphans, sweeperKinds } from './sweeper-kinds.ts'
+import { sweeperKinds } from './sweeper-kinds.ts'
 import { createObservers } from './telemetry/observers.ts'
 
 /** What a host hands to `createAuthorizationServer`. Every setting of `SettingsInput` may be among it. */
@@ -109,7 +114,10 @@ export interface AuthorizationServerOptions extends StartOptions, ProviderOption
   /** The application's own pages, in the place of built-in ones; they make their markup with `html`, or vouch for it with `raw`. */
   readonly pages?: Partial<Pages>
 
-  /** Milliseconds since the epoch. */
+  /**
+   * Milliseconds since the epoch, for tests: it is believed. Without it, the time is that of the database server, or of this
+   * machine where the database has no clock.
+   */
   readonly clock?: () => number
   readonly random?: RandomSource
   /** How the server sends requests to addresses that clients name. */
@@ -171,8 +179,13 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   on<Name extends AuditEventName>(event: Name | '*', hook: AuditHook<Name>): () => void
   /** Runs code of the application in the name of a user: what it changes is recorded as done by that user. */
   actingAs<T>(who: ActingAs, work: () => T): T
-  /** Removes what has expired. @returns the number of rows */
+  /**
+   * Removes what has expired. @returns the number of rows
+   * @throws ClockInDoubt where the clock of this machine is wrong
+   */
   sweep(): Promise<number>
+  /** Lists what `sweep` would remove, and why. Changes nothing. */
+  sweepPlan(): Promise<SweepPlan>
   /** Seals every row under the current secret key, so that earlier ones are needed no more. Requests go on meanwhile. */
   rotateSecretKeys(options?: KeyRotationOptions): Promise<KeyRotation>
   /** Whether requests should be sent to this process: whether `/health/ready` answers 200. */
@@ -190,7 +203,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
 export const createAuthorizationServer = async (
   options: AuthorizationServerOptions,
 ): Promise<AuthorizationServer> => {
-  const { clock = () => Date.now(), random = systemRandom } = options
+  const { random = systemRandom } = options
   const { settings, issuer, basePath, secrets, scopes, errorView, resources } =
     await checkedOptions(options)
   const { log, telemetry, traces, prometheus } = await createObservers(options.log, settings)
@@ -203,10 +216,12 @@ export const createAuthorizationServer = async (
   const opened = await options.store.open(users, options.users?.keyType)
   let beside: OpenTransients | undefined
   let notedKey: NotedKey | undefined
+  let serverClock: ServerClock | undefined
   try {
     await migrated(opened, log)
+    serverClock = await clockOf(options, opened, log)
     await checkKeys(opened, keys)
-    notedKey = await keepNoted(opened, keys, { clock, log })
+    notedKey = await keepNoted(opened, keys, { clock: serverClock.now, log })
     if (options.transients) {
       const isAway = (error: Error) =>
         log({ level: 'error', event: 'transients.away', message: error.message })
@@ -214,9 +229,11 @@ export const createAuthorizationServer = async (
     }
   } catch (error) {
     await notedKey?.stop()
+    serverClock?.stop()
     await opened.close()
     throw error
   }
+  const { now: clock } = serverClock
   const transients = settings.cacheType === 'memory' ? memoryTransients() : beside
   const kept = transients ? { ...opened, transients } : opened
   const { aroundStore = (_operation, run) => run() } = options
@@ -240,6 +257,7 @@ export const createAuthorizationServer = async (
     {
       store: async () => aroundStore({ name: 'ping' }, () => opened.ping()),
       transients: pingBeside,
+      isClockWrong: () => serverClock.isWrong(),
     },
     log,
   )
@@ -378,13 +396,18 @@ export const createAuthorizationServer = async (
     logout: server.links.logout,
     applications: server.links.applications,
   }
-  const orphans = users === 'built-in' ? undefined : new Orphans(store, own.users)
-  const toSweep = { store, transients: store.transients, settings, signingKeys, orphans, removals }
+  const { keyType = 'integer' } = options.users ?? {}
+  const missingUsers =
+    users === 'built-in'
+      ? undefined
+      : new MissingUsers({ store, users: own.users, keyType, audit, log })
+  const { transients: swept } = store
+  const toSweep = { store, transients: swept, settings, signingKeys, missingUsers, removals }
   const sweeper = new Sweeper({
     kinds: (now) => sweeperKinds(toSweep, now),
     transients: store.transients,
     settings,
-    clock,
+    clock: serverClock,
     log,
     aroundRun: telemetry.sweep,
   })
@@ -420,11 +443,13 @@ export const createAuthorizationServer = async (
     on: (name, hook) => hooks.on(name, hook),
     actingAs: (who, work) => inNameOf(who, work),
     sweep: () => sweeper.run(),
+    sweepPlan: () => sweepPlan({ store, settings, clock: serverClock, signingKeys }),
     rotateSecretKeys: (given) => rotateSecretKeys(context, given),
     isReady,
     drain,
     async close() {
       await sweeper.stop()
+      serverClock.stop()
       await bounds.stop()
       await removals.stop()
       await notedKey?.stop()
@@ -436,6 +461,27 @@ export const createAuthorizationServer = async (
       await prometheus?.close()
     },
   }
+}
+
+/** The clock of the application, the database or the machine: the first of these that there is. */
+const clockOf = async (
+  { clock, aroundStore = (_operation, run) => run() }: AuthorizationServerOptions,
+  { now: database, sweeperNotes }: OpenStore,
+  log: LogSink,
+): Promise<ServerClock> => {
+  if (clock) return givenClock(clock)
+  const sources = { machine: () => Date.now(), monotonic: () => performance.now() }
+  if (database)
+    return DatabaseClock.start({
+      ...sources,
+      database: async () => aroundStore({ name: 'now' }, database),
+      log,
+    })
+  const lastSweep = {
+    read: async () => (await sweeperNotes.find('last sweep', ['']))[0]?.at,
+    write: (at: number) => sweeperNotes.put('last sweep', { key: '', at }),
+  }
+  return new MachineClock({ ...sources, lastSweep })
 }
 
 const migrated = async (store: OpenStore, log: LogSink): Promise<void> => {

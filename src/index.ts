@@ -75,6 +75,7 @@ export type {
 } from './records/rotate-keys.ts'
 export type { ActingAs } from './request-scope.ts'
 export type { Auth, SignedIn } from './resource-server.ts'
+export { ClockInDoubt } from './server-clock.ts'
 export type { JwtContext, VerifyJwt } from './session/jwt.ts'
 export type { PageLinks, PageSession } from './session/page-session.ts'
 export type { FindResourceOwner, ResourceOwner } from './session/sessions.ts'
@@ -85,3 +86,4 @@ export {
   StoreUnusable,
   type TransientsOpener,
 } from './store/store.ts'
+export type { SweepPlan } from './sweep-plan.ts'

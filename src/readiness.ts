@@ -7,6 +7,8 @@ export interface Health {
   readonly isReady: boolean
   /** Whether Redis does not answer. Most requests do without it, and every other node lacks it as well. */
   readonly areTransientsAway: boolean
+  /** Whether the clock of this machine is too far from the database's. */
+  readonly isClockWrong: boolean
 }
 
 /** Whether requests should be sent to this process. */
@@ -28,6 +30,8 @@ export const readiness = (
   pings: {
     readonly store: () => Promise<void>
     readonly transients: (() => Promise<void>) | undefined
+    /** Says in the log by itself when that changes. */
+    readonly isClockWrong: () => Promise<boolean>
   },
   log: LogSink,
 ): Readiness => {
@@ -67,16 +71,18 @@ export const readiness = (
   })
 
   const ask = async (): Promise<Health> => {
-    const [isReady, areTransientsThere] = await Promise.all([
+    const [isStoreThere, areTransientsThere, isClockWrong] = await Promise.all([
       storeChanged(answers(pings.store, limit)),
       pings.transients ? transientsChanged(answers(pings.transients, transientsLimit)) : true,
+      within(limit, pings.isClockWrong()).catch(() => false),
     ])
-    return { isReady, areTransientsAway: !areTransientsThere }
+    const isReady = isStoreThere && !isClockWrong
+    return { isReady, areTransientsAway: !areTransientsThere, isClockWrong }
   }
 
   return {
     async health() {
-      if (isDraining) return { isReady: false, areTransientsAway: false }
+      if (isDraining) return { isReady: false, areTransientsAway: false, isClockWrong: false }
       asking ??= ask().finally(() => {
         asking = undefined
       })

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LogSink } from './log.ts'
 import type { Settings } from './options.ts'
+import { ClockInDoubt, type ServerClock } from './server-clock.ts'
 import { StoreUnavailable, type Transients } from './store/store.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
 import { PartSize, restAfter } from './sweeper-pace.ts'
@@ -16,7 +17,7 @@ export interface SweeperOptions {
   /** Where the lease is kept. */
   readonly transients: Transients
   readonly settings: Settings
-  readonly clock: () => number
+  readonly clock: Pick<ServerClock, 'now' | 'sweepTime'>
   readonly log: LogSink
   /** Runs around every run, which returns how many rows it removed. */
   readonly aroundRun: (run: () => Promise<number>) => Promise<number>
@@ -28,6 +29,7 @@ export class Sweeper {
   readonly #stopping = new AbortController()
   #timer: NodeJS.Timeout | undefined
   #running: Promise<number> | undefined
+  #isHeld = false
 
   constructor(options: SweeperOptions) {
     this.#options = options
@@ -50,26 +52,38 @@ export class Sweeper {
     await this.#running?.catch(() => undefined)
   }
 
-  /** Sweeps whether or not another node does. @returns the number of rows removed */
+  /**
+   * Sweeps whether or not another node does. @returns the number of rows removed
+   * @throws ClockInDoubt where this node must not remove anything
+   */
   run(): Promise<number> {
-    return this.#run(async () => undefined)
+    const { clock } = this.#options
+    return this.#run(
+      () => clock.sweepTime(false),
+      async () => undefined,
+    )
   }
 
-  #run(afterPart: () => Promise<void>): Promise<number> {
+  #run(timeOf: () => Promise<number>, afterPart: () => Promise<void>): Promise<number> {
     const { aroundRun } = this.#options
-    this.#running ??= aroundRun(() => this.#sweep(afterPart)).finally(() => {
+    this.#running ??= aroundRun(async () => this.#sweep(await timeOf(), afterPart)).finally(() => {
       this.#running = undefined
     })
     return this.#running
   }
 
   async #turn(): Promise<void> {
-    const { transients, settings, clock } = this.#options
+    const { transients, settings } = this.#options
+    const clock = this.#options.clock.now
+    // Before the lease, which a node that may not sweep must not keep from the others.
+    const time = await this.#timeOfTurn()
+    if (time === undefined) return
     const length = settings.sweepInterval * 1000 * leaseShare
     let until = clock() + length
     if (!(await transients.put(leaseKey, '', until, clock()))) return
     try {
-      await this.#run(async () => {
+      const timeOf = async () => time
+      await this.#run(timeOf, async () => {
         // A long run outlives its lease, which no other node may take meanwhile.
         if (until - clock() > length / 2) return
         until = clock() + length
@@ -82,12 +96,27 @@ export class Sweeper {
     }
   }
 
+  /** Undefined where the clock is in doubt, which the log says once. */
+  async #timeOfTurn(): Promise<number | undefined> {
+    try {
+      const time = await this.#options.clock.sweepTime(true)
+      this.#isHeld = false
+      return time
+    } catch (error) {
+      if (!(error instanceof ClockInDoubt)) throw error
+      if (!this.#isHeld)
+        this.#options.log({ level: 'warn', event: 'sweeper.held', message: error.message })
+      this.#isHeld = true
+      return undefined
+    }
+  }
+
   // Round-robin, so that a backlog of one kind delays no other kind.
-  async #sweep(afterPart: () => Promise<void>): Promise<number> {
-    const { kinds, clock } = this.#options
+  async #sweep(time: number, afterPart: () => Promise<void>): Promise<number> {
+    const { kinds } = this.#options
     const { signal } = this.#stopping
-    const began = clock()
-    const sizes = new Map(kinds(began).map((kind) => [kind, new PartSize()]))
+    const began = performance.now()
+    const sizes = new Map(kinds(time).map((kind) => [kind, new PartSize()]))
     const failures: unknown[] = []
     let removed = 0
     while (sizes.size > 0 && !signal.aborted) {
@@ -105,7 +134,7 @@ export class Sweeper {
           sizes.delete(kind)
           failures.push(error)
         }
-        const rest = restAfter(performance.now() - begun, clock() - began)
+        const rest = restAfter(performance.now() - begun, performance.now() - began)
         await delay(rest, undefined, { signal }).catch(() => undefined)
       }
     }

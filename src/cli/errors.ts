@@ -1,5 +1,5 @@
 import { startProblem } from '../environment.ts'
-import { InvalidField, ScopeDoesNotExists, StoreUnavailable } from '../index.ts'
+import { ClockInDoubt, InvalidField, ScopeDoesNotExists, StoreUnavailable } from '../index.ts'
 
 /** The command is understood but cannot be done. The message says why, to people. */
 export class CommandError extends Error {
@@ -26,7 +26,12 @@ export const exitStatus = (error: unknown): number => {
 
 const problemOf = (error: unknown): string | undefined => {
   if (error instanceof InvalidField) return `${error.field}: ${error.message}`
-  if (error instanceof ScopeDoesNotExists || error instanceof CommandError) return error.message
+  if (
+    error instanceof ScopeDoesNotExists ||
+    error instanceof CommandError ||
+    error instanceof ClockInDoubt
+  )
+    return error.message
   if (error instanceof StoreUnavailable) {
     return error.cause instanceof Error
       ? `${error.message} (${error.cause.message})`

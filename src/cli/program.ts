@@ -8,6 +8,7 @@ import { addMigrate } from './migrate.ts'
 import { addScopes } from './scopes.ts'
 import { addSecretKey } from './secret-key.ts'
 import { addServe } from './serve.ts'
+import { addSweep } from './sweep.ts'
 import { addTokens } from './tokens.ts'
 import { addUsers } from './users.ts'
 
@@ -55,6 +56,7 @@ const createProgram = (): Command => {
     addClients,
     addScopes,
     addAudit,
+    addSweep,
     addMigrate,
     addSecretKey,
     addDoctor,

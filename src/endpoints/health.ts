@@ -12,14 +12,17 @@ export const liveEndpoint: Endpoint = {
   handle: async () => jsonAnswer({ status: 'live' }),
 }
 
-/** Says whether requests should be sent here. Why not is in the log, since everybody may ask. */
+/** Says whether requests should be sent here. The log has the details, since everybody may ask. */
 export const readyEndpoint: Endpoint = {
   path: () => '/health/ready',
   methods: ['GET'],
   errors: 'json',
   async handle(_request, { health }) {
-    const { isReady, areTransientsAway } = await health()
-    const away = areTransientsAway ? { transients: 'away' } : {}
+    const { isReady, areTransientsAway, isClockWrong } = await health()
+    const away = {
+      ...(areTransientsAway && { transients: 'away' }),
+      ...(isClockWrong && { clock: 'wrong' }),
+    }
     if (isReady) return jsonAnswer({ status: 'ready', ...away })
     return jsonAnswer({ status: 'not ready', ...away }, 503, { 'retry-after': retryAfter })
   },

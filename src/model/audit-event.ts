@@ -17,6 +17,10 @@ interface Details {
   readonly expires: number | null
   /** How many of them. */
   readonly count: number
+  /** Among how many that were looked at. */
+  readonly checked: number
+  /** Milliseconds since the epoch: when it was first so. */
+  readonly since: number
   /** How a client came: `owner`, `registration` or `metadata_document`. */
   readonly origin: string
   /** The former client id. */
@@ -113,6 +117,16 @@ export const auditEvents = {
   'user.admin_withdrawn': { sentence: 'A user is no administrator any more.', details: [] },
   'user.password_changed': { sentence: 'A user got another password.', details: [] },
   'user.deleted': { sentence: 'A user was deleted with all that was theirs.', details: [] },
+  'user.vanished': {
+    sentence:
+      'The application did not find a user twice, at least a day apart, and the sweeper removed what was theirs.',
+    details: ['since'],
+  },
+  'users.missing': {
+    sentence:
+      'The application did not find so many of the users that were checked that the sweeper removed nothing of theirs; recorded once a day.',
+    details: ['count', 'checked'],
+  },
   'secret_key.rotated': {
     sentence: 'Rows were sealed anew under the current secret key; it counts them.',
     details: ['count'],

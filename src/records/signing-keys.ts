@@ -69,6 +69,13 @@ export class SigningKeys {
 
   /** Deletes keys whose last token has ended. @returns how many */
   async deleteRetired(): Promise<number> {
+    const retired = await this.retired()
+    for (const { id } of retired) await this.#context.store.signingKeys.delete(id)
+    return retired.length
+  }
+
+  /** Keys whose last token has ended. */
+  async retired(): Promise<readonly { readonly id: string }[]> {
     const { store, settings, clock } = this.#context
     const kept = Math.max(settings.tokenExpiresIn * 1000, keptAtLeast)
     const all = await store.signingKeys.all()
@@ -78,9 +85,7 @@ export class SigningKeys {
         algorithm === settings.signingAlgorithm &&
         createdAt + publishedBefore + remembered + kept <= clock(),
     )
-    const retired = all.filter(({ createdAt }) => successor && createdAt < successor.createdAt)
-    for (const { id } of retired) await store.signingKeys.delete(id)
-    return retired.length
+    return all.filter(({ createdAt }) => successor && createdAt < successor.createdAt)
   }
 
   async #usable(store: Context['store']): Promise<readonly SigningKey[]> {

@@ -163,6 +163,7 @@ export class Users implements UserSource {
   async deleted(id: UserId): Promise<void> {
     const { store, audit } = this.#context
     while ((await store.userData.deleteSome(id, removedAtOnce)) > 0) await nextTurn()
+    await store.sweeperNotes.delete('missing user', [String(id)])
     await audit.add(store, 'user.deleted', { userId: id, details: {} })
   }
 

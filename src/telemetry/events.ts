@@ -26,6 +26,19 @@ export const events: Readonly<Record<string, LogEvent>> = {
     levels: ['warn'],
     sentence: 'A code was stolen, or a client sends codes twice; what was issued is revoked.',
   },
+  'clock.agrees': {
+    levels: ['info'],
+    sentence: "The clock of this machine agrees with the database's again.",
+  },
+  'clock.differs': {
+    levels: ['warn'],
+    sentence: "The clock of this machine differs by more than 5 s from the database's.",
+  },
+  'clock.wrong': {
+    levels: ['error'],
+    sentence:
+      "The clock of this machine differs by more than 30 s from the database's: `/health/ready` answers 503, and this node removes nothing.",
+  },
   'client.tampered': { levels: ['error'], sentence: tampered },
   'consent.tampered': { levels: ['error'], sentence: tampered },
   'credential.leaked': {
@@ -114,6 +127,11 @@ export const events: Readonly<Record<string, LogEvent>> = {
     levels: ['warn', 'error'],
     sentence: 'Expired rows were not removed; the next run tries again.',
   },
+  'sweeper.held': {
+    levels: ['warn'],
+    sentence:
+      'Nothing is removed for now, since the clock of this machine differs from that of the database, or has jumped.',
+  },
   'token.tampered': { levels: ['error'], sentence: tampered },
   'transients.away': {
     levels: ['warn', 'error'],
@@ -129,5 +147,15 @@ export const events: Readonly<Record<string, LogEvent>> = {
     levels: ['warn'],
     sentence:
       'Within ten minutes, 50 wrong codes were entered on the page for devices: somebody guesses them.',
+  },
+  'user.vanished': {
+    levels: ['warn'],
+    sentence:
+      'The application did not find a user twice, at least a day apart: what was theirs is removed.',
+  },
+  'users.missing': {
+    levels: ['error'],
+    sentence:
+      'The application did not find more than 10, and more than a tenth, of the users that were checked: nothing of theirs is removed. The look-up is wrong, or they were deleted without `users.deleted(id)`.',
   },
 }

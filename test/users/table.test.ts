@@ -10,7 +10,7 @@ import {
   type UserTable,
 } from 'svc-oauth2server'
 import { sqlite } from 'svc-oauth2server/sqlite'
-import { createTestServer } from 'svc-oauth2server/testing'
+import { createTestServer, testClock } from 'svc-oauth2server/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { statusOf } from './status.ts'
 
@@ -40,6 +40,7 @@ afterEach(() => rm(folder, { recursive: true }))
 
 interface App extends AsyncDisposable {
   readonly server: AuthorizationServer
+  readonly clock: ReturnType<typeof testClock>
   readonly db: DatabaseSync
 }
 
@@ -59,13 +60,16 @@ const start = async ({ keyType, ids }: Key, users: UserTable): Promise<App> => {
   )
   insert.run(ids[0], 'a@Example.org', 1, 0)
   insert.run(ids[1], 'b@example.org', 0, 1)
+  const clock = testClock(Date.UTC(2026, 0, 1))
   const server = await createTestServer({
+    clock: clock.now,
     store: sqlite(path),
     users,
     scopes: [new Scope('notes:read')],
   })
   return {
     server,
+    clock,
     db,
     async [Symbol.asyncDispose]() {
       await server.close()
@@ -152,6 +156,9 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
     )
     expect(rowsOf(db, one)).toBe(foreignKeys ? 0 : 3)
     await server.sweep()
+    expect(rowsOf(db, one)).toBe(foreignKeys ? 0 : 3)
+    app.clock.advance(86_400)
+    await server.sweep()
     expect(rowsOf(db, one)).toBe(0)
     expect(await statusOf(server, kept.accessToken)).toBe(200)
     expect(rowsOf(db, two)).toBe(2)
@@ -223,22 +230,25 @@ test('a user without an e-mail address may do what others may, also as an admini
   db.close()
 })
 
-test('the sweep goes through many users, bit by bit, and begins anew', async () => {
+test('each run of the sweep checks 200 users, and the next one goes on behind them', async () => {
   const given = { keyType: 'integer', ids: [1, 2] } as const
   await using app = await start(given, people(given))
-  const { server, db } = app
-  db.exec(`with recursive n(i) as (select 3 union all select i + 1 from n where i < 500)
+  const { server, db, clock } = app
+  db.exec(`with recursive n(i) as (select 3 union all select i + 1 from n where i <= 500)
     insert into "app people" (pk, mail) select i, i || '@example.org' from n`)
   for (let id = 1; id <= 500; id += 1) await server.tokens.createPersonal('Laptop', id)
-  db.exec('delete from "app people" where pk % 2 = 0')
-  const left = () => Number(db.prepare('select count(*) as n from oauth2server_token').get()?.n)
+  // 5 of the first 200, 5 of the next 200, 3 of the last 100.
+  db.exec('delete from "app people" where pk % 40 = 1')
+  const missing = async () => (await server.sweepPlan()).missingUsers.length
   const counts: number[] = []
-  for (let run = 0; run < 3; run += 1) {
+  for (let run = 0; run < 4; run += 1) {
     await server.sweep()
-    counts.push(left())
+    counts.push(await missing())
   }
-  expect(counts).toEqual([400, 300, 250])
-  db.exec('delete from "app people" where pk = 1')
+  expect(counts).toEqual([5, 10, 13, 13])
+  clock.advance(86_400)
   await server.sweep()
-  expect(left()).toBe(249)
+  expect(await missing()).toBe(0)
+  const left = Number(db.prepare('select count(*) as n from oauth2server_token').get()?.n)
+  expect(left).toBe(487)
 })

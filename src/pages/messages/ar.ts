@@ -329,6 +329,8 @@ export const ar: Messages = {
     'user.admin_withdrawn': 'لم يعد المستخدم مشرفًا',
     'user.password_changed': 'تغيير كلمة المرور',
     'user.deleted': 'حذف مستخدم',
+    'user.vanished': 'حذف بيانات مستخدم لم يعد موجودًا',
+    'users.missing': 'تعذر العثور على مستخدمين كثيرين ولم يُحذف شيء',
     'secret_key.rotated': 'تغيير المفتاح السري للخادم',
     'signing_key.created': 'مفتاح توقيع جديد',
   },

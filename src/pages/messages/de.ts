@@ -316,6 +316,8 @@ export const de: Messages = {
     'user.admin_withdrawn': 'Benutzer ist kein Administrator mehr',
     'user.password_changed': 'Passwort geändert',
     'user.deleted': 'Benutzer gelöscht',
+    'user.vanished': 'Daten eines nicht mehr vorhandenen Benutzers entfernt',
+    'users.missing': 'Viele Benutzer nicht gefunden und nichts entfernt',
     'secret_key.rotated': 'Geheimen Schlüssel des Servers gewechselt',
     'signing_key.created': 'Neuen Signaturschlüssel erstellt',
   },

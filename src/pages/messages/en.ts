@@ -312,6 +312,8 @@ export const en = {
     'user.admin_withdrawn': 'A user is no administrator any more',
     'user.password_changed': 'Changed a password',
     'user.deleted': 'Deleted a user',
+    'user.vanished': 'Removed the data of a user who no longer exists',
+    'users.missing': 'Did not find many users, and removed nothing',
     'secret_key.rotated': 'Changed the secret key of the server',
     'signing_key.created': 'Made a new signing key',
   },

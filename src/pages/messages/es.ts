@@ -312,6 +312,8 @@ export const es: Messages = {
     'user.admin_withdrawn': 'Un usuario ya no es administrador',
     'user.password_changed': 'Contraseña cambiada',
     'user.deleted': 'Usuario eliminado',
+    'user.vanished': 'Datos de un usuario que ya no existe eliminados',
+    'users.missing': 'Muchos usuarios no encontrados; no se eliminó nada',
     'secret_key.rotated': 'Clave secreta del servidor cambiada',
     'signing_key.created': 'Nueva clave de firma',
   },

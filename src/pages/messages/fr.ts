@@ -319,6 +319,8 @@ export const fr: Messages = {
     'user.admin_withdrawn': 'Un utilisateur n’est plus administrateur',
     'user.password_changed': 'Mot de passe modifié',
     'user.deleted': 'Utilisateur supprimé',
+    'user.vanished': 'Données d’un utilisateur disparu supprimées',
+    'users.missing': 'Nombreux utilisateurs introuvables, rien n’a été supprimé',
     'secret_key.rotated': 'Clé secrète du serveur changée',
     'signing_key.created': 'Nouvelle clé de signature',
   },

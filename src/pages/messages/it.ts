@@ -312,6 +312,8 @@ export const it: Messages = {
     'user.admin_withdrawn': 'Un utente non è più amministratore',
     'user.password_changed': 'Password cambiata',
     'user.deleted': 'Utente eliminato',
+    'user.vanished': 'Dati di un utente non più esistente eliminati',
+    'users.missing': 'Molti utenti non trovati; nulla è stato eliminato',
     'secret_key.rotated': 'Chiave segreta del server cambiata',
     'signing_key.created': 'Nuova chiave di firma',
   },

@@ -315,6 +315,8 @@ export const ja: Messages = {
     'user.admin_withdrawn': 'ユーザーの管理者権限を解除',
     'user.password_changed': 'パスワードを変更',
     'user.deleted': 'ユーザーを削除',
+    'user.vanished': '存在しないユーザーのデータを削除',
+    'users.missing': '多数のユーザーが見つからず、何も削除せず',
     'secret_key.rotated': 'サーバーの秘密鍵を変更',
     'signing_key.created': '新しい署名鍵を作成',
   },

@@ -320,6 +320,8 @@ export const pl: Messages = {
     'user.admin_withdrawn': 'Użytkownik nie jest już administratorem',
     'user.password_changed': 'Zmieniono hasło',
     'user.deleted': 'Usunięto użytkownika',
+    'user.vanished': 'Usunięto dane nieistniejącego już użytkownika',
+    'users.missing': 'Nie znaleziono wielu użytkowników; niczego nie usunięto',
     'secret_key.rotated': 'Zmieniono tajny klucz serwera',
     'signing_key.created': 'Utworzono nowy klucz podpisu',
   },

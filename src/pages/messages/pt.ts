@@ -312,6 +312,8 @@ export const pt: Messages = {
     'user.admin_withdrawn': 'Um usuário não é mais administrador',
     'user.password_changed': 'Senha alterada',
     'user.deleted': 'Usuário excluído',
+    'user.vanished': 'Dados de um usuário que não existe mais excluídos',
+    'users.missing': 'Muitos usuários não encontrados; nada foi excluído',
     'secret_key.rotated': 'Chave secreta do servidor alterada',
     'signing_key.created': 'Nova chave de assinatura',
   },

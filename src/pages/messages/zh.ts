@@ -285,6 +285,8 @@ export const zh: Messages = {
     'user.admin_withdrawn': '用户不再是管理员',
     'user.password_changed': '更改了密码',
     'user.deleted': '删除了用户',
+    'user.vanished': '删除了已不存在的用户的数据',
+    'users.missing': '未找到大量用户，未删除任何数据',
     'secret_key.rotated': '更换了服务器的密钥',
     'signing_key.created': '生成了新的签名密钥',
   },

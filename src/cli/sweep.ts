@@ -1,0 +1,39 @@
+import type { Command } from 'commander'
+import type { AuthorizationServer } from '../index.ts'
+import { print, say } from './output.ts'
+import { withServer } from './server.ts'
+
+/** `sweep`: what is removed by itself otherwise. */
+export const addSweep = (program: Command): void => {
+  program
+    .command('sweep')
+    .description(
+      'Removes what has expired, and what belonged to deleted clients and users, and prints how many rows. A running server does so by itself.',
+    )
+    .option('--dry-run', 'Print what would be removed, and why. Nothing is changed.')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ svc-oauth2server sweep --dry-run`,
+    )
+    .action(({ dryRun = false }: { readonly dryRun?: boolean }) =>
+      withServer(async (server) => {
+        if (dryRun) await printPlan(server)
+        else print(await server.sweep())
+      }),
+    )
+}
+
+const printPlan = async (server: AuthorizationServer): Promise<void> => {
+  const { heldBecause, rows, missingUsers } = await server.sweepPlan()
+  if (heldBecause !== null) say(`warn: ${heldBecause}`)
+  for (const { count, what, why } of rows) print(`${count} ${what}: ${why}`)
+  for (const { userId, since, removedFrom } of missingUsers)
+    print(
+      `user ${userId}: not found since ${time(since)}; removed from ${time(removedFrom)} on, if not found again then`,
+    )
+  if (rows.length === 0 && missingUsers.length === 0) print('nothing')
+}
+
+const time = (at: number): string => new Date(at).toISOString()

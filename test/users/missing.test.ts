@@ -1,0 +1,290 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  type AuthorizationServer,
+  type LogEntry,
+  type StoreOpener,
+  table,
+  type User,
+  type UserId,
+} from 'svc-oauth2server'
+import { postgres } from 'svc-oauth2server/postgres'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { createTestServer, testClock } from 'svc-oauth2server/testing'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { execute, query } from '../support/database.ts'
+import { databaseFolder } from '../support/database-folder.ts'
+import { lacks } from '../support/needs.ts'
+import { makeDatabase } from '../support/postgres.ts'
+import { statusOf } from './status.ts'
+
+// Users of the application that it does not find: for a moment, or because they are deleted.
+
+const hour = 3_600
+const day = 24 * hour
+const withoutPostgres = await lacks('postgres')
+
+interface Database {
+  readonly store: StoreOpener
+  run(sql: string): Promise<readonly Record<string, unknown>[]>
+  remove(): Promise<void>
+}
+
+const databases: Readonly<Record<string, () => Promise<Database>>> = {
+  async SQLite() {
+    const folder = await databaseFolder()
+    const file = join(folder, 'app.sqlite')
+    return {
+      store: sqlite(file),
+      async run(sql) {
+        if (sql.startsWith('select')) return query(file, sql)
+        execute(file, sql)
+        return []
+      },
+      remove: () => rm(folder, { recursive: true }),
+    }
+  },
+  async PostgreSQL() {
+    const database = await makeDatabase()
+    return {
+      store: postgres(database.url, { poolSize: 3 }),
+      run: (sql) => database.query(sql),
+      remove: () => database.drop(),
+    }
+  },
+}
+
+const kinds = ['SQLite', ...(withoutPostgres ? [] : ['PostgreSQL'])]
+
+describe.each(kinds)('users that the application does not find, on %s', (kind) => {
+  let database: Database
+  let server: AuthorizationServer
+  let log: LogEntry[]
+  let clock: ReturnType<typeof testClock>
+  /** The personal tokens of the users 1, 2, …: one row each, and the client behind it another. */
+  let tokens: string[]
+
+  beforeEach(async () => {
+    database = (await databases[kind]?.()) as Database
+    await database.run('create table people (id integer primary key, email text not null)')
+    log = []
+    clock = testClock(Date.UTC(2026, 0, 1))
+    server = await createTestServer({
+      store: database.store,
+      users: table('people', { id: 'id', email: 'email' }),
+      clock: clock.now,
+      log: (entry) => log.push(entry),
+    })
+    tokens = []
+  })
+  afterEach(async () => {
+    await server.close()
+    await database.remove()
+  })
+
+  const furnish = async (users: number): Promise<void> => {
+    const ids = Array.from({ length: users }, (_, index) => index + 1)
+    const rows = ids.map((id) => `(${id}, '${id}@example.org')`)
+    await database.run(`insert into people values ${rows.join(', ')}`)
+    const made = await Promise.all(ids.map((id) => server.tokens.createPersonal('Laptop', id)))
+    tokens = made.map(({ accessToken }) => accessToken)
+  }
+  const usersWithRows = () => server.store.userData.idsInUse(null, 1_000)
+  const eventsOf = async (name: string) =>
+    (await database.run('select event, user_id, actor, details from oauth2server_audit'))
+      .filter(({ event }) => event === name)
+      .map(({ details, ...rest }) => ({ ...rest, details: JSON.parse(String(details)) }))
+  const logged = (event: string) => log.filter((entry) => entry.event === event)
+
+  test('an empty table of users deletes nothing: an error in the log, an audit event, one a day', async () => {
+    await furnish(15)
+    await database.run('alter table people rename to away')
+    await database.run('create table people (id integer primary key, email text not null)')
+    for (let run = 0; run < 3; run += 1) {
+      expect(await server.sweep()).toBe(0)
+      clock.advance(hour)
+    }
+    expect(await statusOf(server, tokens[0] ?? '')).toBe(401)
+    await database.run('drop table people')
+    await database.run('alter table away rename to people')
+    clock.advance(2 * day)
+    expect(await server.sweep()).toBe(0)
+    for (const token of tokens) expect(await statusOf(server, token)).toBe(200)
+    expect(logged('users.missing')).toHaveLength(3)
+    expect(logged('users.missing')[0]).toMatchObject({ level: 'error', count: 15, checked: 15 })
+    expect(await eventsOf('users.missing')).toEqual([
+      {
+        event: 'users.missing',
+        user_id: null,
+        actor: 'system',
+        details: { count: 15, checked: 15 },
+      },
+    ])
+  })
+
+  test('a user who is not found is inactive at once, and deleted after a second miss a day later', async () => {
+    await furnish(3)
+    await database.run('delete from people where id = 2')
+    expect(await statusOf(server, tokens[1] ?? '')).toBe(401)
+    const since = clock.now()
+    await server.sweep()
+    clock.advance(day - 1)
+    await server.sweep()
+    expect(await usersWithRows()).toEqual([1, 2, 3])
+    expect(logged('user.vanished')).toEqual([])
+    clock.advance(1)
+    await server.sweep()
+    expect(await usersWithRows()).toEqual([1, 3])
+    expect(logged('user.vanished')).toEqual([expect.objectContaining({ level: 'warn', userId: 2 })])
+    expect(await eventsOf('user.vanished')).toEqual([
+      { event: 'user.vanished', user_id: '2', actor: 'system', details: { since } },
+    ])
+    expect(await statusOf(server, tokens[2] ?? '')).toBe(200)
+    // Nothing is left to be noted, nor to be reported again.
+    await server.sweep()
+    expect((await server.sweepPlan()).missingUsers).toEqual([])
+    expect(await eventsOf('user.vanished')).toHaveLength(1)
+  })
+
+  test('a user who is found between two misses keeps everything', async () => {
+    await furnish(2)
+    const remove = () => database.run('delete from people where id = 2')
+    const restore = () => database.run(`insert into people values (2, '2@example.org')`)
+    await remove()
+    await server.sweep()
+    await restore()
+    clock.advance(hour)
+    await server.sweep()
+    await remove()
+    clock.advance(day)
+    await server.sweep()
+    await restore()
+    expect(await statusOf(server, tokens[1] ?? '')).toBe(200)
+  })
+
+  test('a tenth of the users may be missing, and one more stops every deletion of the run', async () => {
+    await furnish(110)
+    await database.run('delete from people where id <= 12')
+    await server.sweep()
+    // The first 11 were not noted either: nobody knows which of these answers are right.
+    expect((await server.sweepPlan()).missingUsers).toEqual([])
+    await database.run(`insert into people values (12, '12@example.org')`)
+    await server.sweep()
+    expect((await server.sweepPlan()).missingUsers).toHaveLength(11)
+    await database.run('delete from people where id = 12')
+    clock.advance(day)
+    await server.sweep()
+    expect(await usersWithRows()).toHaveLength(110)
+    await database.run(`insert into people values (12, '12@example.org')`)
+    await server.sweep()
+    expect(await usersWithRows()).toHaveLength(99)
+  })
+
+  test('deleted(id) removes at once, and forgets the miss', async () => {
+    await furnish(2)
+    await database.run('delete from people where id = 2')
+    await server.sweep()
+    await server.users.deleted(2)
+    expect(await usersWithRows()).toEqual([1])
+    expect((await server.sweepPlan()).missingUsers).toEqual([])
+  })
+
+  test('the plan lists who is missing and when they are removed, and changes nothing', async () => {
+    await furnish(2)
+    await database.run('delete from people where id = 2')
+    const since = clock.now()
+    const empty = { heldBecause: null, rows: [], missingUsers: [] }
+    expect(await server.sweepPlan()).toEqual(empty)
+    await server.sweep()
+    clock.advance(2 * day)
+    for (let time = 0; time < 2; time += 1)
+      expect(await server.sweepPlan()).toEqual({
+        ...empty,
+        missingUsers: [{ userId: '2', since, removedFrom: since + day * 1000 }],
+      })
+    expect(await usersWithRows()).toEqual([1, 2])
+  })
+
+  test('the plan counts exactly the rows that the next run removes', async () => {
+    await furnish(3)
+    await server.tokens.createPersonal('Short', 1, { expiresIn: hour })
+    const [client] = await database.run('select client_key from oauth2server_client')
+    expect(client).toBeDefined()
+    await server.store.transients.put('x', 'x', clock.now() + 1, clock.now())
+    await server.store.audit.add({
+      ...(await anEvent(server)),
+      at: clock.now() - 91 * day * 1000,
+    })
+    clock.advance(2 * hour)
+    const { rows } = await server.sweepPlan()
+    expect(rows.map(({ count, what }) => [count, what])).toEqual([
+      [1, 'tokens'],
+      [1, 'short-lived values'],
+      [1, 'audit events'],
+    ])
+    expect(await server.sweep()).toBe(3)
+    expect((await server.sweepPlan()).rows).toEqual([])
+  })
+})
+
+/** Any event, as it is kept. */
+const anEvent = async ({ store }: AuthorizationServer) => {
+  const { items } = await store.audit.latest({}, { after: null, limit: 1 })
+  const { id: _, ...event } = items[0] as never as Record<string, unknown>
+  return event as never as Parameters<typeof store.audit.add>[0]
+}
+
+describe('callbacks', () => {
+  const people = new Map<UserId, User>()
+  let isEmpty = false
+  const clock = testClock(Date.UTC(2026, 0, 1))
+  const person = (id: UserId): User => ({
+    id,
+    email: `${id}@example.org`,
+    emailVerified: true,
+    active: true,
+    isAdmin: false,
+  })
+  const start = () =>
+    createTestServer({
+      clock: clock.now,
+      users: { keyType: 'text', find: async (id) => (isEmpty ? undefined : people.get(id)) },
+    })
+  afterEach(() => {
+    isEmpty = false
+    people.clear()
+  })
+
+  test('that answer undefined to everybody delete nothing, also of a handful of users', async () => {
+    const server = await start()
+    const tokens: string[] = []
+    for (const id of ['ada', 'bob', 'eve']) {
+      people.set(id, person(id))
+      tokens.push((await server.tokens.createPersonal('Laptop', id)).accessToken)
+    }
+    for (let night = 0; night < 3; night += 1) {
+      isEmpty = true
+      await server.sweep()
+      isEmpty = false
+      clock.advance(60)
+      await server.sweep()
+      clock.advance(day)
+    }
+    for (const token of tokens) expect(await statusOf(server, token)).toBe(200)
+    await server.close()
+  })
+
+  test('are asked again just before a deletion', async () => {
+    const server = await start()
+    people.set('ada', person('ada'))
+    const { accessToken } = await server.tokens.createPersonal('Laptop', 'ada')
+    people.delete('ada')
+    await server.sweep()
+    clock.advance(day)
+    people.set('ada', person('ada'))
+    await server.sweep()
+    expect(await statusOf(server, accessToken)).toBe(200)
+    expect((await server.sweepPlan()).missingUsers).toEqual([])
+    await server.close()
+  })
+})
