@@ -14,3 +14,12 @@ export const setClock = (file: string, now: number): void => {
   // At once, so that nobody reads half a time.
   renameSync(`${file}.next`, file)
 }
+
+/** The variable that leads a node of the tests to what the clock of its machine is ahead, in milliseconds. */
+export const skewVariable = 'TEST_CLOCK_SKEW'
+
+/** Sets the clock of this process wrong, by what the file says at that time. */
+export const skewMachineClock = (file: string): void => {
+  const right = Date.now
+  Date.now = () => right() + Number(readFileSync(file, 'latin1'))
+}

@@ -1,0 +1,140 @@
+import { type LogEntry, StoreUnavailable } from 'svc-oauth2server'
+import { describe, expect, test } from 'vitest'
+import { DatabaseClock } from '../../src/database-clock.ts'
+import { ClockInDoubt } from '../../src/server-clock.ts'
+
+const second = 1_000
+const start = Date.UTC(2026, 0, 1)
+
+/** A database and a machine whose clocks the test sets. */
+const setUp = async (machineAhead = 0) => {
+  const log: LogEntry[] = []
+  const at = { elapsed: 0, machine: start + machineAhead, database: start }
+  let roundTrip = 4
+  let isAway = false
+  let asked = 0
+  const pass = (milliseconds: number): void => {
+    at.elapsed += milliseconds
+    at.machine += milliseconds
+    at.database += milliseconds
+  }
+  const clock = await DatabaseClock.start({
+    machine: () => at.machine,
+    monotonic: () => at.elapsed,
+    async database() {
+      asked += 1
+      if (isAway) throw new StoreUnavailable('away')
+      pass(roundTrip / 2)
+      const answer = at.database
+      pass(roundTrip / 2)
+      return answer
+    },
+    log: (entry) => log.push(entry),
+  })
+  return {
+    clock,
+    at,
+    log,
+    pass,
+    asked: () => asked,
+    setRoundTrip: (milliseconds: number) => {
+      roundTrip = milliseconds
+    },
+    setAway: (isOut: boolean) => {
+      isAway = isOut
+    },
+    /** What `now` has started ends. */
+    settle: () => new Promise((resolve) => setImmediate(resolve)),
+    [Symbol.dispose]: () => clock.stop(),
+  }
+}
+
+describe('the clock of a node with a database', () => {
+  test.each([0, 61 * second, -61 * second, 3_600 * second])(
+    'is that of the database, to half a round trip, where the machine is %i ms ahead',
+    async (ahead) => {
+      using it = await setUp(ahead)
+      expect(Math.abs(it.clock.now() - it.at.database)).toBeLessThanOrEqual(3)
+      it.pass(50 * second)
+      expect(Math.abs(it.clock.now() - it.at.database)).toBeLessThanOrEqual(3)
+      expect(it.asked()).toBe(1)
+    },
+  )
+
+  test('does not follow the clock of the machine when that is set, and measures again', async () => {
+    using it = await setUp()
+    it.pass(10 * second)
+    it.at.machine += 3_600 * second
+    const { database } = it.at
+    expect(Math.abs(it.clock.now() - database)).toBeLessThanOrEqual(3)
+    await it.settle()
+    expect(it.asked()).toBe(2)
+    expect(await it.clock.isWrong()).toBe(true)
+    it.pass(10 * second)
+    for (let n = 0; n < 100; n += 1) it.clock.now()
+    expect(it.asked(), 'a known difference is not measured by every request').toBe(2)
+  })
+
+  test('catches up after the machine slept, in which monotonic time stood still', async () => {
+    using it = await setUp()
+    it.pass(10 * second)
+    it.at.machine += 3_600 * second
+    it.at.database += 3_600 * second
+    it.clock.now()
+    await it.settle()
+    expect(Math.abs(it.clock.now() - it.at.database)).toBeLessThanOrEqual(3)
+    expect(await it.clock.isWrong()).toBe(false)
+  })
+
+  test('keeps the better measurement where a later answer is slow', async () => {
+    using it = await setUp()
+    const before = it.clock.now() - it.at.database
+    it.setRoundTrip(2_000)
+    await it.clock.sweepTime()
+    expect(Math.abs(it.clock.now() - it.at.database - before)).toBeLessThanOrEqual(1)
+  })
+
+  test('goes on while the database is away', async () => {
+    using it = await setUp()
+    it.setAway(true)
+    it.pass(3_600 * second)
+    expect(Math.abs(it.clock.now() - it.at.database)).toBeLessThanOrEqual(3)
+    await expect(it.clock.sweepTime()).rejects.toThrow(StoreUnavailable)
+    expect(await it.clock.isWrong()).toBe(false)
+  })
+
+  test('within 5 s of difference it says nothing; beyond, it warns and serves', async () => {
+    using it = await setUp(4 * second)
+    expect(it.log).toEqual([])
+    it.at.machine += 2 * second
+    expect(await it.clock.sweepTime()).toBeLessThanOrEqual(it.at.database)
+    expect(it.log).toEqual([expect.objectContaining({ level: 'warn', event: 'clock.differs' })])
+    expect(await it.clock.isWrong()).toBe(false)
+  })
+
+  test.each([31 * second, -31 * second])(
+    'a difference of %i ms makes the node unready, and no sweep may judge by it',
+    async (ahead) => {
+      using it = await setUp(ahead)
+      expect(it.log).toEqual([
+        expect.objectContaining({
+          level: 'error',
+          event: 'clock.wrong',
+          message: expect.stringContaining(ahead > 0 ? '31.0 s ahead of' : '31.0 s behind'),
+        }),
+      ])
+      expect(await it.clock.isWrong()).toBe(true)
+      await expect(it.clock.sweepTime()).rejects.toThrow(ClockInDoubt)
+      it.at.machine = it.at.database
+      expect(await it.clock.isWrong()).toBe(false)
+      expect(it.log.map(({ event }) => event)).toEqual(['clock.wrong', 'clock.agrees'])
+      await expect(it.clock.sweepTime()).resolves.toBeLessThanOrEqual(it.at.database)
+    },
+  )
+
+  test('a database whose clock jumps, as after a failover, is not swept by it', async () => {
+    using it = await setUp()
+    it.at.database += 86_400 * second
+    await expect(it.clock.sweepTime()).rejects.toThrow(ClockInDoubt)
+  })
+})

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { MachineClock } from '../../src/machine-clock.ts'
+import { ClockInDoubt } from '../../src/server-clock.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const start = Date.UTC(2026, 0, 1)
+
+/** A machine whose clock the test sets, and what is kept of the last sweep. */
+const setUp = (kept?: number) => {
+  const at = { elapsed: 0, machine: start }
+  const written: number[] = []
+  const clock = new MachineClock({
+    machine: () => at.machine,
+    monotonic: () => at.elapsed,
+    lastSweep: {
+      read: async () => written.at(-1) ?? kept,
+      write: async (time) => void written.push(time),
+    },
+  })
+  const pass = (milliseconds: number): void => {
+    at.elapsed += milliseconds
+    at.machine += milliseconds
+  }
+  return { clock, at, pass, written }
+}
+const scheduled = true
+
+describe('the clock of a machine with SQLite', () => {
+  test('is believed while it goes on evenly', async () => {
+    const { clock, at, pass } = setUp()
+    for (let n = 0; n < 100; n += 1) {
+      pass(hour)
+      expect(await clock.sweepTime(scheduled)).toBe(at.machine)
+    }
+    expect(clock.now()).toBe(at.machine)
+  })
+
+  test.each([day, 31_000, -day])('a jump of %i ms holds every sweep for an hour', async (jump) => {
+    const { clock, at, pass } = setUp()
+    await clock.sweepTime(scheduled)
+    pass(minute)
+    at.machine += jump
+    await expect(clock.sweepTime(scheduled)).rejects.toThrow(ClockInDoubt)
+    pass(hour - 1)
+    await expect(clock.sweepTime(false)).rejects.toThrow(ClockInDoubt)
+    pass(1)
+    expect(await clock.sweepTime(scheduled)).toBe(at.machine)
+  })
+
+  test('a clock that is slewed, or steps by some seconds, holds nothing', async () => {
+    const { clock, at, pass } = setUp()
+    for (let n = 0; n < 100; n += 1) {
+      pass(minute)
+      at.machine += 5_000
+      await clock.sweepTime(scheduled)
+    }
+    expect(clock.now()).toBe(at.machine)
+  })
+
+  test('a start far behind the last sweep waits an hour, unless somebody asks for a sweep', async () => {
+    const { clock, at, pass, written } = setUp(start - 31 * day)
+    pass(minute)
+    await expect(clock.sweepTime(scheduled)).rejects.toThrow(ClockInDoubt)
+    expect(written).toEqual([])
+    expect(await clock.sweepTime(false)).toBe(at.machine)
+    pass(hour)
+    expect(await clock.sweepTime(scheduled)).toBe(at.machine)
+    expect(written).toEqual([at.machine])
+  })
+
+  test('a restart within an hour, or the first start, waits for nothing', async () => {
+    for (const kept of [undefined, start - 50 * minute, start + day]) {
+      const { clock, at, pass } = setUp(kept)
+      pass(minute)
+      expect(await clock.sweepTime(scheduled)).toBe(at.machine)
+    }
+  })
+
+  test('keeps the time of the last sweep, every ten minutes', async () => {
+    const { clock, pass, written } = setUp()
+    for (let n = 0; n < 60; n += 1) {
+      pass(minute)
+      await clock.sweepTime(scheduled)
+    }
+    expect(written).toHaveLength(6)
+  })
+})
