@@ -75,9 +75,7 @@ Examples:
 
   tokens
     .command('purge')
-    .description(
-      'Removes expired tokens, authorizations, sessions and codes, and prints how many rows. A running server does so by itself.',
-    )
+    .description('The same as `sweep`: removes what has expired, and prints how many rows.')
     .addHelpText(
       'after',
       `

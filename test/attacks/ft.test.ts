@@ -320,7 +320,7 @@ describe('FT-08 Clock skew and time jumps', () => {
     },
   )
 
-  // Every expiry is judged by the clock of the node that is asked, as docs/operations.md says.
+  // A clock that is given is believed. Without it, nodes on PostgreSQL share the database's: test/full/nodes/clocks.test.ts.
   test('a node that is 120 s ahead ends codes early, and nothing that lives longer', async () => {
     const client = await newClient()
     const { accessToken, refreshToken } = await it.grant({ scope }, { client })

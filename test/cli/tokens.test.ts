@@ -132,6 +132,25 @@ describe('tokens delete', () => {
   })
 })
 
+test('sweep --dry-run prints what would be removed and changes nothing; sweep removes it', async () => {
+  await using place = await workplace()
+  const server = await place.open(() => Date.now() - 2 * 86_400_000)
+  const user = await server.users.create({ email: 'me@example.org', password: null })
+  await server.tokens.createPersonal('Short', user.id, { expiresIn: 3_600 })
+  await server.store.transients.put('x', 'x', 1, 0)
+  await server.store.sweeperNotes.put('missing user', { key: '5', at: 0 })
+  await server.close()
+  const plan = [
+    '1 tokens: expired, and cannot be refreshed',
+    '1 short-lived values: expired',
+    'user 5: not found since 1970-01-01T00:00:00.000Z; removed from 1970-01-02T00:00:00.000Z on, if not found again then',
+    '',
+  ].join('\n')
+  for (let time = 0; time < 2; time += 1)
+    expect(await place.run('sweep', '--dry-run')).toEqual({ ...silent, stdout: plan })
+  expect(await place.run('sweep')).toEqual({ ...silent, stdout: '2\n' })
+})
+
 test('tokens purge prints how many expired rows it removed', async () => {
   await using place = await withUser()
   await place.server.tokens.createPersonal('kept', 1)
