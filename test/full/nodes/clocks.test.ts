@@ -52,6 +52,9 @@ describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
     expect(wrong.program.stderr).toContain('clock.wrong')
     expect(wrong.program.stderr).toMatch(/7200\.\d s ahead of the database/)
     expect(await isSwept()).toBe(false)
+    // Nor does it keep the others from sweeping.
+    const lease = `select 1 from oauth2server_transient where key = 'sweeper'`
+    expect(await site.database.query(lease)).toEqual([])
     // What it is asked all the same, it answers by the right time.
     for (const node of [right, other, wrong])
       expect(await ping(node, tokens.access_token)).toBe(200)
