@@ -50,7 +50,9 @@ import { type AuditHook, AuditHooks } from './records/audit-hooks.ts'
 import { AuditQueue } from './records/audit-queue.ts'
 import { AuditTrail } from './records/audit-trail.ts'
 import type { RecordsContext } from './records/context.ts'
+import { FailedLogins } from './records/failed-logins.ts'
 import { checkKeys, keepNoted, type NotedKey } from './records/noted-keys.ts'
+import { requesterOf } from './records/password-tries.ts'
 import { type Records, records } from './records/records.ts'
 import {
   type KeyRotation,
@@ -71,6 +73,7 @@ import { createRouter } from './router.ts'
 import { givenClock, type ServerClock } from './server-clock.ts'
 import { clientAddress } from './session/client-address.ts'
 import { currentUser } from './session/current-user.ts'
+import { KnownBrowsers } from './session/known-browsers.ts'
 import { type PageLinks, type PageSession, pageSession } from './session/page-session.ts'
 import { type BrowserCredentials, type FindResourceOwner, Sessions } from './session/sessions.ts'
 import { checkedOptions, loadVerifyJwt, type StartOptions } from './start-up.ts'
@@ -243,10 +246,15 @@ export const createAuthorizationServer = async (
   const isKept = settings.auditRoutine ? undefined : (event: AuditEvent) => !event.isRoutine
   const store = telling(observed, hooks, isKept)
   const queue = new AuditQueue(observed, log)
+  const failedLogins = new FailedLogins((event) => {
+    queue.add(event)
+    hooks.tell(event)
+  }, log)
   const audit = new AuditTrail({
     root: store,
     queue,
     hooks,
+    failedLogins,
     keepsRoutine: settings.auditRoutine,
     clock,
     origin: currentOrigin,
@@ -272,6 +280,11 @@ export const createAuthorizationServer = async (
   const removals = new Removals({ store, clock, log })
   const signingKeys = new SigningKeys({ store, settings, keys, clock, log, audit })
   const bounds = new TokenBounds({ store, settings, clock, log })
+  const limits = new Limits(store.transients, clock, {
+    numbers: settings.limits,
+    isOff: settings.dangerouslyIgnoreLimits,
+    log,
+  })
   const context: RecordsContext = {
     store,
     turns: new Turns(store),
@@ -280,6 +293,8 @@ export const createAuthorizationServer = async (
     scopes,
     keys,
     passwords: new PasswordHasher(),
+    requester: () => requesterOf(currentOrigin()),
+    limits,
     clientContext: {
       scopes,
       allowedGrantTypes: [
@@ -303,11 +318,6 @@ export const createAuthorizationServer = async (
   }
   const own = records(context)
   const provider = providerOperations(options, own)
-  const limits = new Limits(store.transients, clock, {
-    numbers: settings.limits,
-    isOff: settings.dangerouslyIgnoreLimits,
-    log,
-  })
   const sessions = new Sessions(context, issuer, verify, options.resourceOwner)
   const uses = new TokenUses(store, log)
   const metadataAddresses = new Map(
@@ -365,6 +375,7 @@ export const createAuthorizationServer = async (
     flushAudit: () => queue.flushBriefly(),
     flushTokenUses: () => uses.flushBriefly(),
     sessions,
+    knownBrowsers: new KnownBrowsers(context, issuer),
     resourceServer,
     grants,
     clientAuthentication: builtInClientAuthentication(settings).filter(({ name }) =>
@@ -454,6 +465,7 @@ export const createAuthorizationServer = async (
       await removals.stop()
       await notedKey?.stop()
       await uses.flush()
+      failedLogins.flush()
       await queue.close()
       await beside?.close()
       hidePool?.()

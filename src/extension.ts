@@ -25,6 +25,7 @@ import type { Records } from './records/records.ts'
 import type { SigningKeys } from './records/signing-keys.ts'
 import type { TransientValues } from './records/transient-values.ts'
 import type { PresentedCredentials, ResourceServer } from './resource-server.ts'
+import type { KnownBrowsers } from './session/known-browsers.ts'
 import type { Sessions } from './session/sessions.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import type { Traces } from './telemetry/traces.ts'
@@ -105,6 +106,7 @@ export interface ServerContext extends Records, ProviderOperations {
   /** Writes when tokens were used last, as far as this process knows. */
   flushTokenUses(): Promise<void>
   readonly sessions: Sessions
+  readonly knownBrowsers: KnownBrowsers
   readonly resourceServer: ResourceServer
   readonly grants: readonly Grant[]
   readonly clientAuthentication: readonly ClientAuthenticationMethod[]

@@ -21,16 +21,37 @@ const one = 60
 /** Every limit once, with its default; the setting `limits` has others. */
 export const limitTable = {
   wrongPasswordsOfAccount: {
-    points: 20,
+    points: 10,
     seconds: ten,
-    per: 'address and account',
-    sentence: 'Wrong passwords, at the login page and in the password grant.',
+    per: 'network and account',
+    sentence:
+      'Wrong passwords, at the login page and in the password grant, from the whole network (/24, of IPv6 /48).',
+  },
+  guessesOfAccount: {
+    points: 16,
+    seconds: ten,
+    per: 'account',
+    sentence:
+      'The same from all networks together, that is at most 96 in any hour; and, counted apart, wrong passwords that code of the application checks.',
+  },
+  wrongPasswordsOfKnownBrowser: {
+    points: 10,
+    seconds: ten,
+    per: 'browser and account',
+    sentence:
+      'Wrong passwords from a browser in which the account was logged in before. No other limit of wrong passwords applies to it.',
   },
   wrongPasswords: {
     points: 200,
     seconds: ten,
     per: 'address',
-    sentence: 'The same, for whatever accounts.',
+    sentence: 'Wrong passwords for whatever accounts.',
+  },
+  wrongPasswordsOfNetwork: {
+    points: 400,
+    seconds: ten,
+    per: 'network',
+    sentence: 'The same from the whole network (/24, of IPv6 /48).',
   },
   wrongSecretsOfClient: {
     points: 100,

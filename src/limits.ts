@@ -22,6 +22,13 @@ interface Counter extends Limit {
   readonly key: string
 }
 
+/** A try that may fail, at one limit. */
+export interface Try {
+  readonly limit: Limit | LimitName
+  readonly address: string
+  readonly target?: string
+}
+
 /** What was counted, and milliseconds until it is forgotten. */
 interface Count {
   readonly count: number
@@ -132,43 +139,84 @@ export class Limits {
    * @returns what gives it back
    * @throws OAuthError 429 with `Retry-After`, where all are taken
    */
-  async attempt(
-    limit: Limit | LimitName,
-    address: string,
-    target = '',
-  ): Promise<() => Promise<void>> {
-    if (this.#isOff(limit, address, target)) return async () => undefined
-    const counter = this.#counter(limit, address, target)
-    return this.#place(counter).catch(ifAway(() => this.#placeHere(counter)))
+  attempt(limit: Limit | LimitName, address: string, target = ''): Promise<() => Promise<void>> {
+    return this.attemptAll([{ limit, address, target }])
   }
 
-  async #place(counter: Counter): Promise<() => Promise<void>> {
-    const { name, points, seconds } = counter
-    const key = keptKey(counter)
+  /** The same for several limits: a place of each, or of none. */
+  async attemptAll(tries: readonly Try[]): Promise<() => Promise<void>> {
+    const counters = tries
+      .filter(({ limit, address, target = '' }) => !this.#isOff(limit, address, target))
+      .map(({ limit, address, target = '' }) => this.#counter(limit, address, target))
+    if (counters.length === 0) return async () => undefined
+    return this.#places(counters).catch(ifAway(() => this.#placesHere(counters)))
+  }
+
+  async #places(counters: readonly Counter[]): Promise<() => Promise<void>> {
     const now = this.#clock()
-    const ends = now + seconds * 1000
-    const places = Array.from({ length: points }, (_, place) => `limit:${name}:${place}:${key}`)
+    const asked = counters.map(placesOf)
     // One read for all places: a refused attempt writes nothing.
-    const taken = await this.#transients.getMany(places, now)
+    const values = await this.#transients.getMany(asked.flat(), now)
+    const known = new Map(asked.flat().map((place, index) => [place, values[index]]))
+    const all = counters.map((counter, index) => {
+      const places = asked[index] ?? []
+      return { counter, places, taken: places.map((place) => known.get(place)) }
+    })
+    for (const { counter, taken } of all)
+      if (!taken.includes(undefined)) this.#refuseTaken(counter, taken, now)
+    const mine: string[] = []
+    const giveBack = async () => {
+      for (const place of mine) await this.#transients.delete(place).catch(ifAway(() => undefined))
+    }
+    for (const { counter, places, taken } of all) {
+      const place = await this.#free(counter, places, taken, now)
+      if (place === undefined) {
+        await giveBack()
+        this.#refuseTaken(counter, taken, now)
+      } else mine.push(place)
+    }
+    return giveBack
+  }
+
+  /** Takes the first of the places that is free, also after others at the same time. */
+  async #free(
+    { seconds }: Counter,
+    places: readonly string[],
+    taken: readonly (string | undefined)[],
+    now: number,
+  ): Promise<string | undefined> {
+    const ends = now + seconds * 1000
     for (const [index, place] of places.entries()) {
       if (
         taken[index] === undefined &&
         (await this.#transients.put(place, String(ends), ends, now))
       )
-        return () => this.#transients.delete(place).catch(ifAway(() => undefined))
+        return place
     }
+    return undefined
+  }
+
+  #refuseTaken(counter: Counter, taken: readonly (string | undefined)[], now: number): never {
+    const ends = now + counter.seconds * 1000
     const earliest = Math.min(...taken.map((until) => Number(until ?? ends)))
     this.#tellOnce(counter, earliest)
     throw tooMany(earliest - now)
   }
 
-  async #placeHere(counter: Counter): Promise<() => Promise<void>> {
-    const { count, wait } = await this.#here(counter)
-    const giveBack = async () => void (await this.#memoryOf(counter).reward(folded(counter)))
-    if (count <= counter.points) return giveBack
-    await giveBack()
-    this.#tellOnce(counter, this.#clock() + wait)
-    throw tooMany(wait)
+  async #placesHere(counters: readonly Counter[]): Promise<() => Promise<void>> {
+    const mine: Counter[] = []
+    const giveBack = async () => {
+      for (const counter of mine) await this.#memoryOf(counter).reward(folded(counter))
+    }
+    for (const counter of counters) {
+      const { count, wait } = await this.#here(counter)
+      mine.push(counter)
+      if (count <= counter.points) continue
+      await giveBack()
+      this.#tellOnce(counter, this.#clock() + wait)
+      throw tooMany(wait)
+    }
+    return giveBack
   }
 
   async #shared(limited: Counter): Promise<Count> {
@@ -200,7 +248,7 @@ export class Limits {
       typeof limit === 'string'
         ? { ...limitTable[limit], ...this.#options.numbers?.[limit], name: limit }
         : limit
-    const network = perOf(limit) === 'network' ? siteNetworkOf(address) : networkOf(address)
+    const network = perOf(limit).startsWith('network') ? siteNetworkOf(address) : networkOf(address)
     const short = target.length > longestTarget ? sha256(target) : target
     return { name, points, seconds, network, key: `${name} ${network} ${short}` }
   }
@@ -273,6 +321,12 @@ const ifAway =
     if (error instanceof StoreUnavailable) return otherwise()
     throw error
   }
+
+const placesOf = (counter: Counter): readonly string[] =>
+  Array.from(
+    { length: counter.points },
+    (_, place) => `limit:${counter.name}:${place}:${keptKey(counter)}`,
+  )
 
 // An address is nobody's business who reads the database, nor is an account.
 const keptKey = ({ key }: Counter): string => sha256(key)

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import { limitNames } from './limit-table.ts'
+import { limitNames, limitTable } from './limit-table.ts'
 import type { GrantType, ResponseType, TokenEndpointAuthMethod } from './model/client.ts'
 import { validName } from './model/field-rules.ts'
 import { p256Key } from './model/p256-key.ts'
@@ -679,6 +679,9 @@ export const settingsFrom = (env: Readonly<Record<string, string | undefined>>):
   return input as SettingsInput
 }
 
+/** OWASP ASVS 2.2.1. */
+const mostGuessesInAnHour = 100
+
 /** Settings that make the server less strict than it can be, or is by default, each with what that means. */
 export const loosenings = (value: Settings): readonly string[] => {
   const found: string[] = []
@@ -713,6 +716,11 @@ export const loosenings = (value: Settings): readonly string[] => {
   if (value.dangerouslyIgnoreLimits)
     found.push(
       'Limits are ignored: passwords, secrets and tokens can be guessed, and requests sent, without an end.',
+    )
+  const { points, seconds } = { ...limitTable.guessesOfAccount, ...value.limits.guessesOfAccount }
+  if (points * Math.ceil(3_600 / seconds) > mostGuessesInAnHour)
+    found.push(
+      `The limit guessesOfAccount lets strangers guess at the password of one account more than ${mostGuessesInAnHour} times an hour (OWASP ASVS 2.2.1).`,
     )
   if (value.cacheType === 'memory')
     found.push(

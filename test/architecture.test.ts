@@ -50,6 +50,7 @@ const layers: readonly Layer[] = [
       'limits.ts',
       'outbound/outbound.ts',
       'readiness.ts',
+      'session/known-browsers.ts',
       'session/sessions.ts',
       'telemetry/',
     ],

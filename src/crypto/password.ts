@@ -1,6 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
-import pLimit from 'p-limit'
+import { application, FairQueue, type Requester } from './fair-queue.ts'
 
 const derive = promisify(argon2)
 
@@ -8,8 +9,8 @@ const derive = promisify(argon2)
 const cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const tagLength = 32
 
-/** Two at a time: hashing must not take every thread of libuv's pool, nor memory without bound. */
-const atOnce = 2
+/** One core stays free for requests, and two threads of libuv's pool of four for other work. */
+const atOnce = Math.min(2, Math.max(1, availableParallelism() - 1))
 const longestQueue = 200
 
 const phc =
@@ -29,44 +30,51 @@ const toPhc = (salt: Uint8Array, tag: Uint8Array): string =>
 // What an unknown user's password is compared with, so that it takes as long as a known one's.
 const nobody = toPhc(new Uint8Array(16), new Uint8Array(tagLength))
 
+const busy = (): PasswordHashingBusy =>
+  new PasswordHashingBusy('Too many passwords are being checked.')
+
 /** Hashes and checks passwords with argon2id (RFC 9106), a bounded number at a time. */
 export class PasswordHasher {
-  readonly #limit = pLimit(atOnce)
+  readonly #queue = new FairQueue({ atOnce, longest: longestQueue, full: busy })
+
+  /** @throws PasswordHashingBusy where a check for this requester would find no place now */
+  requireRoom(requester: Requester): void {
+    if (!this.#queue.hasRoom(requester)) throw busy()
+  }
 
   /** The PHC string of a password. */
   async hash(password: string): Promise<string> {
     const salt = randomBytes(16)
-    return toPhc(salt, await this.#derive(password, salt, cost))
+    return toPhc(salt, await this.#derive(password, salt, cost, application))
   }
 
   /** Compares a password with a PHC string; without one it takes the same time and answers false. */
-  async check(password: string, stored: string | null | undefined): Promise<boolean> {
+  async check(
+    password: string,
+    stored: string | null | undefined,
+    requester: Requester = application,
+  ): Promise<boolean> {
     const match = phc.exec(stored ?? nobody)
     if (!match) return false
     const [memory = 0, passes = 0, parallelism = 0] = match.slice(1, 4).map(Number)
     const [salt = '', expected = ''] = match.slice(4)
     // RFC 9106 §3.1: what no argon2id has made is nobody's password.
     if (passes < 1 || parallelism < 1 || memory < 8 * parallelism) return false
-    const tag = await this.#derive(password, Buffer.from(salt, 'base64'), {
-      memory,
-      passes,
-      parallelism,
-    })
+    const costs = { memory, passes, parallelism }
+    const tag = await this.#derive(password, Buffer.from(salt, 'base64'), costs, requester)
     const wanted = Buffer.from(expected, 'base64')
     return Boolean(stored) && wanted.length === tag.length && timingSafeEqual(wanted, tag)
   }
 
-  /** @throws PasswordHashingBusy */
+  /** Rejects with PasswordHashingBusy. */
   #derive(
     password: string,
     nonce: Uint8Array,
     { memory, passes, parallelism }: typeof cost,
+    requester: Requester,
   ): Promise<Uint8Array> {
-    if (this.#limit.pendingCount >= longestQueue) {
-      throw new PasswordHashingBusy('Too many passwords are being checked.')
-    }
     const message = password.normalize('NFC')
-    return this.#limit(() =>
+    return this.#queue.run(requester, () =>
       derive('argon2id', { message, nonce, memory, passes, parallelism, tagLength }),
     )
   }

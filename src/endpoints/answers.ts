@@ -93,11 +93,11 @@ export const movedAnswer = (location: string): Response =>
   new Response(null, { status: 308, headers: { ...noStore, location } })
 
 /** 303, so that no browser sends the body of a form on to where it is redirected (RFC 9700 §4.12). */
-export const redirectAnswer = (location: string, setCookie?: string): Response => {
+export const redirectAnswer = (location: string, ...setCookies: readonly string[]): Response => {
   const answer = new Response(null, {
     status: 303,
     headers: { ...noStore, location },
   })
-  if (setCookie !== undefined) answer.headers.append('set-cookie', setCookie)
+  for (const setCookie of setCookies) answer.headers.append('set-cookie', setCookie)
   return answer
 }

@@ -51,12 +51,15 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
     email !== '' && password !== '' && Buffer.byteLength(password) <= longestPasswordBytes
   if (!isPossible) return again(texts.wrong)
   try {
-    const user = await tryPassword(email, request, server, () =>
-      server.users.checked(email, password),
+    const cookie = request.headers.get('cookie')
+    const known = await server.knownBrowsers.find(email, cookie)
+    const tried = { account: email, address: request.address, browser: known }
+    const user = await tryPassword(tried, server, (requester) =>
+      server.users.checked(email, password, requester),
     )
     if (!user) return again(texts.wrong)
-    const browser = browserOf(request)
-    return redirectAnswer(next, await server.sessions.signIn(user.id, browser, user.passwordHash))
+    const session = await server.sessions.signIn(user.id, browserOf(request), user.passwordHash)
+    return redirectAnswer(next, session, server.knownBrowsers.remember(email, user, cookie))
   } catch (error) {
     if (error instanceof Vanished) return again(texts.wrong)
     if (!(error instanceof OAuthError && error.status === 429) || prefersJson(request)) throw error

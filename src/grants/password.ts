@@ -17,7 +17,9 @@ export const password: Grant = {
       within: client.scopeCeiling,
       otherwise: client.scopesWhenOmitted,
     })
-    const user = await tryPassword(username, http, server, () => server.getUser(username, secret))
+    // A client has no cookie, so none of its tries comes from a known browser.
+    const tried = { account: username, address: http.address }
+    const user = await tryPassword(tried, server, () => server.getUser(username, secret))
     if (!user?.active) throw refused()
     return { type: 'user', client, subject: user, scopes, refreshable: true }
   },

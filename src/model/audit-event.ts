@@ -37,8 +37,8 @@ export const auditEvents = {
   'login.succeeded': { sentence: 'A user logged in on the login page.', details: [] },
   'login.failed': {
     sentence:
-      'An e-mail address and a password were refused. It names the user, if there is one of that address, and never what was typed.',
-    details: [],
+      'An e-mail address and a password were refused. It names the user, if there is one of that address, and never what was typed. The first of a user is recorded at once, the others of that hour as one event with their `count`, with time, address and browser of the latest.',
+    details: ['count'],
   },
   'session.ended': {
     sentence:

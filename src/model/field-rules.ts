@@ -95,6 +95,9 @@ export const emailKey = (value: string): string | undefined => {
   return trimmed.length > longestEmail ? undefined : trimmed.normalize('NFC').toLowerCase()
 }
 
+/** What an account is counted by, from what was typed: also where it is no e-mail address. */
+export const accountKey = (typed: string): string => emailKey(typed) ?? typed
+
 /** An e-mail address in lower case, as the built-in user table keeps it. */
 export const validEmail = (value: string): string => {
   const email = emailKey(value)

@@ -7,9 +7,6 @@ import type { Store } from '../store/store.ts'
 const gathered = 1_000
 /** Events that wait at most, written ones not counted. */
 const mostEvents = 20_000
-/** Failed logins in a minute that are recorded at most: whoever tries passwords must not fill the disk. */
-const mostFailedLogins = 60
-const minute = 60_000
 /** Events of one statement: nobody else writes to SQLite meanwhile. */
 const atOnce = 200
 /** Milliseconds that a page waits for what others do. */
@@ -24,7 +21,6 @@ export class AuditQueue {
   readonly #log: LogSink
   #waiting: AuditEvent[] = []
   #lost = 0
-  #failedLogins = { since: Number.NEGATIVE_INFINITY, count: 0 }
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
 
@@ -35,7 +31,7 @@ export class AuditQueue {
 
   add(event: AuditEvent): void {
     this.#later()
-    if (this.#waiting.length >= mostEvents || this.#isFlood(event)) this.#lost += 1
+    if (this.#waiting.length >= mostEvents) this.#lost += 1
     else this.#waiting.push(event)
   }
 
@@ -69,13 +65,6 @@ export class AuditQueue {
 
   #later(): void {
     this.#timer ??= setTimeout(() => void this.flush(), gathered).unref()
-  }
-
-  #isFlood({ event, at }: AuditEvent): boolean {
-    if (event !== 'login.failed') return false
-    if (at - this.#failedLogins.since >= minute) this.#failedLogins = { since: at, count: 0 }
-    this.#failedLogins.count += 1
-    return this.#failedLogins.count > mostFailedLogins
   }
 
   async #write(): Promise<void> {

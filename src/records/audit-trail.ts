@@ -24,6 +24,7 @@ export interface AuditTrailOptions {
   readonly root: Store
   readonly queue: { add(event: AuditEvent): void }
   readonly hooks: { tell(event: AuditEvent): void }
+  readonly failedLogins: { add(event: AuditEvent<'login.failed'>): void }
   readonly keepsRoutine: boolean
   readonly clock: () => number
   /** Who is acting now, and from where. */
@@ -63,11 +64,9 @@ export class AuditTrail {
     hooks.tell(event)
   }
 
-  /** Records that somebody failed, within a second. It belongs to no transaction, since nothing was changed. */
-  addFailure<Name extends AuditEventName>(name: Name, about: About<Name>): void {
-    const event = this.#event(name, about)
-    this.#options.queue.add(event)
-    this.#options.hooks.tell(event)
+  /** Records a failed login, within a second or summed up with others. It belongs to no transaction. */
+  addLoginFailure(about: About<'login.failed'>): void {
+    this.#options.failedLogins.add(this.#event('login.failed', about) as AuditEvent<'login.failed'>)
   }
 
   #event<Name extends AuditEventName>(name: Name, about: About<Name>): AuditEvent {

@@ -1,6 +1,8 @@
+import type { Requester } from '../crypto/fair-queue.ts'
 import type { PasswordHasher } from '../crypto/password.ts'
 import type { RandomSource } from '../crypto/random.ts'
 import type { KeyRing } from '../crypto/sealed.ts'
+import type { ServerContext } from '../extension.ts'
 import type { LogSink } from '../log.ts'
 import type { ClientContext } from '../model/client.ts'
 import type { SaveToken } from '../model/save-token.ts'
@@ -30,6 +32,9 @@ export interface RecordsContext {
   readonly scopes: ScopeRegistry
   readonly keys: KeyRing
   readonly passwords: PasswordHasher
+  /** Who asks for the hash of a password, where nobody says otherwise. */
+  readonly requester: () => Requester
+  readonly limits: ServerContext['limits']
   readonly clientContext: Omit<ClientContext, 'countUsers'>
   /** Where users live elsewhere: asked instead of the store. */
   readonly hostUsers: UserCallbacks | undefined

@@ -1,38 +1,70 @@
+import { application, type Requester } from '../crypto/fair-queue.ts'
 import type { ServerContext } from '../extension.ts'
-import { emailKey } from '../model/field-rules.ts'
+import type { AuditOrigin } from '../model/audit-event.ts'
+import { accountKey } from '../model/field-rules.ts'
+import { siteNetworkOf } from '../model/network.ts'
+import type { UserId } from '../model/user.ts'
+
+/** Who tries a password of an account. */
+export interface PasswordTry {
+  /** What was typed. */
+  readonly account: string
+  readonly address: string
+  /** The browser, where the account was logged in in it before. */
+  readonly browser?: { readonly nonce: string; readonly userId: UserId } | undefined
+}
+
+/** Who asks for a password to be checked: the network of the request, or code of the application outside of one. */
+export const requesterOf = ({ actor, address }: AuditOrigin): Requester =>
+  actor === 'system' ? application : { lane: siteNetworkOf(address), isKnown: false }
+
+type Server = Pick<ServerContext, 'limits' | 'users'>
 
 /**
- * Checks a password, unless too many were wrong: of this account from this address, or from this address at all.
- * Nobody elsewhere can lock the account.
+ * Checks a password, unless too many were wrong. A browser that is known for the account is counted by itself; all others
+ * are counted by account, by network and account, by address and by network.
  * @returns what the check found
- * @throws OAuthError 429 with `Retry-After`; nothing is hashed then
+ * @throws OAuthError 429 with `Retry-After`, PasswordHashingBusy; nothing is hashed then
  */
 export const tryPassword = async <U>(
-  account: string,
-  { address }: { readonly address: string },
-  { limits }: Pick<ServerContext, 'limits'>,
-  check: () => Promise<U | undefined>,
+  tried: PasswordTry,
+  { limits, users }: Server,
+  check: (requester: Requester) => Promise<U | undefined>,
 ): Promise<U | undefined> => {
+  const { address, account, browser } = tried
+  if (browser) {
+    const requester = { lane: `user ${browser.userId}`, isKnown: true }
+    users.requireRoom(requester)
+    const giveBack = await limits.attempt('wrongPasswordsOfKnownBrowser', '', browser.nonce)
+    return judged(giveBack, () => check(requester))
+  }
+  const requester = { lane: siteNetworkOf(address), isKnown: false }
+  limits.check('wrongPasswordsOfNetwork', address)
   const end = limits.begin('wrongPasswords', address)
   try {
-    return await tried(account, address, limits, check)
+    users.requireRoom(requester)
+    const target = `login ${accountKey(account)}`
+    // Before it is known whether it is right, so that tries at once are no more than those one after the other.
+    const giveBack = await limits.attemptAll([
+      { limit: 'wrongPasswordsOfAccount', address, target },
+      { limit: 'guessesOfAccount', address: '', target },
+    ])
+    const user = await judged(giveBack, () => check(requester))
+    if (!user) {
+      await limits.countFailure('wrongPasswords', address)
+      await limits.countFailure('wrongPasswordsOfNetwork', address)
+    }
+    return user
   } finally {
     end()
   }
 }
 
-const tried = async <U>(
-  account: string,
-  address: string,
-  limits: ServerContext['limits'],
+/** Gives the place of a try back, unless the password was wrong. */
+const judged = async <U>(
+  giveBack: () => Promise<void>,
   check: () => Promise<U | undefined>,
 ): Promise<U | undefined> => {
-  // Before it is known whether it is right, so that tries at once are no more than those one after the other.
-  const giveBack = await limits.attempt(
-    'wrongPasswordsOfAccount',
-    address,
-    emailKey(account) ?? account,
-  )
   let user: U | undefined
   try {
     user = await check()
@@ -42,6 +74,5 @@ const tried = async <U>(
     throw error
   }
   if (user) await giveBack()
-  else await limits.countFailure('wrongPasswords', address)
   return user
 }

@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sha256 } from '../crypto/digest.ts'
+import type { Requester } from '../crypto/fair-queue.ts'
 import { emailKey, validEmail, validPassword } from '../model/field-rules.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import type { FoundToken } from '../model/token.ts'
@@ -96,22 +98,49 @@ export class Users implements UserSource {
     return found && withoutPassword(found)
   }
 
-  /** The same with the hash that was checked, since the password may change before it is acted upon. */
-  async checked(email: string, password: string): Promise<UserWithPassword | undefined> {
+  /**
+   * The same with the hash that was checked, since the password may change before it is acted upon.
+   * @param requester whose turn it is in the queue of passwords; the network of the request, unless given
+   */
+  async checked(
+    email: string,
+    password: string,
+    requester: Requester = this.#context.requester(),
+  ): Promise<UserWithPassword | undefined> {
     const { hostUsers, passwords } = this.#context
     if (hostUsers) {
       const user = await hostUsers.withPassword?.(email, password)
       return user?.active ? { ...user, passwordHash: null } : this.#refused(user)
     }
     const found = await this.#byEmail(email)
-    const matches = await passwords.check(password, this.#hashOf(found))
+    const matches = await passwords.check(password, this.#hashOf(found), requester)
     return found?.active && matches ? found : this.#refused(found)
   }
 
   // Whose address it is, and never what was typed: people enter their password in the wrong field.
   #refused(user: User | undefined): undefined {
     const by = { actor: 'unknown' } as const
-    this.#context.audit.addFailure('login.failed', { ...ofUser(user), by, details: {} })
+    this.#context.audit.addLoginFailure({ ...ofUser(user), by, details: { count: 1 } })
+  }
+
+  /** @throws PasswordHashingBusy where too many passwords of this requester wait already */
+  requireRoom(requester: Requester): void {
+    const { hostUsers, passwords } = this.#context
+    if (!hostUsers) passwords.requireRoom(requester)
+  }
+
+  /** What changes with the password of a user; empty where the application has the passwords. */
+  markOf(user: UserWithPassword): string {
+    const hash = this.#hashOf(user)
+    return hash === undefined ? '' : sha256(hash)
+  }
+
+  /** The same of the user of an id as it is now; undefined where the user is gone or inactive. */
+  async passwordMark(id: UserId): Promise<string | undefined> {
+    const { hostUsers, store } = this.#context
+    if (hostUsers) return (await hostUsers.find(id))?.active ? '' : undefined
+    const user = await store.users.find(id)
+    return user?.active ? this.markOf(user) : undefined
   }
 
   /** Whether the password is still the one that was checked, whatever key its hash is sealed under by now. */
@@ -122,9 +151,22 @@ export class Users implements UserSource {
     return checked !== undefined && checked === this.#hashOf(user)
   }
 
+  /**
+   * Whether this is the user's password: for code of the application. Wrong ones are counted by user, apart from those of
+   * the login page.
+   * @throws OAuthError 429 with `Retry-After` after too many wrong ones
+   */
   async checkPassword(id: UserId, password: string): Promise<boolean> {
-    const { store, passwords } = this.#context
-    return passwords.check(password, this.#hashOf(await store.users.find(id)))
+    const { store, passwords, limits } = this.#context
+    const giveBack = await limits.attempt('guessesOfAccount', '', `user ${id}`)
+    let isRight: boolean | undefined
+    try {
+      isRight = await passwords.check(password, this.#hashOf(await store.users.find(id)))
+      return isRight
+    } finally {
+      // One that could not be checked is no wrong one.
+      if (isRight !== false) await giveBack()
+    }
   }
 
   /** Sets the password and ends the user's sessions; personal tokens and authorizations stay. */

@@ -20,7 +20,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'audit.lost': {
     levels: ['warn'],
     sentence:
-      'Events are missing in the audit log: more failed logins than it takes in a minute, too many events at once, or the store was away.',
+      'Events are missing in the audit log: too many events at once, or the store was away.',
   },
   'authorization_code.reused': {
     levels: ['warn'],
@@ -72,6 +72,11 @@ export const events: Readonly<Record<string, LogEvent>> = {
     levels: ['warn'],
     sentence:
       'Somebody guesses, or floods, or a program goes round in circles; more of it is answered by 429. `limit` names which, `address` who. Where that is the address of a proxy, `trustedProxies` lacks it.',
+  },
+  'login.guessed': {
+    levels: ['warn'],
+    sentence:
+      'Within an hour, 20 logins of one user failed at this process: somebody may be guessing the password. `userId` names the user.',
   },
   'migration.waiting': {
     levels: ['info'],

@@ -35,17 +35,21 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guesser(app, other)(app.password)).status).toBe(303)
   })
 
-  test('one network of IPv6 is one address', async () => {
+  test('all addresses of a /48, and of a /24, are one', async () => {
     await using app = await start({ limits })
     for (let wrong = 0; wrong < 3; wrong += 1)
       expect((await guesser(app, `2001:db8:0:1::${wrong + 1}`)('guess')).status).toBe(403)
-    expect((await guesser(app, '2001:db8:0:1:ffff::9')(app.password)).status).toBe(429)
-    expect((await guesser(app, '2001:db8:0:2::1')(app.password)).status).toBe(303)
+    expect((await guesser(app, '2001:db8:0:2::9')(app.password)).status).toBe(429)
+    expect((await guesser(app, '2001:db8:1::1')(app.password)).status).toBe(303)
+    for (let wrong = 0; wrong < 3; wrong += 1)
+      expect((await guesser(app, `192.0.2.${wrong + 1}`)('guess')).status).toBe(403)
+    expect((await guesser(app, '192.0.2.99')(app.password)).status).toBe(429)
+    expect((await guesser(app, other)(app.password)).status).toBe(303)
   })
 
-  test('a right one resets nothing, and right ones alone reach no limit', async () => {
+  test('a right one from a browser that keeps no cookie resets nothing, and right ones alone reach no limit', async () => {
     await using app = await start({ limits })
-    const guess = guesser(app, here)
+    const guess = (password: string) => guesser(app, here)(password)
     for (let right = 0; right < 6; right += 1) expect((await guess(app.password)).status).toBe(303)
     for (const wrong of ['1', '2']) expect((await guess(wrong)).status).toBe(403)
     expect((await guess(app.password)).status).toBe(303)
@@ -149,13 +153,13 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess(app.password)).status).toBe(303)
   })
 
-  test('the log says it once for each limit and address, without the account', async () => {
+  test('the log says it once for each limit and network, without the account', async () => {
     await using app = await start({ limits })
     for (let wrong = 0; wrong < 7; wrong += 1) await guesser(app, here)('wrong')
     for (let wrong = 0; wrong < 4; wrong += 1) await guesser(app, other)('wrong')
     expect(reached(app)).toEqual([
-      ['wrongPasswordsOfAccount', here],
-      ['wrongPasswordsOfAccount', other],
+      ['wrongPasswordsOfAccount', '192.0.2.0/24'],
+      ['wrongPasswordsOfAccount', '198.51.100.0/24'],
     ])
     const told = app.log.filter(({ event }) => event === 'limit.reached')
     expect(JSON.stringify(told)).not.toContain(app.user.email)
@@ -175,6 +179,34 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     await app.server.sweep()
     expect(await rows()).toEqual([])
   })
+})
+
+test('120 strangers of one network at once keep no known browser out: 12 of 12 log in, in turns with them', async () => {
+  await using app = await start()
+  const emails = Array.from({ length: 12 }, (_, index) => `owner-${index}@example.org`)
+  const owners = []
+  for (const [index, email] of emails.entries()) {
+    await app.newUser({ email })
+    const tries = guesser(app, `198.51.100.${index + 1}`)
+    expect((await tries(app.password, email)).status).toBe(303)
+    owners.push(() => tries(app.password, email))
+  }
+  const order: string[] = []
+  const answered = (who: string) => (answer: Response) => {
+    order.push(who)
+    return answer.status
+  }
+  const strangers = Array.from({ length: 120 }, (_, index) =>
+    guesser(app, `2001:db8:1:${index.toString(16)}::1`)('guess', `m${index}@example.org`).then(
+      answered('stranger'),
+    ),
+  )
+  await expect.poll(() => order.length).toBeGreaterThan(0)
+  const statuses = await Promise.all(owners.map((logIn) => logIn().then(answered('owner'))))
+  expect(statuses).toEqual(Array(12).fill(303))
+  const before = order.slice(0, order.lastIndexOf('owner')).filter((who) => who === 'stranger')
+  expect(before.length).toBeLessThan(100)
+  expect(new Set(await Promise.all(strangers))).toEqual(new Set([403]))
 })
 
 describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
@@ -240,7 +272,7 @@ test('without the shared counters, each node counts alone: no more than the limi
     return run()
   }
   await using app = await start({ limits, aroundStore })
-  const guess = guesser(app, here)
+  const guess = (password: string) => guesser(app, here)(password)
   isAway = true
   for (let right = 0; right < 5; right += 1) expect((await guess(app.password)).status).toBe(303)
   for (let wrong = 0; wrong < 3; wrong += 1) expect((await guess('wrong')).status).toBe(403)

@@ -4,6 +4,7 @@ import { createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { auditEvents } from '../../src/model/audit-event.ts'
 import { AuditQueue } from '../../src/records/audit-queue.ts'
+import { FailedLogins } from '../../src/records/failed-logins.ts'
 import { at, Page, Person } from '../pages/settings/support.ts'
 import { auditRow } from '../store/rows.ts'
 import { execute } from '../support/database.ts'
@@ -160,6 +161,7 @@ const flows: Readonly<Record<AuditEventName, () => Promise<Expected>>> = {
     expect((await agent.logIn(typed)).status).toBe(403)
     return {
       about: { actor: 'unknown', actor_email: '', user_id: user.id, user_email: user.email },
+      details: { count: 1 },
     }
   },
   async 'session.ended'() {
@@ -502,7 +504,7 @@ describe('failed logins', () => {
       actor: 'unknown',
       actor_email: '',
       subject: '',
-      details: '{}',
+      details: '{"count":1}',
       address: '127.0.0.1',
     })
     expect(JSON.stringify(await app.query('select * from oauth2server_audit'))).not.toContain(
@@ -510,23 +512,41 @@ describe('failed logins', () => {
     )
   })
 
-  test('at most 60 in a minute are recorded; the log counts the others', async () => {
-    const log: LogEntry[] = []
-    const clientId = 'flooded'
-    const queue = new AuditQueue(app.server.store, (entry) => log.push(entry))
-    const fail = (at: number) =>
-      queue.add(auditRow({ event: 'login.failed', at, clientId, details: {} }))
-    for (let tries = 0; tries < 63; tries += 1) fail(1_000)
-    queue.add(auditRow({ event: 'token.refreshed', at: 1_000, clientId, details: { scopes: [] } }))
-    fail(60_999)
-    await queue.flush()
-    expect(log).toEqual([expect.objectContaining({ level: 'warn', event: 'audit.lost', lost: 4 })])
-    fail(61_000)
-    await queue.flush()
-    const whole = { after: null, limit: 100 }
-    const { items } = await app.server.activity.search({ clientId }, whole)
-    expect(items.filter(({ event }) => event === 'login.failed')).toHaveLength(61)
-    expect(items).toHaveLength(62)
+  test('records the first at once, the others of the hour as one, and warns of many', async () => {
+    const [heard, log] = [[] as AuditEvent[], [] as LogEntry[]]
+    const failed = new FailedLogins(
+      (event) => heard.push(event),
+      (entry) => log.push(entry),
+    )
+    const fail = (userId: number | null, at: number) =>
+      failed.add({
+        ...auditRow({ event: 'login.failed', at, userId, details: { count: 1 } }),
+      } as AuditEvent<'login.failed'>)
+    const counts = () =>
+      heard.map(({ userId, details }) => [userId, 'count' in details ? details.count : 0])
+    for (let tries = 0; tries < 19; tries += 1) fail(1, tries)
+    for (let tries = 0; tries < 30; tries += 1) fail(null, tries)
+    expect(counts()).toEqual([
+      [1, 1],
+      [null, 1],
+    ])
+    expect(log).toEqual([])
+    fail(1, 50)
+    expect(counts().slice(2)).toEqual([[1, 19]])
+    expect(log).toEqual([
+      expect.objectContaining({ level: 'warn', event: 'login.guessed', userId: 1 }),
+    ])
+    for (let tries = 0; tries < 500; tries += 1) fail(1, 60)
+    expect(heard).toHaveLength(3)
+    fail(1, 3_600_000)
+    expect(counts().slice(3)).toEqual([
+      [1, 500],
+      [null, 29],
+      [1, 1],
+    ])
+    fail(1, 3_600_001)
+    failed.flush()
+    expect(counts().slice(6)).toEqual([[1, 1]])
     expect(log).toHaveLength(1)
   })
 })

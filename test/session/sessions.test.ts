@@ -52,8 +52,11 @@ describe('the cookie', () => {
         }),
       })
       expect(answer.headers.get('location')).toBe(`${base}/`)
-      const [after = '', ...more] = answer.headers.getSetCookie()
+      const [after = '', known, ...more] = answer.headers.getSetCookie()
       expect(more).toEqual([])
+      expect(known).toMatch(
+        new RegExp(`^${name.replace('session', 'known')}=[\\w.-]+; Max-Age=7776000${attributes}$`),
+      )
       expect(after).toMatch(pattern)
       expect(pattern.exec(after)?.[1]).not.toBe(pattern.exec(before)?.[1])
     },

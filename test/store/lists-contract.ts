@@ -439,7 +439,9 @@ export const listsContract = (
         const { store, other } = open()
         const [userId, clientId] = [text(), text()]
         await store.audit.add(auditRow({ userId, clientId, at: 1 }))
-        await store.audit.add(auditRow({ userId, at: 2, event: 'login.failed', details: {} }))
+        await store.audit.add(
+          auditRow({ userId, at: 2, event: 'login.failed', details: { count: 1 } }),
+        )
         await store.audit.add(auditRow({ clientId, at: 3, isRoutine: true }))
         await store.audit.add(auditRow({ userId, at: 4, isRoutine: true }))
         const found = async (filter: AuditFilter) =>

@@ -33,7 +33,7 @@ export const logIn = async (
   return {
     agent,
     cookie,
-    identifier: cookie.replace(/^.*?=/, ''),
+    identifier: /oauth2server_session=([^;]*)/.exec(cookie)?.[1] ?? '',
     jwt: field(html, 'authorized_token'),
     csrfToken: field(html, 'csrf_token'),
   }

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+import { FairQueue, type Requester } from '../../src/crypto/fair-queue.ts'
+
+const full = () => new Error('full')
+const stranger = (lane: string): Requester => ({ lane, isKnown: false })
+const known = (lane: string): Requester => ({ lane, isKnown: true })
+
+/** A queue of one place whose first job runs until `go` is called, and the order in which the others run. */
+const held = (longest: number) => {
+  const queue = new FairQueue({ atOnce: 1, longest, full })
+  const order: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const first = queue.run(known('first'), () => promise)
+  const add = (requester: Requester, name: string): Promise<void> =>
+    queue.run(requester, async () => void order.push(name))
+  return {
+    queue,
+    order,
+    add,
+    async go() {
+      resolve()
+      await first
+    },
+  }
+}
+
+describe('FairQueue', () => {
+  test('lets lanes take turns, however many jobs each has', async () => {
+    const { add, order, go } = held(100)
+    const all = [
+      ...['a1', 'a2', 'a3'].map((name) => add(stranger('a'), name)),
+      add(stranger('b'), 'b1'),
+      ...['c1', 'c2'].map((name) => add(stranger('c'), name)),
+    ]
+    await go()
+    await Promise.all(all)
+    expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3'])
+  })
+
+  test('gives known requesters every second place while strangers wait', async () => {
+    const { add, order, go } = held(100)
+    const all = [
+      ...Array.from({ length: 20 }, (_, index) => add(stranger(`s${index}`), 'stranger')),
+      ...['one', 'two', 'three'].map((name) => add(known(name), name)),
+    ]
+    await go()
+    await Promise.all(all)
+    const ordered = order.slice(0, 6).filter((name) => name !== 'stranger')
+    expect(ordered).toEqual(['one', 'two', 'three'])
+    expect(order).toHaveLength(23)
+  })
+
+  test('refuses the latest job of the lane that fills the queue, and none of another lane', async () => {
+    const { add, order, go, queue } = held(4)
+    const flood = ['a1', 'a2', 'a3', 'a4'].map((name) => add(stranger('a'), name))
+    const outcomes = Promise.allSettled(flood)
+    expect(queue.hasRoom(stranger('a'))).toBe(false)
+    await expect(add(stranger('a'), 'a5')).rejects.toThrow('full')
+    expect(queue.hasRoom(stranger('b'))).toBe(true)
+    const others = [add(stranger('b'), 'b1'), add(known('c'), 'c1')]
+    await go()
+    await Promise.all(others)
+    expect((await outcomes).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+    ])
+    expect(order.sort()).toEqual(['a1', 'a2', 'a3', 'b1', 'c1'])
+  })
+
+  test('starts the next job after one that fails', async () => {
+    const queue = new FairQueue({ atOnce: 1, longest: 1, full })
+    const failing = queue.run(stranger('a'), () => Promise.reject(new Error('broken')))
+    const next = queue.run(stranger('a'), async () => 'done')
+    await expect(failing).rejects.toThrow('broken')
+    expect(await next).toBe('done')
+    expect(await queue.run(stranger('a'), async () => 'again')).toBe('again')
+  })
+
+  test('runs no more jobs at a time than it may', async () => {
+    const queue = new FairQueue({ atOnce: 2, longest: 100, full })
+    let [running, most] = [0, 0]
+    const job = async () => {
+      running += 1
+      most = Math.max(most, running)
+      await new Promise(setImmediate)
+      running -= 1
+    }
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => queue.run(stranger(`${index}`), job)),
+    )
+    expect(most).toBe(2)
+  })
+})
