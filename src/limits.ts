@@ -119,17 +119,23 @@ export class Limits {
     if (this.#isOff(limit, address, '')) return () => undefined
     const counter = this.#counter(limit, address, '')
     this.#refuseOver(counter)
-    const { key, points } = counter
-    const underWay = this.#underWay.get(key) ?? 0
-    if (underWay >= points) {
+    return this.#enter([counter])
+  }
+
+  /** @throws OAuthError 429 where as many as a limit has points are under way on this node */
+  #enter(counters: readonly Counter[]): () => void {
+    for (const counter of counters) {
+      if ((this.#underWay.get(counter.key) ?? 0) < counter.points) continue
       this.#tellOnce(counter, this.#clock() + aSecond)
       throw tooMany(aSecond)
     }
-    this.#underWay.set(key, underWay + 1)
+    for (const { key } of counters) this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + 1)
     return () => {
-      const left = (this.#underWay.get(key) ?? 1) - 1
-      if (left > 0) this.#underWay.set(key, left)
-      else this.#underWay.delete(key)
+      for (const { key } of counters) {
+        const left = (this.#underWay.get(key) ?? 1) - 1
+        if (left > 0) this.#underWay.set(key, left)
+        else this.#underWay.delete(key)
+      }
     }
   }
 
@@ -149,7 +155,12 @@ export class Limits {
       .filter(({ limit, address, target = '' }) => !this.#isOff(limit, address, target))
       .map(({ limit, address, target = '' }) => this.#counter(limit, address, target))
     if (counters.length === 0) return async () => undefined
-    return this.#places(counters).catch(ifAway(() => this.#placesHere(counters)))
+    // More at once than there are places would only compete for them.
+    const leave = this.#enter(counters)
+    const giveBack = await this.#places(counters)
+      .catch(ifAway(() => this.#placesHere(counters)))
+      .finally(leave)
+    return giveBack
   }
 
   async #places(counters: readonly Counter[]): Promise<() => Promise<void>> {

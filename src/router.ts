@@ -1,12 +1,15 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import { addressesOf, addressWith } from './addresses.ts'
 import { Answer } from './answer.ts'
+import { FairQueue } from './crypto/fair-queue.ts'
 import { jsonAnswer, movedAnswer } from './endpoints/answers.ts'
 import { asksForPage, prefersJson } from './endpoints/prefers-json.ts'
 import { notFound, problemOf, renderProblem } from './endpoints/problem.ts'
 import type { Endpoint, ServerContext } from './extension.ts'
 import { type Connection, FetchSource, HttpRequest, type RequestSource } from './http-request.ts'
+import { siteNetworkOf } from './model/network.ts'
 import { OAuthError } from './oauth-error.ts'
 import { asOAuthError, logRefusal, refusalOf } from './refusal.ts'
 import { noteHttp } from './request-scope.ts'
@@ -116,6 +119,8 @@ export const createRouter = (server: ServerContext): Router => {
     return renderProblem(http, server, name, { status, headers, details })
   }
 
+  const pageTurn = pageTurns()
+
   // Patterns last: what they would match may be an address of its own.
   const routes = endpoints
     .flatMap((endpoint) => pathsOf(endpoint, server).map((path) => ({ endpoint, path })))
@@ -139,6 +144,7 @@ export const createRouter = (server: ServerContext): Router => {
       env.matched(path)
       const http = httpOf(req.raw, env, req.param())
       if (!isReadable(http.path)) return responseOf(await failed(notFound(), http, endpoint))
+      if (endpoint.errors === 'page') await pageTurn(http.address)
       return responseOf(await handle(endpoint, http))
     })
     const allow = endpoint.methods
@@ -205,6 +211,16 @@ export const createRouter = (server: ServerContext): Router => {
       })
     },
   }
+}
+
+/**
+ * Waits for a turn of the event loop: one page is made in each, in turns between networks. So programs, and browsers of
+ * other networks, do not wait until all pages are made that somebody asks for at once.
+ */
+const pageTurns = (): ((address: string) => Promise<void>) => {
+  const full = () => new Error('Any number of pages may wait.')
+  const queue = new FairQueue({ atOnce: 1, longest: Number.POSITIVE_INFINITY, full })
+  return (address) => queue.run({ lane: siteNetworkOf(address), isKnown: false }, () => nextTurn())
 }
 
 const targetRefusal = (target: string): unknown => {

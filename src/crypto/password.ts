@@ -1,17 +1,17 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { promisify } from 'node:util'
 import { application, FairQueue, type Requester } from './fair-queue.ts'
-
-const derive = promisify(argon2)
+import { HashThread } from './hash-thread.ts'
 
 /** Memory in KiB, passes and lanes: OWASP's recommendation for argon2id (19 MiB, 2, 1). */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const tagLength = 32
 
-/** One core stays free for requests, and two threads of libuv's pool of four for other work. */
+/** One core stays free for requests, and no more memory is taken than for two. */
 const atOnce = Math.min(2, Math.max(1, availableParallelism() - 1))
 const longestQueue = 200
+/** Of the process: several servers share them. */
+const threads = Array.from({ length: atOnce }, () => new HashThread())
 
 const phc =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{16,172})$/
@@ -36,6 +36,7 @@ const busy = (): PasswordHashingBusy =>
 /** Hashes and checks passwords with argon2id (RFC 9106), a bounded number at a time. */
 export class PasswordHasher {
   readonly #queue = new FairQueue({ atOnce, longest: longestQueue, full: busy })
+  #turn = 0
 
   /** @throws PasswordHashingBusy where a check for this requester would find no place now */
   requireRoom(requester: Requester): void {
@@ -74,8 +75,10 @@ export class PasswordHasher {
     requester: Requester,
   ): Promise<Uint8Array> {
     const message = password.normalize('NFC')
-    return this.#queue.run(requester, () =>
-      derive('argon2id', { message, nonce, memory, passes, parallelism, tagLength }),
-    )
+    return this.#queue.run(requester, () => {
+      this.#turn = (this.#turn + 1) % threads.length
+      const thread = threads[this.#turn] as HashThread
+      return thread.run({ message, nonce, memory, passes, parallelism, tagLength })
+    })
   }
 }

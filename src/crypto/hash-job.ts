@@ -1,0 +1,13 @@
+import type { Argon2Parameters } from 'node:crypto'
+
+/** What the thread is asked to hash. */
+export interface HashJob {
+  readonly id: number
+  readonly parameters: Argon2Parameters
+}
+
+export interface HashAnswer {
+  readonly id: number
+  readonly tag?: Uint8Array
+  readonly error?: string
+}

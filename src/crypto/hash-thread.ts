@@ -1,0 +1,69 @@
+import { type Argon2Parameters, argon2 } from 'node:crypto'
+import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import type { HashAnswer, HashJob } from './hash-job.ts'
+
+interface Waiting {
+  readonly parameters: Argon2Parameters
+  readonly resolve: (tag: Uint8Array) => void
+  readonly reject: (error: unknown) => void
+}
+
+const inThreadPool = promisify(argon2)
+
+/**
+ * Hashes with argon2id in a thread of its own with low priority. It begins with the first hash. Where it cannot begin,
+ * for instance without the permission for it, hashes are made in Node's own thread pool.
+ */
+export class HashThread {
+  readonly #waiting = new Map<number, Waiting>()
+  #worker: Worker | undefined
+  #isImpossible = false
+  #lastId = 0
+
+  run(parameters: Argon2Parameters): Promise<Uint8Array> {
+    const worker = this.#started()
+    if (!worker) return inThreadPool('argon2id', parameters)
+    return new Promise((resolve, reject) => {
+      this.#lastId += 1
+      const job: HashJob = { id: this.#lastId, parameters }
+      this.#waiting.set(job.id, { parameters, resolve, reject })
+      // A process that waits for a hash does not end; one that does not, may.
+      worker.ref()
+      worker.postMessage(job)
+    })
+  }
+
+  #started(): Worker | undefined {
+    if (this.#worker || this.#isImpossible) return this.#worker
+    try {
+      // In a checkout the sources run as they are.
+      const [extension] = /\.[jt]s$/.exec(import.meta.url) ?? ['.js']
+      const worker = new Worker(new URL(`./hash-worker${extension}`, import.meta.url))
+      worker.on('message', (answer: HashAnswer) => this.#answered(answer))
+      worker.on('error', () => this.#ended())
+      worker.on('exit', () => this.#ended())
+      this.#worker = worker
+    } catch {
+      this.#isImpossible = true
+    }
+    return this.#worker
+  }
+
+  #answered({ id, tag, error }: HashAnswer): void {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    if (this.#waiting.size === 0) this.#worker?.unref()
+    if (tag) waiting?.resolve(tag)
+    else waiting?.reject(new Error(error))
+  }
+
+  #ended(): void {
+    this.#worker = undefined
+    this.#isImpossible = true
+    const all = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const { parameters, resolve, reject } of all)
+      inThreadPool('argon2id', parameters).then(resolve, reject)
+  }
+}

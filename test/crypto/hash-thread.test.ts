@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { constants, getPriority } from 'node:os'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { PasswordHasher } from '../../src/crypto/password.ts'
+
+const run = promisify(execFile)
+
+test('passwords are hashed in a thread of lower priority, and the process keeps its own', async () => {
+  const before = getPriority(process.pid)
+  await new PasswordHasher().check('x', undefined)
+  expect(getPriority(process.pid)).toBe(before)
+  // Other systems have no priority for one thread.
+  if (process.platform !== 'linux') return
+  const threads = await readdir('/proc/self/task')
+  const lowered = threads.filter(
+    (thread) => getPriority(Number(thread)) === constants.priority.PRIORITY_BELOW_NORMAL,
+  )
+  expect(lowered.length).toBeGreaterThan(0)
+})
+
+test('without the permission to begin a thread, passwords are hashed all the same', async () => {
+  const module = new URL('../../src/crypto/password.ts', import.meta.url)
+  const program = `
+    import { PasswordHasher } from ${JSON.stringify(module.href)}
+    const hasher = new PasswordHasher()
+    const hash = await hasher.hash('correct horse')
+    console.log(await hasher.check('correct horse', hash), await hasher.check('wrong', hash))
+  `
+  const args = ['--permission', '--allow-fs-read=*', '--input-type=module', '--eval', program]
+  const { stdout } = await run(process.execPath, args)
+  expect(stdout.trim()).toBe('true false')
+})
+
+test('a process that has hashed a password ends by itself', async () => {
+  const module = new URL('../../src/crypto/password.ts', import.meta.url)
+  const program = `
+    import { PasswordHasher } from ${JSON.stringify(module.href)}
+    console.log(await new PasswordHasher().check('x', undefined))
+  `
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program])
+  expect(stdout.trim()).toBe('false')
+})

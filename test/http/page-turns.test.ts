@@ -1,0 +1,43 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createTestServer } from 'svc-oauth2server/testing'
+import { expect, test } from 'vitest'
+
+/** Asks for 60 pages at once from one network, and a turn of the event loop later for something else. */
+const pagesBefore = async (path: string, remoteAddress: string): Promise<number> => {
+  const server = await createTestServer()
+  try {
+    const ask = async (of: string, address: string) => {
+      const answer = await server.fetch(new Request(`${server.issuer}${of}`), {
+        remoteAddress: address,
+      })
+      await answer.text()
+      return answer.status
+    }
+    expect(await ask(path, remoteAddress)).toBe(200)
+    let answered = 0
+    const pages = Array.from({ length: 60 }, (_, index) =>
+      ask('/login', `192.0.2.${index}`).then(() => {
+        answered += 1
+      }),
+    )
+    await nextTurn()
+    await ask(path, remoteAddress)
+    const before = answered
+    await Promise.all(pages)
+    return before
+  } finally {
+    await server.close()
+  }
+}
+
+test('a program does not wait until all pages are made that somebody asks for at once', async () => {
+  expect(await pagesBefore('/health/live', '192.0.2.1')).toBeLessThan(20)
+})
+
+test('nor does a browser of another network', async () => {
+  expect(await pagesBefore('/login', '198.51.100.1')).toBeLessThan(20)
+})
+
+test('a browser of the same network waits for its turn', async () => {
+  expect(await pagesBefore('/login', '192.0.2.99')).toBe(60)
+})
