@@ -22,8 +22,10 @@ import { AuthenticationRequired, OAuthError } from '../oauth-error.ts'
 
 /** So many clients may be registered that were never used. */
 const mostUnused = 10_000
-/** So many of them are deleted together, so that not every registration has to. */
+/** So many of them are deleted together, and counted again after so many registrations: counting takes a while. */
 const deletedAtOnce = 20
+/** Registrations of each server in this process. */
+const registrations = new WeakMap<ServerContext, number>()
 
 /** Grant types that nobody gives to itself: no user is asked on a page of ours. */
 const vouchedGrantTypes = ['client_credentials', 'password']
@@ -184,7 +186,11 @@ const rulesFor = (
 }
 
 /** Deletes the oldest registrations that were never used where there are too many: a flood must not keep others out. */
-const makeRoom = async ({ store, log, clock }: ServerContext): Promise<void> => {
+const makeRoom = async (server: ServerContext): Promise<void> => {
+  const { store, log, clock } = server
+  const before = registrations.get(server) ?? 0
+  registrations.set(server, before + 1)
+  if (before % deletedAtOnce !== 0) return
   if ((await store.clients.countUnused(mostUnused)) < mostUnused) return
   const deleted = await store.clients.deleteUnused(clock() + 1, deletedAtOnce)
   log({

@@ -385,7 +385,10 @@ describe('DR-05 Flood', () => {
     await asTestClient(full.server, new UserAgent(), used).tokens()
     const before = await clientCount(full)
     pretended = 10_000
-    const late = await registered(full.server)
+    let late = await registered(full.server)
+    // They are counted once in 20 registrations.
+    const isTold = () => full.server.log.some(({ event }) => event === 'registration.full')
+    for (let more = 0; !isTold() && more < 20; more += 1) late = await registered(full.server)
     expect((await manage('GET', unused)).status).toBe(401)
     expect(await clientCount(full)).toBeLessThanOrEqual(before)
 

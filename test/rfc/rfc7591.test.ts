@@ -946,8 +946,11 @@ describe('DR-05 floods', () => {
       full.advance(1)
     }
     isFull = true
-    const body = await registered(full)
-    expect(full.log.filter(({ event }) => event === 'registration.full')).toHaveLength(1)
+    const told = () => full.log.filter(({ event }) => event === 'registration.full')
+    // They are counted once in 20 registrations.
+    let body = await registered(full)
+    for (let more = 0; told().length === 0 && more < 20; more += 1) body = await registered(full)
+    expect(told()).toHaveLength(1)
     const statusOfAll = await Promise.all(
       unused.map(async (client) => (await manage('GET', client)).status),
     )
