@@ -140,7 +140,7 @@ describe('DS-05 Online guessing', () => {
     for (const answer of answers.filter(({ status }) => status === 429))
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await guess(password)).status).toBe(429)
-    const owner = await loginAt('192.0.2.2')
+    const owner = await loginAt('198.51.100.2')
     expect((await owner(password)).status).toBe(303)
   })
 

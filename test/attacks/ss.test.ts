@@ -331,7 +331,7 @@ describe('SS-05 Consent/interaction fixation and double submit', () => {
 describe('SS-06 Session fixation', () => {
   const name = 'oauth2server_session'
   const identifierIn = async (agent: UserAgent): Promise<string> =>
-    (await agent.jar.getCookieString(attack.issuer)).replace(/^.*?=/, '')
+    /oauth2server_session=([^;]*)/.exec(await agent.jar.getCookieString(attack.issuer))?.[1] ?? ''
   const withCookie = async (value: string): Promise<UserAgent> => {
     const agent = new UserAgent({ 'user-agent': browser })
     await agent.jar.setCookie(`${name}=${value}; Path=/`, attack.issuer)

@@ -57,7 +57,7 @@ export const de: Messages = {
     submit: 'Anmelden',
     wrong: 'Die E-Mail-Adresse oder das Passwort ist falsch.',
     tooMany:
-      'Von hier aus wurden zu viele falsche Passwörter eingegeben. Warte zehn Minuten und versuche es dann noch einmal.',
+      'Es wurden zu viele falsche Passwörter eingegeben. Warte zehn Minuten und versuche es dann noch einmal.',
     stale:
       'Diese Seite war zu lange geöffnet, oder Cookies sind blockiert. Bitte versuche es noch einmal.',
     foreign: 'Dieses Formular wurde von einer anderen Website gesendet. Bitte melde dich hier an.',

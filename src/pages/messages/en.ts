@@ -60,7 +60,7 @@ export const en = {
     password: 'Password',
     submit: 'Log in',
     wrong: 'The e-mail address or the password is wrong.',
-    tooMany: 'Too many wrong passwords were entered from here. Wait ten minutes, then try again.',
+    tooMany: 'Too many wrong passwords were entered. Wait ten minutes, then try again.',
     stale: 'This page was open for too long, or cookies are blocked. Please try again.',
     foreign: 'This form was sent from another site. Please log in here.',
   },

@@ -57,7 +57,7 @@ export const es: Messages = {
     submit: 'Iniciar sesión',
     wrong: 'El correo electrónico o la contraseña no son correctos.',
     tooMany:
-      'Se han introducido demasiadas contraseñas incorrectas desde aquí. Espera diez minutos y vuelve a intentarlo.',
+      'Se han introducido demasiadas contraseñas incorrectas. Espera diez minutos y vuelve a intentarlo.',
     stale:
       'Esta página ha estado abierta demasiado tiempo o las cookies están bloqueadas. Inténtalo de nuevo.',
     foreign: 'Este formulario se envió desde otro sitio. Inicia sesión aquí.',

@@ -58,7 +58,7 @@ export const fr: Messages = {
     submit: 'Se connecter',
     wrong: 'L’adresse e-mail ou le mot de passe est incorrect.',
     tooMany:
-      'Trop de mots de passe incorrects ont été saisis d’ici. Attendez dix minutes, puis réessayez.',
+      'Trop de mots de passe incorrects ont été saisis. Attendez dix minutes, puis réessayez.',
     stale:
       'Cette page est restée ouverte trop longtemps, ou les cookies sont bloqués. Veuillez réessayer.',
     foreign: 'Ce formulaire a été envoyé depuis un autre site. Veuillez vous connecter ici.',

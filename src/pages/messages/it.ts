@@ -56,8 +56,7 @@ export const it: Messages = {
     password: 'Password',
     submit: 'Accedi',
     wrong: 'L’indirizzo email o la password non sono corretti.',
-    tooMany:
-      'Da qui sono state inserite troppe password errate. Aspetta dieci minuti, poi riprova.',
+    tooMany: 'Sono state inserite troppe password errate. Aspetta dieci minuti, poi riprova.',
     stale: 'Questa pagina è rimasta aperta troppo a lungo o i cookie sono bloccati. Riprova.',
     foreign: 'Questo modulo è stato inviato da un altro sito. Accedi da qui.',
   },

@@ -58,7 +58,7 @@ export const pl: Messages = {
     submit: 'Zaloguj się',
     wrong: 'Adres e-mail lub hasło są nieprawidłowe.',
     tooMany:
-      'Wpisano stąd zbyt wiele błędnych haseł. Odczekaj dziesięć minut, a potem spróbuj ponownie.',
+      'Wpisano zbyt wiele błędnych haseł. Odczekaj dziesięć minut, a potem spróbuj ponownie.',
     stale: 'Ta strona była otwarta zbyt długo lub pliki cookie są zablokowane. Spróbuj ponownie.',
     foreign: 'Ten formularz wysłano z innej witryny. Zaloguj się tutaj.',
   },

@@ -56,8 +56,7 @@ export const pt: Messages = {
     password: 'Senha',
     submit: 'Entrar',
     wrong: 'O endereço de e-mail ou a senha estão incorretos.',
-    tooMany:
-      'Foram digitadas senhas incorretas demais a partir daqui. Espere dez minutos e tente novamente.',
+    tooMany: 'Foram digitadas senhas incorretas demais. Espere dez minutos e tente novamente.',
     stale:
       'Esta página ficou aberta por muito tempo ou os cookies estão bloqueados. Tente novamente.',
     foreign: 'Este formulário foi enviado de outro site. Entre por aqui.',

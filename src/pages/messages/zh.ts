@@ -57,7 +57,7 @@ export const zh: Messages = {
     password: '密码',
     submit: '登录',
     wrong: '电子邮箱或密码错误。',
-    tooMany: '从此处输入的错误密码过多。请等待十分钟，然后重试。',
+    tooMany: '输入的错误密码过多。请等待十分钟，然后重试。',
     stale: '此页面打开时间过长，或 Cookie 被阻止。请重试。',
     foreign: '此表单是从其他网站发送的。请在此处登录。',
   },

@@ -1,5 +1,6 @@
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
+import { Worker } from 'node:worker_threads'
 
 /**
  * A text that must be written nowhere. Of random bytes it is every text that the server makes of them, one
@@ -18,7 +19,7 @@ const asCharacters = (bytes: Uint8Array): string =>
 
 /**
  * Tells of every secret that this process draws, and of every password and secret key that it is given: all
- * of them meet node:crypto. What is on disk, in the network and in the sources stays as it is.
+ * of them meet node:crypto, or the thread that hashes passwords. What is on disk, in the network and in the sources stays as it is.
  */
 export const watchSecrets = (saw: (secret: Secret) => void): void => {
   const { randomFillSync, randomBytes, argon2, hkdfSync } = crypto
@@ -49,6 +50,12 @@ export const watchSecrets = (saw: (secret: Secret) => void): void => {
       return hkdfSync(...all)
     },
   })
+  // Passwords are hashed in a thread.
+  const { postMessage } = Worker.prototype
+  Worker.prototype.postMessage = function (this: Worker, job, ...rest: []) {
+    if (typeof job?.parameters?.message === 'string') whole(job.parameters.message)
+    postMessage.call(this, job, ...rest)
+  }
   // CSRF tokens are made of session identifiers; digests to look rows up are made so too, and nobody logs one.
   const { digest } = crypto.Hmac.prototype
   Object.assign(crypto.Hmac.prototype, {
