@@ -51,6 +51,7 @@ import { AuditQueue } from './records/audit-queue.ts'
 import { AuditTrail } from './records/audit-trail.ts'
 import type { RecordsContext } from './records/context.ts'
 import { FailedLogins } from './records/failed-logins.ts'
+import { IntactState } from './records/intact-state.ts'
 import { checkKeys, keepNoted, type NotedKey } from './records/noted-keys.ts'
 import { requesterOf } from './records/password-tries.ts'
 import { type Records, records } from './records/records.ts'
@@ -292,6 +293,7 @@ export const createAuthorizationServer = async (
     settings,
     scopes,
     keys,
+    intact: new IntactState(keys, { hasBuiltInUsers: users === 'built-in' }),
     passwords: new PasswordHasher(),
     requester: () => requesterOf(currentOrigin()),
     limits,

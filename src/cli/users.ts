@@ -45,7 +45,7 @@ export const addUsers = (program: Command): void => {
       `
 Example:
   $ svc-oauth2server users create --email me@example.org
-  {"id":1,"email":"me@example.org","password":"…"}`,
+  {"id":236431208914755,"email":"me@example.org","password":"…"}`,
     )
     .action(create)
 
@@ -81,7 +81,7 @@ Example:
     .command('delete')
     .description('Deletes a user with all clients, tokens and sessions.')
     .addOption(user())
-    .addHelpText('after', example('delete --user 1'))
+    .addHelpText('after', example('delete --user me@example.org'))
     .action(
       onUser(({ id }, server) => {
         return server.users.delete(id)

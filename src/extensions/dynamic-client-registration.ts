@@ -212,7 +212,7 @@ const managed = async (
   const presented = digestOf('registration_token', registrationToken)
   // Compared in any case, so that a client that is there takes no longer.
   const isTheirs = constantTimeEqual(presented, client?.registrationToken ?? 'nobody')
-  if (!client || !isTheirs) throw notTheirs(server)
+  if (!client || !isTheirs || client.origin !== 'registration') throw notTheirs(server)
   if (client.isDisabled)
     throw new OAuthError('access_denied', 'An administrator has disabled this client.')
   return { client, registrationToken }

@@ -8,7 +8,7 @@ export interface TokenData {
   readonly accessToken: string
   readonly refreshToken: string | null
   /** The whole authorization, where it is more than this access token. */
-  readonly granted?: Pick<Authorization, 'scopes' | 'resources'>
+  readonly granted?: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 }
 
 /**

@@ -3,7 +3,14 @@ import type { Claims } from '../crypto/sealed.ts'
 import type { Authorization, Consent } from '../model/authorization.ts'
 import type { ClientFields } from '../model/client.ts'
 import type { TokenFields } from '../model/token.ts'
-import type { RotatedRefreshToken, SessionFields, StoredSigningKey } from '../store/store.ts'
+import type { User } from '../model/user.ts'
+import type {
+  RotatedRefreshToken,
+  StoredSession,
+  StoredSigningKey,
+  StoredToken,
+  TokenWithState,
+} from '../store/store.ts'
 
 // What each kind of row claims. The first entry is the kind, so that no seal fits another table.
 
@@ -14,9 +21,9 @@ export const clientClaims = (client: ClientFields): Claims => [
   client.clientSecret,
   client.previousClientSecret,
   client.previousClientSecretExpires,
-  // An administrator verifies a client under this name and website; those of others decide nothing.
-  client.isVerified ? client.name : null,
-  client.isVerified ? client.website : null,
+  client.name,
+  client.description,
+  client.website,
   client.userId,
   client.isConfidential,
   client.isInternal,
@@ -35,10 +42,38 @@ export const clientClaims = (client: ClientFields): Claims => [
   client.jwksUri,
   client.registrationToken,
   client.metadata,
+  client.createdAt,
 ]
 
-/** A built-in user's password hash: bound to the e-mail address, which is never changed. */
-export const passwordClaims = (email: string): Claims => ['password', email]
+/** What a token lookup reads of a client, sealed apart: the lookup need not read the other columns. */
+export const clientStateClaims = (
+  client: Omit<TokenWithState['client'], 'ownerActive' | 'stateSeal'>,
+): Claims => [
+  'client_state',
+  client.clientKey,
+  client.clientId,
+  client.name,
+  client.ownerId,
+  client.isDisabled,
+  client.allowedScopes?.join(' ') ?? null,
+]
+
+/** A built-in user, as every read joins it: without the password hash, which is sealed by itself. */
+export const userClaims = (user: User): Claims => [
+  'user',
+  user.id,
+  user.email,
+  user.active,
+  user.emailVerified,
+  user.isAdmin,
+]
+
+/** A built-in user's password hash: bound to the id and the e-mail address, which are never changed. */
+export const passwordClaims = ({ id, email }: Pick<User, 'id' | 'email'>): Claims => [
+  'password',
+  id,
+  email,
+]
 
 /** A private key: bound to the public one that is published. */
 export const signingKeyClaims = (key: Omit<StoredSigningKey, 'privateKey'>): Claims => [
@@ -56,9 +91,10 @@ export const consentClaims = (consent: Omit<Consent, 'clientId'>): Claims => [
   consent.clientKey,
   consent.scopes.join(' '),
   consent.declinedScopes.join(' '),
+  consent.grantedAt,
 ]
 
-export const sessionClaims = (session: SessionFields): Claims => [
+export const sessionClaims = (session: Omit<StoredSession, 'seal'>): Claims => [
   'session',
   session.id,
   session.userId,
@@ -66,6 +102,7 @@ export const sessionClaims = (session: SessionFields): Claims => [
   session.userAgent,
   session.createdAt,
   session.expiresAt,
+  session.lastSeenAt,
 ]
 
 /** Without these, whoever can write a row could have the successor's answer given to a token of their own. */
@@ -79,11 +116,16 @@ export const rotationClaims = (rotated: RotatedRefreshToken): Claims => [
 ]
 
 /** What a user granted: the most that tokens of an authorization may have. */
-export type Granted = Pick<Authorization, 'scopes' | 'resources'>
+export type Granted = Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 
 type TokenClaims = Omit<TokenFields, 'id' | 'clientId'>
 
-export const accessClaims = (digest: Digest, token: TokenClaims): Claims => [
+/** @param successorId of a former value of a personal token: the token that replaced it */
+export const accessClaims = (
+  digest: Digest,
+  token: TokenClaims,
+  successorId: StoredToken['successorId'],
+): Claims => [
   'access_token',
   digest,
   token.clientKey,
@@ -96,6 +138,9 @@ export const accessClaims = (digest: Digest, token: TokenClaims): Claims => [
   token.resources.join(' '),
   token.keyThumbprint,
   token.parentId,
+  token.tokenType,
+  token.createdAt,
+  successorId,
 ]
 
 /** `granted` is the whole authorization, which a refresh token may restore. */
@@ -108,5 +153,9 @@ export const refreshClaims = (digest: Digest, token: TokenClaims, granted: Grant
   granted.scopes.join(' '),
   token.refreshExpires,
   granted.resources.join(' '),
+  granted.createdAt,
   token.keyThumbprint,
+  token.isPersonal,
+  token.isInternal,
+  token.parentId,
 ]

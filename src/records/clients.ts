@@ -28,7 +28,7 @@ import {
   Vanished,
 } from '../store/store.ts'
 import { changedFields, ofClient } from './audit-trail.ts'
-import { clientClaims } from './claims.ts'
+import { clientClaims, clientStateClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { mustHaveKeyOf } from './noted-keys.ts'
 import { Users } from './users.ts'
@@ -486,7 +486,7 @@ export class Clients {
     const owners = new Map<UserId, Promise<ClientOwner | null>>()
     const ownerOf = ({ fields, owner }: ClientWithOwner) => {
       const { userId } = fields
-      if (userId === null) return owner
+      if (userId === null) return null
       const asked = owners.get(userId) ?? this.#users.joined(userId, owner)
       owners.set(userId, asked)
       return asked
@@ -566,7 +566,12 @@ export class Clients {
   }
 
   #sealed(fields: ClientFields): SealedClient {
-    return { fields, seal: this.#context.keys.sealRow(clientClaims(fields)) }
+    const { keys } = this.#context
+    return {
+      fields,
+      seal: keys.sealRow(clientClaims(fields)),
+      stateSeal: keys.sealRow(clientStateClaims({ ...fields, ownerId: fields.userId })),
+    }
   }
 
   #newId(): string {

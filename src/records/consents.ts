@@ -3,6 +3,7 @@ import type { Consent } from '../model/authorization.ts'
 import type { UserId } from '../model/user.ts'
 import { type SealedConsent, type Store, Vanished } from '../store/store.ts'
 import { consentClaims } from './claims.ts'
+import { Clients } from './clients.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 
 /** What users decided about clients, remembered until they withdraw it. */
@@ -29,7 +30,7 @@ export class Consents {
     { declined = [] }: { readonly declined?: readonly string[] } = {},
   ): Promise<Consent> {
     const { store, turns, keys, clock, random, audit } = this.#context
-    const client = (await store.clients.find(clientId))?.fields
+    const client = await new Clients(this.#context).find(clientId)
     if (!client) throw new Vanished('The client is gone.')
     const { clientKey, name: subject } = client
     const record = async (tx: Store, consent: Consent): Promise<Consent> => {

@@ -12,6 +12,7 @@ import type { UserCallbacks } from '../model/user-table.ts'
 import type { Settings } from '../options.ts'
 import { type Removal, type Store, TakenValue, type Transients } from '../store/store.ts'
 import type { AuditTrail } from './audit-trail.ts'
+import type { IntactState } from './intact-state.ts'
 import type { TokenBounds } from './token-bounds.ts'
 import type { Turns } from './turns.ts'
 
@@ -31,6 +32,7 @@ export interface RecordsContext {
   readonly settings: Settings
   readonly scopes: ScopeRegistry
   readonly keys: KeyRing
+  readonly intact: IntactState
   readonly passwords: PasswordHasher
   /** Who asks for the hash of a password, where nobody says otherwise. */
   readonly requester: () => Requester

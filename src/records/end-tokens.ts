@@ -21,14 +21,19 @@ export const endAccessToken = (
     const row = await tx.tokens.hold(token.id)
     if (row?.accessDigest !== accessDigest) return false
     const fields = { ...row.fields, expires: longExpired }
-    const sealed = keys.seal('token', accessToken, accessClaims(accessDigest, fields))
-    const { refreshDigest, refreshToken } = row
+    const sealed = keys.seal(
+      'token',
+      accessToken,
+      accessClaims(accessDigest, fields, row.successorId),
+    )
+    const { refreshDigest, refreshToken, successorId } = row
     await tx.tokens.rewrite(token.id, {
       fields,
       accessDigest,
       accessToken: sealed,
       refreshDigest,
       refreshToken,
+      successorId,
     })
     await tx.tokens.deleteChildren(token.id)
     await audit.add(tx, 'token.revoked', { ...ofToken(token, client.name), details: {} })

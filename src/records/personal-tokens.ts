@@ -18,7 +18,7 @@ import { changedFields, ofToken } from './audit-trail.ts'
 import { accessClaims } from './claims.ts'
 import { Clients } from './clients.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
-import { sealedToken } from './token-row.ts'
+import { sealedToken, unopened } from './token-row.ts'
 import { Users } from './users.ts'
 
 export interface PersonalTokenOptions {
@@ -121,7 +121,8 @@ export class PersonalTokens {
   async of(userId: UserId, partOf: PartOf): Promise<Part<ManagedToken>> {
     const { store, clock } = this.#context
     const { items, next } = await store.tokens.personalOf(userId, clock(), partOf)
-    return { items: items.map((row) => this.#managed(row)), next }
+    const managed = await Promise.all(items.map((row) => this.#managed(row)))
+    return { items: managed.filter((item) => item !== undefined), next }
   }
 
   /** The personal token of that id, if it is the user's and not internal. */
@@ -254,19 +255,22 @@ export class PersonalTokens {
     accessToken: string,
     successorId: number | null = null,
   ): NewToken {
-    const row = sealedToken(this.#context, { fields, accessToken, refreshToken: null })
-    return successorId === null ? row : { ...row, successorId }
+    return sealedToken(this.#context, { fields, accessToken, refreshToken: null }, successorId)
   }
 
   // A row that was tampered with keeps its seal, and so stays refused.
-  #valueOf({ accessToken, accessDigest, fields }: StoredToken): string | undefined {
-    const value = this.#context.keys.open('token', accessToken, accessClaims(accessDigest, fields))
+  #valueOf({ accessToken, accessDigest, fields, successorId }: StoredToken): string | undefined {
+    const claims = accessClaims(accessDigest, fields, successorId)
+    const value = this.#context.keys.open('token', accessToken, claims)
     return value !== undefined && digestOf('access_token', value) === accessDigest
       ? value
       : undefined
   }
 
-  #managed({ fields, name, lastUse, previousExpires }: PersonalTokenRow): ManagedToken {
+  // What a form shows it writes again, under our seal: a row that was tampered with is none.
+  async #managed(row: PersonalTokenRow): Promise<ManagedToken | undefined> {
+    const { fields, name, lastUse, previousExpires } = row
+    if (this.#valueOf(row) === undefined) return unopened(row, row.accessToken, this.#context)
     return { token: new Token(fields, this.#context.scopes), name, lastUse, previousExpires }
   }
 

@@ -135,9 +135,11 @@ const sameAnswer = async (
   const { keys, scopes, clock } = context
   const { fields } = row
   const token = new Token(fields, scopes)
-  const { user, client } = await new Users(context).stateOf(row)
-  if (!isActive({ token, user, client })) throw refused()
-  const accessToken = keys.open('token', row.accessToken, accessClaims(row.accessDigest, fields))
+  const state = await new Users(context).stateOf(row)
+  if (!state || !isActive({ token, ...state })) throw refused()
+  const { user } = state
+  const claims = accessClaims(row.accessDigest, fields, row.successorId)
+  const accessToken = keys.open('token', row.accessToken, claims)
   const refreshToken =
     row.refreshToken !== null && row.refreshDigest !== null
       ? keys.open('token', row.refreshToken, refreshClaims(row.refreshDigest, fields, granted))

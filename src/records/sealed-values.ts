@@ -3,12 +3,14 @@ import type { ResealedRow, SealedRow, SealedRows, SealedStore } from '../store/s
 import {
   accessClaims,
   clientClaims,
+  clientStateClaims,
   consentClaims,
   passwordClaims,
   refreshClaims,
   rotationClaims,
   sessionClaims,
   signingKeyClaims,
+  userClaims,
 } from './claims.ts'
 
 /** A kind of row that is sealed. */
@@ -22,23 +24,25 @@ interface Value {
   readonly claims: Claims
 }
 
-const seal = (claims: Claims): readonly Value[] => [{ purpose: 'row', claims }]
+const seal = (...all: readonly Claims[]): readonly Value[] =>
+  all.map((claims) => ({ purpose: 'row', claims }))
 
 /** What each sealed value of a row stands for, in their order; undefined for one that cannot be ours. */
 const valuesOf: {
   readonly [K in SealedKind]: (row: RowOf<K>) => readonly (Value | undefined)[]
 } = {
-  tokens: ({ fields, accessDigest, refreshDigest, granted }) => [
-    { purpose: 'token', claims: accessClaims(accessDigest, fields) },
+  tokens: ({ fields, accessDigest, refreshDigest, granted, successorId }) => [
+    { purpose: 'token', claims: accessClaims(accessDigest, fields, successorId) },
     refreshDigest === null
       ? undefined
       : { purpose: 'token', claims: refreshClaims(refreshDigest, fields, granted) },
   ],
   rotations: (rotated) => seal(rotationClaims(rotated)),
-  clients: ({ fields }) => seal(clientClaims(fields)),
+  clients: ({ fields }) =>
+    seal(clientClaims(fields), clientStateClaims({ ...fields, ownerId: fields.userId })),
   consents: ({ consent }) => seal(consentClaims(consent)),
   sessions: (session) => seal(sessionClaims(session)),
-  users: ({ email }) => seal(passwordClaims(email)),
+  users: (user) => seal(passwordClaims(user), userClaims(user)),
   signingKeys: (key) => seal(signingKeyClaims(key)),
 }
 

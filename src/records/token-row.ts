@@ -1,12 +1,14 @@
 import { digestOf } from '../crypto/digest.ts'
 import { bits256, randomString } from '../crypto/random.ts'
+import type { Sealed } from '../crypto/sealed.ts'
 import type { Redemption } from '../model/redemption.ts'
 import type { TokenData } from '../model/save-token.ts'
 import { isWithin } from '../model/scope.ts'
 import { type IssuedToken, Token, type TokenFields, type TokenSubject } from '../model/token.ts'
-import type { NewToken } from '../store/store.ts'
+import type { NewToken, StoredToken } from '../store/store.ts'
 import { accessClaims, refreshClaims } from './claims.ts'
 import type { RecordsContext } from './context.ts'
+import { mustHaveKeyOf } from './noted-keys.ts'
 
 /** Fresh secrets for a record; a refresh token where it has an expiry for one. */
 export const newSecrets = (
@@ -99,12 +101,18 @@ export const endOfRefresh = (
 }
 
 /** The row of a token: each secret as a digest, and sealed together with what the row claims. */
-export const sealedToken = ({ keys }: RecordsContext, data: TokenData): NewToken => {
+export const sealedToken = (
+  { keys }: RecordsContext,
+  data: TokenData,
+  successorId: number | null = null,
+): NewToken => {
   const { fields, granted = fields } = data
   const accessDigest = digestOf('access_token', data.accessToken)
-  const accessToken = keys.seal('token', data.accessToken, accessClaims(accessDigest, fields))
+  const claims = accessClaims(accessDigest, fields, successorId)
+  const accessToken = keys.seal('token', data.accessToken, claims)
   if (data.refreshToken === null) {
-    return { fields, accessDigest, accessToken, refreshDigest: null, refreshToken: null }
+    const none = { refreshDigest: null, refreshToken: null }
+    return { fields, accessDigest, accessToken, ...none, successorId }
   }
   const refreshDigest = digestOf('refresh_token', data.refreshToken)
   const refreshToken = keys.seal(
@@ -112,5 +120,24 @@ export const sealedToken = ({ keys }: RecordsContext, data: TokenData): NewToken
     data.refreshToken,
     refreshClaims(refreshDigest, fields, granted),
   )
-  return { fields, accessDigest, accessToken, refreshDigest, refreshToken }
+  return { fields, accessDigest, accessToken, refreshDigest, refreshToken, successorId }
+}
+
+/**
+ * Logs a token row that was tampered with. It is treated like a missing one.
+ * @throws StoreUnavailable if only the key is missing here
+ */
+export const unopened = async (
+  { fields }: Pick<StoredToken, 'fields'>,
+  sealed: Sealed,
+  context: RecordsContext,
+): Promise<undefined> => {
+  await mustHaveKeyOf(sealed, context)
+  context.log({
+    level: 'error',
+    event: 'token.tampered',
+    message: 'A token row was not written by this server, or by another secret key; it is refused.',
+    tokenId: fields.id,
+  })
+  return undefined
 }

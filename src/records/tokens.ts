@@ -1,6 +1,5 @@
 import { type Digest, digestOf } from '../crypto/digest.ts'
 import { isMisspelt } from '../crypto/personal-token-value.ts'
-import type { Sealed } from '../crypto/sealed.ts'
 import type {
   ClientRedemption,
   NarrowingRedemption,
@@ -24,10 +23,9 @@ import { type About, nameOfClient, ofAuthorization, ofToken } from './audit-trai
 import { accessClaims, refreshClaims } from './claims.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { endAccessToken, endRotated } from './end-tokens.ts'
-import { mustHaveKeyOf } from './noted-keys.ts'
 import { type PersonalToken, type PersonalTokenOptions, PersonalTokens } from './personal-tokens.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
-import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
+import { endOfRefresh, newSecrets, save, sealedToken, unopened } from './token-row.ts'
 import { Users } from './users.ts'
 
 /** Issues, finds and ends tokens: the only code that mints. */
@@ -184,7 +182,8 @@ export class Tokens {
               })
               if (authorizationId === undefined) throw new CodeWasRedeemed()
               await this.#mustStillHold(redemption, tx)
-              const granted = { scopes: data.fields.scopes, resources }
+              const { createdAt } = fields
+              const granted = { scopes: data.fields.scopes, resources, createdAt }
               const issued = { ...data, granted, fields: { ...data.fields, authorizationId } }
               const id = await tx.tokens.insert(sealedToken(this.#context, issued))
               if (id === undefined) throw new TakenValue()
@@ -352,11 +351,12 @@ export class Tokens {
     const known = this.#known.get(row)
     if (known && !hostUsers) return known
     // Whoever has the digest of the row has the secret that was sealed in it.
-    const claims = accessClaims(row.accessDigest, row.fields)
+    const claims = accessClaims(row.accessDigest, row.fields, row.successorId)
     if (!known && keys.open('token', row.accessToken, claims) !== accessToken)
-      return this.#unopened(row, row.accessToken)
-    if (hostUsers) return this.#users.stateOf(row).then((state) => this.#found(row, state))
-    const found = this.#found(row, row)
+      return unopened(row, row.accessToken, this.#context)
+    const state = hostUsers ? undefined : this.#users.joinedState(row)
+    if (!state) return this.#users.stateOf(row).then((now) => now && this.#found(row, now))
+    const found = this.#found(row, state)
     this.#known.set(row, found)
     return found
   }
@@ -381,26 +381,17 @@ export class Tokens {
     if (row.refreshDigest === null || row.refreshToken === null) return undefined
     const claims = refreshClaims(row.refreshDigest, fields, authorization)
     if (keys.open('token', row.refreshToken, claims) !== refreshToken)
-      return this.#unopened(row, row.refreshToken)
-    return {
-      token: new Token(fields, scopes),
-      accessDigest: row.accessDigest,
-      lastUsedAt: row.lastUse?.at ?? null,
-      ...(await this.#users.stateOf(row)),
-      authorization,
-    }
-  }
-
-  async #unopened({ fields }: TokenWithState, sealed: Sealed): Promise<undefined> {
-    await mustHaveKeyOf(sealed, this.#context)
-    this.#context.log({
-      level: 'error',
-      event: 'token.tampered',
-      message:
-        'A token row was not written by this server, or by another secret key; it is refused.',
-      tokenId: fields.id,
-    })
-    return undefined
+      return unopened(row, row.refreshToken, this.#context)
+    const state = await this.#users.stateOf(row)
+    return (
+      state && {
+        token: new Token(fields, scopes),
+        accessDigest: row.accessDigest,
+        lastUsedAt: row.lastUse?.at ?? null,
+        ...state,
+        authorization,
+      }
+    )
   }
 }
 

@@ -33,7 +33,7 @@ export class TransientValues<T> {
   /** Keeps the value under a name of the caller's, unless there is one already: of concurrent callers, one succeeds. */
   claim(name: string, value: T, expiresAt: number): Promise<boolean> {
     const { transients, clock } = this.#context
-    return transients.put(this.#key(name), this.#sealed(name, value), expiresAt, clock())
+    return transients.put(this.#key(name), this.#sealed(name, value, expiresAt), expiresAt, clock())
   }
 
   /** The same for a proof that counts once: it is remembered until no node takes it any more, by its own clock. */
@@ -44,7 +44,8 @@ export class TransientValues<T> {
   /** Keeps the value under a name of the caller's, in the place of what was there. */
   async set(name: string, value: T, expiresAt: number): Promise<void> {
     const { transients, clock } = this.#context
-    await transients.set(this.#key(name), this.#sealed(name, value), expiresAt, clock())
+    const sealed = this.#sealed(name, value, expiresAt)
+    await transients.set(this.#key(name), sealed, expiresAt, clock())
   }
 
   async get(name: string): Promise<T | undefined> {
@@ -72,12 +73,17 @@ export class TransientValues<T> {
     return `${this.#kind}:${this.digest(name)}`
   }
 
-  #sealed(name: string, value: T): string {
-    return this.#context.keys.seal('transient', JSON.stringify(value), [this.#key(name)])
+  // The end is sealed along: the store's own, beside the value, can be written without the key.
+  #sealed(name: string, value: T, expiresAt: number): string {
+    const text = JSON.stringify({ expiresAt, value })
+    return this.#context.keys.seal('transient', text, [this.#key(name)])
   }
 
   #opened(key: string, sealed: string | undefined): T | undefined {
-    const text = sealed && this.#context.keys.open('transient', sealed, [key])
-    return text === undefined || text === '' ? undefined : (JSON.parse(text) as T)
+    const { keys, clock } = this.#context
+    const text = sealed && keys.open('transient', sealed, [key])
+    if (text === undefined || text === '') return undefined
+    const { expiresAt, value } = JSON.parse(text) as { expiresAt: number; value: T }
+    return clock() < expiresAt ? value : undefined
   }
 }

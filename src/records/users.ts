@@ -1,14 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sha256 } from '../crypto/digest.ts'
 import type { Requester } from '../crypto/fair-queue.ts'
+import { randomNumber } from '../crypto/random.ts'
 import { emailKey, validEmail, validPassword } from '../model/field-rules.ts'
 import { InvalidField } from '../model/invalid-field.ts'
 import type { FoundToken } from '../model/token.ts'
 import { type User, type UserId, UserProxy, type UserSource } from '../model/user.ts'
-import type { Store, TokenWithState, UserWithPassword } from '../store/store.ts'
+import {
+  NotOurUsers,
+  type StoredUser,
+  type TokenWithState,
+  type UserWithPassword,
+} from '../store/store.ts'
 import { ofUser } from './audit-trail.ts'
-import { passwordClaims } from './claims.ts'
-import type { RecordsContext } from './context.ts'
+import { passwordClaims, userClaims } from './claims.ts'
+import { type RecordsContext, untilUnique } from './context.ts'
+import { mustHaveKeyOf } from './noted-keys.ts'
 
 /** Rows of a user of the application that one statement removes. */
 const removedAtOnce = 100
@@ -24,7 +31,12 @@ export interface UserInput {
   readonly isAdmin?: boolean
 }
 
-/** The built-in users. */
+type State = Pick<FoundToken, 'user' | 'client'>
+
+/** A user whose password was checked, with the hash that it matched. */
+export type CheckedUser = Omit<UserWithPassword, 'seal'>
+
+/** The built-in users. A row that was tampered with is treated like a missing one. */
 export class Users implements UserSource {
   readonly #context: RecordsContext
 
@@ -34,23 +46,25 @@ export class Users implements UserSource {
 
   async find(id: UserId): Promise<User | undefined> {
     if (this.#context.hostUsers) return this.#context.hostUsers.find(id)
-    const found = await this.#context.store.users.find(id)
-    return found && withoutPassword(found)
+    return this.#intact(await this.#context.store.users.find(id))
   }
 
   /** The user of an id that the store has joined already, where it can see the users. */
-  async joined(id: UserId | null, user: User | null): Promise<User | null> {
+  async joined(id: UserId | null, user: StoredUser | null): Promise<User | null> {
     const { hostUsers } = this.#context
-    return hostUsers && id !== null ? ((await hostUsers.find(id)) ?? null) : user
+    if (hostUsers && id !== null) return (await hostUsers.find(id)) ?? null
+    return (await this.#intact(user ?? undefined)) ?? null
   }
 
-  /** User and owner of a token as they are now: joined by the store, or asked of the application. */
-  async stateOf({
-    fields,
-    user,
-    client,
-  }: TokenWithState): Promise<Pick<FoundToken, 'user' | 'client'>> {
-    if (!this.#context.hostUsers) return { user, client }
+  /**
+   * User and owner of a token as they are now: joined by the store, or asked of the application. Undefined if the row
+   * of the user or of the client was tampered with.
+   */
+  async stateOf(row: TokenWithState): Promise<State | undefined> {
+    const { fields, user, client } = row
+    const state = this.joinedState(row)
+    if (!state) return this.#tamperedState(row)
+    if (!this.#context.hostUsers) return state
     const current = await this.joined(fields.userId, user)
     const owner =
       client.ownerId === fields.userId ? current : await this.joined(client.ownerId, null)
@@ -58,9 +72,17 @@ export class Users implements UserSource {
     return { user: current, client: { ...client, ownerActive } }
   }
 
+  /** The same without asking anybody, for users that the store can see. */
+  joinedState({ user, client }: TokenWithState): State | undefined {
+    const { intact } = this.#context
+    if (!intact.isClient(client)) return undefined
+    if (user === null) return { user, client }
+    const known = intact.user(user)
+    return known && { user: known, client }
+  }
+
   async findByEmail(email: string): Promise<User | undefined> {
-    const found = await this.#byEmail(email)
-    return found && withoutPassword(found)
+    return this.#intact(await this.#byEmail(email))
   }
 
   /** The user proxy that `toJSON()` reduced to this id. */
@@ -73,22 +95,26 @@ export class Users implements UserSource {
    * @throws InvalidField, also for an e-mail address that is taken
    */
   async create(input: UserInput): Promise<User> {
-    const { store, clock, audit } = this.#context
+    const { store, clock, audit, passwords, random } = this.#context
     const email = validEmail(input.email)
     const { password } = input
-    const passwordHash = password === null ? null : await this.#sealedHash(email, password)
-    const user = {
-      email,
-      active: input.active ?? true,
-      emailVerified: input.emailVerified ?? true,
-      isAdmin: input.isAdmin ?? false,
-    }
-    return store.transaction(async (tx) => {
-      const id = await tx.users.insert({ ...user, passwordHash, createdAt: clock() })
-      if (id === undefined) throw new InvalidField('email', 'This e-mail address is taken.')
-      const created = { id, ...user }
-      await audit.add(tx, 'user.created', { ...ofUser(created), details: {} })
-      return created
+    const hash = password === null ? null : await passwords.hash(validPassword(password))
+    return untilUnique(async () => {
+      const user = {
+        id: randomNumber(random),
+        email,
+        active: input.active ?? true,
+        emailVerified: input.emailVerified ?? true,
+        isAdmin: input.isAdmin ?? false,
+      }
+      const passwordHash = hash === null ? null : this.#sealedHash(user, hash)
+      return store.transaction(async (tx) => {
+        const row = { ...this.#sealed(user), passwordHash, createdAt: clock() }
+        if (!(await tx.users.insert(row)))
+          throw new InvalidField('email', 'This e-mail address is taken.')
+        await audit.add(tx, 'user.created', { ...ofUser(user), details: {} })
+        return user
+      })
     })
   }
 
@@ -106,13 +132,14 @@ export class Users implements UserSource {
     email: string,
     password: string,
     requester: Requester = this.#context.requester(),
-  ): Promise<UserWithPassword | undefined> {
+  ): Promise<CheckedUser | undefined> {
     const { hostUsers, passwords } = this.#context
     if (hostUsers) {
       const user = await hostUsers.withPassword?.(email, password)
       return user?.active ? { ...user, passwordHash: null } : this.#refused(user)
     }
-    const found = await this.#byEmail(email)
+    const row = await this.#byEmail(email)
+    const found = (await this.#intact(row)) && row
     const matches = await passwords.check(password, this.#hashOf(found), requester)
     return found?.active && matches ? found : this.#refused(found)
   }
@@ -130,7 +157,7 @@ export class Users implements UserSource {
   }
 
   /** What changes with the password of a user; empty where the application has the passwords. */
-  markOf(user: UserWithPassword): string {
+  markOf(user: CheckedUser): string {
     const hash = this.#hashOf(user)
     return hash === undefined ? '' : sha256(hash)
   }
@@ -139,14 +166,16 @@ export class Users implements UserSource {
   async passwordMark(id: UserId): Promise<string | undefined> {
     const { hostUsers, store } = this.#context
     if (hostUsers) return (await hostUsers.find(id))?.active ? '' : undefined
-    const user = await store.users.find(id)
+    const row = await store.users.find(id)
+    const user = (await this.#intact(row)) && row
     return user?.active ? this.markOf(user) : undefined
   }
 
   /** Whether the password is still the one that was checked, whatever key its hash is sealed under by now. */
   async hasStill(id: UserId, passwordHash: string): Promise<boolean> {
     const user = await this.#context.store.users.find(id)
-    if (!user || user.passwordHash === passwordHash) return user !== undefined
+    if (!user || !(await this.#intact(user))) return false
+    if (user.passwordHash === passwordHash) return true
     const checked = this.#hashOf({ ...user, passwordHash })
     return checked !== undefined && checked === this.#hashOf(user)
   }
@@ -161,7 +190,9 @@ export class Users implements UserSource {
     const giveBack = await limits.attempt('guessesOfAccount', '', `user ${id}`)
     let isRight: boolean | undefined
     try {
-      isRight = await passwords.check(password, this.#hashOf(await store.users.find(id)))
+      const row = await store.users.find(id)
+      const user = (await this.#intact(row)) && row
+      isRight = await passwords.check(password, this.#hashOf(user))
       return isRight
     } finally {
       // One that could not be checked is no wrong one.
@@ -171,9 +202,12 @@ export class Users implements UserSource {
 
   /** Sets the password and ends the user's sessions; personal tokens and authorizations stay. */
   async setPassword(id: UserId, password: string): Promise<boolean> {
-    const { store, audit } = this.#context
-    const user = await store.users.find(id)
-    const passwordHash = await this.#sealedHash(user?.email ?? '', password)
+    const { store, audit, passwords } = this.#context
+    const row = await store.users.find(id)
+    const user = await this.#intact(row)
+    if (row && !user) return false
+    const hash = await passwords.hash(validPassword(password))
+    const passwordHash = this.#sealedHash({ id, email: user?.email ?? '' }, hash)
     return store.transaction(async (tx) => {
       // The password first: a login that is under way holds the user, and has its session when it lets go.
       const isSet = await tx.users.setPassword(id, passwordHash)
@@ -188,14 +222,12 @@ export class Users implements UserSource {
 
   /** An inactive user's tokens and clients are invalid from the next request on, until reactivated. */
   setActive(id: UserId, active: boolean): Promise<boolean> {
-    const event = active ? 'user.activated' : 'user.deactivated'
-    return this.#changed(id, event, (tx) => tx.users.setActive(id, active))
+    return this.#changed(id, active ? 'user.activated' : 'user.deactivated', { active })
   }
 
   /** Whether the user may use the administrator's page. */
   setAdmin(id: UserId, isAdmin: boolean): Promise<boolean> {
-    const event = isAdmin ? 'user.admin_granted' : 'user.admin_withdrawn'
-    return this.#changed(id, event, (tx) => tx.users.setAdmin(id, isAdmin))
+    return this.#changed(id, isAdmin ? 'user.admin_granted' : 'user.admin_withdrawn', { isAdmin })
   }
 
   /**
@@ -214,35 +246,77 @@ export class Users implements UserSource {
    * in the background. False where there was none.
    */
   async delete(id: UserId): Promise<boolean> {
-    const { clock, removed } = this.#context
-    const isDeleted = await this.#changed(id, 'user.deleted', (tx) => tx.users.delete(id, clock()))
+    const { store, audit, clock, removed } = this.#context
+    const user = await store.users.find(id)
+    const isDeleted = await store.transaction(async (tx) => {
+      if (!(await tx.users.delete(id, clock()))) return false
+      await audit.add(tx, 'user.deleted', { ...ofUser(user), details: {} })
+      return true
+    })
     if (isDeleted) await removed({ kind: 'user', key: Number(id) })
     return isDeleted
   }
 
   async #changed(
     id: UserId,
-    event: 'user.activated' | 'user.deactivated' | 'user.deleted' | AdminEvent,
-    change: (tx: Store) => Promise<boolean>,
+    event: 'user.activated' | 'user.deactivated' | AdminEvent,
+    marks: Partial<Pick<User, 'active' | 'isAdmin'>>,
   ): Promise<boolean> {
-    const { store, audit } = this.#context
-    const user = await store.users.find(id)
+    const { store, audit, intact } = this.#context
+    if (!intact.hasBuiltInUsers) throw new NotOurUsers()
     return store.transaction(async (tx) => {
-      if (!(await change(tx))) return false
-      await audit.add(tx, event, { ...ofUser(user), details: {} })
+      // Held from here on: the seal names the other mark too.
+      const before = await this.#intact(await tx.users.find(id))
+      if (!before || !(await tx.users.update(this.#sealed({ ...before, ...marks })))) return false
+      await audit.add(tx, event, { ...ofUser(before), details: {} })
       return true
     })
   }
 
-  // Sealed to its user, so that a hash which somebody wrote into the table opens nothing.
-  async #sealedHash(email: string, password: string): Promise<string> {
-    const { passwords, keys } = this.#context
-    return keys.seal('row', await passwords.hash(validPassword(password)), passwordClaims(email))
+  #sealed(user: User): StoredUser {
+    return { ...user, seal: this.#context.keys.sealRow(userClaims(user)) }
   }
 
-  #hashOf(user: UserWithPassword | undefined): string | undefined {
+  // Sealed to its user, so that a hash that was written into the table or moved to another row opens nothing.
+  #sealedHash(user: Pick<User, 'id' | 'email'>, hash: string): string {
+    return this.#context.keys.seal('row', hash, passwordClaims(user))
+  }
+
+  #hashOf(
+    user: Pick<UserWithPassword, 'id' | 'email' | 'passwordHash'> | undefined,
+  ): string | undefined {
     if (!user?.passwordHash) return undefined
-    return this.#context.keys.open('row', user.passwordHash, passwordClaims(user.email))
+    return this.#context.keys.open('row', user.passwordHash, passwordClaims(user))
+  }
+
+  async #intact(row: StoredUser | undefined): Promise<User | undefined> {
+    return row && (this.#context.intact.user(row) ?? this.#tampered(row))
+  }
+
+  async #tampered({ id, seal }: StoredUser): Promise<undefined> {
+    await mustHaveKeyOf(seal, this.#context)
+    this.#context.log({
+      level: 'error',
+      event: 'user.tampered',
+      message:
+        'A user row was not written by this server, or by another secret key; it is refused.',
+      userId: id,
+    })
+    return undefined
+  }
+
+  async #tamperedState({ client, user }: TokenWithState): Promise<undefined> {
+    const { intact, log } = this.#context
+    if (intact.isClient(client)) return user ? this.#tampered(user) : undefined
+    await mustHaveKeyOf(client.stateSeal, this.#context)
+    log({
+      level: 'error',
+      event: 'client.tampered',
+      message:
+        'A client row was not written by this server, or by another secret key; it is refused.',
+      clientId: client.clientId,
+    })
+    return undefined
   }
 
   async #byEmail(email: string): Promise<UserWithPassword | undefined> {
@@ -251,4 +325,10 @@ export class Users implements UserSource {
   }
 }
 
-const withoutPassword = ({ passwordHash: _, ...user }: UserWithPassword): User => user
+const withoutPassword = ({ id, email, emailVerified, active, isAdmin }: User): User => ({
+  id,
+  email,
+  emailVerified,
+  active,
+  isAdmin,
+})

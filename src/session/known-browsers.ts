@@ -4,8 +4,7 @@ import { randomString } from '../crypto/random.ts'
 import { accountKey } from '../model/field-rules.ts'
 import type { UserId } from '../model/user.ts'
 import type { RecordsContext } from '../records/context.ts'
-import { Users } from '../records/users.ts'
-import type { UserWithPassword } from '../store/store.ts'
+import { type CheckedUser, Users } from '../records/users.ts'
 
 // The device cookie of OWASP's "Slow Down Online Guessing Attacks with Device Cookies": a browser in which an account
 // was logged in before is counted by itself, so strangers who guess at the account do not lock it out.
@@ -67,7 +66,7 @@ export class KnownBrowsers {
   }
 
   /** @returns the `Set-Cookie` value after a login; other accounts of this browser stay known */
-  remember(account: string, user: UserWithPassword, cookie: string | null): string {
+  remember(account: string, user: CheckedUser, cookie: string | null): string {
     const { clock, random, keys } = this.#context
     const digest = accountDigest(account)
     const entry: Entry = {

@@ -92,6 +92,7 @@ export class Sessions implements SessionCheck {
         const identifier = randomString(bits256, random)
         const now = clock()
         const fields = {
+          lastSeenAt: now,
           id: digestOf('session', identifier),
           userId,
           address: browser.address,
@@ -99,7 +100,7 @@ export class Sessions implements SessionCheck {
           createdAt: now,
           expiresAt: now + settings.sessionExpiresIn * 1000,
         }
-        const session = { ...fields, lastSeenAt: now, seal: keys.sealRow(sessionClaims(fields)) }
+        const session = { ...fields, seal: keys.sealRow(sessionClaims(fields)) }
         if (former !== undefined) await this.#end(former, browser, 'login', tx)
         await tx.sessions.deleteOldest(userId, settings.sessionsPerUser - 1)
         if (!(await tx.sessions.insert(session))) return undefined
@@ -121,7 +122,7 @@ export class Sessions implements SessionCheck {
 
   /** The signed-in user; undefined for a session that ended, was tampered with or comes from elsewhere. */
   async signedIn(browser: BrowserCredentials): Promise<SignedIn | undefined> {
-    const { store, clock, settings } = this.#context
+    const { store, clock, settings, keys } = this.#context
     if (this.#resourceOwner)
       return this.#ownerSignedIn(await this.#resourceOwner(browser.raw as never))
     const identifier = this.#identifier(browser.cookie)
@@ -139,8 +140,10 @@ export class Sessions implements SessionCheck {
     noteUser(known)
     const { session } = found
     const now = clock()
-    if (now - session.lastSeenAt > touchInterval(settings.sessionIdleExpiresIn))
-      await store.sessions.touch(session.id, now)
+    if (now - session.lastSeenAt > touchInterval(settings.sessionIdleExpiresIn)) {
+      const touched = { ...session, lastSeenAt: now }
+      await store.sessions.touch({ ...touched, seal: keys.sealRow(sessionClaims(touched)) })
+    }
     return {
       user: new UserProxy(known, this.#users),
       sessionId: session.id,

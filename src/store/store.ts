@@ -2,7 +2,7 @@ import type { Digest } from '../crypto/digest.ts'
 import type { Sealed } from '../crypto/sealed.ts'
 import type { AuditEvent, AuditRecord } from '../model/audit-event.ts'
 import type { Authorization, Consent } from '../model/authorization.ts'
-import type { ClientFields, ClientOwner } from '../model/client.ts'
+import type { ClientFields } from '../model/client.ts'
 import type { TokenFields } from '../model/token.ts'
 import type { User, UserId } from '../model/user.ts'
 import type { UserKeyType, UserTable } from '../model/user-table.ts'
@@ -61,10 +61,12 @@ export interface SealedClient {
   readonly fields: ClientFields
   /** Proves that the row is as we wrote it. */
   readonly seal: Sealed
+  /** The same for what a token lookup reads of it. */
+  readonly stateSeal: Sealed
 }
 
 export interface ClientWithOwner extends SealedClient {
-  readonly owner: ClientOwner | null
+  readonly owner: StoredUser | null
 }
 
 export interface ClientStore {
@@ -125,9 +127,8 @@ export interface TokenUse {
   readonly address: string
 }
 
-export type NewToken = Omit<StoredToken, 'fields' | 'lastUse' | 'successorId'> & {
+export type NewToken = Omit<StoredToken, 'fields' | 'lastUse'> & {
   readonly fields: Omit<TokenFields, 'id'>
-  readonly successorId?: number
 }
 
 /** A personal token with the name of the client behind it, and until when its former value is valid. */
@@ -149,8 +150,9 @@ export interface TokenWithNames extends StoredToken {
 
 /** A token and all that decides whether it counts, read in one query. */
 export interface TokenWithState extends StoredToken {
-  readonly user: User | null
+  readonly user: StoredUser | null
   readonly client: {
+    readonly clientKey: number
     readonly clientId: string
     readonly name: string
     readonly ownerId: UserId | null
@@ -158,6 +160,8 @@ export interface TokenWithState extends StoredToken {
     readonly isDisabled: boolean
     /** The limit of the client as it stands now; null: none. */
     readonly allowedScopes: readonly string[] | null
+    /** Proves all of that but for the state of the owner. */
+    readonly stateSeal: Sealed
   }
 }
 
@@ -312,47 +316,53 @@ export interface ConsentStore {
   ofUser(userId: UserId, clientIds: readonly string[]): Promise<readonly SealedConsent[]>
 }
 
+/** A user as the store reads it. */
+export interface StoredUser extends User {
+  /** Proves that the row is as we wrote it; empty for users of the application, whose table we do not write. */
+  readonly seal: string
+}
+
 /** A user with the hash of the password, which never leaves the records. */
-export interface UserWithPassword extends User {
+export interface UserWithPassword extends StoredUser {
   readonly passwordHash: string | null
 }
 
-export type NewUser = Omit<UserWithPassword, 'id'> & { readonly createdAt: number }
+export type NewUser = UserWithPassword & { readonly createdAt: number }
 
 export interface UserStore {
   find(id: UserId): Promise<UserWithPassword | undefined>
   findByEmail(email: string): Promise<UserWithPassword | undefined>
-  /** Undefined where the e-mail address is taken. */
-  insert(user: NewUser): Promise<UserId | undefined>
-  setActive(id: UserId, active: boolean): Promise<boolean>
-  setAdmin(id: UserId, isAdmin: boolean): Promise<boolean>
+  /**
+   * False where the e-mail address is taken.
+   * @throws TakenValue where the id is
+   */
+  insert(user: NewUser): Promise<boolean>
+  /** Writes what changes of a user, with the seal of the whole row. */
+  update(user: Pick<StoredUser, 'id' | 'active' | 'isAdmin' | 'seal'>): Promise<boolean>
   setPassword(id: UserId, passwordHash: string): Promise<boolean>
   /** Deletes the user: whatever belongs to them is absent from then on, and listed to be removed. In a transaction. */
   delete(id: UserId, now: number): Promise<boolean>
 }
 
 /** A signed-in browser. The identifier in its cookie is kept as a digest. */
-export interface SessionFields {
+export interface StoredSession {
   readonly id: Digest
   readonly userId: UserId
   readonly address: string
   readonly userAgent: string
   readonly createdAt: number
   readonly expiresAt: number
-}
-
-export interface StoredSession extends SessionFields {
-  readonly seal: Sealed
   readonly lastSeenAt: number
+  readonly seal: Sealed
 }
 
 export interface SessionStore {
   find(
     id: Digest,
-  ): Promise<{ readonly session: StoredSession; readonly user: User | null } | undefined>
+  ): Promise<{ readonly session: StoredSession; readonly user: StoredUser | null } | undefined>
   /** False where the identifier is taken. */
   insert(session: StoredSession): Promise<boolean>
-  touch(id: Digest, lastSeenAt: number): Promise<void>
+  touch(session: Pick<StoredSession, 'id' | 'lastSeenAt' | 'seal'>): Promise<void>
   /** A user's sessions, latest first. */
   ofUser(userId: UserId, part: PartOf): Promise<Part<StoredSession>>
   delete(id: Digest): Promise<boolean>
@@ -464,13 +474,13 @@ export interface SealedRows<Row> {
 /** Every kind of row that is sealed, with what its seal claims. Transient values end by themselves. */
 export interface SealedStore {
   readonly tokens: SealedRows<
-    StoredToken & { readonly granted: Pick<Authorization, 'scopes' | 'resources'> }
+    StoredToken & { readonly granted: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'> }
   >
   readonly rotations: SealedRows<StoredRotation>
   readonly clients: SealedRows<SealedClient>
   readonly consents: SealedRows<SealedConsent>
   readonly sessions: SealedRows<StoredSession>
-  readonly users: SealedRows<Pick<UserWithPassword, 'email'>>
+  readonly users: SealedRows<User>
   readonly signingKeys: SealedRows<StoredSigningKey>
 }
 

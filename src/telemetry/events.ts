@@ -148,6 +148,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
     levels: ['warn'],
     sentence: 'When tokens were used last could not be written; no request depends on it.',
   },
+  'user.tampered': { levels: ['error'], sentence: tampered },
   'user_code.guessed': {
     levels: ['warn'],
     sentence:

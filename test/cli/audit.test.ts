@@ -1,10 +1,12 @@
-import type { AuthorizationServer } from 'svc-oauth2server'
+import type { AuthorizationServer, UserId } from 'svc-oauth2server'
 import { expect, test } from 'vitest'
 import { misused, refused, type Workplace, workplace } from './workplace.ts'
 
 const email = 'me@example.org'
 
-const withHistory = async (): Promise<Workplace & { readonly server: AuthorizationServer }> => {
+const withHistory = async (): Promise<
+  Workplace & { readonly server: AuthorizationServer; readonly userId: UserId }
+> => {
   const place = await workplace()
   const server = await place.open()
   const { id } = await server.users.create({ email, password: null })
@@ -13,6 +15,7 @@ const withHistory = async (): Promise<Workplace & { readonly server: Authorizati
   return {
     ...place,
     server,
+    userId: id,
     async [Symbol.asyncDispose]() {
       await server.close()
       await place[Symbol.asyncDispose]()
@@ -45,7 +48,7 @@ test('audit prints every event as a line of JSON, the earliest first', async () 
     actor: 'system',
     actor_id: null,
     actor_email: null,
-    user_id: '1',
+    user_id: expect.stringMatching(/^[0-9]+$/),
     user_email: email,
     client_id: expect.any(String),
     token_id: null,
@@ -65,7 +68,7 @@ test('audit finds what is asked for', async () => {
     eventsIn((await place.run('audit', ...options)).stdout).map(({ event }) => event)
   expect(await found('--event', 'user.created')).toEqual(['user.created'])
   expect(await found('--user', email)).toEqual(['user.created', 'client.created'])
-  expect(await found('--user', '1')).toEqual(['user.created', 'client.created'])
+  expect(await found('--user', `${place.userId}`)).toEqual(['user.created', 'client.created'])
   expect(await found('--user', '17')).toEqual([])
   expect(await found('--client', 'none')).toEqual([])
   expect(await found('--since', '2001-01-01')).toHaveLength(3)

@@ -1,28 +1,31 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { AuthorizationServer, ClientInput } from 'svc-oauth2server'
+import type { AuthorizationServer, ClientInput, UserId } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
 import { count } from '../support/database.ts'
 import { jwksOf, newClientKey } from '../support/signing-client.ts'
 import { declareScopes, refused, silent, type Workplace, workplace } from './workplace.ts'
 
+const email = 'me@example.org'
 const redirectUri = 'https://client.example/cb'
 
 interface ClientPlace extends Workplace {
   readonly server: AuthorizationServer
+  readonly userId: UserId
   client(input?: Partial<ClientInput>): ReturnType<AuthorizationServer['clients']['create']>
 }
 
-/** A workplace with a user, id 1. */
+/** A workplace with a user. */
 const withUser = async (): Promise<ClientPlace> => {
   const place = await workplace()
   await declareScopes(place)
   const server = await place.open()
-  await server.users.create({ email: 'me@example.org', password: null })
+  const { id: userId } = await server.users.create({ email, password: null })
   return {
     ...place,
     server,
-    client: (input) => server.clients.create({ name: 'N', userId: 1, ...input }),
+    userId,
+    client: (input) => server.clients.create({ name: 'N', userId, ...input }),
     async [Symbol.asyncDispose]() {
       await server.close()
       await place[Symbol.asyncDispose]()
@@ -30,7 +33,7 @@ const withUser = async (): Promise<ClientPlace> => {
   }
 }
 
-const minimal = ['--name', 'N', '--user', '1']
+const minimal = ['--name', 'N', '--user', email]
 
 describe('clients create', () => {
   test('takes public keys from a file, and neither prints a secret then nor makes one', async () => {
@@ -69,7 +72,7 @@ describe('clients create', () => {
     const client = await place.server.clients.find(printed.client_id)
     expect(client?.checkSecret(printed.client_secret, Date.now())).toBe(true)
     expect(client).toMatchObject({
-      userId: 1,
+      userId: place.userId,
       isConfidential: true,
       isInternal: false,
       redirectUris: [],
@@ -162,7 +165,7 @@ test('clients delete says nothing, and knows neither other ids nor the client be
   const { client } = await place.client()
   expect(await place.run('clients', 'delete', '--client-id', client.clientId)).toEqual(silent)
   expect(await place.server.clients.find(client.clientId)).toBeUndefined()
-  const token = await place.server.tokens.createPersonal('Token', 1)
+  const token = await place.server.tokens.createPersonal('Token', place.userId)
   for (const id of [client.clientId, token.clientId]) {
     const outcome = await place.run('clients', 'delete', '--client-id', id)
     expect(outcome).toEqual(refused('There is no such client.'))

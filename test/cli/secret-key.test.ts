@@ -57,12 +57,12 @@ test('contract §1 secret-key rotate prints the number of rows, and how long to 
   const env = { SECRET_KEY: next }
   expect(await place.runWith({ env }, 'secret-key', 'rotate')).toEqual(
     refused(
-      `The secret key does not fit the stored tokens: key ${oldId} is missing, and needed by rows: 3 in oauth2server_token, 3 in oauth2server_client. Start with the SECRET_KEY that made them, or name it in SECRET_KEY_PREVIOUS.`,
+      `The secret key does not fit the stored tokens: key ${oldId} is missing, and needed by rows: 3 in oauth2server_token, 3 in oauth2server_client, 1 in oauth2server_user. Start with the SECRET_KEY that made them, or name it in SECRET_KEY_PREVIOUS.`,
     ),
   )
   expect(await place.runWith({ env: keys }, 'secret-key', 'rotate')).toEqual({
     code: 0,
-    stdout: '6\n',
+    stdout: '7\n',
     stderr: `oauth2server_token: rows sealed so far: 3\n${done}`,
   })
   expect(await foundBy(place, tokens)).toBe(3)
@@ -98,7 +98,8 @@ test('killed in the middle and run again, it seals the rest', { timeout: 60_000 
   const clients = count(place.database, `oauth2server_client where seal like '${oldId}.%'`)
   expect(await place.runWith({ env: keys }, 'secret-key', 'rotate')).toMatchObject({
     code: 0,
-    stdout: `${left + clients}\n`,
+    // And the user.
+    stdout: `${left + clients + 1}\n`,
   })
   expect(await foundBy(place, tokens)).toBe(all)
 })
@@ -109,7 +110,7 @@ test('rows that were tampered with are named, and left', async () => {
   execute(place.database, "update oauth2server_token set scopes = 'user:email' where id = 1")
   expect(await place.runWith({ env: keys }, 'secret-key', 'rotate')).toEqual({
     code: 0,
-    stdout: '3\n',
+    stdout: '4\n',
     stderr: `oauth2server_token: rows sealed so far: 1
 error: Rows of oauth2server_token that key ${oldId} does not open, since they were tampered with: 1. They are refused, and were left as they are.
 ${done}`,

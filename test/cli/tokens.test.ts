@@ -1,18 +1,21 @@
-import type { AuthorizationServer } from 'svc-oauth2server'
+import type { AuthorizationServer, UserId } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
 import { count } from '../support/database.ts'
 import { declareScopes, misused, refused, silent, type Workplace, workplace } from './workplace.ts'
 
 const email = 'me@example.org'
 
-/** A workplace with a user, id 1. */
-const withUser = async (): Promise<Workplace & { readonly server: AuthorizationServer }> => {
+/** A workplace with a user. */
+const withUser = async (): Promise<
+  Workplace & { readonly server: AuthorizationServer; readonly userId: UserId }
+> => {
   const place = await workplace()
   await declareScopes(place)
   const server = await place.open()
-  await server.users.create({ email, password: null })
+  const { id: userId } = await server.users.create({ email, password: null })
   return {
     ...place,
+    userId,
     server,
     async [Symbol.asyncDispose]() {
       await server.close()
@@ -56,7 +59,15 @@ describe('tokens create', () => {
       '60',
     ]
     const before = Date.now()
-    const { stdout } = await place.run('tokens', 'create', '--name', 'N', '--user', '1', ...options)
+    const { stdout } = await place.run(
+      'tokens',
+      'create',
+      '--name',
+      'N',
+      '--user',
+      email,
+      ...options,
+    )
     const found = await place.server.tokens.find({ accessToken: stdout.trim() })
     expect(found?.token).toMatchObject({ scopes: ['notes:read', 'test:scope'], isInternal: true })
     const life = (found?.token.expires ?? 0) - before
@@ -80,9 +91,9 @@ describe('tokens create', () => {
 describe('tokens delete', () => {
   test('by name deletes the one token of that name of that user', async () => {
     await using place = await withUser()
-    const { server } = place
+    const { server, userId } = place
     const you = await server.users.create({ email: 'you@example.org', password: null })
-    const mine = await server.tokens.createPersonal('Backup', 1)
+    const mine = await server.tokens.createPersonal('Backup', userId)
     const yours = await server.tokens.createPersonal('Backup', you.id)
     const args = ['tokens', 'delete', '--name', ' Backup', '--user', email, '--force']
     expect(await place.run(...args)).toEqual(silent)
@@ -96,12 +107,13 @@ describe('tokens delete', () => {
 
   test('by name refuses several matches; by its value, read from stdin, each can be deleted', async () => {
     await using place = await withUser()
+    const { userId } = place
     const { tokens } = place.server
     const [first, second] = [
-      await tokens.createPersonal('N', 1),
-      await tokens.createPersonal('N', 1),
+      await tokens.createPersonal('N', userId),
+      await tokens.createPersonal('N', userId),
     ]
-    expect(await place.run('tokens', 'delete', '--name', 'N', '--user', '1', '--force')).toEqual(
+    expect(await place.run('tokens', 'delete', '--name', 'N', '--user', email, '--force')).toEqual(
       refused('me@example.org has 2 personal access tokens named "N": say which one with --token.'),
     )
     const stdin = `${second.accessToken}\n`
@@ -115,18 +127,18 @@ describe('tokens delete', () => {
   test.each([
     [
       'without a terminal and --force',
-      ['--name', 'N', '--user', '1'],
+      ['--name', 'N', '--user', email],
       'without a terminal, --force is needed',
     ],
     ['without a user', ['--name', 'N', '--force'], '--name with --user is needed, or --token'],
     [
       'of a token both by name and by value',
-      ['--name', 'N', '--user', '1', '--token', '--force'],
+      ['--name', 'N', '--user', email, '--token', '--force'],
       "option '--token' cannot be used with option '--name <name>'",
     ],
   ])('%s is wrong usage', async (_, options, message) => {
     await using place = await withUser()
-    await place.server.tokens.createPersonal('N', 1)
+    await place.server.tokens.createPersonal('N', place.userId)
     expect(await place.run('tokens', 'delete', ...options)).toEqual(misused(message))
     expect(count(place.database, 'oauth2server_token')).toBe(1)
   })
@@ -153,10 +165,10 @@ test('sweep --dry-run prints what would be removed and changes nothing; sweep re
 
 test('tokens purge prints how many expired rows it removed', async () => {
   await using place = await withUser()
-  await place.server.tokens.createPersonal('kept', 1)
+  await place.server.tokens.createPersonal('kept', place.userId)
   const past = await place.open(() => Date.now() - 3_600_000)
-  await past.tokens.createPersonal('expired', 1, { expiresIn: 60 })
-  await past.tokens.createPersonal('expired', 1, { expiresIn: 61 })
+  await past.tokens.createPersonal('expired', place.userId, { expiresIn: 60 })
+  await past.tokens.createPersonal('expired', place.userId, { expiresIn: 61 })
   await past.close()
   expect(await place.run('tokens', 'purge')).toEqual({ ...silent, stdout: '2\n' })
 })

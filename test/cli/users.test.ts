@@ -3,6 +3,8 @@ import { findUser } from '../../src/cli/find-user.ts'
 import { count } from '../support/database.ts'
 import { misused, refused, silent, workplace } from './workplace.ts'
 
+const email = 'me@example.org'
+
 describe('users create', () => {
   test('prints the id, the e-mail address and the generated password, by which the user logs in', async () => {
     await using place = await workplace()
@@ -11,13 +13,13 @@ describe('users create', () => {
     const created = JSON.parse(stdout)
     expect(stdout).toBe(`${JSON.stringify(created)}\n`)
     expect(created).toEqual({
-      id: 1,
+      id: expect.any(Number),
       email: 'me@example.org',
       password: expect.stringMatching(/^[a-z2-9]{5}(?:-[a-z2-9]{5}){3}$/),
     })
     const server = await place.open()
     expect(await server.getUser(created.email, created.password)).toEqual({
-      id: 1,
+      id: created.id,
       email: 'me@example.org',
       active: true,
       emailVerified: true,
@@ -29,14 +31,13 @@ describe('users create', () => {
   test('prints no password that was given, and takes every option', async () => {
     await using place = await workplace()
     const flags = ['--password', 'given password', '--inactive', '--unverified', '--admin']
-    expect(await place.run('users', 'create', '--email', 'me@example.org', ...flags)).toEqual({
-      ...silent,
-      stdout: '{"id":1,"email":"me@example.org"}\n',
-    })
+    const { stdout, ...rest } = await place.run('users', 'create', '--email', email, ...flags)
+    const { id } = JSON.parse(stdout)
+    expect({ stdout, ...rest }).toEqual({ ...silent, stdout: `{"id":${id},"email":"${email}"}\n` })
     const server = await place.open()
-    const user = await server.users.find(1)
+    const user = await server.users.find(id)
     expect(user).toMatchObject({ active: false, emailVerified: false, isAdmin: true })
-    expect(await server.users.checkPassword(1, 'given password')).toBe(true)
+    expect(await server.users.checkPassword(id, 'given password')).toBe(true)
     await server.close()
   })
 
@@ -78,32 +79,32 @@ describe('users create', () => {
 test('users are changed and deleted by their id or e-mail address, without a word', async () => {
   await using place = await workplace()
   const server = await place.open()
-  await server.users.create({ email: 'me@example.org', password: 'first password' })
+  const { id } = await server.users.create({ email, password: 'first password' })
   const users = (...args: string[]) => place.run('users', ...args)
 
   expect(await users('deactivate', '--user', 'ME@example.org')).toEqual(silent)
-  expect((await server.users.find(1))?.active).toBe(false)
-  expect(await users('activate', '--user', '1')).toEqual(silent)
-  expect((await server.users.find(1))?.active).toBe(true)
+  expect((await server.users.find(id))?.active).toBe(false)
+  expect(await users('activate', '--user', `${id}`)).toEqual(silent)
+  expect((await server.users.find(id))?.active).toBe(true)
 
-  expect(await users('promote', '--user', '1')).toEqual(silent)
-  expect((await server.users.find(1))?.isAdmin).toBe(true)
+  expect(await users('promote', '--user', `${id}`)).toEqual(silent)
+  expect((await server.users.find(id))?.isAdmin).toBe(true)
   expect(await users('demote', '--user', 'me@example.org')).toEqual(silent)
-  expect((await server.users.find(1))?.isAdmin).toBe(false)
+  expect((await server.users.find(id))?.isAdmin).toBe(false)
 
-  expect(await users('set-password', '--user', '1', '--password', 'second password')).toEqual(
+  expect(await users('set-password', '--user', `${id}`, '--password', 'second password')).toEqual(
     silent,
   )
-  expect(await server.users.checkPassword(1, 'second password')).toBe(true)
+  expect(await server.users.checkPassword(id, 'second password')).toBe(true)
 
-  const generated = await users('set-password', '--user', '1')
+  const generated = await users('set-password', '--user', `${id}`)
   expect(generated).toMatchObject({ code: 0, stdout: '' })
   const [, password = ''] =
     /^The new password of me@example.org, shown once: (\S+)\n$/.exec(generated.stderr) ?? []
-  expect(await server.users.checkPassword(1, password)).toBe(true)
+  expect(await server.users.checkPassword(id, password)).toBe(true)
 
-  expect(await users('delete', '--user', '1')).toEqual(silent)
-  expect(await server.users.find(1)).toBeUndefined()
+  expect(await users('delete', '--user', `${id}`)).toEqual(silent)
+  expect(await server.users.find(id)).toBeUndefined()
   await server.close()
 })
 

@@ -167,9 +167,9 @@ describe.each([
       const client = (isInternal: number, userId: UserId, howMany: number) =>
         database.execute(
           `insert into oauth2server_client (client_key, client_id, client_secret, name, description, website, user_id,
-          is_confidential, is_internal, is_personal, redirect_uris, default_scopes, created_at, seal)
+          is_confidential, is_internal, is_personal, redirect_uris, default_scopes, created_at, seal, state_seal)
           select client_key + cast(${next++} as bigint) * 1000000 + i, client_id || '${next}-' || i, client_secret || '${next}-' || i, '', '', '', ${userId}, 1,
-          ${isInternal}, 0, '', '', 1, '' from oauth2server_client as c, ${database.numbers(1, howMany)}
+          ${isInternal}, 0, '', '', 1, '', '' from oauth2server_client as c, ${database.numbers(1, howMany)}
           where c.client_id = '${clientId}'`,
         )
       await client(1, many, large / 10)

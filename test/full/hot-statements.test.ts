@@ -161,7 +161,7 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
   'sessions.touch': async (store) => {
     const row = sessionRow({ userId: await aUser(store) })
     await store.sessions.insert(row)
-    return () => store.sessions.touch(row.id, 9)
+    return () => store.sessions.touch({ ...row, lastSeenAt: 9 })
   },
   'sessions.delete': async (store) => {
     const row = sessionRow({ userId: await aUser(store) })
@@ -229,8 +229,7 @@ const others: Readonly<Record<string, string>> = {
   'sessions.ofUser': 'a page',
   'sessions.deleteOfUser': 'of management',
   'users.insert': 'of management',
-  'users.setActive': 'of management',
-  'users.setAdmin': 'of management',
+  'users.update': 'of management',
   'users.setPassword': 'of management',
   'users.delete': 'of management',
   removals: 'what is left of deletions, beside the traffic',

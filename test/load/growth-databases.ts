@@ -34,12 +34,12 @@ interface Dialect {
 }
 
 const copies = ({ numbers }: Dialect): readonly string[] => [
-  `insert into oauth2server_user (email, password_hash, active, email_verified, is_admin, created_at)
-   select 'user-' || i || '@example.org', password_hash, 1, 1, 0, created_at
-   from oauth2server_user as u, ${numbers(2, users)} where u.id = 1`,
+  `insert into oauth2server_user (id, email, password_hash, active, email_verified, is_admin, created_at, seal)
+   select id + i - 1, 'user-' || i || '@example.org', password_hash, 1, 1, 0, created_at, seal
+   from oauth2server_user as u, ${numbers(2, users)}`,
   `insert into oauth2server_client (client_key, client_id, client_secret, name, description, website, user_id, is_confidential,
-   is_internal, is_personal, redirect_uris, default_scopes, created_at, seal)
-   select client_key + i, client_id || i, client_secret || i, name, '', '', user_id, 1, 0, 0, redirect_uris, default_scopes, created_at, seal
+   is_internal, is_personal, redirect_uris, default_scopes, created_at, seal, state_seal)
+   select client_key + i, client_id || i, client_secret || i, name, '', '', user_id, 1, 0, 0, redirect_uris, default_scopes, created_at, seal, state_seal
    from oauth2server_client as c, ${numbers(2, clients)} where c.name = 'Load'`,
 ]
 
@@ -51,9 +51,10 @@ const tokens = (
     to,
     expired,
     clientKey,
-  }: { from: number; to: number; expired: number; clientKey: number },
+    userId,
+  }: { from: number; to: number; expired: number; clientKey: number; userId: number },
 ): readonly string[] => {
-  const user = `1 + i % ${users}`
+  const user = `${userId} + i % ${users}`
   const client = `${clientKey} + 2 + i % ${clients - 1}`
   const end = (column: string) => `case when i <= ${expired} then 1 else ${column} end`
   return [
@@ -97,14 +98,14 @@ export const sqliteGrowth = async (): Promise<GrowthDatabase> => {
     async fill(rows, expired) {
       using database = new DatabaseSync(path, { enableForeignKeyConstraints: false, timeout: 1000 })
       database.exec('pragma synchronous = off; pragma cache_size = -4000000')
-      const row = database.prepare('select client_key from oauth2server_client').get()
-      const clientKey = Number(row?.client_key)
+      const row = database.prepare('select client_key, user_id from oauth2server_client').get()
+      const [clientKey, userId] = [Number(row?.client_key), Number(row?.user_id)]
       for (const statement of copies(inSqlite)) database.exec(statement)
       const dropped = database.prepare(indexesOfSqlite).all()
       for (const { name } of dropped) database.exec(`drop index ${name}`)
       await inChunks(rows, async (from, to) => {
         database.exec('begin')
-        for (const statement of tokens(inSqlite, { from, to, expired, clientKey }))
+        for (const statement of tokens(inSqlite, { from, to, expired, clientKey, userId }))
           database.exec(statement)
         database.exec('commit')
       })
@@ -166,8 +167,8 @@ export const postgresGrowth = async (at: string): Promise<GrowthDatabase> => {
         await run(`set session_replication_role = replica`)
         await run(`set synchronous_commit = off`)
         await run(`set maintenance_work_mem = '1GB'`)
-        const [row] = await run('select client_key from oauth2server_client')
-        const clientKey = Number(row?.client_key)
+        const [row] = await run('select client_key, user_id from oauth2server_client')
+        const [clientKey, userId] = [Number(row?.client_key), Number(row?.user_id)]
         for (const statement of copies(inPostgres)) await run(statement)
         const dropped = await run(indexesOfPostgres)
         for (const { name, index, is_constraint } of dropped)
@@ -175,7 +176,7 @@ export const postgresGrowth = async (at: string): Promise<GrowthDatabase> => {
             is_constraint ? `alter table ${name} drop constraint ${index}` : `drop index ${index}`,
           )
         await inChunks(rows, async (from, to) => {
-          for (const statement of tokens(inPostgres, { from, to, expired, clientKey }))
+          for (const statement of tokens(inPostgres, { from, to, expired, clientKey, userId }))
             await run(statement)
         })
         for (const { name, index, is_constraint, made: as } of dropped)

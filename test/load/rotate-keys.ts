@@ -97,14 +97,19 @@ const fill = async (
         const pair = { accessToken: secret(), refreshToken: secret() }
         const accessDigest = digestOf('access_token', pair.accessToken)
         const refreshDigest = digestOf('refresh_token', pair.refreshToken)
-        const access = accessClaims(accessDigest, fields)
-        const refresh = refreshClaims(refreshDigest, fields, { scopes, resources: [] })
+        const access = accessClaims(accessDigest, fields, null)
+        const refresh = refreshClaims(refreshDigest, fields, {
+          scopes,
+          resources: [],
+          createdAt,
+        })
         await tx.tokens.insert({
           fields,
           accessDigest,
           accessToken: keys.seal('token', pair.accessToken, access),
           refreshDigest,
           refreshToken: keys.seal('token', pair.refreshToken, refresh),
+          successorId: null,
         })
         pairs.push(pair)
       }

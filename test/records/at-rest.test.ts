@@ -336,7 +336,7 @@ describe('a row that was altered, moved or written without the key authenticates
     const { clientId, clientSecret } = await app.client()
     execute(
       app.database,
-      "insert into oauth2server_client (client_key, client_id, client_secret, name, description, website, user_id, is_confidential, is_internal, is_personal, redirect_uris, default_scopes, allowed_scopes, grant_types, response_types, token_endpoint_auth_method, created_at, seal) select client_key + 1, 'copied', 'x' || client_secret, name, description, website, user_id, is_confidential, is_internal, is_personal, redirect_uris, default_scopes, allowed_scopes, grant_types, response_types, token_endpoint_auth_method, created_at, seal from oauth2server_client where client_id = ?",
+      "insert into oauth2server_client (client_key, client_id, client_secret, name, description, website, user_id, is_confidential, is_internal, is_personal, redirect_uris, default_scopes, allowed_scopes, grant_types, response_types, token_endpoint_auth_method, created_at, seal, state_seal) select client_key + 1, 'copied', 'x' || client_secret, name, description, website, user_id, is_confidential, is_internal, is_personal, redirect_uris, default_scopes, allowed_scopes, grant_types, response_types, token_endpoint_auth_method, created_at, seal, state_seal from oauth2server_client where client_id = ?",
       clientId,
     )
     expect(await app.server.clients.find('copied')).toBeUndefined()

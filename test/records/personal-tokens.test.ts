@@ -169,11 +169,15 @@ describe('personal tokens', () => {
       return token
     }
 
-    test('stays refused when its scopes are changed', async () => {
-      const token = await tampered()
-      await managed().update(await found(token.id), { scopes: ['notes:read', 'notes:write'] })
-      expect(await statusOf(app, token.accessToken)).toBe(401)
-      await managed().update(await found(token.id), { name: 'Renamed' })
+    test('is treated like a missing one, and stays refused by an update that was read before', async () => {
+      const token = await create({ scopes: ['notes:read'] })
+      const before = await found(token.id)
+      const widen = "update oauth2server_token set scopes = 'notes:write' where id = ?"
+      execute(app.database, widen, token.id)
+      expect(await managed().find(app.user.id, token.id)).toBeUndefined()
+      const { items } = await managed().of(app.user.id, { after: null, limit: 100 })
+      expect(items.map((item) => item.token.id)).not.toContain(token.id)
+      await managed().update(before, { scopes: ['notes:read', 'notes:write'] })
       expect(await statusOf(app, token.accessToken)).toBe(401)
     })
 

@@ -528,7 +528,7 @@ test('a row that was altered past the server belongs to nobody', async () => {
   const [of, their] = [await clients.find(mine.client_id), await clients.find(victim.client_id)]
   if (!of || !their) throw new Error('A client is gone.')
   const { registrationToken } = of.fields
-  const changed = { fields: { ...their.fields, registrationToken }, seal: their.seal }
+  const changed = { ...their, fields: { ...their.fields, registrationToken } }
   await clients.update(victim.client_id, changed, site.now())
   const taken = { ...victim, registration_access_token: mine.registration_access_token }
   expect((await manage('GET', taken)).status).toBe(401)

@@ -25,6 +25,7 @@ import {
   refreshable,
   rotatedRow,
   rotationOf,
+  sealed,
   sessionRow,
   text,
   tokenRow,
@@ -94,14 +95,13 @@ export const storeContract = (
         const row = userRow({ passwordHash: 'hash', isAdmin: true, emailVerified: false })
         const id = await aUser(store, row)
         const { createdAt: _, ...fields } = row
-        expect(await other.users.find(id)).toEqual({ id, ...fields })
-        expect(await store.users.findByEmail(row.email)).toEqual({ id, ...fields })
-        expect(await store.users.setActive(id, false)).toBe(true)
-        expect(await store.users.setAdmin(id, false)).toBe(true)
+        expect(await other.users.find(id)).toEqual(fields)
+        expect(await store.users.findByEmail(row.email)).toEqual(fields)
+        const marks = { id, active: false, isAdmin: false, seal: 'another' }
+        expect(await store.users.update(marks)).toBe(true)
         expect(await store.users.setPassword(id, 'other')).toBe(true)
         expect(await other.users.find(id)).toMatchObject({
-          active: false,
-          isAdmin: false,
+          ...marks,
           passwordHash: 'other',
         })
         expect(await store.users.delete(id, 1)).toBe(true)
@@ -110,19 +110,29 @@ export const storeContract = (
       })
 
       test('nothing is done to a user who is not there', async () => {
-        expect(await store.users.setActive(999_999, true)).toBe(false)
-        expect(await store.users.setAdmin(999_999, true)).toBe(false)
+        const marks = { id: 999_999, active: true, isAdmin: true, seal: '' }
+        expect(await store.users.update(marks)).toBe(false)
         expect(await store.users.setPassword(999_999, 'x')).toBe(false)
         expect(await store.users.delete(999_999, 1)).toBe(false)
       })
 
-      test('of concurrent callers with one e-mail address, exactly one gets an id; the others undefined', async () => {
+      test('of concurrent callers with one e-mail address, exactly one is inserted', async () => {
         const row = userRow()
         const ids = await atOnce(20, (index) =>
-          either(index).users.insert({ ...row, createdAt: index }),
+          either(index)
+            .users.insert({ ...row, id: Number(row.id) + index })
+            .then((isInserted) => isInserted && Number(row.id) + index),
         )
         expect(winners(ids)).toHaveLength(1)
         expect((await store.users.findByEmail(row.email))?.id).toBe(winners(ids)[0])
+      })
+
+      test('an id that is taken: TakenValue, and the user who is there stays', async () => {
+        const row = userRow()
+        await aUser(store, row)
+        const insert = other.users.insert(userRow({ id: row.id }))
+        await expect(insert).rejects.toThrow(TakenValue)
+        expect((await store.users.find(row.id))?.email).toBe(row.email)
       })
     })
 
@@ -151,6 +161,7 @@ export const storeContract = (
           emailVerified: true,
           active: false,
           isAdmin: false,
+          seal: expect.stringMatching(/./),
         }
         expect(await other.clients.find(row.fields.clientId)).toEqual({ ...row, owner })
         expect(await store.clients.find('nope')).toBeUndefined()
@@ -306,14 +317,16 @@ export const storeContract = (
         expect(found).toMatchObject({ ...row, fields: { id, ...row.fields } })
         expect(found?.user).toMatchObject({ id: userId, active: false, isAdmin: true })
         expect(found?.client).toEqual({
+          clientKey: row.fields.clientKey,
           clientId,
           name: 'Name',
           ownerId,
           ownerActive: true,
           isDisabled: false,
           allowedScopes: null,
+          stateSeal: expect.stringMatching(/./),
         })
-        await store.users.setActive(ownerId, false)
+        await store.users.update({ id: ownerId, active: false, isAdmin: false, seal: '' })
         expect((await other.tokens.findByAccess(row.accessDigest))?.client.ownerActive).toBe(false)
         expect(await store.tokens.findByAccess(digest())).toBeUndefined()
       })
@@ -757,8 +770,9 @@ export const storeContract = (
         const found = await other.sessions.find(row.id)
         expect(found?.session).toEqual(row)
         expect(found?.user).toMatchObject({ id: userId, isAdmin: true, active: true })
-        await store.sessions.touch(row.id, 9)
-        expect((await other.sessions.find(row.id))?.session).toEqual({ ...row, lastSeenAt: 9 })
+        const touched = { ...row, lastSeenAt: 9, seal: sealed() }
+        await store.sessions.touch(touched)
+        expect((await other.sessions.find(row.id))?.session).toEqual(touched)
         expect(await store.sessions.delete(row.id)).toBe(true)
         expect(await store.sessions.delete(row.id)).toBe(false)
         expect(await other.sessions.find(row.id)).toBeUndefined()

@@ -23,11 +23,11 @@ const later = { after: '900.zzz', limit: 10 }
 
 const users = async ({ users: store }: Store): Promise<void> => {
   const row = userRow()
-  const id = (await store.insert(row)) ?? 0
+  const { id } = row
+  await store.insert(row)
   await store.find(id)
   await store.findByEmail(row.email)
-  await store.setActive(id, true)
-  await store.setAdmin(id, true)
+  await store.update(row)
   await store.setPassword(id, 'hash')
   await store.delete(id, 1)
 }
@@ -127,7 +127,7 @@ const sessions = async (store: Store): Promise<void> => {
   const row = sessionRow({ userId })
   await of.insert(row)
   await of.find(row.id)
-  await of.touch(row.id, 2)
+  await of.touch({ ...row, lastSeenAt: 2 })
   await of.ofUser(userId, first)
   await of.ofUser(userId, later)
   await of.deleteOldest(userId, 5)

@@ -25,12 +25,14 @@ export const clientKey = (clientId: string): number =>
   createHash('sha256').update(clientId).digest().readUIntBE(0, 6)
 
 export const userRow = (over: Partial<NewUser> = {}): NewUser => ({
+  id: randomBytes(6).readUIntBE(0, 6),
   email: `${text()}@example.org`,
   passwordHash: null,
   active: true,
   emailVerified: true,
   isAdmin: false,
   createdAt: 1,
+  seal: sealed(),
   ...over,
 })
 
@@ -69,6 +71,7 @@ export const clientRow = ({
     ...over,
   },
   seal: sealed(),
+  stateSeal: sealed(),
 })
 
 export const tokenRow = (
@@ -95,6 +98,7 @@ export const tokenRow = (
   accessToken: sealed(),
   refreshDigest: null,
   refreshToken: null,
+  successorId: null,
   ...over,
 })
 
@@ -152,8 +156,11 @@ const needed = <T>(value: T | undefined): T => {
   return value
 }
 
-export const aUser = async (store: Store, over?: Partial<NewUser>) =>
-  needed(await store.users.insert(userRow(over)))
+export const aUser = async (store: Store, over?: Partial<NewUser>) => {
+  const row = userRow(over)
+  if (!(await store.users.insert(row))) throw new Error('The user was not inserted.')
+  return row.id
+}
 
 export const aClient = async (store: Store, over?: Partial<SealedClient['fields']>) => {
   const row = clientRow(over)

@@ -22,6 +22,13 @@ import {
 export const under = (keyId: string): Sealed => `${keyId}.${text()}` as Sealed
 const newKey = (): string => text().slice(0, 8)
 
+/** A client whose seals are both under the key. */
+export const clientUnder = (keyId: string) => ({
+  ...clientRow(),
+  seal: under(keyId),
+  stateSeal: under(keyId),
+})
+
 /** All rows that are not under the key, read in parts of that size, with the number of parts. */
 const allNotUnder = async <Row>(rows: SealedRows<Row>, keyId: string, limit: number) => {
   const found: SealedRow<Row>[] = []
@@ -60,9 +67,9 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
     /** One row of each kind under the key, and where it is found again. */
     const rowsOfEachKind = async (keyId: string) => {
       const seal = under(keyId)
-      const email = `${text()}@example.org`
-      await store.users.insert(userRow({ email, passwordHash: seal }))
-      const client = { ...clientRow(), seal }
+      const user = userRow({ passwordHash: seal, seal: under(keyId) })
+      await store.users.insert(user)
+      const client = { ...clientRow(), seal, stateSeal: under(keyId) }
       await store.clients.insert(client)
       const { authorizationId } = await aPair(store, clientId)
       const row = tokenRow(
@@ -78,7 +85,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
       await store.sessions.insert(session)
       const signingKey = signingKeyRow({ privateKey: seal })
       await store.signingKeys.insert(signingKey)
-      return { email, client, row, rotated, consent, session, signingKey }
+      return { user, client, row, rotated, consent, session, signingKey }
     }
 
     test('each kind is found by its key, with what its seal claims, and written anew', async () => {
@@ -86,7 +93,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
       const next = newKey()
       const kept = {
         tokens: (of: { fields: { scopes: readonly string[] }; granted: object }) => {
-          expect(of.granted).toEqual({ scopes: ['a', 'b'], resources: [] })
+          expect(of.granted).toEqual({ scopes: ['a', 'b'], resources: [], createdAt: 1 })
           expect(of.fields.scopes).toEqual(made.row.fields.scopes)
         },
         rotations: (of: object) => expect(of).toEqual(made.rotated),
@@ -94,7 +101,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
         consents: (of: { consent: object }) =>
           expect(of.consent).toEqual({ ...made.consent, clientId: '' }),
         sessions: (of: object) => expect(of).toEqual(made.session),
-        users: (of: object) => expect(of).toEqual({ email: made.email }),
+        users: (of: object) => expect(made.user).toMatchObject(of),
         signingKeys: (of: object) => expect(of).toEqual(made.signingKey),
       }
       for (const [kind, expectKept] of Object.entries(kept)) {
@@ -119,7 +126,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
     test('parts show each row once, from the greatest key down, however few rows are left', async () => {
       const added = 17
       for (let index = 0; index < added; index += 1) {
-        await store.clients.insert({ ...clientRow(), seal: under(old) })
+        await store.clients.insert(clientUnder(old))
         await store.consents.put({
           ...consentRow({ userId, clientId: await aClient(store) }),
           seal: under(old),
@@ -150,8 +157,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
     })
 
     test('a count looks at no more rows than it may', async () => {
-      for (let index = 0; index < 3; index += 1)
-        await store.clients.insert({ ...clientRow(), seal: under(old) })
+      for (let index = 0; index < 3; index += 1) await store.clients.insert(clientUnder(old))
       const { rows, isAll } = await store.sealed.clients.countUnder(old, 2)
       expect(isAll).toBe(false)
       expect(rows).toBeLessThanOrEqual(2)
@@ -215,7 +221,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
     })
 
     test('inside a transaction, it is undone with it', async () => {
-      const client = { ...clientRow(), seal: under(old) }
+      const client = clientUnder(old)
       await store.clients.insert(client)
       const { found } = await allNotUnder(store.sealed.clients, newKey(), 100)
       const row = found.find(({ key }) => key[0] === client.fields.clientKey)

@@ -2,8 +2,7 @@ import { postgres } from 'svc-oauth2server/postgres'
 import { describe, expect, test } from 'vitest'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
-import { clientRow } from './rows.ts'
-import { under } from './sealed-contract.ts'
+import { clientUnder, under } from './sealed-contract.ts'
 
 describe.skipIf(await lacks('postgres'))('sealed rows in PostgreSQL', () => {
   test('a row that somebody is writing is left out, and nobody waits for it', async () => {
@@ -11,10 +10,10 @@ describe.skipIf(await lacks('postgres'))('sealed rows in PostgreSQL', () => {
     const store = await postgres(database.url).open()
     try {
       await store.migrate()
-      const clients = [clientRow(), clientRow(), clientRow()]
-      for (const client of clients) await store.clients.insert({ ...client, seal: under('old') })
+      const clients = [clientUnder('old'), clientUnder('old'), clientUnder('old')]
+      for (const client of clients) await store.clients.insert(client)
       const { rows } = await store.sealed.clients.notUnder('new', null, 100)
-      const resealed = rows.map((before) => ({ before, sealed: [under('new')] }))
+      const resealed = rows.map((before) => ({ before, sealed: [under('new'), under('new')] }))
       const held = clients[1]?.fields.clientId ?? ''
       await store.transaction(async (tx) => {
         // Reading a row in a transaction holds it.

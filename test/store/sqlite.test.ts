@@ -15,7 +15,7 @@ import { SqliteDialect } from '../../src/store/sql/sqlite-dialect.ts'
 import type { Tables } from '../../src/store/sql/tables.ts'
 import { execute, query } from '../support/database.ts'
 import { largeKeys } from './large-keys.ts'
-import { aClient, atOnce, aUser, clientRow, text } from './rows.ts'
+import { aClient, atOnce, aUser, clientRow, text, userRow } from './rows.ts'
 import type { Done, Task } from './writer.ts'
 
 let folder: string
@@ -201,15 +201,7 @@ describe('a lock that another connection holds', () => {
     const clientId = await aClient(store)
     await locked(store.path, async () => {
       const attempts = [
-        () =>
-          store.users.insert({
-            email: 'x',
-            passwordHash: null,
-            active: true,
-            emailVerified: true,
-            isAdmin: false,
-            createdAt: 0,
-          }),
+        () => store.users.insert(userRow()),
         () => store.transaction((tx) => tx.clients.delete(clientId, 1)),
         () => store.clients.delete(clientId, 1),
         () => store.transients.put('x', 'x', 10, 0),

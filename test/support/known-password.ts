@@ -9,7 +9,10 @@ export const password = 'correct horse battery staple'
 let hash: Promise<string> | undefined
 
 /** What the database keeps of it for a user. */
-export const sealedPassword = async (keys: KeyRing, email: string): Promise<string> => {
+export const sealedPassword = async (
+  keys: KeyRing,
+  user: Parameters<typeof passwordClaims>[0],
+): Promise<string> => {
   hash ??= new PasswordHasher().hash(password)
-  return keys.seal('row', await hash, passwordClaims(email))
+  return keys.seal('row', await hash, passwordClaims(user))
 }

@@ -2,6 +2,7 @@ import {
   type AuthorizationServerOptions,
   InvalidSettings,
   type ResourceOwner,
+  type User,
 } from 'svc-oauth2server'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { expect, test } from 'vitest'
@@ -12,10 +13,10 @@ const redirectUri = 'https://client.example/cb'
 
 const start = async (
   options: Partial<AuthorizationServerOptions>,
-  owner: () => ResourceOwner | Promise<ResourceOwner> = () => null,
+  owner: (user: User) => ResourceOwner | Promise<ResourceOwner> = () => null,
 ) => {
-  const server = await createTestServer({ resourceOwner: owner, ...options })
-  const user = await server.users.create({ email: 'a@example.org', password: null })
+  const server = await createTestServer({ resourceOwner: () => owner(user), ...options })
+  const user: User = await server.users.create({ email: 'a@example.org', password: null })
   const { client, clientSecret } = await server.clients.create({
     name: 'Client',
     userId: user.id,
@@ -74,7 +75,7 @@ test.each([
 )
 
 test('prompt=login sends a user to log in again, and is not asked for a second time', async () => {
-  const { server, authorize } = await start({ loginUrl: '/enter' }, () => 1)
+  const { server, authorize } = await start({ loginUrl: '/enter' }, ({ id }) => id)
   const login = await authorize({ prompt: 'login' })
   expect([login.pathname, login.searchParams.get('prompt')]).toEqual(['/enter', 'login'])
   expect(login.searchParams.get('next')).not.toContain('prompt')
@@ -82,7 +83,7 @@ test('prompt=login sends a user to log in again, and is not asked for a second t
 })
 
 test('RFC 9126 §4 prompt=login of a pushed request: once by the way over the login, and again by every other', async () => {
-  const { server, user, authorize, push } = await start({ loginUrl: '/enter' }, () => 1)
+  const { server, user, authorize, push } = await start({ loginUrl: '/enter' }, ({ id }) => id)
   const asked = await push({ prompt: 'login' })
   const first = await authorize(asked)
   expect([first.pathname, first.searchParams.get('prompt')]).toEqual(['/enter', 'login'])
@@ -105,8 +106,10 @@ test('prompt=none tells the client that nobody is logged in', async () => {
 })
 
 test('a session without an id of its own: its JWT is bound to the user alone', async () => {
-  let owner: ResourceOwner = 1
-  const { server } = await start({ loginUrl: '/enter' }, async () => owner)
+  let owner: ResourceOwner = null
+  const { server, user } = await start({ loginUrl: '/enter' }, async () => owner)
+  const { id } = user
+  owner = id
   const page = () => server.pageSession({ cookie: null, address: '', userAgent: '', raw: {} })
   const jwt = (await page()).jwtToken()
   const ask = () =>
@@ -121,14 +124,14 @@ test('a session without an id of its own: its JWT is bound to the user alone', a
       raw: {},
       headers: () => new Headers({ authorization: `Bearer ${jwt}` }),
     })
-  expect((await ask()).auth).toMatchObject({ kind: 'session', user: { id: 1 } })
+  expect((await ask()).auth).toMatchObject({ kind: 'session', user: { id } })
   expect((await page()).links).toEqual({
     script: '/oauth/session.js',
     login: '/enter',
     logout: null,
     applications: '/account/settings/applications/',
   })
-  owner = { id: 1, sessionId: 'x' }
+  owner = { id, sessionId: 'x' }
   await expect(ask()).rejects.toThrow('The JWT token is not valid.')
   owner = { id: 99 }
   await expect(ask()).rejects.toThrow('Authentication is needed.')

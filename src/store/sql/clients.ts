@@ -20,11 +20,15 @@ import {
 import { part, placeOf } from './part.ts'
 import { noteRemovals } from './removals.ts'
 import type { Tables } from './tables.ts'
-import { isThere, type JoinedUser, joinedUser, userSource } from './user-source.ts'
+import { isThere, type JoinedUser, joinedUser, userColumns, userSource } from './user-source.ts'
 
 type Row = Selectable<Tables['oauth2server_client']>
 
-const toRow = ({ fields, seal }: SealedClient): Insertable<Tables['oauth2server_client']> => ({
+const toRow = ({
+  fields,
+  seal,
+  stateSeal,
+}: SealedClient): Insertable<Tables['oauth2server_client']> => ({
   client_key: fields.clientKey,
   client_id: fields.clientId,
   client_secret: fields.clientSecret,
@@ -43,6 +47,7 @@ const toRow = ({ fields, seal }: SealedClient): Insertable<Tables['oauth2server_
   token_endpoint_auth_method: fields.tokenEndpointAuthMethod,
   created_at: fields.createdAt,
   seal,
+  state_seal: stateSeal,
   optional_scopes: joined(fields.optionalScopes),
   is_verified: flag(fields.isVerified),
   is_disabled: flag(fields.isDisabled),
@@ -89,6 +94,7 @@ export const fromRow = (row: Row): ClientFields => ({
 const withOwnerFromRow = (row: Row & JoinedUser): ClientWithOwner => ({
   fields: fromRow(row),
   seal: row.seal as Sealed,
+  stateSeal: row.state_seal as Sealed,
   owner: joinedUser(row),
 })
 
@@ -98,8 +104,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
     .selectFrom('oauth2server_client as c')
     .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 'c.user_id')))
     .selectAll('c')
-    .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
-    .select(['u.active as u_active', 'u.is_admin as u_admin'])
+    .select(userColumns)
     .where(isThere(handle, 'c.user_id', 'u.id'))
   const byId = lookup(
     handle,

@@ -9,6 +9,7 @@ import { fromRow as sessionFromRow } from './sessions.ts'
 import { fromRow as signingKeyFromRow } from './signing-keys.ts'
 import type { Tables } from './tables.ts'
 import { rotationFromRow, fromRow as tokenFromRow } from './tokens.ts'
+import { fromRow as userFromRow } from './users.ts'
 
 // No seal names the ID of a client, which may be reset.
 const ofAnyClient = { client_id: '' }
@@ -16,21 +17,23 @@ const ofAnyClient = { client_id: '' }
 type TokenRow = Selectable<Tables['oauth2server_token']> & {
   readonly granted: string | null
   readonly granted_resources: string | null
+  readonly granted_at: number | null
 }
 type ClientRow = Selectable<Tables['oauth2server_client']>
 type UserRow = Selectable<Tables['oauth2server_user']>
 
 // In the same statement as the token, so that both are of one moment.
 const granted = sql`(select a.scopes from oauth2server_authorization as a where a.id = authorization_id) as granted,
-  (select a.resources from oauth2server_authorization as a where a.id = authorization_id) as granted_resources`
+  (select a.resources from oauth2server_authorization as a where a.id = authorization_id) as granted_resources,
+  (select a.created_at from oauth2server_authorization as a where a.id = authorization_id) as granted_at`
 
 // Users of the application have no password with us. The command line does not know whose users there are.
 const builtInUsers = (handle: Handle): SealedStore['users'] => {
   const rows = sealedRows(handle, {
     table: 'oauth2server_user',
     key: ['id'],
-    columns: ['password_hash'],
-    fromRow: ({ email }: UserRow) => ({ email }),
+    columns: ['password_hash', 'seal'],
+    fromRow: (row: UserRow) => userFromRow(row),
   })
   let isThere = false
   const exist = async (): Promise<boolean> => {
@@ -61,6 +64,7 @@ export const sqlSealed = (handle: Handle): SealedStore => ({
       granted: {
         scopes: split(row.granted ?? ''),
         resources: split(row.granted_resources ?? ''),
+        createdAt: row.granted_at ?? 0,
       },
     }),
   }),
@@ -73,8 +77,12 @@ export const sqlSealed = (handle: Handle): SealedStore => ({
   clients: sealedRows(handle, {
     table: 'oauth2server_client',
     key: ['client_key'],
-    columns: ['seal'],
-    fromRow: (row: ClientRow) => ({ fields: clientFromRow(row), seal: row.seal as Sealed }),
+    columns: ['seal', 'state_seal'],
+    fromRow: (row: ClientRow) => ({
+      fields: clientFromRow(row),
+      seal: row.seal as Sealed,
+      stateSeal: row.state_seal as Sealed,
+    }),
   }),
   consents: sealedRows(handle, {
     table: 'oauth2server_consent',

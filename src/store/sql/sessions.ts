@@ -5,7 +5,7 @@ import type { SessionStore, StoredSession } from '../store.ts'
 import { byKey, type Handle, holds, isAmong, lookup } from './handle.ts'
 import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
-import { isThere, joinedUser, userSource } from './user-source.ts'
+import { isThere, joinedUser, userColumns, userSource } from './user-source.ts'
 
 /** The row of a session as the records know it. */
 export const fromRow = (row: Selectable<Tables['oauth2server_session']>): StoredSession => ({
@@ -32,8 +32,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         .selectFrom('oauth2server_session as s')
         .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 's.user_id')))
         .selectAll('s')
-        .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
-        .select(['u.active as u_active', 'u.is_admin as u_admin'])
+        .select(userColumns)
         .where(isThere(handle, 's.user_id', 'u.id'))
         .where(match('s.id'))
         .$if(holds(handle), (q) => q.forShare(['s'])),
@@ -80,10 +79,10 @@ export const sqlSessions = (handle: Handle): SessionStore => {
       return row !== undefined
     },
 
-    async touch(id, lastSeenAt) {
+    async touch({ id, lastSeenAt, seal }) {
       await write
         .updateTable('oauth2server_session')
-        .set({ last_seen_at: lastSeenAt })
+        .set({ last_seen_at: lastSeenAt, seal })
         .where('id', '=', id)
         .execute()
     },

@@ -7,13 +7,14 @@ export type Flag = 0 | 1
 /** Times are milliseconds since the epoch, lists are JSON or the specified texts, keys of users are theirs. */
 export interface Tables {
   oauth2server_user: {
-    id: Generated<number>
+    id: number
     email: string
     password_hash: string | null
     active: Flag
     email_verified: Flag
     is_admin: Flag
     created_at: number
+    seal: string
   }
   oauth2server_client: {
     client_key: number
@@ -34,6 +35,7 @@ export interface Tables {
     token_endpoint_auth_method: string | null
     created_at: number
     seal: string
+    state_seal: string
     optional_scopes: string
     is_verified: Flag
     is_disabled: Flag

@@ -39,7 +39,14 @@ import {
 import type { RotationValues, TokenValues } from './hot-paths.ts'
 import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
-import { isThere, isTrue, type JoinedUser, joinedUser, userSource } from './user-source.ts'
+import {
+  isThere,
+  isTrue,
+  type JoinedUser,
+  joinedUser,
+  userColumns,
+  userSource,
+} from './user-source.ts'
 
 /** A token with the ID of its client, which every read joins. */
 export type TokenRow = Selectable<Tables['oauth2server_token']> & { readonly client_id: string }
@@ -63,7 +70,7 @@ const toRow = ({ fields, ...secrets }: NewToken): TokenValues => ({
   is_personal: flag(fields.isPersonal),
   is_internal: flag(fields.isInternal),
   created_at: fields.createdAt,
-  successor_id: secrets.successorId ?? null,
+  successor_id: secrets.successorId,
   resources: joined(fields.resources),
   key_thumbprint: fields.keyThumbprint,
   parent_id: fields.parentId,
@@ -156,6 +163,7 @@ const rotateIn = async (
 interface StateRow extends TokenRow, JoinedUser {
   readonly client_name: string
   readonly client_disabled: number
+  readonly client_seal: string
   readonly client_scopes: string | null
   readonly owner_id: UserId | null
   readonly owner_active: number | boolean | null
@@ -164,12 +172,14 @@ interface StateRow extends TokenRow, JoinedUser {
 const stateFromRow = (row: StateRow): TokenWithState => ({
   ...fromRow(row),
   client: {
+    clientKey: row.client_key,
     clientId: row.client_id,
     name: row.client_name,
     ownerId: row.owner_id,
     ownerActive: row.owner_id === null || isTrue(row.owner_active),
     isDisabled: row.client_disabled === 1,
     allowedScopes: splitOrNull(row.client_scopes),
+    stateSeal: row.client_seal as Sealed,
   },
   user: joinedUser(row),
 })
@@ -226,10 +236,9 @@ export const sqlTokens = (handle: Handle): TokenStore => {
   // Token, client, owner and user in one query: this is the bearer check.
   const withState = withClient
     .select(['c.name as client_name', 'c.is_disabled as client_disabled'])
-    .select('c.allowed_scopes as client_scopes')
+    .select(['c.allowed_scopes as client_scopes', 'c.state_seal as client_seal'])
     .select(['c.user_id as owner_id', 'o.active as owner_active'])
-    .select(['u.id as u_id', 'u.email as u_email', 'u.email_verified as u_verified'])
-    .select(['u.active as u_active', 'u.is_admin as u_admin'])
+    .select(userColumns)
   const stateOf = onceFor(stateFromRow)
   const byAccess = lookup(
     handle,

@@ -1,6 +1,7 @@
 import { type AliasedExpression, type RawBuilder, sql } from 'kysely'
-import type { User, UserId } from '../../model/user.ts'
+import type { UserId } from '../../model/user.ts'
 import type { UserTable } from '../../model/user-table.ts'
+import type { StoredUser } from '../store.ts'
 import type { Handle } from './handle.ts'
 
 /** What the store joins to know a user, whatever table it comes from. */
@@ -11,6 +12,7 @@ export interface UserColumns {
   readonly email_verified: number | boolean
   readonly active: number | boolean
   readonly is_admin: number | boolean
+  readonly seal: string
 }
 
 /** Whose users the store joins: its own, a table of the application, or none that it can see. */
@@ -24,18 +26,18 @@ export const userSource = <A extends string>(
   if (users === 'built-in') {
     return db
       .selectFrom('oauth2server_user')
-      .select(['id', 'email', 'email_verified', 'active', 'is_admin'])
+      .select(['id', 'email', 'email_verified', 'active', 'is_admin', 'seal'])
       .as(alias) as AliasedExpression<UserColumns, A>
   }
   if (users === 'elsewhere') {
-    return sql<UserColumns>`(select cast(null as ${sql.raw(types.userKey)}) as id, cast(null as text) as email, 0 as email_verified, 0 as active, 0 as is_admin where 1 = 0)`.as(
+    return sql<UserColumns>`(select cast(null as ${sql.raw(types.userKey)}) as id, cast(null as text) as email, 0 as email_verified, 0 as active, 0 as is_admin, cast(null as text) as seal where 1 = 0)`.as(
       alias,
     ) as AliasedExpression<UserColumns, A>
   }
   const { name, columns } = users
   const column = (given: string | null, otherwise: number) =>
     given === null ? sql.lit(otherwise) : sql.ref(given)
-  return sql<UserColumns>`(select ${sql.ref(columns.id)} as id, ${sql.ref(columns.email)} as email, ${column(columns.emailVerified, 0)} as email_verified, ${column(columns.active, 1)} as active, ${column(columns.isAdmin, 0)} as is_admin from ${sql.table(name)})`.as(
+  return sql<UserColumns>`(select ${sql.ref(columns.id)} as id, ${sql.ref(columns.email)} as email, ${column(columns.emailVerified, 0)} as email_verified, ${column(columns.active, 1)} as active, ${column(columns.isAdmin, 0)} as is_admin, '' as seal from ${sql.table(name)})`.as(
     alias,
   ) as AliasedExpression<UserColumns, A>
 }
@@ -60,10 +62,21 @@ export interface JoinedUser {
   readonly u_verified: number | boolean | null
   readonly u_active: number | boolean | null
   readonly u_admin: number | boolean | null
+  readonly u_seal: string | null
 }
 
+/** The columns that `joinedUser` reads. */
+export const userColumns = [
+  'u.id as u_id',
+  'u.email as u_email',
+  'u.email_verified as u_verified',
+  'u.active as u_active',
+  'u.is_admin as u_admin',
+  'u.seal as u_seal',
+] as const
+
 /** The user of a joined row; null where the join found none. */
-export const joinedUser = (row: JoinedUser): User | null =>
+export const joinedUser = (row: JoinedUser): StoredUser | null =>
   row.u_id === null
     ? null
     : {
@@ -72,4 +85,5 @@ export const joinedUser = (row: JoinedUser): User | null =>
         emailVerified: isTrue(row.u_verified),
         active: isTrue(row.u_active),
         isAdmin: isTrue(row.u_admin),
+        seal: row.u_seal ?? '',
       }

@@ -6,13 +6,15 @@ import { noteRemovals } from './removals.ts'
 import type { Tables } from './tables.ts'
 import { isTrue, type UserColumns, userSource } from './user-source.ts'
 
-const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithPassword => ({
+/** The row of a built-in user as the records know it. */
+export const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithPassword => ({
   id: row.id,
   email: row.email,
   emailVerified: row.email_verified === 1,
   active: row.active === 1,
   isAdmin: row.is_admin === 1,
   passwordHash: row.password_hash,
+  seal: row.seal,
 })
 
 /** A table of the application: we read it, and never write to it. */
@@ -25,6 +27,7 @@ const hostUsers = (handle: Handle): UserStore => {
     active: isTrue(row.active),
     isAdmin: isTrue(row.is_admin),
     passwordHash: null,
+    seal: '',
   })
   const refuse = async (): Promise<never> => {
     throw new NotOurUsers()
@@ -43,8 +46,7 @@ const hostUsers = (handle: Handle): UserStore => {
     },
 
     insert: refuse,
-    setActive: refuse,
-    setAdmin: refuse,
+    update: refuse,
     setPassword: refuse,
     delete: refuse,
   }
@@ -88,21 +90,23 @@ const builtInUsers = (handle: Handle): UserStore => {
       const row = await write
         .insertInto('oauth2server_user')
         .values({
+          id: user.id as number,
           email: user.email,
           password_hash: user.passwordHash,
           active: flag(user.active),
           email_verified: flag(user.emailVerified),
           is_admin: flag(user.isAdmin),
           created_at: user.createdAt,
+          seal: user.seal,
         })
         .onConflict((c) => c.column('email').doNothing())
         .returning('id')
         .executeTakeFirst()
-      return row?.id
+      return row !== undefined
     },
 
-    setActive: (id, active) => update(id, { active: flag(active) }),
-    setAdmin: (id, isAdmin) => update(id, { is_admin: flag(isAdmin) }),
+    update: ({ id, active, isAdmin, seal }) =>
+      update(id, { active: flag(active), is_admin: flag(isAdmin), seal }),
     setPassword: (id, passwordHash) => update(id, { password_hash: passwordHash }),
 
     async delete(id, now) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { en } from '../../../src/pages/messages/en.ts'
-import { execute, query } from '../../support/database.ts'
+import { query } from '../../support/database.ts'
 import { hostileTexts, skeleton } from '../../support/html.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { authorizationOf, clientOf, statusOf } from '../../support/tokens.ts'
@@ -70,8 +70,7 @@ describe('P-11 for whoever is no administrator there is no such page', () => {
     const person = await Person.stranger(app, { isAdmin: true })
     expect((await person.get(at.list)).html).toContain(`href="${at.admin}"`)
     expect((await person.get(at.admin)).status).toBe(200)
-    const id = Number(person.user.id)
-    execute(app.database, 'update oauth2server_user set is_admin = 0 where id = ?', id)
+    await app.server.users.setAdmin(person.user.id, false)
     expect((await person.get(at.admin)).status).toBe(404)
     expect((await person.get(at.list)).html).not.toContain(at.admin)
   })

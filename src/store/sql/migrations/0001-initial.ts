@@ -13,13 +13,15 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
       if (users === 'built-in') {
         await db.schema
           .createTable('oauth2server_user')
-          .addColumn('id', id, counting(id))
+          // Drawn by the server, as the key of a client is: the seal names it, and no counter can give it to another user.
+          .addColumn('id', id === 'integer' ? 'integer' : 'bigint', (c) => c.primaryKey().notNull())
           .addColumn('email', 'text', (c) => c.notNull().unique())
           .addColumn('password_hash', 'text')
           .addColumn('active', 'integer', (c) => c.notNull())
           .addColumn('email_verified', 'integer', (c) => c.notNull())
           .addColumn('is_admin', 'integer', (c) => c.notNull())
           .addColumn('created_at', 'bigint', (c) => c.notNull())
+          .addColumn('seal', 'text', (c) => c.notNull())
           .execute()
       }
 
@@ -56,6 +58,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('metadata', 'text', (c) => c.notNull().defaultTo('{}'))
         .addColumn('created_at', 'bigint', (c) => c.notNull())
         .addColumn('seal', 'text', (c) => c.notNull())
+        .addColumn('state_seal', 'text', (c) => c.notNull())
         .addColumn('own_tokens_until', 'bigint')
         .execute()
       await index(db, 'client_by_owner', [
