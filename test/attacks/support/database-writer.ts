@@ -1,0 +1,75 @@
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
+import { postgres } from 'svc-oauth2server/postgres'
+import { makeDatabase } from '../../support/postgres.ts'
+import type { TestServer } from '../../support/server.ts'
+import { startServer, type TestOptions } from '../../support/server.ts'
+
+export type Cell = string | number | null
+export type Row = Readonly<Record<string, Cell>>
+
+/** An attacker who reads and writes the whole database, but does not have the secret key. */
+export interface DatabaseWriter {
+  /** Runs one statement. Constraints that refer to other tables are off. */
+  run(sql: string): Promise<readonly Row[]>
+  close(): Promise<void>
+}
+
+/** A server, and an attacker who writes its database. */
+export interface AttackedServer {
+  readonly app: TestServer
+  readonly db: DatabaseWriter
+  close(): Promise<void>
+}
+
+export const storeNames = ['SQLite', 'PostgreSQL'] as const
+export type StoreName = (typeof storeNames)[number]
+
+/** A value as it stands in a statement. */
+export const literal = (value: Cell): string => {
+  if (value === null) return 'null'
+  return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
+}
+
+const sqliteWriter = (file: string): DatabaseWriter => {
+  const database = new DatabaseSync(file, { enableForeignKeyConstraints: false, timeout: 5000 })
+  return {
+    run: async (sql) => database.prepare(sql).all() as Row[],
+    close: async () => database.close(),
+  }
+}
+
+const postgresWriter = async (url: string): Promise<DatabaseWriter> => {
+  // Every integer is less than 2^53; the driver returns those of eight bytes as text otherwise.
+  const types = {
+    getTypeParser: (oid: number) => (oid === 20 ? Number : pg.types.getTypeParser(oid)),
+  }
+  const client = new pg.Client({ connectionString: url, types: types as never })
+  await client.connect()
+  await client.query("set session_replication_role = 'replica'")
+  return {
+    run: async (sql) => (await client.query(sql)).rows,
+    close: () => client.end(),
+  }
+}
+
+/** Starts a server on a store of that kind. */
+export const startAttacked = async (
+  name: StoreName,
+  options: TestOptions = {},
+): Promise<AttackedServer> => {
+  if (name === 'SQLite') {
+    const app = await startServer(options)
+    const db = sqliteWriter(app.database)
+    return { app, db, close: () => db.close().then(() => app.close()) }
+  }
+  const database = await makeDatabase()
+  const app = await startServer({ store: postgres(database.url, { poolSize: 3 }), ...options })
+  const db = await postgresWriter(database.url)
+  const close = async () => {
+    await db.close()
+    await app.close()
+    await database.drop()
+  }
+  return { app, db, close }
+}
