@@ -12,6 +12,8 @@ export type Row = Readonly<Record<string, Cell>>
 export interface DatabaseWriter {
   /** Runs one statement. Constraints that refer to other tables are off. */
   run(sql: string): Promise<readonly Row[]>
+  /** Lists the columns of all tables of ours: `table_name`, `name`, `type`. */
+  readonly columnsQuery: string
   close(): Promise<void>
 }
 
@@ -34,6 +36,8 @@ export const literal = (value: Cell): string => {
 const sqliteWriter = (file: string): DatabaseWriter => {
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false, timeout: 5000 })
   return {
+    columnsQuery: `select m.name as table_name, c.name, c.type from sqlite_master as m, pragma_table_info(m.name) as c
+      where m.type = 'table' and m.name like 'oauth2server%'`,
     run: async (sql) => database.prepare(sql).all() as Row[],
     close: async () => database.close(),
   }
@@ -48,6 +52,8 @@ const postgresWriter = async (url: string): Promise<DatabaseWriter> => {
   await client.connect()
   await client.query("set session_replication_role = 'replica'")
   return {
+    columnsQuery: `select table_name, column_name as name, data_type as type from information_schema.columns
+      where table_schema = 'public' and table_name like 'oauth2server%'`,
     run: async (sql) => (await client.query(sql)).rows,
     close: () => client.end(),
   }

@@ -1,0 +1,466 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { digestOf } from '../../src/crypto/digest.ts'
+import { systemRandom } from '../../src/crypto/random.ts'
+import { KeyRing } from '../../src/crypto/sealed.ts'
+import { TransientValues } from '../../src/records/transient-values.ts'
+import { secretKey } from '../support/server.ts'
+import { browser, logIn } from '../support/session.ts'
+import { authorizationOf, clientOf } from '../support/tokens.ts'
+import { tokenRequest } from '../support/user-agent.ts'
+import {
+  type Attack,
+  attacksOn,
+  type Column,
+  type Kind,
+  partlyCopied,
+  schemaOf,
+} from './support/columns.ts'
+import {
+  type AttackedServer,
+  literal,
+  type Row,
+  startAttacked,
+  storeNames,
+} from './support/database-writer.ts'
+
+// Every column of every table that carries a seal: changed, removed, copied, swapped, and with others at once.
+// A column that may be written is listed with the reason, and so is a table without a seal.
+
+const unsealed: Readonly<Record<string, string>> = {
+  oauth2server_audit: 'nothing is allowed because of an event',
+  oauth2server_removal: 'what it lists is deleted, which a database writer can do anyway',
+  oauth2server_secret_key: 'an id that no key has stops the start',
+  oauth2server_migration: 'names of migrations',
+  oauth2server_migration_lock: 'a lock of migrations',
+  oauth2server_migration_online: 'names of migrations',
+}
+
+const chosen = 'aValueThatTheAttackerChose'
+const ofList = 'shown to its user, and decides nothing'
+const ofRefresh = 'a refresh writes it anew and does not read it'
+const ofAccess = 'the access token does not depend on it'
+const ofForm = 'neither a form shows it nor a change keeps it'
+const ofToken = 'the sealed token names its own; no row is found by it'
+const ofLookup = 'a token lookup does not read it; the client itself is refused'
+const ofSweep = 'the sweeper alone reads it, and deletes'
+
+const valuesOf = ({ app }: AttackedServer): TransientValues<string> =>
+  new TransientValues<string>('authorization_code', {
+    transients: app.server.store.transients,
+    keys: new KeyRing([secretKey]),
+    clock: app.now,
+    random: systemRandom,
+  } as ConstructorParameters<typeof TransientValues>[1])
+
+const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string, Kind])[]> => {
+  const { app, db } = it
+  const { server } = app
+  const pair = async <T>(make: (which: 0 | 1) => Promise<T>): Promise<readonly [T, T]> => [
+    await make(0),
+    await make(1),
+  ]
+  const row = async (table: string, where: string): Promise<Row> => {
+    const rows = await db.run(`select * from oauth2server_${table} where ${where}`)
+    if (rows.length !== 1 || !rows[0]) throw new Error(`${rows.length} rows of ${table}: ${where}`)
+    return rows[0]
+  }
+  const users = await pair((which) => app.newUser({ email: `user-${which}@example.org` }))
+  const clients = await pair((which) =>
+    app.client({
+      name: `Client ${which}`,
+      userId: users[which].id,
+      allowedScopes: which === 0 ? ['notes:read'] : ['notes:read', 'notes:write'],
+    }),
+  )
+  const issue = async (which: 0 | 1) => {
+    const user = users[which]
+    const scopes = which === 0 ? ['notes:read'] : ['notes:read', 'notes:write']
+    return authorizationOf({ ...app, user }, clients[which].clientId, { scopes })
+  }
+  const issued = await pair(issue)
+  const tokens = await pair((which) => row('token', `id = ${issued[which].token.id}`))
+  const findsAccess = async () => {
+    for (const accessToken of [issued[0].accessToken, issued[1].accessToken, chosen])
+      if (await server.tokens.find({ accessToken })) return true
+    return false
+  }
+  const findsRefresh = async () => {
+    for (const refreshToken of [issued[0].refreshToken, issued[1].refreshToken, chosen])
+      if (await server.tokens.find({ refreshToken })) return true
+    return false
+  }
+  const digests = {
+    access_token_digest: digestOf('access_token', chosen),
+    refresh_token_digest: digestOf('refresh_token', chosen),
+  }
+  const always = {
+    id: 'the database counts it; it proves nothing, and the authorization is sealed',
+    ends_at: ofSweep,
+    last_used_at: ofList,
+    last_used_address: ofList,
+  }
+  const free = (reason: string, ...names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, reason]))
+
+  const personal = await pair((which) =>
+    server.tokens.createPersonal(`Token ${which}`, users[which].id, {
+      scopes: which === 0 ? ['notes:read'] : ['notes:write'],
+    }),
+  )
+  const rotated = await pair(async (which) => {
+    const { refreshToken } = await issue(which)
+    const ask = () =>
+      tokenRequest(
+        app.issuer,
+        { grant_type: 'refresh_token', refresh_token: refreshToken },
+        { basic: clients[which] },
+      )
+    await ask()
+    const digest = digestOf('refresh_token', refreshToken)
+    return { ask, row: await row('rotated_refresh_token', `digest = '${digest}'`) }
+  })
+  await pair((which) =>
+    server.consents.grant(users[which].id, clients[which].clientId, [`notes:${which}`]),
+  )
+  const keyOf = async (which: 0 | 1) => (await clientOf(app, clients[which].clientId)).clientKey
+  const consents = await pair(async (which) => row('consent', `client_key = ${await keyOf(which)}`))
+  const sessions = await pair(async (which) => {
+    const { cookie, identifier } = await logIn({ ...app, user: users[which] })
+    const { address } = await row('session', `id = '${digestOf('session', identifier)}'`)
+    // As if the second browser had another address.
+    return {
+      cookie,
+      row: await row('session', `id = '${digestOf('session', identifier)}'`),
+      address,
+    }
+  })
+  const values = valuesOf(it)
+  const names = await pair((which) => values.put(`value ${which}`, app.now() + 60_000 + which))
+  const transient = await pair((which) =>
+    row('transient', `key = 'authorization_code:${values.digest(names[which])}'`),
+  )
+  const clientRows = await pair((which) =>
+    row('client', `client_id = '${clients[which].clientId}'`),
+  )
+  const signingKeys = await db.run('select * from oauth2server_signing_key order by created_at')
+
+  const any = async (checks: readonly Promise<unknown>[]) =>
+    (await Promise.all(checks)).some((found) => found !== undefined && found !== false)
+  return [
+    [
+      'user',
+      {
+        table: 'user',
+        rows: await pair((which) => row('user', `id = ${users[which].id}`)),
+        accepts: async (changed) => {
+          for (const { email, id } of [...users, ...changed]) {
+            const isThere =
+              (await server.users.find(Number(id))) &&
+              (await server.users.findByEmail(String(email)))
+            // The slow comparison, for a user who is there alone.
+            if (isThere && (await server.users.withPassword(String(email), app.password)))
+              return true
+          }
+          return false
+        },
+        free: { created_at: 'nothing reads it' },
+      },
+    ],
+    [
+      'client',
+      {
+        table: 'client',
+        rows: clientRows,
+        accepts: (changed) =>
+          any(
+            [...clientRows, ...changed].map(({ client_id: id }) => server.clients.find(String(id))),
+          ),
+        chosen: {
+          client_secret: digestOf('client_secret', chosen),
+          registration_token: digestOf('registration_token', chosen),
+        },
+        free: {
+          state_seal: 'token lookups alone read it, as the next kind shows',
+          own_tokens_until:
+            'ends tokens that a client got for itself; without it they live to their end',
+        },
+      },
+    ],
+    [
+      'client, as a token lookup reads it',
+      {
+        table: 'client',
+        rows: clientRows,
+        accepts: findsAccess,
+        free: free(
+          ofLookup,
+          ...Object.keys(clientRows[0]).filter(
+            (name) =>
+              !['client_key', 'client_id', 'name', 'user_id', 'is_disabled'].includes(name) &&
+              !['allowed_scopes', 'state_seal'].includes(name),
+          ),
+        ),
+      },
+    ],
+    [
+      'token, by its access token',
+      {
+        table: 'token',
+        rows: tokens,
+        accepts: findsAccess,
+        chosen: digests,
+        free: {
+          ...always,
+          ...free(ofAccess, 'refresh_token', 'refresh_token_digest', 'refresh_expires'),
+        },
+      },
+    ],
+    [
+      'token, by its refresh token',
+      {
+        table: 'token',
+        rows: tokens,
+        accepts: findsRefresh,
+        chosen: digests,
+        free: {
+          ...always,
+          ...free(ofRefresh, 'access_token', 'access_token_digest', 'expires', 'scopes'),
+          ...free(ofRefresh, 'token_type', 'created_at', 'resources'),
+          successor_id: 'a personal token alone has one, and no refresh token',
+        },
+      },
+    ],
+    [
+      'personal token, as its form reads it',
+      {
+        table: 'token',
+        rows: await pair((which) => row('token', `id = ${personal[which].id}`)),
+        accepts: (changed) =>
+          any(
+            users.flatMap((user) =>
+              [...personal, ...changed].map(({ id }) =>
+                server.personalTokens.find(user.id, Number(id)),
+              ),
+            ),
+          ),
+        chosen: digests,
+        free: {
+          ...always,
+          ...free(ofForm, 'refresh_token', 'refresh_token_digest', 'refresh_expires'),
+        },
+      },
+    ],
+    [
+      'authorization, as a refresh reads it',
+      {
+        table: 'authorization',
+        rows: await pair((which) =>
+          row('authorization', `id = ${issued[which].token.authorizationId}`),
+        ),
+        accepts: findsRefresh,
+        free: {
+          ...free(ofToken, 'client_key', 'user_id'),
+          code_digest: 'without it a code counts once less: as if the row were deleted',
+          code_binding: 'says who may end it by a used code',
+          user_agent: ofList,
+          expires_at: ofSweep,
+          revoked_at: 'what was revoked has no token row any more',
+        },
+      },
+    ],
+    [
+      'rotated refresh token',
+      {
+        table: 'rotated_refresh_token',
+        rows: [rotated[0].row, rotated[1].row],
+        accepts: () => any(rotated.map(async ({ ask }) => (await ask()).status === 200)),
+        free: {},
+      },
+    ],
+    [
+      'consent',
+      {
+        table: 'consent',
+        rows: consents,
+        accepts: () =>
+          any(
+            users.flatMap(({ id }) =>
+              clients.map(({ clientId }) => server.consents.find(id, clientId)),
+            ),
+          ),
+        free: {},
+      },
+    ],
+    [
+      'session',
+      {
+        table: 'session',
+        rows: [sessions[0].row, sessions[1].row],
+        accepts: (changed) =>
+          any(
+            sessions.flatMap(({ cookie, row: { address, user_agent: userAgent } }) =>
+              [...changed, { address, user_agent: userAgent }].map((from) =>
+                server.sessions.signedIn({
+                  cookie,
+                  address: String(from.address),
+                  userAgent: String(from.user_agent ?? browser),
+                  raw: undefined,
+                }),
+              ),
+            ),
+          ),
+        free: {},
+      },
+    ],
+    [
+      'short-lived value',
+      {
+        table: 'transient',
+        rows: transient,
+        accepts: () => any(names.map((name) => values.get(name))),
+        free: {
+          count: 'counters alone use it, and have no value',
+          expires_at: 'the sealed end decides; this one can only come earlier',
+        },
+      },
+    ],
+    [
+      'signing key',
+      {
+        table: 'signing_key',
+        rows: signingKeys as unknown as Kind['rows'],
+        accepts: async (changed) => {
+          // The process looks at the table every half a minute.
+          app.advance(31)
+          const answer = await fetch(`${app.issuer}/oauth/jwks`)
+          const { keys: published } = (await answer.json()) as { keys: { kid: string }[] }
+          const ids = new Set([...signingKeys, ...changed].map(({ id }) => id))
+          return published.some(({ kid }) => ids.has(kid))
+        },
+        free: {},
+      },
+    ],
+  ]
+}
+
+describe.each(storeNames)('on %s', (name) => {
+  let it: AttackedServer
+  let schema: ReadonlyMap<string, readonly Column[]>
+  let kinds: ReadonlyMap<string, Kind>
+  beforeAll(async () => {
+    it = await startAttacked(name, { accessTokenFormat: 'jwt', refreshTokenLeeway: 3_600 })
+    await fetch(`${it.app.issuer}/oauth/jwks`)
+    it.app.advance(7_776_001)
+    await fetch(`${it.app.issuer}/oauth/jwks`)
+    schema = await schemaOf(it.db)
+    kinds = new Map(await everyKind(it))
+  })
+  afterAll(() => it.close())
+
+  const columnsOf = ({ table }: Kind): readonly Column[] =>
+    schema.get(`oauth2server_${table}`) ?? []
+
+  const replaceAll = async (table: string, rows: readonly Row[]): Promise<void> => {
+    const values = rows.map((row) => `(${Object.values(row).map(literal).join(', ')})`)
+    await it.db.run(`delete from ${table}`)
+    if (values.length > 0)
+      await it.db.run(
+        `insert into ${table} (${Object.keys(rows[0] ?? {}).join(', ')}) values ${values.join(', ')}`,
+      )
+  }
+
+  /** Whether anything is accepted with these rows in the place of the two of the kind. */
+  const accepts = async (kind: Kind, { rows }: Pick<Attack, 'rows'>): Promise<boolean> => {
+    const table = `oauth2server_${kind.table}`
+    const before = await it.db.run(`select * from ${table}`)
+    const own = new Set(kind.rows.map((row) => JSON.stringify(row)))
+    const rest = before.filter((row) => !own.has(JSON.stringify(row)))
+    expect(rest).toHaveLength(before.length - 2)
+    try {
+      await replaceAll(table, [...rest, ...rows])
+    } catch {
+      // The database itself refuses: a column that must not be null.
+      await replaceAll(table, before)
+      return false
+    }
+    try {
+      return await kind.accepts(rows)
+    } finally {
+      await replaceAll(table, before)
+    }
+  }
+
+  test('DB-05 every table is covered, or listed with the reason', () => {
+    const covered = [...kinds.values()].map(({ table }) => `oauth2server_${table}`)
+    const listed = [...new Set([...covered, ...Object.keys(unsealed)])]
+    expect(listed.filter((table) => schema.has(table)).sort()).toEqual([...schema.keys()].sort())
+  })
+
+  const names = [
+    'user',
+    'client',
+    'client, as a token lookup reads it',
+    'token, by its access token',
+    'token, by its refresh token',
+    'personal token, as its form reads it',
+    'authorization, as a refresh reads it',
+    'rotated refresh token',
+    'consent',
+    'session',
+    'short-lived value',
+    'signing key',
+  ]
+  const kindOf = (of: string): Kind => {
+    const kind = kinds.get(of)
+    if (!kind) throw new Error(`There is no ${of}.`)
+    return kind
+  }
+
+  test('DB-05 every kind of row is tried', () => expect([...kinds.keys()]).toEqual(names))
+
+  describe.each(names)('%s', (of) => {
+    test('DB-05 each column that was written is refused, or listed with the reason', async () => {
+      const kind = kindOf(of)
+      expect(await accepts(kind, kind), 'as it was').toBe(true)
+      const columns = columnsOf(kind)
+      expect(columns.length).toBeGreaterThan(3)
+      expect(Object.keys(kind.free).filter((one) => !columns.some((c) => c.name === one))).toEqual(
+        [],
+      )
+      const accepted = new Set<string>()
+      for (const attack of attacksOn(kind, columns))
+        if (await accepts(kind, attack)) accepted.add(attack.columns.join())
+      const sealed = [...accepted].filter((column) => !(column in kind.free))
+      expect(sealed, 'accepted though not listed').toEqual([])
+      const stale = Object.keys(kind.free).filter((column) => !accepted.has(column))
+      expect(stale, 'listed though refused').toEqual([])
+      expect(await accepts(kind, kind), 'as it was before').toBe(true)
+    })
+
+    test('DB-05 any columns of another row are refused together', async () => {
+      const kind = kindOf(of)
+      const [one, other] = kind.rows
+      const differing = columnsOf(kind)
+        .map((column) => column.name)
+        .filter((column) => !(column in kind.free) && one[column] !== other[column])
+      expect(differing.length).toBeGreaterThan(1)
+      const some = fc
+        .subarray(differing, { minLength: 1, maxLength: differing.length - 1 })
+        .map((columns) => partlyCopied(kind, columns))
+      await fc.assert(
+        fc.asyncProperty(some, async (attack) => !(await accepts(kind, attack))),
+        { numRuns: 15, seed: 17 },
+      )
+    })
+  })
+
+  test('DB-05 a short-lived value ends when it was to, whatever the column says', async () => {
+    const values = valuesOf(it)
+    const name = await values.put('a value', it.app.now() + 60_000)
+    await it.db.run('update oauth2server_transient set expires_at = expires_at + 100000000')
+    expect(await values.get(name)).toBe('a value')
+    it.app.advance(60)
+    expect(await values.get(name)).toBeUndefined()
+  })
+})

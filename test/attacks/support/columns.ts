@@ -1,0 +1,93 @@
+import type { Cell, DatabaseWriter, Row } from './database-writer.ts'
+
+/** A column as the schema has it. */
+export interface Column {
+  readonly name: string
+  readonly isText: boolean
+}
+
+/** The columns of every table of ours, read from the schema. */
+export const schemaOf = async (
+  db: DatabaseWriter,
+): Promise<ReadonlyMap<string, readonly Column[]>> => {
+  const rows = await db.run(db.columnsQuery)
+  const tables = new Map<string, Column[]>()
+  for (const { table_name: table, name, type } of rows) {
+    const isText = /text|char/i.test(String(type))
+    tables.set(String(table), [
+      ...(tables.get(String(table)) ?? []),
+      { name: String(name), isText },
+    ])
+  }
+  return tables
+}
+
+/** Two rows of one kind, and what an attacker has of them. */
+export interface Kind {
+  readonly table: string
+  /** The two rows. They differ in user, client and everything random. */
+  readonly rows: readonly [Row, Row]
+  /** Whether any credential of the two rows, or one that the attacker chose, gives anything. */
+  accepts(changed: readonly Row[]): Promise<boolean>
+  /** What the attacker writes into a column: the digest of a value that `accepts` presents. */
+  readonly chosen?: Readonly<Record<string, Cell>>
+  /** Columns that may be written, each with the reason. */
+  readonly free: Readonly<Record<string, string>>
+}
+
+/** Rows as the attacker leaves them, and what was done. */
+export interface Attack {
+  readonly what: string
+  readonly rows: readonly Row[]
+  /** The columns that are not those of a row of ours. */
+  readonly columns: readonly string[]
+}
+
+const isFlag = (value: Cell): boolean => value === 0 || value === 1
+
+const others = ({ name, isText }: Column, value: Cell, kind: Kind): readonly Cell[] => {
+  const chosen = kind.chosen?.[name]
+  const changed = isText ? (chosen ?? otherText(String(value ?? ''))) : Number(value ?? 0) + 1
+  const flipped = isFlag(value) ? 1 - Number(value) : changed
+  return value === null ? [flipped] : [flipped, null]
+}
+
+// In the middle: the last character of base64url may stand for bits that nobody reads.
+const otherText = (text: string): string => {
+  const at = Math.floor(text.length / 2)
+  return `${text.slice(0, at)}${text[at] === 'x' ? 'y' : 'x'}${text.slice(at + 1)}`
+}
+
+/** Every attack on single columns: another value, none, that of the other row, both swapped. */
+export const attacksOn = (kind: Kind, columns: readonly Column[]): readonly Attack[] => {
+  const [one, other] = kind.rows
+  return columns.flatMap((column): readonly Attack[] => {
+    const { name } = column
+    const [mine, theirs] = [one[name] ?? null, other[name] ?? null]
+    const changes = others(column, mine, kind).map((value) => ({
+      what: `${name} is ${value === null ? 'removed' : 'changed'}`,
+      rows: [{ ...one, [name]: value }],
+      columns: [name],
+    }))
+    if (mine === theirs) return changes
+    return [
+      ...changes,
+      { what: `${name} is copied`, rows: [{ ...one, [name]: theirs }], columns: [name] },
+      {
+        what: `${name} is swapped`,
+        rows: [
+          { ...one, [name]: theirs },
+          { ...other, [name]: mine },
+        ],
+        columns: [name],
+      },
+    ]
+  })
+}
+
+/** The columns of one row that a part of the other is copied to; every other column stays. */
+export const partlyCopied = (kind: Kind, names: readonly string[]): Attack => {
+  const [one, other] = kind.rows
+  const copied = Object.fromEntries(names.map((name) => [name, other[name] ?? null]))
+  return { what: `${names.join(', ')} are copied`, rows: [{ ...one, ...copied }], columns: names }
+}
