@@ -72,7 +72,7 @@ const layers: readonly Layer[] = [
     may: ['store/store.ts', 'store/within.ts', 'store/redis/'],
   },
   { file: ['store/within.ts'], may: [] },
-  { file: ['records/'], may: [...core, 'bounded-map.ts'], types: ['options.ts'] },
+  { file: ['records/'], may: core, types: ['options.ts'] },
   // Grants never import each other, except for the list of them; nor do extensions.
   { file: ['grants/built-in.ts'], may: [...core, 'grants/'] },
   { file: ['grants/'], may: core },

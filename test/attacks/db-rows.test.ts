@@ -5,7 +5,7 @@ import { systemRandom } from '../../src/crypto/random.ts'
 import { KeyRing } from '../../src/crypto/sealed.ts'
 import { TransientValues } from '../../src/records/transient-values.ts'
 import { secretKey } from '../support/server.ts'
-import { browser, logIn } from '../support/session.ts'
+import { logIn } from '../support/session.ts'
 import { authorizationOf, clientOf } from '../support/tokens.ts'
 import { tokenRequest } from '../support/user-agent.ts'
 import {
@@ -43,6 +43,7 @@ const ofAccess = 'the access token does not depend on it'
 const ofForm = 'neither a form shows it nor a change keeps it'
 const ofToken = 'the sealed token names its own; no row is found by it'
 const ofLookup = 'a token lookup does not read it; the client itself is refused'
+const ofLogin = 'only the login compares the password, and nothing reads the time'
 const ofSweep = 'the sweeper alone reads it, and deletes'
 
 const valuesOf = ({ app }: AttackedServer): TransientValues<string> =>
@@ -147,12 +148,26 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
 
   const any = async (checks: readonly Promise<unknown>[]) =>
     (await Promise.all(checks)).some((found) => found !== undefined && found !== false)
+  const userRows = await pair((which) => row('user', `id = ${users[which].id}`))
+  const findsSession: Kind['accepts'] = (changed) =>
+    any(
+      sessions.flatMap(({ cookie, row: { address, user_agent: userAgent } }) =>
+        [...changed, { address, user_agent: userAgent }].map((from) =>
+          server.sessions.signedIn({
+            cookie,
+            address: String(from.address ?? address),
+            userAgent: String(from.user_agent ?? userAgent),
+            raw: undefined,
+          }),
+        ),
+      ),
+    )
   return [
     [
       'user',
       {
         table: 'user',
-        rows: await pair((which) => row('user', `id = ${users[which].id}`)),
+        rows: userRows,
         accepts: async (changed) => {
           for (const { email, id } of [...users, ...changed]) {
             const isThere =
@@ -165,6 +180,24 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
           return false
         },
         free: { created_at: 'nothing reads it' },
+      },
+    ],
+    [
+      'user, as a token lookup joins it',
+      {
+        table: 'user',
+        rows: userRows,
+        accepts: findsAccess,
+        free: free(ofLogin, 'created_at', 'password_hash'),
+      },
+    ],
+    [
+      'user, as a session lookup joins it',
+      {
+        table: 'user',
+        rows: userRows,
+        accepts: findsSession,
+        free: free(ofLogin, 'created_at', 'password_hash'),
       },
     ],
     [
@@ -297,19 +330,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
       {
         table: 'session',
         rows: [sessions[0].row, sessions[1].row],
-        accepts: (changed) =>
-          any(
-            sessions.flatMap(({ cookie, row: { address, user_agent: userAgent } }) =>
-              [...changed, { address, user_agent: userAgent }].map((from) =>
-                server.sessions.signedIn({
-                  cookie,
-                  address: String(from.address),
-                  userAgent: String(from.user_agent ?? browser),
-                  raw: undefined,
-                }),
-              ),
-            ),
-          ),
+        accepts: findsSession,
         free: {},
       },
     ],
@@ -399,6 +420,8 @@ describe.each(storeNames)('on %s', (name) => {
 
   const names = [
     'user',
+    'user, as a token lookup joins it',
+    'user, as a session lookup joins it',
     'client',
     'client, as a token lookup reads it',
     'token, by its access token',
