@@ -92,13 +92,13 @@ export class Sessions implements SessionCheck {
         const identifier = randomString(bits256, random)
         const now = clock()
         const fields = {
-          lastSeenAt: now,
           id: digestOf('session', identifier),
           userId,
           address: browser.address,
           userAgent: browser.userAgent.slice(0, longestUserAgent),
           createdAt: now,
           expiresAt: now + settings.sessionExpiresIn * 1000,
+          lastSeenAt: now,
         }
         const session = { ...fields, seal: keys.sealRow(sessionClaims(fields)) }
         if (former !== undefined) await this.#end(former, browser, 'login', tx)
