@@ -204,8 +204,8 @@ describe('Hono', () => {
 
 describe('HTTP/2', () => {
   test('headers of a request are read past the pseudo-headers', async () => {
-    const host = await createTestServer({ loginUrl: '/enter', resourceOwner: () => 1 })
-    await host.users.create({ email: 'a@example.org', password: null })
+    const host = await createTestServer({ loginUrl: '/enter', resourceOwner: () => id })
+    const { id } = await host.users.create({ email: 'a@example.org', password: null })
     const { jwtToken } = await host.pageSession({
       cookie: null,
       address: '',

@@ -121,7 +121,7 @@ describe('I4 every live token has a live user, a live client, and no more than t
     ],
     [
       'another user than granted',
-      `update ${token} set user_id = (select max(id) from oauth2server_user) where ${ofConf}`,
+      `update ${token} set user_id = (select max(u.id) from oauth2server_user as u where u.id <> ${token}.user_id) where ${ofConf}`,
       'is of another user',
     ],
     [
