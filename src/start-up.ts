@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { checksumLength } from './crypto/personal-token-value.ts'
+import { weaknessOf } from './crypto/weak-secret.ts'
 import { entryPointScopes } from './entry-points.ts'
 import { importPath } from './import-path.ts'
 import { type ProtectedResource, resourceNamed } from './model/protected-resource.ts'
@@ -185,6 +186,12 @@ const checkedSecrets = (
   if (all.some((secret) => Buffer.byteLength(secret) < shortestKey)) {
     throw new InvalidSettings([
       `secretKeys (SECRET_KEY, SECRET_KEY_PREVIOUS): each must have at least ${shortestKey} bytes.`,
+    ])
+  }
+  const weakness = all.map(weaknessOf).find((reason) => reason !== undefined)
+  if (weakness !== undefined) {
+    throw new InvalidSettings([
+      `secretKeys (SECRET_KEY, SECRET_KEY_PREVIOUS): a key ${weakness}. Each must be random: openssl rand -base64 48 prints one.`,
     ])
   }
   return all

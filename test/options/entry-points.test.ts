@@ -38,7 +38,7 @@ const application = async (files: Record<string, string | object>): Promise<stri
 const start = (applicationRoot: string, scopes: readonly Scope[] = []) =>
   createAuthorizationServer({
     issuer: 'https://api.example.org',
-    secretKeys: ['k'.repeat(32)],
+    secretKeys: ['a test secret key of more than 32 bytes'],
     store: sqlite(':memory:'),
     applicationRoot,
     scopes,
@@ -256,7 +256,7 @@ describe('import paths', () => {
     const create = (jwtVeryficationFactory: string) =>
       createAuthorizationServer({
         issuer: 'https://api.example.org',
-        secretKeys: ['k'.repeat(32)],
+        secretKeys: ['a test secret key of more than 32 bytes'],
         store: sqlite(':memory:'),
         applicationRoot: folder,
         jwtVeryficationFactory,

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -14,11 +14,13 @@ import {
 } from 'svc-oauth2server'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fromEnvironment } from '../../src/environment.ts'
 import { execute, query } from '../support/database.ts'
+import { databaseFolder } from '../support/database-folder.ts'
 import { startServer, withoutWarnings } from '../support/server.ts'
 import { statusOf } from '../support/tokens.ts'
 
-const key = (letter: string) => letter.repeat(32)
+const key = (letter: string) => `${letter}: a secret key number 47, random`
 
 const create = (options: Partial<AuthorizationServerOptions> = {}) =>
   createAuthorizationServer({
@@ -210,11 +212,28 @@ describe('issuer', () => {
 describe('secret keys', () => {
   test('at least 32 bytes in UTF-8, as given', async () => {
     expect(await problemsOf({ secretKeys: [key('k')] })).toEqual([])
-    expect(await problemsOf({ secretKeys: ['ä'.repeat(16)] })).toEqual([])
+    expect(await problemsOf({ secretKeys: ['äöüßéèêëçñåøæœþð'] })).toEqual([])
     for (const secretKeys of [['k'.repeat(31)], [''], ['ä'.repeat(15)], [key('k'), 'short']])
       expect(await problemsOf({ secretKeys })).toEqual([
         expect.stringMatching(/SECRET_KEY.*at least 32 bytes/),
       ])
+  })
+
+  test('refuses weak keys, the current one and earlier ones, and says how to make one', async () => {
+    const weak = ['0'.repeat(64), 'password'.repeat(5), 'please-change-this-secret-key-please']
+    for (const secret of weak) {
+      for (const secretKeys of [[secret], [key('k'), secret]])
+        expect(await problemsOf({ secretKeys })).toEqual([
+          expect.stringMatching(/SECRET_KEY.*must be random: openssl rand -base64 48/),
+        ])
+    }
+    const environment = { DATABASE_URL: 'sqlite::memory:', SECRET_KEY: weak[0] }
+    const fromVariables = (await fromEnvironment(environment)).options
+    expect(await problemsOf(fromVariables)).toEqual([expect.stringMatching(/must be random/)])
+    const folder = await databaseFolder()
+    await writeFile(join(folder, 'secret-key'), `${weak[1]}\n`)
+    const fromFile = await fromEnvironment({ DATABASE_URL: `sqlite:${join(folder, 'a.sqlite')}` })
+    expect(await problemsOf(fromFile.options)).toEqual([expect.stringMatching(/must be random/)])
   })
 
   test('the current one must be there; earlier ones may be missing', async () => {

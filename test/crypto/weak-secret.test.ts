@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { weaknessOf } from '../../src/crypto/weak-secret.ts'
+
+describe('weaknessOf', () => {
+  test.each([
+    ['zeros', '0'.repeat(64)],
+    ['NUL characters', '\0'.repeat(32)],
+    ['one repeated character of two bytes', 'ä'.repeat(32)],
+    ['seven different characters', 'abcdefgabcdgfeabcgfedbagfcdebafgcd'],
+    ['a repeated word', 'password'.repeat(5)],
+    ['a repeated word with a separator', 'correcthorse-'.repeat(4)],
+    ['a word that is filled up', `mysecretkey${'!'.repeat(40)}`],
+    ['a repeated piece that is cut off', 'N3v3r-G1ve-Up!N3v3r-G1ve-Up!N3v3r'],
+    ['the hexadecimal digits', '0123456789abcdef'.repeat(4)],
+    ['the alphabet and digits', 'abcdefghijklmnopqrstuvwxyz0123456789'],
+    ['the alphabet backwards', 'zyxwvutsrqponmlkjihgfedcba9876543210'],
+    ['a placeholder', 'please-change-this-to-a-long-random-value'],
+    ['another placeholder', 'YOUR_SECRET_KEY_GOES_HERE_32_BYTES_MIN'],
+  ])('recognises %s', (_, secret) => {
+    expect(weaknessOf(secret)).toMatch(/different characters|placeholder|repeats/)
+  })
+
+  test('accepts every random key, in every usual notation', () => {
+    for (let tries = 0; tries < 300; tries += 1) {
+      for (const notation of ['hex', 'base64', 'base64url'] as const)
+        expect(weaknessOf(randomBytes(32).toString(notation))).toBeUndefined()
+      // 128 bits, which are 32 characters.
+      const short = randomBytes(16).toString('hex')
+      expect(weaknessOf(short), short).toBeUndefined()
+    }
+    expect(weaknessOf('a secret key for tests, and for tests alone')).toBeUndefined()
+  })
+})
