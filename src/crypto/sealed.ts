@@ -7,11 +7,12 @@ import {
   hkdfSync,
   type KeyObject,
 } from 'node:crypto'
+import { constantTimeEqual } from './digest.ts'
 import { systemRandom } from './random.ts'
 
 declare const brand: unique symbol
 
-/** `key id . base64url(nonce, ciphertext, tag)`. */
+/** `key id . base64url(day, nonce, ciphertext, tag)`. */
 export type Sealed = string & { readonly [brand]: 'Sealed' }
 
 /** What a sealed value is for; each purpose has a key of its own. */
@@ -26,29 +27,70 @@ export type Claims = readonly (string | number | boolean | null)[]
 
 interface SecretKey {
   readonly id: string
-  readonly seal: Readonly<Record<SealPurpose, KeyObject>>
+  readonly seal: Readonly<Record<SealPurpose, DayKeys>>
+  readonly audit: KeyObject
   readonly session: Uint8Array
   readonly csrf: Uint8Array
   readonly lookup: Uint8Array
 }
 
+const dayBytes = 2
 const nonceBytes = 12
 const tagBytes = 16
+const dayLength = 86_400_000
+/** Bytes of an audit seal that vary, so that no two rows have the same seal; a multiple of 3. */
+const saltBytes = 9
+const macBytes = 15
+/** Derived keys that are kept for each purpose. */
+const mostDays = 4_096
 
 const derive = (secret: string, label: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', secret, 'svc-oauth2server', label, 32))
 
+/**
+ * One key for each day. Random nonces are safe for 2^32 values under one key of AES-GCM (NIST SP 800-38D §8.3): a day
+ * would need 49,710 a second.
+ */
+class DayKeys {
+  readonly #base: Uint8Array
+  readonly #keys = new Map<number, KeyObject>()
+
+  constructor(base: Uint8Array) {
+    this.#base = base
+  }
+
+  /** @param day days since the epoch, modulo 2^16 */
+  of(day: number): KeyObject {
+    const kept = this.#keys.get(day)
+    if (kept) return kept
+    // Somebody who writes to the database can name any day.
+    if (this.#keys.size >= mostDays) this.#keys.clear()
+    const bytes = hkdfSync('sha256', this.#base, 'svc-oauth2server', `day ${day}`, 32)
+    const key = createSecretKey(new Uint8Array(bytes))
+    this.#keys.set(day, key)
+    return key
+  }
+}
+
 const secretKey = (secret: string): SecretKey => ({
   id: hash('sha256', derive(secret, 'id'), 'hex').slice(0, 8),
   seal: {
-    token: createSecretKey(derive(secret, 'token')),
-    row: createSecretKey(derive(secret, 'row')),
-    transient: createSecretKey(derive(secret, 'transient')),
+    token: new DayKeys(derive(secret, 'token')),
+    row: new DayKeys(derive(secret, 'row')),
+    transient: new DayKeys(derive(secret, 'transient')),
   },
+  audit: createSecretKey(derive(secret, 'audit')),
   session: derive(secret, 'session-jwt'),
   csrf: derive(secret, 'csrf'),
   lookup: derive(secret, 'lookup'),
 })
+
+const auditMac = ({ audit }: SecretKey, salt: string, values: Claims): string =>
+  createHmac('sha256', audit)
+    .update(JSON.stringify([salt, ...values]))
+    .digest()
+    .subarray(0, macBytes)
+    .toString('base64url')
 
 /**
  * The application secret key and its predecessors. New values use the first; each purpose has its
@@ -57,9 +99,14 @@ const secretKey = (secret: string): SecretKey => ({
 export class KeyRing {
   readonly #keys: readonly SecretKey[]
   readonly #current: SecretKey
+  readonly #clock: () => number
 
-  /** @param secrets the current secret key first, then earlier ones; at least 32 UTF-8 bytes each */
-  constructor(secrets: readonly [string, ...string[]]) {
+  /**
+   * @param secrets the current secret key first, then earlier ones; at least 32 UTF-8 bytes each
+   * @param clock decides which day's key seals; each value names its day, so a wrong clock seals values that open
+   */
+  constructor(secrets: readonly [string, ...string[]], clock: () => number = Date.now) {
+    this.#clock = clock
     this.#keys = secrets.map(secretKey)
     this.#current = this.#keys[0] as SecretKey
   }
@@ -79,14 +126,16 @@ export class KeyRing {
     return this.#keys.map(({ session }) => session)
   }
 
-  /** AES-256-GCM with a fresh nonce; `claims` are authenticated, not stored. */
+  /** AES-256-GCM with the key of the day and a fresh nonce; `claims` are authenticated, not stored. */
   seal(purpose: SealPurpose, plaintext: string, claims: Claims): Sealed {
     const key = this.#current
     // Never from the injected source: a repeated nonce would give the key away.
     const nonce = systemRandom(nonceBytes)
-    const cipher = createCipheriv('aes-256-gcm', key.seal[purpose], nonce)
+    const day = Math.floor(this.#clock() / dayLength) & 0xffff
+    const cipher = createCipheriv('aes-256-gcm', key.seal[purpose].of(day), nonce)
     cipher.setAAD(Buffer.from(JSON.stringify(claims)))
     const sealed = Buffer.concat([
+      new Uint8Array([day >> 8, day & 0xff]),
       nonce,
       cipher.update(plaintext, 'utf8'),
       cipher.final(),
@@ -102,11 +151,12 @@ export class KeyRing {
     const key = this.#keys.find((candidate) => candidate.id === id)
     if (!key) return undefined
     const bytes = Buffer.from(sealed.slice(dot + 1), 'base64url')
-    if (bytes.length < nonceBytes + tagBytes) return undefined
+    const start = dayBytes + nonceBytes
+    if (bytes.length < start + tagBytes) return undefined
     const decipher = createDecipheriv(
       'aes-256-gcm',
-      key.seal[purpose],
-      bytes.subarray(0, nonceBytes),
+      key.seal[purpose].of(bytes.readUInt16BE()),
+      bytes.subarray(dayBytes, start),
       {
         authTagLength: tagBytes,
       },
@@ -115,7 +165,7 @@ export class KeyRing {
     decipher.setAuthTag(bytes.subarray(-tagBytes))
     try {
       return (
-        decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') +
+        decipher.update(bytes.subarray(start, -tagBytes), undefined, 'utf8') +
         decipher.final('utf8')
       )
     } catch {
@@ -131,6 +181,23 @@ export class KeyRing {
   /** Whether a row still claims what it claimed when `sealRow` marked it. */
   isIntact(seal: string, claims: Claims): boolean {
     return this.open('row', seal, claims) === ''
+  }
+
+  /**
+   * The seal of an audit row, another one each time. It is an HMAC: there are very many such rows, and an HMAC has no
+   * nonce that could repeat.
+   */
+  sealAudit(values: Claims): string {
+    const salt = Buffer.from(systemRandom(saltBytes)).toString('base64url')
+    return `${this.#current.id}.${salt}${auditMac(this.#current, salt, values)}`
+  }
+
+  /** Whether the values of an audit row are those that `sealAudit` sealed. */
+  isAuditIntact(seal: string, values: Claims): boolean {
+    const key = this.#keys.find(({ id }) => seal.startsWith(`${id}.`))
+    if (!key) return false
+    const salt = seal.slice(key.id.length + 1, key.id.length + 1 + (saltBytes / 3) * 4)
+    return constantTimeEqual(seal, `${key.id}.${salt}${auditMac(key, salt, values)}`)
   }
 
   /**

@@ -56,10 +56,72 @@ describe('KeyRing', () => {
     const sealed = Array.from({ length: 200 }, () => keys.seal('token', 'secret', claims))
     const nonces = sealed.map((text) =>
       Buffer.from(text.split('.')[1] ?? '', 'base64url')
-        .subarray(0, 12)
+        .subarray(2, 14)
         .toString('hex'),
     )
     expect(new Set(nonces).size).toBe(200)
+  })
+
+  test('each day has a key of its own, which the value names', () => {
+    let now = 0
+    const day = 86_400_000
+    const ring = new KeyRing([first], () => now)
+    const today = ring.seal('token', 'secret', claims)
+    now += day - 1
+    const sameDay = ring.seal('token', 'secret', claims)
+    now += 1
+    const nextDay = ring.seal('token', 'secret', claims)
+    const bytesOf = (sealed: string) => Buffer.from(sealed.split('.')[1] ?? '', 'base64url')
+    expect([today, sameDay, nextDay].map((sealed) => bytesOf(sealed).readUInt16BE())).toEqual([
+      0, 0, 1,
+    ])
+    // Another ring, whose clock is elsewhere, opens all of them.
+    for (const sealed of [today, sameDay, nextDay])
+      expect(keys.open('token', sealed, claims)).toBe('secret')
+    // Under the key of another day none opens.
+    const moved = bytesOf(today)
+    moved.writeUInt16BE(1)
+    expect(
+      keys.open('token', `${keys.currentId}.${moved.toString('base64url')}`, claims),
+    ).toBeUndefined()
+  })
+
+  test('opens values after more days were named than it keeps keys for', () => {
+    const sealed = keys.seal('row', 'kept', claims)
+    const bytes = Buffer.from(sealed.split('.')[1] ?? '', 'base64url')
+    for (let day = 0; day < 5_000; day += 1) {
+      bytes.writeUInt16BE(day)
+      keys.open('row', `${keys.currentId}.${bytes.toString('base64url')}`, claims)
+    }
+    expect(keys.open('row', sealed, claims)).toBe('kept')
+  })
+
+  test('the clock may stand anywhere', () => {
+    for (const now of [0, -1, 8.64e15, 2 ** 16 * 86_400_000]) {
+      const ring = new KeyRing([first], () => now)
+      expect(keys.open('token', ring.seal('token', 'secret', claims), claims)).toBe('secret')
+    }
+  })
+
+  test('the seal of an audit row fits its values alone, differs each time, and opens under earlier keys', () => {
+    const values: Claims = [1, 'login.failed', null, '']
+    const seal = keys.sealAudit(values)
+    expect(keys.isAuditIntact(seal, values)).toBe(true)
+    expect(keys.sealAudit(values)).not.toBe(seal)
+    expect(new KeyRing([second, first]).isAuditIntact(seal, values)).toBe(true)
+    expect(new KeyRing([second]).isAuditIntact(seal, values)).toBe(false)
+    for (const other of [
+      [1, 'login.failed', null],
+      [1, 'login.failed', '', ''],
+      ['1', 'login.failed', null, ''],
+    ])
+      expect(keys.isAuditIntact(seal, other)).toBe(false)
+    for (let at = 0; at < seal.length; at += 1) {
+      const changed = `${seal.slice(0, at)}${seal[at] === 'A' ? 'B' : 'A'}${seal.slice(at + 1)}`
+      expect(keys.isAuditIntact(changed, values)).toBe(false)
+    }
+    for (const text of ['', keys.currentId, `${keys.currentId}.`, seal.slice(0, -1), `${seal}A`])
+      expect(keys.isAuditIntact(text, values)).toBe(false)
   })
 
   test('any flipped bit, a cut and a foreign text do not open, and do not throw', () => {
