@@ -46,9 +46,10 @@ import type { Pages } from './pages/pages.ts'
 import { type ProviderOptions, providerOperations } from './provider-operations.ts'
 import { queryCharacters } from './query-characters.ts'
 import { readiness } from './readiness.ts'
+import { AuditChain } from './records/audit-chain.ts'
 import { type AuditHook, AuditHooks } from './records/audit-hooks.ts'
 import { AuditQueue } from './records/audit-queue.ts'
-import { AuditTrail } from './records/audit-trail.ts'
+import { AuditTrail, sealedEvent } from './records/audit-trail.ts'
 import type { RecordsContext } from './records/context.ts'
 import { FailedLogins } from './records/failed-logins.ts'
 import { IntactState } from './records/intact-state.ts'
@@ -248,11 +249,12 @@ export const createAuthorizationServer = async (
   const store = telling(observed, hooks, isKept)
   const queue = new AuditQueue(observed, log)
   const failedLogins = new FailedLogins((event) => {
-    queue.add(event)
+    queue.add(sealedEvent(keys, event))
     hooks.tell(event)
   }, log)
   const audit = new AuditTrail({
     root: store,
+    keys,
     queue,
     hooks,
     failedLogins,
@@ -414,8 +416,9 @@ export const createAuthorizationServer = async (
     users === 'built-in'
       ? undefined
       : new MissingUsers({ store, users: own.users, keyType, audit, log })
+  const auditChain = new AuditChain({ store, keys, settings, clock, log })
   const { transients: swept } = store
-  const toSweep = { store, transients: swept, settings, signingKeys, missingUsers, removals }
+  const toSweep = { store, transients: swept, settings, signingKeys, auditChain, missingUsers, removals }
   const sweeper = new Sweeper({
     kinds: (now) => sweeperKinds(toSweep, now),
     transients: store.transients,
@@ -469,6 +472,8 @@ export const createAuthorizationServer = async (
       await uses.flush()
       failedLogins.flush()
       await queue.close()
+      // The rest is covered by the node that goes on, or at the next start.
+      if (settings.sweepInterval > 0) await auditChain.coverSome().catch(() => undefined)
       await beside?.close()
       hidePool?.()
       await opened.close()

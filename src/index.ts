@@ -60,6 +60,11 @@ export type { Language } from './pages/messages/languages.ts'
 export type { Pages, ViewOf } from './pages/pages.ts'
 export type { Actor, ClientAct } from './records/administration.ts'
 export type { AuditHook } from './records/audit-hooks.ts'
+export type {
+  AuditDefect,
+  AuditVerification,
+  AuditVerificationOptions,
+} from './records/audit-verification.ts'
 export type { AuthorizedApplication, Device } from './records/authorized-applications.ts'
 export type { ClientInput, ClientWithSecret, ListedClient } from './records/clients.ts'
 export type {

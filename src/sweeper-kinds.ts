@@ -17,6 +17,8 @@ export interface KindsOptions {
   readonly settings: Settings
   /** The keys that sign tokens; retired ones have to go. */
   readonly signingKeys: { deleteRetired(): Promise<number> }
+  /** Covers the audit log with checkpoints, and removes what has expired of it. */
+  readonly auditChain: { coverage(now: number): SweeperKind; retention(): SweeperKind }
   /** Removes what belongs to users whom the application has deleted, where no foreign key does. */
   readonly missingUsers: { kind(now: number): SweeperKind } | undefined
   /** Removes what belongs to deleted clients and built-in users. */
@@ -36,18 +38,17 @@ export const sweepTimes = (settings: Settings, now: number): SweepTimes => {
 
 /** Everything that a run at this time removes. The sweeper takes turns between these. */
 export const sweeperKinds = (
-  { store, transients, settings, signingKeys, missingUsers, removals }: KindsOptions,
+  { store, transients, settings, signingKeys, auditChain, missingUsers, removals }: KindsOptions,
   now: number,
 ): readonly SweeperKind[] => {
-  const { idleSince, auditBefore, unusedClientsBefore } = sweepTimes(settings, now)
+  const { idleSince, unusedClientsBefore } = sweepTimes(settings, now)
   return [
     untilNone('tokens', (limit) => store.tokens.deleteExpired(now, limit)),
     untilNone('authorizations', (limit) => store.authorizations.deleteExpired(now, limit)),
     untilNone('sessions', (limit) => store.sessions.deleteExpired(now, idleSince, limit)),
     untilNone('transients', (limit) => transients.deleteExpired(now, limit)),
-    ...(auditBefore === null
-      ? []
-      : [untilNone('audit', (limit) => store.audit.deleteBefore(auditBefore, limit))]),
+    auditChain.coverage(now),
+    auditChain.retention(),
     ...(unusedClientsBefore === null
       ? []
       : [

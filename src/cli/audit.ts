@@ -18,7 +18,7 @@ interface AuditOptions {
 
 /** `audit`: what changed who may do what. */
 export const addAudit = (program: Command): void => {
-  program
+  const audit = program
     .command('audit')
     .description(
       'Prints the audit log, one JSON object a line, the earliest event first. It has no token, secret or password in it.',
@@ -35,6 +35,44 @@ Example:
   $ svc-oauth2server audit --since 2026-11-01 --event login.failed`,
     )
     .action(printAudit)
+  audit
+    .command('verify')
+    .description(
+      'Finds what was changed, removed or inserted in the audit log past the server: prints each defect, and last what was checked, as JSON. Exit status 1 where there is a defect.',
+    )
+    .addOption(
+      single('--head <head>', 'The head that an earlier run printed: the log must continue it.'),
+    )
+    .addHelpText(
+      'after',
+      `
+Keep the head elsewhere: with it a later run notices that the latest checkpoints were removed.
+
+Example:
+  $ svc-oauth2server audit verify --head 1234:6l3V…`,
+    )
+    .action(verifyAudit)
+}
+
+const verifyAudit = async ({ head }: { readonly head?: string }): Promise<void> => {
+  if (head !== undefined && !/^\d{1,15}:[\w-]{43}$/.test(head))
+    throw new UsageError(`${shown(head)} is no head such as audit verify prints`)
+  await withServer(async (server) => {
+    const { uncovered, ...checked } = await server.activity.verify({ head, onDefect: print })
+    const since = uncovered.since === null ? null : new Date(uncovered.since).toISOString()
+    print({
+      head: checked.head,
+      checkpoints: checked.checkpoints,
+      rows: checked.rows,
+      first_id: checked.firstId,
+      last_id: checked.lastId,
+      uncovered_rows: uncovered.rows,
+      uncovered_since: since,
+      defects: checked.defects,
+    })
+    if (checked.defects > 0)
+      throw new CommandError(`The audit log was changed: ${checked.defects} defects.`)
+  })
 }
 
 const printAudit = async ({ event, user, client, ...times }: AuditOptions): Promise<void> => {

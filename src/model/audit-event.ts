@@ -190,6 +190,9 @@ export type AuditEvent<Name extends AuditEventName = AuditEventName> = {
   [Each in Name]: AuditEventOf<Each>
 }[Name]
 
+/** The same with the seal of its row. */
+export type SealedAuditEvent = AuditEvent & { readonly seal: string }
+
 /** The same as it was kept. Keys of users are text then, and an older version may have known other events. */
 export interface AuditRecord extends AuditOrigin, AuditSubject {
   readonly id: number

@@ -1,6 +1,11 @@
 import type { AuditRecord } from '../model/audit-event.ts'
 import type { UserId } from '../model/user.ts'
 import type { AuditFilter, Part, PartOf } from '../store/store.ts'
+import {
+  type AuditVerification,
+  type AuditVerificationOptions,
+  verifyAudit,
+} from './audit-verification.ts'
 import type { RecordsContext } from './context.ts'
 import { Users } from './users.ts'
 
@@ -43,6 +48,11 @@ export class Activity {
       yield* items
       after = next
     } while (after !== null)
+  }
+
+  /** Finds what was changed, removed or inserted past this server, and says what was checked. */
+  verify(options?: AuditVerificationOptions): Promise<AuditVerification> {
+    return verifyAudit(this.#context, options)
   }
 
   async #filter({ user, ...filter }: ActivitySearch): Promise<AuditFilter> {

@@ -48,7 +48,8 @@ export class AuditHooks {
   async #run(hook: AuditHook<AuditEventName>, event: AuditEvent): Promise<void> {
     try {
       // A copy of its own: what a hook does to it, no other sees.
-      await hook(structuredClone(event))
+      const { seal: _, ...told } = event as AuditEvent & { seal?: string }
+      await hook(structuredClone(told) as AuditEvent)
     } catch (error) {
       this.#log({
         level: 'error',

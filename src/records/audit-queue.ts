@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LogSink } from '../log.ts'
-import type { AuditEvent } from '../model/audit-event.ts'
+import type { SealedAuditEvent } from '../model/audit-event.ts'
 import type { Store } from '../store/store.ts'
 
 /** Milliseconds that events are gathered before they are written together. */
@@ -19,7 +19,7 @@ const moment = 20
 export class AuditQueue {
   readonly #store: Pick<Store, 'audit'>
   readonly #log: LogSink
-  #waiting: AuditEvent[] = []
+  #waiting: SealedAuditEvent[] = []
   #lost = 0
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -29,7 +29,7 @@ export class AuditQueue {
     this.#log = log
   }
 
-  add(event: AuditEvent): void {
+  add(event: SealedAuditEvent): void {
     this.#later()
     if (this.#waiting.length >= mostEvents) this.#lost += 1
     else this.#waiting.push(event)

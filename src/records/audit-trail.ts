@@ -1,10 +1,13 @@
+import type { KeyRing } from '../crypto/sealed.ts'
 import type {
   AuditDetails,
   AuditEvent,
   AuditEventName,
   AuditOrigin,
   AuditSubject,
+  SealedAuditEvent,
 } from '../model/audit-event.ts'
+import { auditValues } from '../model/audit-values.ts'
 import type { Authorization } from '../model/authorization.ts'
 import type { ClientFields, ClientOwner } from '../model/client.ts'
 import type { TokenFields } from '../model/token.ts'
@@ -19,10 +22,16 @@ export type About<Name extends AuditEventName> = Partial<AuditSubject> & {
   readonly isRoutine?: boolean
 }
 
+export const sealedEvent = (
+  keys: Pick<KeyRing, 'sealAudit'>,
+  event: AuditEvent,
+): SealedAuditEvent => ({ ...event, seal: keys.sealAudit(auditValues(event)) })
+
 export interface AuditTrailOptions {
   /** Outside of transactions: what goes there may be written later. */
   readonly root: Store
-  readonly queue: { add(event: AuditEvent): void }
+  readonly keys: Pick<KeyRing, 'sealAudit'>
+  readonly queue: { add(event: SealedAuditEvent): void }
   readonly hooks: { tell(event: AuditEvent): void }
   readonly failedLogins: { add(event: AuditEvent<'login.failed'>): void }
   readonly keepsRoutine: boolean
@@ -48,7 +57,7 @@ export class AuditTrail {
 
   /** Records an event in the transaction of what it is about: both happen, or neither. */
   add<Name extends AuditEventName>(tx: Store, name: Name, about: About<Name>): Promise<void> {
-    return tx.audit.add(this.#event(name, about))
+    return tx.audit.add(this.#sealed(this.#event(name, about)))
   }
 
   /** Records one of very many, within a second: nobody waits for it. Inside a transaction, at once. */
@@ -59,14 +68,18 @@ export class AuditTrail {
   ): Promise<void> {
     const { root, queue, hooks, keepsRoutine } = this.#options
     const event = this.#event(name, { ...about, isRoutine: true })
-    if (store !== root) return store.audit.add(event)
-    if (keepsRoutine) queue.add(event)
+    if (store !== root) return store.audit.add(this.#sealed(event))
+    if (keepsRoutine) queue.add(this.#sealed(event))
     hooks.tell(event)
   }
 
   /** Records a failed login, within a second or summed up with others. It belongs to no transaction. */
   addLoginFailure(about: About<'login.failed'>): void {
     this.#options.failedLogins.add(this.#event('login.failed', about) as AuditEvent<'login.failed'>)
+  }
+
+  #sealed(event: AuditEvent): SealedAuditEvent {
+    return sealedEvent(this.#options.keys, event)
   }
 
   #event<Name extends AuditEventName>(name: Name, about: About<Name>): AuditEvent {

@@ -5,6 +5,7 @@ import type { ClientFields } from '../model/client.ts'
 import type { TokenFields } from '../model/token.ts'
 import type { User } from '../model/user.ts'
 import type {
+  AuditCheckpoint,
   RotatedRefreshToken,
   StoredSession,
   StoredSigningKey,
@@ -103,6 +104,20 @@ export const sessionClaims = (session: Omit<StoredSession, 'seal'>): Claims => [
   session.createdAt,
   session.expiresAt,
   session.lastSeenAt,
+]
+
+export const checkpointClaims = (checkpoint: AuditCheckpoint): Claims => [
+  'audit_checkpoint',
+  checkpoint.number,
+  checkpoint.at,
+  checkpoint.afterId,
+  checkpoint.lastId,
+  checkpoint.ids,
+  checkpoint.rowsDigest,
+  checkpoint.latestAt,
+  checkpoint.forged,
+  checkpoint.removedUpTo,
+  checkpoint.previous,
 ]
 
 /** Without these, whoever can write a row could have the successor's answer given to a token of their own. */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { type KeyRing, keyIdOf } from '../crypto/sealed.ts'
 import type { ResealedRow, RowKey, SealedRows } from '../store/store.ts'
+import { AuditChain } from './audit-chain.ts'
 import type { RecordsContext } from './context.ts'
 import { type RowOf, type SealedKind, sealedAnew } from './sealed-values.ts'
 
@@ -58,6 +59,7 @@ const kinds = [
   'sessions',
   'users',
   'signingKeys',
+  'auditCheckpoints',
 ] as const
 
 /**
@@ -69,6 +71,8 @@ export const rotateSecretKeys = async (
   { onProgress }: KeyRotationOptions = {},
 ): Promise<KeyRotation> => {
   const { jwtExpiresIn, authorizationCodeExpiresIn } = context.settings
+  // Rows of the audit log keep the seal of an earlier key: from now on a checkpoint vouches for them.
+  await new AuditChain(context).coverAll()
   let resealed = 0
   let isComplete = false
   let unreadable: readonly UnreadableRows[] = []

@@ -2,6 +2,7 @@ import type { Claims, KeyRing, Sealed, SealPurpose } from '../crypto/sealed.ts'
 import type { ResealedRow, SealedRow, SealedRows, SealedStore } from '../store/store.ts'
 import {
   accessClaims,
+  checkpointClaims,
   clientClaims,
   clientStateClaims,
   consentClaims,
@@ -44,6 +45,7 @@ const valuesOf: {
   sessions: (session) => seal(sessionClaims(session)),
   users: (user) => seal(passwordClaims(user), userClaims(user)),
   signingKeys: (key) => seal(signingKeyClaims(key)),
+  auditCheckpoints: (checkpoint) => seal(checkpointClaims(checkpoint)),
 }
 
 /** A row under the current key as far as it opens, and the values that do not. */

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../model/audit-event.ts'
+import type { AuditEvent, SealedAuditEvent } from '../model/audit-event.ts'
 import type { Store } from './store.ts'
 
 /** Who hears of events. */
@@ -19,7 +19,7 @@ export const telling = <S extends Store>(store: S, hearer: Hearer, isKept?: IsKe
   ...store,
   audit: {
     ...partOf(store),
-    async add(event: AuditEvent) {
+    async add(event: SealedAuditEvent) {
       if (isKept?.(event) ?? true) await store.audit.add(event)
       hearer.tell(event)
     },
@@ -59,5 +59,9 @@ const partOf = ({ audit }: Store): Store['audit'] => ({
   addMany: (events) => audit.addMany(events),
   latest: (filter, part) => audit.latest(filter, part),
   earliest: (filter, part) => audit.earliest(filter, part),
-  deleteBefore: (at, limit) => audit.deleteBefore(at, limit),
+  rows: (range, limit) => audit.rows(range, limit),
+  mark: () => audit.mark(),
+  isSettled: (mark) => audit.isSettled(mark),
+  copies: (limit) => audit.copies(limit),
+  deleteUpTo: (id, limit) => audit.deleteUpTo(id, limit),
 })

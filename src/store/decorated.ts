@@ -24,6 +24,7 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
     'sessions',
     'transients',
     'audit',
+    'auditCheckpoints',
     'signingKeys',
   ] as const
   const sealed = Object.entries(store.sealed).map(([kind, rows]) => [

@@ -1,6 +1,7 @@
 import type { Digest } from '../crypto/digest.ts'
 import type { Sealed } from '../crypto/sealed.ts'
-import type { AuditEvent, AuditRecord } from '../model/audit-event.ts'
+import type { AuditRecord, SealedAuditEvent } from '../model/audit-event.ts'
+import type { AuditValues } from '../model/audit-values.ts'
 import type { Authorization, Consent } from '../model/authorization.ts'
 import type { ClientFields } from '../model/client.ts'
 import type { TokenFields } from '../model/token.ts'
@@ -482,6 +483,7 @@ export interface SealedStore {
   readonly sessions: SealedRows<StoredSession>
   readonly users: SealedRows<User>
   readonly signingKeys: SealedRows<StoredSigningKey>
+  readonly auditCheckpoints: SealedRows<AuditCheckpoint>
 }
 
 /** Which events are looked for; what is left out says nothing. */
@@ -498,17 +500,77 @@ export interface AuditFilter {
   readonly until?: number | undefined
 }
 
+/** A row of the audit log as it is stored, whoever wrote it. */
+export interface StoredAuditRow {
+  readonly id: number
+  readonly values: AuditValues
+  readonly seal: string
+}
+
+/** Rows that no writer will add to: see `settledUpTo`. */
+export interface AuditMark {
+  readonly id: number
+  /** The transactions that were writing audit rows when the mark was made. */
+  readonly writers: readonly string[]
+}
+
 /** Written once, never changed; removed by their age alone. */
 export interface AuditStore {
-  add(event: AuditEvent): Promise<void>
+  add(event: SealedAuditEvent): Promise<void>
   /** All or none of many, where no request has to wait for them. */
-  addMany(events: readonly AuditEvent[]): Promise<void>
+  addMany(events: readonly SealedAuditEvent[]): Promise<void>
   /** The latest first. */
   latest(filter: AuditFilter, part: PartOf): Promise<Part<AuditRecord>>
   /** The earliest first. */
   earliest(filter: AuditFilter, part: PartOf): Promise<Part<AuditRecord>>
-  /** Deletes at most `limit` events from before that time. @returns how many */
-  deleteBefore(at: number, limit: number): Promise<number>
+  /** At most `limit` rows with an id above `after`, and up to `until` where it is given, by their ids. */
+  rows(
+    range: { readonly after: number | null; readonly until?: number },
+    limit: number,
+  ): Promise<readonly StoredAuditRow[]>
+  /** The greatest id, and who may still commit a row with a smaller one. */
+  mark(): Promise<AuditMark>
+  /** Whether every row up to the mark is committed, or never will be. */
+  isSettled(mark: AuditMark): Promise<boolean>
+  /** Rows that have the same seal as an earlier row: at most `limit` of them. */
+  copies(limit: number): Promise<readonly { readonly id: number; readonly of: number }[]>
+  /** Deletes at most `limit` rows up to that id. @returns how many */
+  deleteUpTo(id: number, limit: number): Promise<number>
+}
+
+/** What a checkpoint of the audit log says. */
+export interface AuditCheckpoint {
+  readonly number: number
+  readonly at: number
+  /** It covers every row with an id above this one… */
+  readonly afterId: number
+  /** … up to this one. */
+  readonly lastId: number
+  /** The ids of these rows: `3-7,9`. */
+  readonly ids: string
+  /** The digest of these rows. */
+  readonly rowsDigest: string
+  /** The greatest `at` of these rows; 0 without rows. */
+  readonly latestAt: number
+  /** Those of the ids whose rows nobody had sealed. */
+  readonly forged: string
+  /** Rows and checkpoints are removed up to this checkpoint, which is kept; 0: none. */
+  readonly removedUpTo: number
+  /** The digest of the checkpoint before. */
+  readonly previous: string
+}
+
+export type SealedCheckpoint = AuditCheckpoint & { readonly seal: Sealed }
+
+export interface AuditCheckpointStore {
+  /** False where the number is taken: of several nodes, one makes the next checkpoint. */
+  insert(checkpoint: SealedCheckpoint): Promise<boolean>
+  /** At most `limit` with a number above `after`, by their numbers. */
+  list(after: number, limit: number): Promise<readonly SealedCheckpoint[]>
+  /** At most `limit`, the latest first. */
+  latest(limit: number): Promise<readonly SealedCheckpoint[]>
+  /** Deletes at most `limit` with a number below. @returns how many */
+  deleteBelow(number: number, limit: number): Promise<number>
 }
 
 export interface MigrationResult {
@@ -611,6 +673,7 @@ export interface Store {
   readonly signingKeys: SigningKeyStore
   readonly sealed: SealedStore
   readonly audit: AuditStore
+  readonly auditCheckpoints: AuditCheckpointStore
   /** All or nothing. Inside a transaction, a savepoint. */
   transaction<T>(work: (tx: Store) => Promise<T>): Promise<T>
 }

@@ -22,6 +22,11 @@ export const events: Readonly<Record<string, LogEvent>> = {
     sentence:
       'Events are missing in the audit log: too many events at once, or the store was away.',
   },
+  'audit.tampered': {
+    levels: ['error'],
+    sentence:
+      'A row or a checkpoint of the audit log was changed, removed or inserted past this server; `audit verify` lists all of them.',
+  },
   'authorization_code.reused': {
     levels: ['warn'],
     sentence: 'A code was stolen, or a client sends codes twice; what was issued is revoked.',

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type Digest, digestOf, type SecretKind } from '../../src/crypto/digest.ts'
 import type { Sealed } from '../../src/crypto/sealed.ts'
-import type { AuditEvent } from '../../src/model/audit-event.ts'
+import type { SealedAuditEvent } from '../../src/model/audit-event.ts'
 import type {
   NewAuthorization,
   NewToken,
@@ -242,7 +242,7 @@ export const signingKeyRow = (over: Partial<StoredSigningKey> = {}): StoredSigni
   ...over,
 })
 
-export const auditRow = (over: Partial<AuditEvent> = {}): AuditEvent =>
+export const auditRow = (over: Partial<SealedAuditEvent> = {}): SealedAuditEvent =>
   ({
     at: 1,
     event: 'client.disabled',
@@ -260,8 +260,9 @@ export const auditRow = (over: Partial<AuditEvent> = {}): AuditEvent =>
     requestId: 'r1',
     isRoutine: false,
     details: {},
+    seal: 'no seal',
     ...over,
-  }) as AuditEvent
+  }) as SealedAuditEvent
 
 /** Runs the work as often as said, at the same time. */
 export const atOnce = <T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> =>

@@ -1,7 +1,8 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { AuditActor, AuditEvent, AuditRecord } from '../../model/audit-event.ts'
+import type { AuditActor, AuditRecord, SealedAuditEvent } from '../../model/audit-event.ts'
+import { auditColumns, auditValues } from '../../model/audit-values.ts'
 import type { AuditFilter, AuditStore, Part, PartOf } from '../store.ts'
-import { flag, type Handle } from './handle.ts'
+import type { Handle } from './handle.ts'
 import { part, placeOf } from './part.ts'
 import type { Tables } from './tables.ts'
 
@@ -9,13 +10,26 @@ type Table = Tables['oauth2server_audit']
 
 export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore => {
   // One parameter for any number of rows: thousands of them cost the builder more than the database.
-  const insertAll = (events: readonly AuditEvent[]) => {
+  const insertAll = (events: readonly SealedAuditEvent[]) => {
     const rows = JSON.stringify(events.map(toRow))
     const names = sql.join(columns.map((column) => sql.ref(column)))
     const given = locking
       ? sql`select ${names} from json_populate_recordset(null::oauth2server_audit, ${rows}::json)`
       : sql`select ${sql.join(columns.map((column) => sql`value ->> ${sql.lit(column)}`))} from json_each(${rows})`
     return sql`insert into oauth2server_audit (${names}) ${given}`
+  }
+
+  // PostgreSQL gives an id before the row is committed. Whoever was given one holds this lock until then. SQLite has one
+  // writer at a time, which commits before the next is given an id.
+  const writers = async (): Promise<readonly string[]> => {
+    if (!locking) return []
+    const { rows } = await sql<{ writer: string }>`
+      select distinct virtualtransaction as writer from pg_locks
+      where relation = 'oauth2server_audit'::regclass and mode = 'RowExclusiveLock'
+        and database = (select oid from pg_database where datname = current_database())`.execute(
+      read,
+    )
+    return rows.map(({ writer }) => writer)
   }
 
   const listed = async (
@@ -59,12 +73,52 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
 
     earliest: (filter, partOf) => listed(filter, partOf, 'asc'),
 
-    async deleteBefore(at, limit) {
+    async rows({ after, until }, limit) {
+      const rows = await read
+        .selectFrom('oauth2server_audit')
+        .select(['id', ...columns])
+        .$if(after !== null, (q) => q.where('id', '>', after ?? 0))
+        .$if(until !== undefined, (q) => q.where('id', '<=', until ?? 0))
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+      return rows.map(({ id, seal, ...row }) => ({
+        id,
+        seal,
+        values: auditColumns.map((column) => row[column]),
+      }))
+    },
+
+    async mark() {
+      // In this order: a writer that has a smaller id by now has the lock, or has ended.
+      const [row] = await read
+        .selectFrom('oauth2server_audit')
+        .select((q) => q.fn.max('id').as('id'))
+        .execute()
+      return { id: Number(row?.id ?? 0), writers: await writers() }
+    },
+
+    async isSettled(mark) {
+      if (mark.writers.length === 0) return true
+      const now = await writers()
+      return !mark.writers.some((writer) => now.includes(writer))
+    },
+
+    async copies(limit) {
+      const { rows } = await sql<{ id: number; of: number }>`
+        select a.id, first.id as of from (
+          select seal, min(id) as id from oauth2server_audit group by seal having count(*) > 1 limit ${limit}
+        ) as first join oauth2server_audit as a on a.seal = first.seal and a.id > first.id
+        order by a.id limit ${limit}`.execute(read)
+      return rows.map((row) => ({ id: Number(row.id), of: Number(row.of) }))
+    },
+
+    async deleteUpTo(id, limit) {
       const old = read
         .selectFrom('oauth2server_audit')
         .select('id')
-        .where('at', '<', at)
-        .orderBy('at')
+        .where('id', '<=', id)
+        .orderBy('id')
         .limit(limit)
       const { numDeletedRows } = await purge
         .deleteFrom('oauth2server_audit')
@@ -75,43 +129,14 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
   }
 }
 
-const columns = [
-  'at',
-  'event',
-  'actor',
-  'actor_id',
-  'actor_email',
-  'user_id',
-  'user_email',
-  'client_id',
-  'token_id',
-  'authorization_id',
-  'subject',
-  'address',
-  'user_agent',
-  'request_id',
-  'is_routine',
-  'details',
-] as const satisfies readonly (keyof Insertable<Table>)[]
+const columns = [...auditColumns, 'seal'] as const satisfies readonly (keyof Insertable<Table>)[]
 
-const toRow = (event: AuditEvent): Insertable<Table> => ({
-  at: event.at,
-  event: event.event,
-  actor: event.actor,
-  actor_id: event.actorId === null ? null : String(event.actorId),
-  actor_email: event.actorEmail,
-  user_id: event.userId === null ? null : String(event.userId),
-  user_email: event.userEmail,
-  client_id: event.clientId,
-  token_id: event.tokenId,
-  authorization_id: event.authorizationId,
-  subject: event.subject,
-  address: event.address,
-  user_agent: event.userAgent,
-  request_id: event.requestId,
-  is_routine: flag(event.isRoutine),
-  details: JSON.stringify(event.details),
-})
+const toRow = (event: SealedAuditEvent): Insertable<Table> => {
+  const values = [...auditValues(event), event.seal]
+  return Object.fromEntries(
+    columns.map((column, at) => [column, values[at]]),
+  ) as unknown as Insertable<Table>
+}
 
 const fromRow = (row: Selectable<Table>): AuditRecord => ({
   id: row.id,

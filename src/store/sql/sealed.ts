@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { SealedStore } from '../store.ts'
+import { fromRow as checkpointFromRow } from './audit-checkpoints.ts'
 import { fromRow as clientFromRow } from './clients.ts'
 import { fromRow as consentFromRow } from './consents.ts'
 import { type Handle, split } from './handle.ts'
@@ -103,5 +104,11 @@ export const sqlSealed = (handle: Handle): SealedStore => ({
     key: ['id'],
     columns: ['private_key'],
     fromRow: signingKeyFromRow,
+  }),
+  auditCheckpoints: sealedRows(handle, {
+    table: 'oauth2server_audit_checkpoint',
+    key: ['number'],
+    columns: ['seal'],
+    fromRow: checkpointFromRow,
   }),
 })

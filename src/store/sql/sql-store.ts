@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { OpenStore, Store } from '../store.ts'
 import { sqlAudit } from './audit.ts'
+import { sqlAuditCheckpoints } from './audit-checkpoints.ts'
 import { sqlAuthorizations } from './authorizations.ts'
 import { sqlClients } from './clients.ts'
 import { sqlConsents } from './consents.ts'
@@ -35,6 +36,7 @@ const parts = (handle: Handle): Omit<Store, 'transaction'> => ({
   signingKeys: sqlSigningKeys(handle),
   sealed: sqlSealed(handle),
   audit: sqlAudit(handle),
+  auditCheckpoints: sqlAuditCheckpoints(handle),
 })
 
 const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store => ({

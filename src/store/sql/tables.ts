@@ -150,6 +150,20 @@ export interface Tables {
     request_id: string | null
     is_routine: Flag
     details: string
+    seal: string
+  }
+  oauth2server_audit_checkpoint: {
+    number: number
+    at: number
+    after_id: number
+    last_id: number
+    ids: string
+    rows_digest: string
+    latest_at: number
+    forged: string
+    removed_up_to: number
+    previous: string
+    seal: string
   }
   oauth2server_signing_key: {
     id: string

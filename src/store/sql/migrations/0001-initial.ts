@@ -235,6 +235,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('request_id', 'text')
         .addColumn('is_routine', 'integer', (c) => c.notNull())
         .addColumn('details', 'text', (c) => c.notNull())
+        .addColumn('seal', 'text', (c) => c.notNull())
         .execute()
       await index(db, 'audit_by_time', ['at', 'id'])
       await index(db, 'audit_by_event', ['event', 'at', 'id'])
@@ -246,6 +247,23 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .on('oauth2server_audit')
         .columns(['user_id', 'at', 'id'])
         .where(sql<boolean>`is_routine = 0`)
+        .execute()
+
+      await db.schema
+        .createTable('oauth2server_audit_checkpoint')
+        .addColumn('number', id === 'integer' ? 'integer' : 'bigint', (c) =>
+          c.primaryKey().notNull(),
+        )
+        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('after_id', 'bigint', (c) => c.notNull())
+        .addColumn('last_id', 'bigint', (c) => c.notNull())
+        .addColumn('ids', 'text', (c) => c.notNull())
+        .addColumn('rows_digest', 'text', (c) => c.notNull())
+        .addColumn('latest_at', 'bigint', (c) => c.notNull())
+        .addColumn('forged', 'text', (c) => c.notNull())
+        .addColumn('removed_up_to', 'bigint', (c) => c.notNull())
+        .addColumn('previous', 'text', (c) => c.notNull())
+        .addColumn('seal', 'text', (c) => c.notNull())
         .execute()
 
       await db.schema
@@ -268,6 +286,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
       for (const table of [
         'secret_key',
         'signing_key',
+        'audit_checkpoint',
         'audit',
         'transient',
         'sweeper_note',

@@ -1,0 +1,355 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  type AuditDefect,
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
+  createAuthorizationServer,
+  type LogEntry,
+  StoreUnavailable,
+} from 'svc-oauth2server'
+import { postgres } from 'svc-oauth2server/postgres'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { afterEach, describe, expect, test } from 'vitest'
+import { auditColumns } from '../../src/model/audit-values.ts'
+import { idRanges, idsOf } from '../../src/records/audit-chain.ts'
+import { execute, query } from '../support/database.ts'
+import { databaseFolder } from '../support/database-folder.ts'
+import { makeDatabase } from '../support/postgres.ts'
+import { secretKey } from '../support/server.ts'
+
+const nextKey = 'the next secret key of more than 32 bytes'
+const audit = 'oauth2server_audit'
+const checkpoints = 'oauth2server_audit_checkpoint'
+const cleanUps: (() => Promise<unknown>)[] = []
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+type Row = Record<string, unknown>
+
+/** A database, and what somebody without the key can do to it. */
+const database = {
+  async sqlite() {
+    const folder = await databaseFolder()
+    const file = join(folder, 'audit.sqlite')
+    cleanUps.push(() => rm(folder, { recursive: true }))
+    return {
+      opener: sqlite(file),
+      run: async (statement: string) => void execute(file, statement),
+      read: async (statement: string): Promise<readonly Row[]> => query(file, statement),
+    }
+  },
+  async postgres() {
+    const { url, query: ask, drop } = await makeDatabase()
+    cleanUps.push(drop)
+    return {
+      opener: postgres(url, { poolSize: 3 }),
+      run: async (statement: string) => void (await ask(statement)),
+      read: (statement: string) => ask(statement),
+    }
+  },
+}
+
+const start = Date.UTC(2026, 10, 21)
+
+const site = async (kind: 'sqlite' | 'postgres') => {
+  const { opener, run, read } = await database[kind]()
+  const log: LogEntry[] = []
+  let now = start
+  const open = async (options: Partial<AuthorizationServerOptions> = {}) => {
+    const server = await createAuthorizationServer({
+      issuer: 'http://localhost:3000',
+      secretKeys: [secretKey],
+      store: opener,
+      clock: () => now,
+      sweepInterval: 0,
+      log: (entry) => log.push(entry),
+      ...options,
+    })
+    cleanUps.push(() => server.close())
+    return server
+  }
+  return {
+    run,
+    read,
+    log,
+    open,
+    advance: (seconds: number) => {
+      now += seconds * 1000
+    },
+  }
+}
+
+const write = async (server: AuthorizationServer, rows: number) => {
+  for (let row = 0; row < rows; row += 1) await server.clients.create({ name: 'One', userId: null })
+}
+
+const verify = async (server: AuthorizationServer, head?: string) => {
+  const found: AuditDefect[] = []
+  const result = await server.activity.verify({ head, onDefect: (defect) => found.push(defect) })
+  expect(result.defects).toBe(found.length)
+  return { ...result, found: found.map(({ kind, ids }) => `${kind} ${ids}`) }
+}
+
+const literal = (value: unknown) =>
+  value === null ? 'null' : `'${String(value).replaceAll("'", "''")}'`
+
+test('ranges of ids are read as they were written', () => {
+  expect(idRanges([])).toBe('')
+  expect(idRanges([3, 4, 5, 9, 11, 12])).toBe('3-5,9,11-12')
+  for (const ids of [[], [1], [3, 4, 5, 9, 11, 12]]) expect(idsOf(idRanges(ids))).toEqual(ids)
+})
+
+describe.each(['sqlite', 'postgres'] as const)(
+  'the audit log on %s',
+  { timeout: 60_000 },
+  (kind) => {
+    /** Rows 1–2, 3–4 and 5–6 under the checkpoints 1, 2 and 3. */
+    const sixRows = async () => {
+      const at = await site(kind)
+      const server = await at.open()
+      for (let part = 0; part < 3; part += 1) {
+        await write(server, 2)
+        await server.sweep()
+        at.advance(60)
+      }
+      const kept = new Map<string, readonly Row[]>()
+      for (const table of [audit, checkpoints])
+        kept.set(table, await at.read(`select * from ${table}`))
+      const restore = async () => {
+        for (const [table, rows] of kept) {
+          await at.run(`delete from ${table}`)
+          const names = Object.keys(rows[0] ?? {})
+          const values = rows.map((row) => `(${names.map((name) => literal(row[name])).join()})`)
+          await at.run(`insert into ${table} (${names.join()}) values ${values.join()}`)
+        }
+      }
+      return { ...at, server, restore }
+    }
+
+    test('says what was checked', async () => {
+      const { server } = await sixRows()
+      await write(server, 1)
+      const { head, ...checked } = await verify(server)
+      expect(checked).toEqual({
+        checkpoints: 3,
+        rows: 6,
+        firstId: 1,
+        lastId: 6,
+        uncovered: { rows: 1, since: start + 180_000 },
+        defects: 0,
+        found: [],
+      })
+      expect(head).toMatch(/^3:[\w-]{43}$/)
+    })
+
+    test('finds a change of any column of a row and of a checkpoint', async () => {
+      const { server, run, restore } = await sixRows()
+      for (const column of auditColumns) {
+        const isNumber = ['at', 'token_id', 'authorization_id', 'is_routine'].includes(column)
+        await run(`update ${audit} set ${column} = ${isNumber ? 17 : "'x'"} where id = 3`)
+        expect((await verify(server)).found, column).toEqual(['row_changed 3'])
+        await restore()
+      }
+      await run(`update ${audit} set seal = (select seal from ${audit} where id = 4) where id = 3`)
+      expect((await verify(server)).found).toEqual(['row_changed 3', 'row_copied 4'])
+      await restore()
+      const numbers = ['at', 'after_id', 'last_id', 'latest_at', 'removed_up_to']
+      for (const column of [...numbers, 'ids', 'rows_digest', 'forged', 'previous', 'seal']) {
+        for (const number of [1, 2, 3]) {
+          const value = numbers.includes(column) ? `${column} + 1` : "'9'"
+          await run(`update ${checkpoints} set ${column} = ${value} where number = ${number}`)
+          expect((await verify(server)).found, column).toContain(`checkpoint_changed ${number}`)
+          await restore()
+        }
+      }
+      expect((await verify(server)).found).toEqual([])
+    })
+
+    test('finds each removed, inserted and moved row', async () => {
+      const { server, run, restore } = await sixRows()
+      const names = [...auditColumns, 'seal'].join()
+      for (let id = 1; id <= 6; id += 1) {
+        await run(`delete from ${audit} where id = ${id}`)
+        expect((await verify(server)).found).toEqual([`row_removed ${id}`])
+        // Under another id it does not come back.
+        await restore()
+        await run(`update ${audit} set id = 90 where id = ${id}`)
+        expect((await verify(server)).found).toEqual([`row_removed ${id}`])
+        await restore()
+      }
+      await run(`insert into ${audit} (id,${names}) select 7,${names} from ${audit} where id = 2`)
+      expect((await verify(server)).found).toEqual(['row_copied 7'])
+      await restore()
+      await run(`insert into ${audit} (id,${names}) select -1,${names} from ${audit} where id = 2`)
+      expect((await verify(server)).found).toContain('row_inserted -1')
+      await restore()
+      for (const [a, b] of [
+        [3, 4],
+        [2, 5],
+      ] as const) {
+        await run(`update ${audit} set id = 99 where id = ${a}`)
+        await run(`update ${audit} set id = ${a} where id = ${b}`)
+        await run(`update ${audit} set id = ${b} where id = 99`)
+        const { found } = await verify(server)
+        expect(found).toEqual(
+          a === 3 ? ['rows_changed 3-4'] : ['rows_changed 1-2', 'rows_changed 5-6'],
+        )
+        await restore()
+      }
+    })
+
+    test('finds removed and forged checkpoints, and the latest ones by an earlier head', async () => {
+      const { server, run, read, restore } = await sixRows()
+      const { head } = await verify(server)
+      expect((await verify(server, head ?? '')).found).toEqual([])
+      for (const number of [1, 2]) {
+        await run(`delete from ${checkpoints} where number = ${number}`)
+        expect((await verify(server)).found).toEqual([`checkpoint_removed ${number}`])
+        await restore()
+      }
+      await run(`delete from ${checkpoints} where number = 3`)
+      await run(`delete from ${audit} where id > 4`)
+      expect((await verify(server)).found).toEqual([])
+      expect((await verify(server, head ?? '')).found).toEqual(['head_differs 3'])
+      // A new one in its place is another.
+      await write(server, 1)
+      await server.sweep()
+      expect(await read(`select number from ${checkpoints}`)).toHaveLength(3)
+      expect((await verify(server, head ?? '')).found).toEqual(['head_differs 3'])
+      await restore()
+      const names = Object.keys((await read(`select * from ${checkpoints}`))[0] ?? {})
+      const others = names.filter((name) => name !== 'number').join()
+      await run(
+        `insert into ${checkpoints} (number,${others}) select 4,${others} from ${checkpoints} where number = 3`,
+      )
+      expect((await verify(server)).found).toEqual(['checkpoint_changed 4'])
+      // The server goes on behind it.
+      await write(server, 1)
+      await server.sweep()
+      expect((await verify(server)).found).toEqual(['checkpoint_changed 4'])
+      expect((await verify(server)).rows).toBe(7)
+    })
+
+    test('finds what was written without the key before a checkpoint covered it, and logs it', async () => {
+      const { server, run, log } = await sixRows()
+      await write(server, 2)
+      await run(`update ${audit} set subject = 'another' where id = 7`)
+      expect((await verify(server)).found).toEqual(['row_forged 7'])
+      expect(log.filter(({ event }) => event === 'audit.tampered')).toEqual([])
+      await server.sweep()
+      expect(log.filter(({ event }) => event === 'audit.tampered')).toEqual([
+        expect.objectContaining({ level: 'error', what: 'row', id: 7 }),
+      ])
+      expect((await verify(server)).found).toEqual(['row_forged 7'])
+    })
+
+    test('takes neither two nodes, roll-backs nor a slow transaction for tampering', async () => {
+      const { open } = await site(kind)
+      const nodes = [await open(), await open()] as const
+      const [one, other] = nodes
+      let commit = () => {}
+      const slow = one.transaction(async (tx) => {
+        await tx.clients.create({ name: 'Slow', userId: null })
+        // SQLite has one writer at a time: nobody else could write meanwhile.
+        if (kind === 'postgres') await new Promise<void>((resolve) => (commit = resolve))
+      })
+      if (kind === 'sqlite') await slow
+      const writing = nodes.map(async (node) => {
+        for (let round = 0; round < 8; round += 1) {
+          await write(node, 1)
+          await node
+            .transaction(async (tx) => {
+              await tx.clients.create({ name: 'Taken back', userId: null })
+              throw new Error('taken back')
+            })
+            .catch(() => undefined)
+        }
+      })
+      await Promise.all([...writing, one.sweep(), other.sweep()])
+      if (kind === 'postgres') {
+        // Its id is smaller than those that are there, and it is still to come.
+        await one.sweep()
+        expect((await verify(other)).rows).toBeLessThan(16)
+        expect((await verify(other)).found).toEqual([])
+        commit()
+        await slow
+      }
+      await Promise.all([one.sweep(), other.sweep()])
+      await one.sweep()
+      const { found, uncovered, rows } = await verify(other)
+      expect(found).toEqual([])
+      expect([rows, uncovered.rows]).toEqual([17, 0])
+    })
+
+    test('takes retention for no tampering, nor one that was interrupted', async () => {
+      const { server, open, read, advance } = await sixRows()
+      const { head } = await verify(server)
+      let isAway = true
+      const sweeping = await open({
+        auditExpiresIn: 121,
+        async aroundStore({ name }, run) {
+          if (isAway && name === 'audit.deleteUpTo') throw new StoreUnavailable(name)
+          return run()
+        },
+      })
+      await sweeping.sweep().catch(() => undefined)
+      // It is declared, and not done.
+      expect(await read(`select id from ${audit}`)).toHaveLength(6)
+      expect((await verify(server)).found).toEqual([])
+      isAway = false
+      await sweeping.sweep()
+      const left = await read(`select id from ${audit} order by id`)
+      expect(left.map(({ id }) => Number(id))).toEqual([3, 4, 5, 6])
+      expect((await verify(server, head ?? '')).found).toEqual([])
+      advance(1_000)
+      await write(sweeping, 1)
+      await sweeping.sweep()
+      await sweeping.sweep()
+      expect(await read(`select id from ${audit}`)).toHaveLength(1)
+      expect((await verify(server)).found).toEqual([])
+      expect((await verify(server, '1:'.padEnd(45, 'x'))).found).toEqual(['head_expired 1'])
+    })
+
+    test('is valid after a rotation of the keys, without the earlier key', async () => {
+      const { server, open, run, restore: _ } = await sixRows()
+      await write(server, 1)
+      const { head } = await verify(server)
+      const rotating = await open({ secretKeys: [nextKey, secretKey] })
+      expect((await rotating.rotateSecretKeys()).isComplete).toBe(true)
+      const after = await open({ secretKeys: [nextKey] })
+      expect(await verify(after, head ?? '')).toMatchObject({ found: [], rows: 7 })
+      await run(`update ${audit} set subject = 'another' where id = 3`)
+      // The key that could tell which row it is is gone.
+      expect((await verify(after)).found).toEqual(['rows_changed 3-4'])
+    })
+
+    test('takes the deletion of a user for no tampering', async () => {
+      const { server, read } = await sixRows()
+      const { id } = await server.users.create({ email: 'a@example.org', password: null })
+      await server.clients.create({ name: 'Theirs', userId: id })
+      await server.sweep()
+      await server.users.delete(id)
+      await server.sweep()
+      expect((await verify(server)).found).toEqual([])
+      expect(await read(`select id from ${audit} where user_id = '${id}'`)).not.toHaveLength(0)
+    })
+
+    test('reads a long log in parts', async () => {
+      const { server, run, read } = await sixRows()
+      const rows = Array.from({ length: 2_300 }, () => ({ name: 'x' }))
+      const [first] = (await server.activity.search({}, { after: null, limit: 1 })).items
+      await server.store.audit.addMany(
+        rows.map(() => ({ ...first, details: {}, event: 'user.created', seal: 'none' }) as never),
+      )
+      await server.sweep()
+      const { checkpoints: made, rows: covered, defects } = await verify(server)
+      expect([made, covered, defects]).toEqual([6, 2_306, 2_300 + 1_000])
+      await run(`delete from ${audit} where id = 2000`)
+      expect((await verify(server)).found).toContain('row_removed 2000')
+      expect(await read(`select number from ${checkpoints}`)).toHaveLength(6)
+    })
+  },
+)
