@@ -247,6 +247,7 @@ export const createAuthorizationServer = async (
   const observed = options.aroundStore ? decorated(measured, aroundStore) : measured
   const isKept = settings.auditRoutine ? undefined : (event: AuditEvent) => !event.isRoutine
   const store = telling(observed, hooks, isKept)
+  const lasting = transients ? decorated(opened, aroundStore).transients : store.transients
   const queue = new AuditQueue(observed, log)
   const failedLogins = new FailedLogins((event) => {
     queue.add(sealedEvent(keys, event))
@@ -402,7 +403,12 @@ export const createAuthorizationServer = async (
     signingKeys,
     registerClient: options.registerClient,
     onLeaked: options.onLeaked,
-    transientValues: (kind) => new TransientValues(kind, context),
+    // A spent assertion stays spent where Redis is emptied: one insert for each, in the database.
+    transientValues: (kind) =>
+      new TransientValues(
+        kind,
+        kind === 'client_assertion' ? { ...context, transients: lasting } : context,
+      ),
   }
   const router = createRouter(server)
   const links: PageLinks = {
@@ -417,8 +423,16 @@ export const createAuthorizationServer = async (
       ? undefined
       : new MissingUsers({ store, users: own.users, keyType, audit, log })
   const auditChain = new AuditChain({ store, keys, settings, clock, log })
-  const { transients: swept } = store
-  const toSweep = { store, transients: swept, settings, signingKeys, auditChain, missingUsers, removals }
+  const toSweep = {
+    store,
+    transients: store.transients,
+    lasting: transients ? lasting : undefined,
+    settings,
+    signingKeys,
+    auditChain,
+    missingUsers,
+    removals,
+  }
   const sweeper = new Sweeper({
     kinds: (now) => sweeperKinds(toSweep, now),
     transients: store.transients,

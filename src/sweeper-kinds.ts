@@ -14,6 +14,8 @@ export interface SweeperKind {
 export interface KindsOptions {
   readonly store: Store
   readonly transients: Transients
+  /** Those in the database, where the others are elsewhere. */
+  readonly lasting: Transients | undefined
   readonly settings: Settings
   /** The keys that sign tokens; retired ones have to go. */
   readonly signingKeys: { deleteRetired(): Promise<number> }
@@ -38,7 +40,16 @@ export const sweepTimes = (settings: Settings, now: number): SweepTimes => {
 
 /** Everything that a run at this time removes. The sweeper takes turns between these. */
 export const sweeperKinds = (
-  { store, transients, settings, signingKeys, auditChain, missingUsers, removals }: KindsOptions,
+  {
+    store,
+    transients,
+    lasting,
+    settings,
+    signingKeys,
+    auditChain,
+    missingUsers,
+    removals,
+  }: KindsOptions,
   now: number,
 ): readonly SweeperKind[] => {
   const { idleSince, unusedClientsBefore } = sweepTimes(settings, now)
@@ -47,6 +58,9 @@ export const sweeperKinds = (
     untilNone('authorizations', (limit) => store.authorizations.deleteExpired(now, limit)),
     untilNone('sessions', (limit) => store.sessions.deleteExpired(now, idleSince, limit)),
     untilNone('transients', (limit) => transients.deleteExpired(now, limit)),
+    ...(lasting
+      ? [untilNone('lasting transients', (limit) => lasting.deleteExpired(now, limit))]
+      : []),
     auditChain.coverage(now),
     auditChain.retention(),
     ...(unusedClientsBefore === null

@@ -10,8 +10,6 @@ import {
 
 /** Rows and checkpoints that are read at once. */
 const readAtOnce = 500
-/** Copies that are reported at most. */
-const mostCopies = 1_000
 
 /** What is wrong with the audit log. */
 export interface AuditDefect {
@@ -123,7 +121,6 @@ class Verifier {
     }
     if (removed === 0) await this.#beforeFirst()
     const uncovered = await this.#uncovered(last?.lastId ?? 0)
-    for (const { id } of await this.#store.audit.copies(mostCopies)) this.#report('row_copied', id)
     return {
       checkpoints: this.#checkpoints,
       rows: this.#rows,
@@ -198,12 +195,22 @@ class Verifier {
   async #uncovered(after: number): Promise<AuditVerification['uncovered']> {
     let rows = 0
     let since: number | null = null
+    let from = after
     for await (const row of this.#between(after)) {
       rows += 1
       since = Math.min(since ?? Number.POSITIVE_INFINITY, Number(row.values[0]))
       if (!this.#keys.isAuditIntact(row.seal, row.values)) this.#report('row_forged', row.id)
+      if (rows % readAtOnce !== 0) continue
+      await this.#copies(from, row.id)
+      from = row.id
     }
+    await this.#copies(from, Number.MAX_SAFE_INTEGER)
     return { rows, since }
+  }
+
+  async #copies(after: number, until: number): Promise<void> {
+    for (const id of await this.#store.audit.copies({ after, until }))
+      this.#report('row_copied', id)
   }
 
   // A row that a key sealed which is not needed any more can be judged by its checkpoint alone.

@@ -62,6 +62,6 @@ const partOf = ({ audit }: Store): Store['audit'] => ({
   rows: (range, limit) => audit.rows(range, limit),
   mark: () => audit.mark(),
   isSettled: (mark) => audit.isSettled(mark),
-  copies: (limit) => audit.copies(limit),
+  copies: (range) => audit.copies(range),
   deleteUpTo: (id, limit) => audit.deleteUpTo(id, limit),
 })

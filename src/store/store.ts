@@ -532,8 +532,8 @@ export interface AuditStore {
   mark(): Promise<AuditMark>
   /** Whether every row up to the mark is committed, or never will be. */
   isSettled(mark: AuditMark): Promise<boolean>
-  /** Rows that have the same seal as an earlier row: at most `limit` of them. */
-  copies(limit: number): Promise<readonly { readonly id: number; readonly of: number }[]>
+  /** The ids in this range whose rows have the time and the seal of a row with a smaller id. */
+  copies(range: { readonly after: number; readonly until: number }): Promise<readonly number[]>
   /** Deletes at most `limit` rows up to that id. @returns how many */
   deleteUpTo(id: number, limit: number): Promise<number>
 }

@@ -242,6 +242,12 @@ const others: Readonly<Record<string, string>> = {
   'audit.addMany': 'inserts, beside the requests',
   'audit.latest': 'a page',
   'audit.earliest': 'a page',
+  'audit.rows': 'parts of the log, for checkpoints and their verification',
+  'audit.mark': 'the sweeper',
+  'audit.isSettled': 'the sweeper',
+  'audit.copies': 'the rows of one checkpoint, beside the traffic',
+  'audit.deleteUpTo': 'the sweeper',
+  auditCheckpoints: 'the sweeper, and the verification of the audit log',
 }
 
 const isOther = (operation: string): boolean =>

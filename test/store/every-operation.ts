@@ -1,3 +1,4 @@
+import type { Sealed } from '../../src/crypto/sealed.ts'
 import type { SealedRows, Store } from '../../src/store/store.ts'
 import {
   aClient,
@@ -200,13 +201,32 @@ const others = async ({
     await audit.earliest(filter, { after: null, limit: 10 })
     await audit.earliest(filter, { after: '0.0', limit: 10 })
   }
-  await audit.deleteBefore(1, 10)
+  await audit.rows({ after: null }, 10)
+  await audit.rows({ after: 1, until: 5 }, 10)
+  await audit.isSettled(await audit.mark())
+  await audit.copies({ after: 0, until: 10 })
+  await audit.deleteUpTo(1, 10)
+  const checkpoint = {
+    number: 1,
+    at: 1,
+    afterId: 0,
+    lastId: 1,
+    ids: '1',
+    rowsDigest: '',
+    latestAt: 1,
+  }
+  const seal = 'none' as Sealed
+  const whole = { ...checkpoint, forged: '', removedUpTo: 0, previous: '', seal }
+  await store.auditCheckpoints.insert(whole)
+  await store.auditCheckpoints.list(0, 10)
+  await store.auditCheckpoints.latest(1)
   for (const rows of Object.values(store.sealed) as readonly SealedRows<unknown>[]) {
     const { rows: found, next } = await rows.notUnder('none', null, 1)
     if (next) await rows.notUnder('none', next, 1)
     await rows.countUnder('none', 10)
     await rows.reseal(found.map((before) => ({ before, sealed: before.sealed })))
   }
+  await store.auditCheckpoints.deleteBelow(2, 10)
 }
 
 /** Every operation of a store at least once, with each form that its statements can take. */

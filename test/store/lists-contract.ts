@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest'
-import type { AuditEvent } from '../../src/model/audit-event.ts'
+import { describe, expect, test, vi } from 'vitest'
+import type { SealedAuditEvent } from '../../src/model/audit-event.ts'
+import { auditValues } from '../../src/model/audit-values.ts'
 import type { UserId } from '../../src/model/user.ts'
 import type { AuditFilter, Part, PartOf, Store } from '../../src/store/store.ts'
 import { brokenCursors, inParts } from './parts.ts'
@@ -371,7 +372,7 @@ export const listsContract = (
 
     describe('the audit log', () => {
       const whole = { after: null, limit: 100 }
-      const kept = (event: AuditEvent) => ({
+      const kept = ({ seal: _, ...event }: SealedAuditEvent) => ({
         ...event,
         id: expect.any(Number),
         actorId: event.actorId === null ? null : String(event.actorId),
@@ -455,17 +456,27 @@ export const listsContract = (
         expect(await found({ userId: `${userId}x` })).toEqual([])
       })
 
-      test('the oldest are deleted, at most so many at once', async () => {
+      test('rows are read and deleted by their ids, at most so many at once', async () => {
         const { store, other } = open()
         const clientId = text()
-        // Older than all that the other tests write.
-        const times = [-5, -4, -3, -2]
-        await store.audit.addMany(times.map((at) => auditRow({ clientId, at })))
-        expect(await store.audit.deleteBefore(-3, 1)).toBe(1)
-        expect(await store.audit.deleteBefore(-3, 50)).toBe(1)
-        expect(await store.audit.deleteBefore(-3, 50)).toBe(0)
-        const left = await other.audit.earliest({ clientId }, whole)
-        expect(left.items.map(({ at }) => at)).toEqual([-3, -2])
+        await store.audit.addMany([1, 2, 3].map((at) => auditRow({ clientId, at, seal: 's' })))
+        const ids = (await other.audit.earliest({ clientId }, whole)).items.map(({ id }) => id)
+        const [first = 0, second = 0, third = 0] = ids
+        const rows = await other.audit.rows({ after: first - 1, until: third }, 2)
+        expect(rows.map(({ id, seal }) => [id, seal])).toEqual([
+          [first, 's'],
+          [second, 's'],
+        ])
+        expect(rows[0]?.values).toEqual(auditValues(auditRow({ clientId, at: 1 })))
+        expect(await other.audit.rows({ after: second, until: second }, 9)).toEqual([])
+        const mark = await other.audit.mark()
+        expect(mark.id).toBeGreaterThanOrEqual(third)
+        await vi.waitFor(async () => expect(await other.audit.isSettled(mark)).toBe(true))
+        await store.audit.add(auditRow({ clientId, at: 2, seal: 's' }))
+        const copy = (await other.audit.latest({ clientId }, whole)).items[1]?.id ?? 0
+        expect(await other.audit.copies({ after: first - 1, until: copy })).toEqual([copy])
+        while ((await store.audit.deleteUpTo(first, 1)) > 0);
+        expect((await other.audit.earliest({ clientId }, whole)).items).toHaveLength(3)
       })
     })
   })

@@ -104,13 +104,23 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
       return !mark.writers.some((writer) => now.includes(writer))
     },
 
-    async copies(limit) {
-      const { rows } = await sql<{ id: number; of: number }>`
-        select a.id, first.id as of from (
-          select seal, min(id) as id from oauth2server_audit group by seal having count(*) > 1 limit ${limit}
-        ) as first join oauth2server_audit as a on a.seal = first.seal and a.id > first.id
-        order by a.id limit ${limit}`.execute(read)
-      return rows.map((row) => ({ id: Number(row.id), of: Number(row.of) }))
+    async copies({ after, until }) {
+      const rows = await read
+        .selectFrom('oauth2server_audit as a')
+        .select('a.id')
+        .where('a.id', '>', after)
+        .where('a.id', '<=', until)
+        .where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('oauth2server_audit as b')
+              .select('b.id')
+              .whereRef('b.at', '=', 'a.at')
+              .whereRef('b.id', '<', 'a.id')
+              .whereRef('b.seal', '=', 'a.seal'),
+          ),
+        )
+        .execute()
+      return rows.map(({ id }) => id)
     },
 
     async deleteUpTo(id, limit) {
