@@ -1,5 +1,6 @@
 import type { AuthorizationServer, UserId } from 'svc-oauth2server'
 import { expect, test } from 'vitest'
+import { execute } from '../support/database.ts'
 import { misused, refused, type Workplace, workplace } from './workplace.ts'
 
 const email = 'me@example.org'
@@ -99,4 +100,32 @@ test('audit refuses what it does not know', async () => {
   expect(await place.run('audit', '--since', 'yesterday')).toEqual(misused(/no time/))
   expect(await place.run('audit', '--until', '2026-13-01')).toEqual(misused(/no time/))
   expect(await place.run('audit', '--user', 'nobody@example.org')).toEqual(refused(/no user/))
+})
+
+test('audit verify prints what was checked, and each defect with exit status 1', async () => {
+  await using place = await withHistory()
+  await place.server.sweep()
+  const { code, stdout } = await place.run('audit', 'verify')
+  expect(code).toBe(0)
+  const [summary, ...others] = eventsIn(stdout)
+  expect(others).toEqual([])
+  expect(summary).toEqual({
+    head: expect.stringMatching(/^1:/),
+    checkpoints: 1,
+    rows: 3,
+    first_id: 1,
+    last_id: 3,
+    uncovered_rows: 0,
+    uncovered_since: null,
+    defects: 0,
+  })
+  const head = String(summary?.head)
+  expect((await place.run('audit', 'verify', '--head', head)).code).toBe(0)
+  expect(await place.run('audit', 'verify', '--head', 'x')).toEqual(misused(/no head/))
+  execute(place.database, 'delete from oauth2server_audit where id = 2')
+  const after = await place.run('audit', 'verify')
+  expect(after.code).toBe(1)
+  expect(after.stderr).toMatch(/^error: The audit log was changed: 1 defects\.$/m)
+  const [defect, last] = eventsIn(after.stdout)
+  expect([defect, last?.defects]).toEqual([{ kind: 'row_removed', ids: '2' }, 1])
 })

@@ -1,16 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { createClient } from '@redis/client'
 import { redis } from 'svc-oauth2server/redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { lacks } from '../support/needs.ts'
 import { freePort } from '../support/processes.ts'
 import { type OwnRedis, startRedis } from '../support/redis.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { assertionOf, jwksOf, jwtBearer, newClientKey } from '../support/signing-client.ts'
 import {
   authorizeUrl,
   ping,
   refusal,
   TestClient,
   type TokenAnswer,
+  tokenRequest,
   UserAgent,
 } from '../support/user-agent.ts'
 
@@ -130,6 +133,35 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
     const again = await client.agent.fetch(client.url())
     expect(again.headers.get('location')).toContain('code=')
+  })
+
+  test('a client assertion that was used stays used when Redis is emptied', async () => {
+    const key = await newClientKey()
+    const { clientId } = await a.client({
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      jwks: jwksOf(key),
+      defaultScopes: ['notes:read'],
+    })
+    const assertion = await assertionOf(a, clientId, key)
+    const present = async ({ issuer }: TestServer) =>
+      (
+        await tokenRequest(issuer, {
+          grant_type: 'client_credentials',
+          client_assertion_type: jwtBearer,
+          client_assertion: assertion,
+        })
+      ).status
+    expect(await present(a)).toBe(200)
+    const direct = await createClient({ url: own.url }).connect()
+    await direct.flushAll()
+    direct.destroy()
+    expect(await present(a)).toBe(401)
+    expect(await present(b)).toBe(401)
+    const spent = "select key from oauth2server_transient where key like 'client_assertion:%'"
+    expect(await a.query(spent)).toHaveLength(1)
+    a.advance(1_000)
+    await a.server.sweep()
+    expect(await a.query(spent)).toHaveLength(0)
   })
 
   test('a start without Redis serves what needs none of it, says so, and goes on with it later', async () => {

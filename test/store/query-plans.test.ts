@@ -25,6 +25,8 @@ const allowed: Readonly<Record<string, string>> = {
   'clients.countUnused':
     'along the index of those that registered themselves, for a registration, which are limited',
   'tokens.search': 'without a text, along the primary key, and ends at the limit of its part',
+  'audit.rows': 'along its primary key, and ends at its limit',
+  'auditCheckpoints.latest': 'along its primary key, and ends at its limit',
   'audit.latest': 'where nothing is looked for, along its index, and ends at its limit',
   'audit.earliest': 'where nothing is looked for, along its index, and ends at its limit',
   'userData.idsInUse': 'along an index, and ends at its limit; the sweeper, a batch a run',
