@@ -215,7 +215,7 @@ export const createAuthorizationServer = async (
   const pages = pagesOf(options.pages)
   for (const message of loosenings(settings))
     log({ level: 'warn', event: 'settings.loosened', message })
-  const keys = new KeyRing(secrets, clock)
+  const keys = new KeyRing(secrets, options.clock ?? Date.now)
   const verify = await loadVerifyJwt(options, settings)
   const users = usersOf(options.users)
   const opened = await options.store.open(users, options.users?.keyType)

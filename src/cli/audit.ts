@@ -34,6 +34,7 @@ export const addAudit = (program: Command): void => {
 Example:
   $ svc-oauth2server audit --since 2026-11-01 --event login.failed`,
     )
+    .helpCommand(false)
     .action(printAudit)
   audit
     .command('verify')

@@ -37,6 +37,7 @@ const allowed: Readonly<Record<string, string>> = {
   'sealed.consents': 'along the primary key in parts, while keys are rotated',
   'sealed.sessions': 'along the primary key in parts, while keys are rotated',
   'sealed.users': 'along the primary key in parts, while keys are rotated',
+  'sealed.auditCheckpoints': 'along the primary key in parts, while keys are rotated',
   'sealed.signingKeys': 'along the primary key of a handful of rows, while keys are rotated',
   'signingKeys.all': 'a handful of rows',
 }
