@@ -7,6 +7,8 @@ export interface Outcome {
   readonly status: number | 'cut' | 'hang'
   /** What the protocol calls the refusal. */
   readonly error?: string
+  /** Why the request was cut. */
+  readonly cause?: unknown
   readonly body: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, unknown>>
   /** Milliseconds, by this process's clock that only goes forward. */
@@ -53,7 +55,7 @@ export const call = ({ url, headers, fields, isAlone = false }: Call): Promise<O
       end({ status: 'hang' })
       sent.destroy()
     }, patience)
-    sent.on('error', () => end({ status: 'cut' }))
+    sent.on('error', (cause) => end({ status: 'cut', cause }))
     sent.on('response', (response) => {
       text(response).then(
         (answer) => {
@@ -62,7 +64,7 @@ export const call = ({ url, headers, fields, isAlone = false }: Call): Promise<O
           const { statusCode: status = 0, headers: answered } = response
           end({ status, body, headers: answered, ...(body.error && { error: body.error }) })
         },
-        () => end({ status: 'cut' }),
+        (cause: unknown) => end({ status: 'cut', cause }),
       )
     })
     sent.end(content)

@@ -12,6 +12,12 @@ export interface Sample extends Outcome {
   readonly port: number
 }
 
+/**
+ * Each request has a connection of its own. On one that is kept, a request can meet the server that closes it as idle:
+ * then it is cut although no node failed.
+ */
+const alone = { isAlone: true }
+
 /** Milliseconds that a worker rests between two requests: load, but not all that the machine can do. */
 const rest = 10
 
@@ -62,13 +68,13 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
   const lookUp = async (index: number) => {
     const token = lasting[index % lasting.length]
     await ask('look-up', ({ url }) =>
-      call({ url: `${url}/oauth/ping`, headers: { authorization: `Bearer ${token}` } }),
+      call({ url: `${url}/oauth/ping`, headers: { authorization: `Bearer ${token}` }, ...alone }),
     )
   }
 
   const machine = async () => {
     const { status, body } = await ask('client', (node) =>
-      post(client.form(node, { grant_type: 'client_credentials' })),
+      post(client.form(node, { grant_type: 'client_credentials' }), alone),
     )
     if (status === 200) tokens.add(String(body.access_token))
   }
@@ -79,7 +85,7 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
     tokens.add(String(pair.access_token))
     return async () => {
       const { status, body } = await ask('refresh', (node) =>
-        post(client.refreshing(node, pair.refresh_token)),
+        post(client.refreshing(node, pair.refresh_token), alone),
       )
       if (status !== 200) return
       tokens.delete(String(pair.access_token))
@@ -90,12 +96,12 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
 
   const codes = async () => {
     const { headers: answered } = await ask('authorize', (node) =>
-      call({ url: client.authorizeUrl(node), headers }),
+      call({ url: client.authorizeUrl(node), headers, ...alone }),
     )
     const location = String(answered.location ?? '')
     const code = URL.canParse(location) ? new URL(location).searchParams.get('code') : null
     if (code === null) return
-    const { status, body } = await ask('code', (node) => post(client.redemption(node, code)))
+    const { status, body } = await ask('code', (node) => post(client.redemption(node, code), alone))
     if (status !== 200) {
       undecided.push(code)
       return
