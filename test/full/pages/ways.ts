@@ -20,15 +20,20 @@ export const phone: BrowserContextOptions = {
   hasTouch: true,
 }
 
-/** Everything that the pages are for can be done in each of these ways. */
-export const ways: readonly Way[] = [
+/** `npm run test:nodes` tests more combinations than `npm run test:full`. */
+export const isWhole = process.env.NODES === 'whole'
+
+const withScripts: readonly Way[] = [
   { name: 'on a desktop', options: desktop, hands: mouse, hasScripts: true },
-  { name: 'on a phone', options: phone, hands: touch, hasScripts: true },
-  {
-    name: 'without JavaScript',
-    options: { ...desktop, javaScriptEnabled: false },
-    hands: mouse,
-    hasScripts: false,
-  },
   { name: 'with the keyboard alone', options: desktop, hands: keyboard, hasScripts: true },
 ]
+const onPhone: Way = { name: 'on a phone', options: phone, hands: touch, hasScripts: true }
+const withoutScripts: Way = {
+  name: 'on a phone without JavaScript',
+  options: { ...phone, javaScriptEnabled: false },
+  hands: touch,
+  hasScripts: false,
+}
+
+/** Everything that the pages are for can be done in each of these ways. */
+export const ways: readonly Way[] = [...withScripts, withoutScripts, ...(isWhole ? [onPhone] : [])]
