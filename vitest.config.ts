@@ -43,29 +43,34 @@ const full = [
 const browsers = 'test/full/pages/*.test.ts'
 // Several processes each.
 const nodes = 'test/full/nodes/*.test.ts'
-// Minutes of load and of faults: by `npm run test:nodes` alone.
-const slow = 'test/attacks/*-slow.test.ts'
-// Measure how long errors go on and how long requests wait, so nothing else runs meanwhile.
+// Minutes of load, by `npm run test:nodes` alone, each file by itself: neighbours compare latencies.
+const slow = [
+  'test/attacks/*-slow.test.ts',
+  'test/full/neighbours.test.ts',
+  'test/full/nodes/neighbours.test.ts',
+]
+// Measure how long errors go on, so nothing else runs meanwhile.
 const faults = [
   'test/full/nodes/faults.test.ts',
   'test/full/nodes/partitions.test.ts',
-  'test/full/neighbours.test.ts',
-  'test/full/nodes/neighbours.test.ts',
   'test/full/nodes/upgrade.test.ts',
 ]
 // Run once more on three processes behind a proxy, with PostgreSQL and Redis. What is missing is named by
 // the tests in test/full/nodes, which need the same. `npm run test:nodes` runs more of them.
 const hasServices = (await has('postgres')) && (await has('redis'))
 const isWhole = process.env.NODES === 'whole'
-const suites = isWhole ? 'rfc{6749-*,6750,7636,8252,9207,9700}' : 'rfc{7636,9700}'
-const flows = 'test/flows/{authorization-code,implicit,libraries,optional-scopes,redis}.test.ts'
-const attacks = isWhole ? '{cd,dp,dv,ft,ht,ir,pa,pt,rf,rv}' : '{cd,rf}'
+// The short selection is what depends on several nodes: values that are used once, limits that are counted together.
+const suites = isWhole ? 'rfc{6749-*,6750,7636,8252,9207,9700}' : 'rfc9700'
+const flows = isWhole
+  ? 'test/flows/{authorization-code,implicit,libraries,optional-scopes,redis}.test.ts'
+  : 'test/flows/{authorization-code,redis}.test.ts'
+const attacks = ['test/attacks/{cd,dp,dv,ft,ht,ir,pa,pt,rf,rv}.test.ts']
 const onNodes = hasServices
   ? [
       flows,
       'test/limits/{clients,per-user,tokens}.test.ts',
       `test/rfc/${suites}.test.ts`,
-      `test/attacks/${attacks}.test.ts`,
+      ...(isWhole ? attacks : []),
     ]
   : []
 const seconds = 1000
@@ -102,7 +107,7 @@ export default defineConfig({
         test: {
           name: 'full',
           include: full,
-          exclude: [nodes, slow, browsers, ...faults],
+          exclude: [nodes, ...slow, browsers, ...faults],
           testTimeout: 120 * seconds,
           hookTimeout: 120 * seconds,
         },
@@ -123,7 +128,7 @@ export default defineConfig({
         test: {
           name: 'nodes',
           include: [...onNodes, nodes],
-          exclude: faults,
+          exclude: [...faults, ...slow],
           env: { TEST_SERVER: 'nodes' },
           testTimeout: 60 * seconds,
           hookTimeout: 60 * seconds,
@@ -133,9 +138,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'slow',
-          include: [slow],
+          include: slow,
+          maxWorkers: 1,
           testTimeout: 120 * seconds,
           hookTimeout: 120 * seconds,
+          sequence: { groupOrder: 2 },
         },
       },
       {

@@ -17,14 +17,7 @@ const bound = 1_000
 const stores: readonly StoreName[] = withoutPostgres ? ['sqlite'] : ['sqlite', 'postgres']
 
 describe.each(stores)('an innocent caller beside an abuse, on %s', (store) => {
-  const possible = abuses
-    .filter(({ stores: where = stores }) => where.includes(store))
-    // Crowds keep the processor busy with password hashes for minutes: `npm run test:nodes` measures beside them.
-    // So does a burst of exchanges: the figures in docs/operations.md are far from the goal.
-    .filter(
-      ({ name, attacks }) =>
-        process.env.NODES === 'whole' || (attacks === undefined && name !== 'exchanges'),
-    )
+  const possible = abuses.filter(({ stores: where = stores }) => where.includes(store))
 
   test.each(possible)('loses no request and waits for none: $title', async (abuse) => {
     const measured = await measure(abuse, { store, seconds: 2, scale: 0.1, rate: 60 })
