@@ -9,7 +9,7 @@ import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 /** Milliseconds that another connection holds the row: longer than any statement may take. */
-const locked = 8_000
+const locked = 5_000
 /** Requests for the locked row that come at the same moment, and again while it is locked. */
 const flood = 100
 /** Milliseconds between two requests of strangers. */
@@ -139,7 +139,7 @@ describe.skipIf(await lacks('postgres'))('a row that somebody keeps locked', () 
     return all[Math.floor(all.length * part)] ?? 0
   }
 
-  /** Runs the work while another connection holds the row, which it lets go after 8 seconds. */
+  /** Runs the work while another connection holds the row, which it lets go when the work is done. */
   const whileLocked = async <T>(sql: string, key: unknown, work: () => Promise<T>): Promise<T> => {
     const holder = new Client({ connectionString: database.url })
     await holder.connect()
@@ -164,14 +164,14 @@ describe.skipIf(await lacks('postgres'))('a row that somebody keeps locked', () 
     const [sql, key] = rows[name] ?? ['', () => null]
     const victim = await newParty()
     const others = await Promise.all(Array.from({ length: 40 }, newParty))
-    await strangers(others, 1_000)
-    const before = await strangers(others, 4_000)
+    await strangers(others, 500)
+    const before = await strangers(others, 1_000)
     const [during, victims] = await whileLocked(sql, key(victim), () =>
       Promise.all([
         strangers(others, locked),
         (async () => {
           const answers: Promise<Answer>[] = []
-          const until = performance.now() + locked - 4_000
+          const until = performance.now() + locked - 3_500
           const ask = (kind: string) =>
             answers.push(measured(kind, () => (kinds[kind] ?? refresh)(victim)))
           for (let count = 0; count < flood; count += 1) {

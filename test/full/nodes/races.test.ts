@@ -6,7 +6,7 @@ import { sharedRedis } from '../../support/redis.ts'
 import { type Site, startSite } from '../../support/site.ts'
 
 /** Of each kind; `npm run test:nodes` has more, which `test:full` has no time for. */
-const many = process.env.NODES === 'whole' ? 2_000 : 300
+const many = process.env.NODES === 'whole' ? 2_000 : 100
 /** How often each is presented at once. */
 const times = 5
 /** How many different ones are under way at once. */

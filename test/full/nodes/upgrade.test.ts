@@ -19,6 +19,9 @@ import { figures, settle, startTraffic, succeeded } from '../../support/traffic.
 
 const isLacking = await lacks('postgres')
 
+/** Rows of the token table; `npm run test:nodes` has more. */
+const copies = process.env.NODES === 'whole' ? 200_000 : 100_000
+
 /** Milliseconds: far more than a lock may last, far less than the rewrite or index of a large table takes. */
 const longestRequest = 1_500
 
@@ -77,7 +80,7 @@ describe.skipIf(isLacking)(
       await using site = await startSite({ env: patientSettings })
       const { database } = site
       await site.client.tokens(site.node(0), site.agent)
-      await database.query(copyTokens(200_000))
+      await database.query(copyTokens(copies))
       const traffic = await startTraffic(site)
       await traffic.flow(2_000)
       const before = figures(traffic.samples, 0)
@@ -118,15 +121,15 @@ describe.skipIf(isLacking)(
         traffic.samples.filter((sample) => sample.began >= began),
         0,
       )
-      console.log('upgrade of 200,000 tokens:', during, 'slowest before:', before.slowest)
+      console.log(`upgrade of ${copies} tokens:`, during, 'slowest before:', before.slowest)
       expect(traffic.samples.filter((sample) => !succeeded(sample))).toEqual([])
-      expect(during.slowest).toBeLessThan(longestRequest)
+      expect(during.slowest).toBeLessThan(before.slowest + longestRequest)
       expect(traffic.samples.some(({ port }) => port === late.port)).toBe(true)
       // The copies, but not what the previous version inserted after the last part.
-      const [copies] = await database.query(
+      const [unfilled] = await database.query(
         `select count(*) as missing from oauth2server_token where access_token_digest like 'copy %' and scopes_copy is null`,
       )
-      expect(Number(copies?.missing)).toBe(0)
+      expect(Number(unfilled?.missing)).toBe(0)
       expect(await indexes(database)).toEqual([{ name: secondIndex, is_valid: true }])
       expect(await onlineDone(database)).toEqual([{ name: secondName }])
       const { tokens, redeemed, families } = await settle(site, aftermath)
