@@ -158,7 +158,7 @@ const momentsOf = async (node: Node, form: Form): Promise<readonly Fault[]> => {
   }))
 }
 
-/** `npm run test:nodes` has more. */
+/** `NODES=whole npm run test:full` has more. */
 const rounds = process.env.NODES === 'whole' ? 30 : 10
 
 describe('FT-01 kill -9 around the redemption of a code', () => {
