@@ -88,6 +88,12 @@ export class CannotListen extends Error {
 }
 
 /**
+ * Connections that the operating system keeps until they are accepted, as far as it allows. Node accepts one per turn of
+ * the event loop; beyond this number, a client waits a second before it tries again.
+ */
+const backlog = 4_096
+
+/**
  * Listens, with time limits for slow senders.
  * @throws CannotListen
  */
@@ -98,7 +104,7 @@ export const listen = async (
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, handler)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, port, host)))
-    server.listen(port, host, resolve)
+    server.listen({ port, host, backlog }, resolve)
   })
   return server
 }
