@@ -95,6 +95,7 @@ import { type SweepPlan, sweepPlan } from './sweep-plan.ts'
 import { Sweeper } from './sweeper.ts'
 import { sweeperKinds } from './sweeper-kinds.ts'
 import { createObservers } from './telemetry/observers.ts'
+import { TokenQueues } from './token-queues.ts'
 
 /** What a host hands to `createAuthorizationServer`. Every setting of `SettingsInput` may be among it. */
 export interface AuthorizationServerOptions extends StartOptions, ProviderOptions {
@@ -399,6 +400,7 @@ export const createAuthorizationServer = async (
     outbound: createOutbound(options.outbound, { settings, clock }),
     resources,
     limits,
+    tokenQueues: new TokenQueues(),
     keys,
     signingKeys,
     registerClient: options.registerClient,

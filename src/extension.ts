@@ -29,6 +29,7 @@ import type { KnownBrowsers } from './session/known-browsers.ts'
 import type { Sessions } from './session/sessions.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import type { Traces } from './telemetry/traces.ts'
+import type { TokenQueues } from './token-queues.ts'
 
 /** The specification's provider operations, the host's own where it replaced them. */
 export interface ProviderOperations {
@@ -119,6 +120,8 @@ export interface ServerContext extends Records, ProviderOperations {
   /** What is protected here; the first is the issuer, that is the whole application. RFC 8707 §2. */
   readonly resources: readonly ProtectedResource[]
   readonly limits: Limits
+  /** Token requests that wait, so that one client's do not delay those of others. */
+  readonly tokenQueues: TokenQueues
   readonly keys: KeyRing
   readonly signingKeys: SigningKeys
   /** The host's say about clients that register themselves. */

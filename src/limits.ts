@@ -346,7 +346,8 @@ const keptKey = ({ key }: Counter): string => sha256(key)
 const folded = (counter: Counter): string =>
   String(Buffer.from(keptKey(counter).slice(0, 4), 'base64url').readUInt16BE())
 
-const tooMany = (milliseconds: number): OAuthError =>
+/** @param milliseconds after which the sender may try again */
+export const tooMany = (milliseconds: number): OAuthError =>
   new OAuthError('temporarily_unavailable', 'Too many requests. Try again later.', {
     status: 429,
     headers: { 'retry-after': String(Math.max(1, Math.ceil(milliseconds / 1000))) },

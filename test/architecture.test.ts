@@ -53,6 +53,7 @@ const layers: readonly Layer[] = [
       'session/known-browsers.ts',
       'session/sessions.ts',
       'telemetry/',
+      'token-queues.ts',
     ],
   },
   { file: ['store/store.ts'], may: ['model/'], types: ['crypto/'] },
@@ -131,6 +132,7 @@ const layers: readonly Layer[] = [
   { file: ['database-clock.ts', 'machine-clock.ts'], may: ['log.ts', 'server-clock.ts'] },
   { file: ['sweeper-pace.ts'], may: [] },
   { file: ['bounded-map.ts', 'limit-table.ts'], may: [] },
+  { file: ['token-queues.ts'], may: ['limits.ts', 'records/turns.ts'] },
   {
     file: ['limits.ts'],
     may: [
@@ -211,6 +213,7 @@ const layers: readonly Layer[] = [
       'sweeper.ts',
       'sweeper-kinds.ts',
       'telemetry/',
+      'token-queues.ts',
     ],
   },
   {

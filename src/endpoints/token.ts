@@ -21,21 +21,38 @@ export const tokenEndpoint: Endpoint = {
   cors: true,
   async handle(request, server) {
     const params = await request.form()
-    const issued = await server.telemetry.grant(grantTypeOf(params, server), async () => {
-      params.refuseRepeated(() => knownParameters(server))
-      const client = await clientOf(request, params, server)
-      server.limits.check('wrongGrants', request.address, client.clientId)
-      try {
-        return await redeemed(client, params, request, server)
-      } catch (error) {
-        if (error instanceof OAuthError && error.code === 'invalid_grant')
-          await server.limits.countFailure('wrongGrants', request.address, client.clientId)
-        throw error
-      }
-    })
+    const issued = await server.telemetry.grant(grantTypeOf(params, server), () =>
+      server.tokenQueues.run(senderOf(request, params), () => issuedFor(request, params, server)),
+    )
     const body = { ...toWire(issued), ...grantOf(params, server)?.answer }
     return jsonAnswer(body, 200, answerHeaders(request, server))
   },
+}
+
+// Unchecked: the point is to wait before any work is done.
+const senderOf = (http: HttpRequest, params: Parameters): string =>
+  [
+    http.address,
+    http.header('authorization'),
+    params.repeated('client_id'),
+    params.repeated('client_secret'),
+  ].join('\n')
+
+const issuedFor = async (
+  request: HttpRequest,
+  params: Parameters,
+  server: ServerContext,
+): Promise<IssuedToken> => {
+  params.refuseRepeated(() => knownParameters(server))
+  const client = await clientOf(request, params, server)
+  server.limits.check('wrongGrants', request.address, client.clientId)
+  try {
+    return await redeemed(client, params, request, server)
+  } catch (error) {
+    if (error instanceof OAuthError && error.code === 'invalid_grant')
+      await server.limits.countFailure('wrongGrants', request.address, client.clientId)
+    throw error
+  }
 }
 
 const redeemed = async (

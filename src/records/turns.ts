@@ -3,6 +3,12 @@ import { type Store, StoreUnavailable } from '../store/store.ts'
 /** Milliseconds that a caller waits for its turn. */
 const patience = 2_000
 
+/**
+ * Milliseconds between two pieces of work that waited in the same queue. In each turn of the event loop Node accepts one
+ * connection, so a queue that is worked off without a pause keeps all new connections waiting.
+ */
+export const pause = 2
+
 interface Waiting {
   begin(): void
 }
@@ -53,7 +59,7 @@ const turnIn = (queue: Set<Waiting>): Promise<void> =>
     const waiting = {
       begin() {
         clearTimeout(timer)
-        resolve()
+        setTimeout(resolve, pause)
       },
     }
     const timer = setTimeout(() => {

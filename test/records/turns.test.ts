@@ -10,7 +10,7 @@ describe('transactions that lock the same row', () => {
   beforeEach(async () => {
     store = await sqlite(':memory:').open()
     turns = new Turns(store)
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true })
   })
   afterEach(async () => {
     vi.useRealTimers()

@@ -1,0 +1,155 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import { postgres } from '../../src/store/postgres.ts'
+import { TokenQueues } from '../../src/token-queues.ts'
+import { lacks } from '../support/needs.ts'
+import { makeDatabase } from '../support/postgres.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { authorizationOf } from '../support/tokens.ts'
+
+const withoutPostgres = await lacks('postgres')
+
+interface Credentials {
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/** Opens a connection. @returns what sends one token request over it, and resolves with the status of the answer */
+const connection = async ({ issuer }: TestServer) => {
+  const { host, port } = new URL(issuer)
+  const socket = connect(Number(port), '127.0.0.1')
+  await once(socket, 'connect')
+  const answered = text(socket)
+  return async (form: Record<string, string>, client?: Credentials): Promise<number> => {
+    const body = new URLSearchParams(form).toString()
+    const lines = [
+      'POST /oauth/token HTTP/1.1',
+      `Host: ${host}`,
+      'Connection: close',
+      ...(client
+        ? [`Authorization: Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}`]
+        : []),
+      'Content-Type: application/x-www-form-urlencoded',
+      `Content-Length: ${body.length}`,
+    ]
+    socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`)
+    return Number((await answered).split(' ')[1])
+  }
+}
+
+const connections = (server: TestServer, count: number) =>
+  Promise.all(Array.from({ length: count }, () => connection(server)))
+
+const databases = {
+  SQLite: async () => ({ store: undefined, remove: async () => undefined }),
+  PostgreSQL: async () => {
+    const { url, drop } = await makeDatabase()
+    return { store: postgres(url), remove: drop }
+  },
+}
+
+const started = async (name: keyof typeof databases) => {
+  await using all = new AsyncDisposableStack()
+  const { store, remove } = await databases[name]()
+  all.defer(remove)
+  let operations = 0
+  const app = await startServer({
+    ...(store && { store }),
+    tokenExchange: true,
+    // What the store does for the burst before the other request is answered.
+    aroundStore: (_operation, run) => {
+      operations += 1
+      return run()
+    },
+  })
+  all.use(app)
+  const moved = all.move()
+  return {
+    app,
+    operations: () => operations,
+    [Symbol.asyncDispose]: () => moved.disposeAsync(),
+  }
+}
+
+const burst = 200
+
+describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'] as const))(
+  '200 token requests of one client at the same moment, on %s',
+  (name) => {
+    test('are all served, and delay a request of another client by the work of a few', async () => {
+      await using site = await started(name)
+      const { app, operations } = site
+      const [busy, other] = [await app.client(), await app.client()]
+      const { accessToken } = await authorizationOf(app, busy.clientId)
+      const sendOther = await connection(app)
+      const sends = await connections(app, burst)
+      const form = { grant_type: 'client_credentials' }
+      // Connections are accepted in their order: once this one is served, the server has accepted all others too.
+      expect(await (await connection(app))(form, other)).toBe(200)
+
+      const before = operations()
+      const answers = sends.map((send) =>
+        send(
+          {
+            grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+            subject_token: accessToken,
+            subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+          },
+          busy,
+        ),
+      )
+      expect(await sendOther(form, other)).toBe(200)
+      const done = operations() - before
+      const statuses = await Promise.all(answers)
+      const all = operations() - before
+
+      expect(statuses.filter((status) => status !== 200)).toEqual([])
+      expect(done).toBeLessThan(all / 4)
+    })
+  },
+)
+
+describe('a queue of token requests', () => {
+  const never = () => new Promise<never>(() => undefined)
+
+  test('runs 32 requests of one sender at once, and the others in the order of their arrival', async () => {
+    const queues = new TokenQueues()
+    const begun: number[] = []
+    const ends: (() => void)[] = []
+    const all = Array.from({ length: 40 }, (_, number) =>
+      queues.run('sender', () => {
+        begun.push(number)
+        return new Promise<void>((resolve) => ends.push(resolve))
+      }),
+    )
+    expect(begun).toHaveLength(32)
+    for (let ended = 0; ended < 40; ended += 1) {
+      await expect.poll(() => ends.length).toBeGreaterThan(ended)
+      ends[ended]?.()
+    }
+    await Promise.all(all)
+    expect(begun).toEqual(Array.from({ length: 40 }, (_, number) => number))
+  })
+
+  test('refuses a request beyond 1,000 that wait by 429, and runs those of other senders', async () => {
+    const queues = new TokenQueues()
+    for (let count = 0; count < 1_032; count += 1) void queues.run('sender', never)
+    await expect(queues.run('sender', never)).rejects.toMatchObject({
+      status: 429,
+      headers: { 'retry-after': '30' },
+    })
+    expect(await queues.run('another', async () => 'done')).toBe('done')
+  })
+
+  test('goes on after work that fails', async () => {
+    const queues = new TokenQueues()
+    const failing = Array.from({ length: 40 }, () =>
+      queues.run('sender', () => Promise.reject(new Error('It fails.'))),
+    )
+    const outcomes = await Promise.allSettled(failing)
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true)
+    expect(await queues.run('sender', async () => 'done')).toBe('done')
+  })
+})
