@@ -170,7 +170,8 @@ export class AuditChain {
     const copies =
       rows.length > 0 ? await store.audit.copies({ after: afterId, until: lastId }) : []
     const forged: number[] = []
-    let latestAt = 0
+    // An empty one expires later than those that it declares removed: otherwise each would ask for another.
+    let latestAt = rows.length === 0 ? now : 0
     for (const row of rows) {
       digest.add(row)
       if (copies.includes(row.id) || !keys.isAuditIntact(row.seal, row.values)) forged.push(row.id)

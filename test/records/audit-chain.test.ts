@@ -296,6 +296,16 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server, '1:'.padEnd(45, 'x'))).found).toEqual(['head_expired 1'])
     })
 
+    test('a sweep ends where every event has expired', async () => {
+      const { server, open, read, advance } = await sixRows()
+      const sweeping = await open({ auditExpiresIn: 121 })
+      advance(10_000)
+      await sweeping.sweep()
+      await sweeping.sweep()
+      expect(await read(`select id from ${audit}`)).toHaveLength(0)
+      expect((await verify(server)).found).toEqual([])
+    })
+
     test('is valid after a rotation of the keys, without the earlier key', async () => {
       const { server, open, run, restore: _ } = await sixRows()
       await write(server, 1)
