@@ -68,7 +68,7 @@ const attacks = ['test/attacks/{cd,dp,dv,ft,ht,ir,pa,pt,rf,rv}.test.ts']
 const onNodes = hasServices
   ? [
       flows,
-      'test/limits/{clients,per-user,tokens}.test.ts',
+      `test/limits/{clients,tokens${isWhole ? ',per-user' : ''}}.test.ts`,
       `test/rfc/${suites}.test.ts`,
       ...(isWhole ? attacks : []),
     ]

@@ -1,16 +1,19 @@
 import { type Store, StoreUnavailable } from '../store/store.ts'
 
 /** Milliseconds that a caller waits for its turn. */
-const patience = 2_000
+const patience = 5_000
 
 /**
- * Milliseconds between two pieces of work that waited in the same queue. In each turn of the event loop Node accepts one
+ * Milliseconds between pieces of work that waited in the same queue. In each turn of the event loop Node accepts one
  * connection, so a queue that is worked off without a pause keeps all new connections waiting.
  */
 export const pause = 2
+/** Pieces of work between two pauses: they are worked off one at a time. */
+const piecesBetweenPauses = 8
 
 interface Waiting {
-  begin(): void
+  /** @param rest milliseconds */
+  begin(rest: number): void
 }
 
 /**
@@ -20,6 +23,7 @@ interface Waiting {
 export class Turns {
   readonly #root: Store
   readonly #queues = new Map<string, Set<Waiting>>()
+  #begun = 0
 
   constructor(root: Store) {
     this.#root = root
@@ -50,16 +54,18 @@ export class Turns {
       return
     }
     queue?.delete(next)
-    next.begin()
+    this.#begun += 1
+    next.begin(this.#begun % piecesBetweenPauses === 0 ? pause : 0)
   }
 }
 
 const turnIn = (queue: Set<Waiting>): Promise<void> =>
   new Promise((resolve, reject) => {
     const waiting = {
-      begin() {
+      begin(rest: number) {
         clearTimeout(timer)
-        setTimeout(resolve, pause)
+        if (rest > 0) setTimeout(resolve, rest)
+        else resolve()
       },
     }
     const timer = setTimeout(() => {

@@ -41,7 +41,7 @@ const ledTo = async (
   const send = (body: URLSearchParams) =>
     server.request('/login', { agent: stranger, method: 'POST', body })
   // A wrong password now and then is no guessing.
-  server.server.advance(60)
+  server.server.advance(120)
   const afterFailure = formIn((await send(failed)).text).hidden.next
   const answers = [await send(forged)]
   if (!isTooLong) {
@@ -207,6 +207,8 @@ describe('LR-03 Logout, errors and nested authorize', () => {
     const target = `/oauth/authorize?${before}${back}`
     expect(hidden.next).toBe(target)
     const { user, password } = attack.users.b
+    // A wrong password now and then is no guessing.
+    attack.server.advance(120)
     const send = (word: string) =>
       attack.request('/login', {
         agent,

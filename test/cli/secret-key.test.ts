@@ -20,11 +20,10 @@ const withTokens = async (place: Workplace, tokens: number): Promise<readonly st
   const server = await place.open()
   try {
     const user = await server.users.create({ email: 'ada@example.org', password: null })
-    return await Promise.all(
-      Array.from({ length: tokens }, async () => {
-        return (await server.tokens.createPersonal('Test', user.id)).accessToken
-      }),
-    )
+    const made: string[] = []
+    while (made.length < tokens)
+      made.push((await server.tokens.createPersonal('Test', user.id)).accessToken)
+    return made
   } finally {
     await server.close()
   }

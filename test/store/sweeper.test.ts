@@ -130,7 +130,7 @@ describe('sweeper', () => {
     const parts: { name: string; rows: number }[] = []
     const aroundStore: AroundStore = async ({ name }, run) => {
       const result = await run()
-      if (/\.delete(?:Expired|Before|Unused)$/.test(name))
+      if (/\.delete(?:Expired|Unused)$|^auditCheckpoints\.insert$/.test(name))
         parts.push({ name, rows: Number(result) })
       return result
     }
@@ -171,7 +171,7 @@ describe('sweeper', () => {
     expiredTokens(app, clientId, 20_000)
     await app.server.store.transients.put('x', 'x', 1, 0)
     await app.server.sweep()
-    const firsts = ['authorizations', 'sessions', 'transients', 'audit'].map((kind) =>
+    const firsts = ['authorizations', 'sessions', 'transients', 'auditCheckpoints'].map((kind) =>
       parts.findIndex(({ name, rows }) => name.startsWith(`${kind}.`) && rows > 0),
     )
     const tokens = parts.flatMap(({ name }, index) => (name.startsWith('tokens.') ? [index] : []))
