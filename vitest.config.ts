@@ -68,7 +68,7 @@ const attacks = ['test/attacks/{cd,dp,dv,ft,ht,ir,pa,pt,rf,rv}.test.ts']
 const onNodes = hasServices
   ? [
       flows,
-      `test/limits/{clients,tokens${isWhole ? ',per-user' : ''}}.test.ts`,
+      `test/limits/${isWhole ? '{clients,per-user,tokens}' : 'tokens'}.test.ts`,
       `test/rfc/${suites}.test.ts`,
       ...(isWhole ? attacks : []),
     ]
