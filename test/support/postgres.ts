@@ -26,12 +26,15 @@ export const queryAt = async (
   }
 }
 
-/** An empty database of its own, in the server that all tests share or in another one. */
-export const makeDatabase = async (at = sharedServer): Promise<TestDatabase> => {
+/** A database of its own, in the server that all tests share or in another one: empty, or a copy of a template. */
+export const makeDatabase = async (
+  at = sharedServer,
+  template = 'template1',
+): Promise<TestDatabase> => {
   if (!at)
     throw new Error('TEST_POSTGRES_URL is not set. Use vitest, or `npm run with-services -- …`.')
   const name = `oauth2server_test_${randomBytes(6).toString('hex')}`
-  await queryAt(at, `create database ${name}`)
+  await queryAt(at, `create database ${name} template ${template}`)
   // No test makes the shared server crash, so nobody has to wait for its disk.
   if (at === sharedServer) await queryAt(at, `alter database ${name} set synchronous_commit = off`)
   const url = Object.assign(new URL(at), { pathname: `/${name}` }).href
