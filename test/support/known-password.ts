@@ -1,3 +1,4 @@
+import { argon2Sync } from 'node:crypto'
 import { PasswordHasher } from '../../src/crypto/password.ts'
 import type { KeyRing } from '../../src/crypto/sealed.ts'
 import { passwordClaims } from '../../src/records/claims.ts'
@@ -15,4 +16,16 @@ export const sealedPassword = async (
 ): Promise<string> => {
   hash ??= new PasswordHasher().hash(password)
   return keys.seal('row', await hash, passwordClaims(user))
+}
+
+/** The same, of a hash that costs next to nothing: for tests with many guesses. */
+export const sealedCheaply = (
+  keys: KeyRing,
+  user: Parameters<typeof passwordClaims>[0],
+): ReturnType<KeyRing['seal']> => {
+  const nonce = Buffer.alloc(16)
+  const cost = { memory: 64, passes: 1, parallelism: 1, tagLength: 32 }
+  const tag = argon2Sync('argon2id', { message: password, nonce, ...cost })
+  const [salt, hash] = [nonce, tag].map((bytes) => bytes.toString('base64').replaceAll('=', ''))
+  return keys.seal('row', `$argon2id$v=19$m=64,t=1,p=1$${salt}$${hash}`, passwordClaims(user))
 }
