@@ -1,9 +1,13 @@
 // What must not compile. `tsc -p tsconfig.test.json` checks it: an `@ts-expect-error` above a line that
 // compiles is an error itself. Nothing of this runs.
 import {
+  type AuditDefect,
+  type AuditVerification,
+  type AuditVerificationOptions,
   type AuthorizationServer,
   type AuthorizationServerOptions,
   type Client,
+  ClockInDoubt,
   createAuthorizationServer,
   type Extension,
   type Grant,
@@ -14,6 +18,7 @@ import {
   type PersonalToken,
   Scope,
   type StoreOpener,
+  type SweepPlan,
   type Token,
   UserProxy,
   type ViewOf,
@@ -111,6 +116,54 @@ export const recordsAreKnown = () => {
   // @ts-expect-error email and password, or null for none
   server.users.create({ email: 'user-a@example.org' })
   return value
+}
+
+export const verificationOfTheAuditLogIsKnown = async () => {
+  const found: AuditDefect[] = []
+  const options: AuditVerificationOptions = { onDefect: (defect) => void found.push(defect) }
+  const first: AuditVerification = await server.activity.verify(options)
+  // @ts-expect-error without a checkpoint there is no head
+  const head: string = first.head
+  // @ts-expect-error a head is kept as text; null is left out
+  server.activity.verify({ head: first.head })
+  server.activity.verify({ head: first.head ?? undefined })
+  // @ts-expect-error a misspelt option would find nothing
+  server.activity.verify({ onDefects: () => undefined })
+  // @ts-expect-error defects are counted; onDefect is told each
+  first.defects.map(({ kind }) => kind)
+  // @ts-expect-error what was checked is read
+  first.uncovered.rows = 0
+  for (const { kind, ids } of found) {
+    const text: string = ids
+    // @ts-expect-error ids are ranges as text
+    const id: number = ids
+    // @ts-expect-error a kind of defect that does not exist
+    if (kind === 'row_lost') return [text, id]
+  }
+  return head
+}
+
+export const thePlanOfASweepIsKnown = async () => {
+  const plan: SweepPlan = await server.sweepPlan()
+  // @ts-expect-error null where it may sweep
+  const reason: string = plan.heldBecause
+  // @ts-expect-error a plan is read
+  plan.missingUsers.push({ userId: '1', since: 0, removedFrom: 0 })
+  for (const { what, why, count } of plan.rows) {
+    const row: readonly [string, string, number] = [what, why, count]
+    // @ts-expect-error times are milliseconds since the epoch
+    const since: Date = plan.missingUsers[0]?.since
+    void [row, since]
+  }
+  // @ts-expect-error a plan is of all kinds
+  server.sweepPlan('tokens')
+  const removed: number = await server.sweep().catch((error: unknown) => {
+    if (!(error instanceof ClockInDoubt)) throw error
+    const name: 'ClockInDoubt' = error.name
+    // @ts-expect-error the reason is in its message
+    return error.reason ?? name.length
+  })
+  return [reason, removed]
 }
 
 export const theSeamsAreKnown = () => {
