@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createClient } from '@redis/client'
 import { redis } from 'svc-oauth2server/redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { newKey, proofBy, redeem, withKey } from '../support/dpop.ts'
 import { lacks } from '../support/needs.ts'
 import { freePort } from '../support/processes.ts'
 import { type OwnRedis, startRedis } from '../support/redis.ts'
@@ -47,6 +48,12 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
   beforeEach(async () => {
     client = await TestClient.register(a, new UserAgent())
   })
+
+  const emptyRedis = async () => {
+    const direct = await createClient({ url: own.url }).connect()
+    await direct.flushAll()
+    direct.destroy()
+  }
 
   /** The same request to both nodes in turn. */
   const presented = (code: string, times: number): Promise<readonly TokenAnswer[]> => {
@@ -152,9 +159,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
         })
       ).status
     expect(await present(a)).toBe(200)
-    const direct = await createClient({ url: own.url }).connect()
-    await direct.flushAll()
-    direct.destroy()
+    await emptyRedis()
     expect(await present(a)).toBe(401)
     expect(await present(b)).toBe(401)
     const spent = "select key from oauth2server_transient where key like 'client_assertion:%'"
@@ -162,6 +167,27 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     a.advance(1_000)
     await a.server.sweep()
     expect(await a.query(spent)).toHaveLength(0)
+  })
+
+  test('a DPoP proof that was used can be used again when Redis is emptied, for 5 minutes after it was made', async () => {
+    const key = await newKey()
+    const { body } = await redeem(client, await client.code(), { dpop: key })
+    const { access_token: accessToken } = body
+    const dpop = await proofBy(key, { app: a, path: '/oauth/ping', method: 'GET', accessToken })
+    const present = async (token = accessToken) => {
+      const headers = { authorization: `DPoP ${token}`, dpop }
+      return (await fetch(`${a.issuer}/oauth/ping`, { headers })).status
+    }
+    expect([await present(), await present()]).toEqual([200, 401])
+    await emptyRedis()
+    expect(await present('another token')).toBe(401)
+    a.advance(300)
+    expect([await present(), await present()]).toEqual([200, 401])
+    await emptyRedis()
+    a.advance(1)
+    expect(await present()).toBe(401)
+    // It is the proof that has expired, and not the token.
+    expect((await withKey(key, accessToken, { app: a })).status).toBe(200)
   })
 
   test('a start without Redis serves what needs none of it, says so, and goes on with it later', async () => {
