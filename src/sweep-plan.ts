@@ -1,7 +1,6 @@
 import { missingFor } from './missing-users.ts'
 import type { Settings } from './options.ts'
-import type { ServerClock } from './server-clock.ts'
-import { ClockInDoubt } from './server-clock.ts'
+import { ClockInDoubt, type ServerClock } from './server-clock.ts'
 import type { Store } from './store/store.ts'
 import { sweepTimes } from './sweeper-kinds.ts'
 

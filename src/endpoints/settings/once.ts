@@ -1,6 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { randomString } from '../../crypto/random.ts'
-import type { ServerContext } from '../../extension.ts'
 import type { SentForm } from './form.ts'
 import { leaveNotice } from './notice.ts'
 import type { Changed } from './settings-page.ts'
@@ -13,10 +11,6 @@ const briefMemory = 2_000
 /** So long a form may be at work; then whoever worked on it is gone. */
 const atWork = 15_000
 const patience = 5_000
-
-/** The one-time id of a form that is shown now. */
-export const newFormId = ({ random }: Pick<ServerContext, 'random'>): string =>
-  randomString(22, random)
 
 /** What became of a form. */
 export interface Done {
