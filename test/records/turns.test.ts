@@ -33,14 +33,14 @@ describe('transactions that lock the same row', () => {
     )
   })
 
-  test('that wait for more than two seconds are put off, and the next one after them still runs', async () => {
+  test('that wait for more than five seconds are put off, and the next one after them still runs', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const first = turns.transaction(store, 'row', () => promise)
     const late = turns.transaction(store, 'row', async () => 'late')
     const refused = expect(late).rejects.toThrow(StoreUnavailable)
-    await vi.advanceTimersByTimeAsync(1_000)
+    await vi.advanceTimersByTimeAsync(2_500)
     const next = turns.transaction(store, 'row', async () => 'next')
-    await vi.advanceTimersByTimeAsync(1_000)
+    await vi.advanceTimersByTimeAsync(2_500)
     await refused
     resolve()
     await first
