@@ -267,7 +267,7 @@ export class PersonalTokens {
       : undefined
   }
 
-  // What a form shows it writes again, under our seal: a row that was tampered with is none.
+  // A form writes back what it shows, under a new seal, so a row that was changed in the database must not be shown.
   async #managed(row: PersonalTokenRow): Promise<ManagedToken | undefined> {
     const { fields, name, lastUse, previousExpires } = row
     if (this.#valueOf(row) === undefined) return unopened(row, row.accessToken, this.#context)

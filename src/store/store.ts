@@ -500,7 +500,7 @@ export interface AuditFilter {
   readonly until?: number | undefined
 }
 
-/** A row of the audit log as it is stored, whoever wrote it. */
+/** A row of the audit log as it is stored; its seal is not verified yet. */
 export interface StoredAuditRow {
   readonly id: number
   readonly values: AuditValues

@@ -394,7 +394,7 @@ describe.each(storeNames)('on %s', (name) => {
       )
   }
 
-  /** Whether anything is accepted with these rows in the place of the two of the kind. */
+  /** Replaces the two rows of the kind by these. Returns whether the server then accepts anything of them. */
   const accepts = async (kind: Kind, { rows }: Pick<Attack, 'rows'>): Promise<boolean> => {
     const table = `oauth2server_${kind.table}`
     const before = await it.db.run(`select * from ${table}`)

@@ -33,7 +33,7 @@ afterEach(cleanUp)
 
 type Row = Record<string, unknown>
 
-/** Whoever writes to this database has no key. */
+/** A database that the test writes as an attacker without the secret key. */
 interface Database {
   readonly opener: StoreOpener
   read(statement: string): Promise<readonly Row[]>

@@ -19,8 +19,8 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     return sql`insert into oauth2server_audit (${names}) ${given}`
   }
 
-  // PostgreSQL gives an id before the row is committed. Whoever was given one holds this lock until then. SQLite has one
-  // writer at a time, which commits before the next is given an id.
+  // PostgreSQL assigns an id before the row is committed. The transaction that inserts the row holds this lock until it
+  // commits. SQLite has one writer at a time, which commits before the next id is assigned.
   const writers = async (): Promise<readonly string[]> => {
     if (!locking) return []
     const { rows } = await sql<{ writer: string }>`
