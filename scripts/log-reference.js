@@ -1,9 +1,9 @@
-/** What docs/reference/log.md says, from the events in src/telemetry/events.ts. */
-import { events } from '../src/telemetry/events.ts'
+/** What docs/reference/log.md says, from the events in src/server/telemetry/events.ts. */
+import { events } from '../src/server/telemetry/events.ts'
 
 const head = `# The log
 
-<!-- Written by \`npm run reference\` from src/telemetry/events.ts and scripts/log-reference.js. Do not edit it by hand. -->
+<!-- Written by \`npm run reference\` from src/server/telemetry/events.ts and scripts/log-reference.js. Do not edit it by hand. -->
 
 Where it goes, and from which level on: [Seeing it run](../how-to/observability.md). Events keep their names; messages are
 for people, and change. No entry has a secret in it: no token, code, password, cookie, key, \`state\`, address or query of

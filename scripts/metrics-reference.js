@@ -1,9 +1,9 @@
-/** What docs/reference/metrics.md says, from the instruments in src/telemetry/instruments.ts. */
-import { instruments } from '../src/telemetry/instruments.ts'
+/** What docs/reference/metrics.md says, from the instruments in src/server/telemetry/instruments.ts. */
+import { instruments } from '../src/server/telemetry/instruments.ts'
 
 const head = `# Metrics and spans
 
-<!-- Written by \`npm run reference\` from src/telemetry/instruments.ts and scripts/metrics-reference.js. Do not edit it by hand. -->
+<!-- Written by \`npm run reference\` from src/server/telemetry/instruments.ts and scripts/metrics-reference.js. Do not edit it by hand. -->
 
 The names by which the server is seen. How to collect them: [Seeing it run](../how-to/observability.md). Names follow the
 conventions of OpenTelemetry where those have one. A name stays once it stands here; a change is in the changelog.
@@ -29,7 +29,7 @@ At \`/metrics\` an attribute is a label with \`_\` for each \`.\`, such as \`oau
 /** @param {string} name */
 const underscored = (name) => name.replaceAll('.', '_')
 
-/** @param {import('../src/telemetry/instruments.ts').Instrument} instrument */
+/** @param {import('../src/server/telemetry/instruments.ts').Instrument} instrument */
 const inPrometheus = ({ name, kind }) =>
   ({
     counter: [`${underscored(name)}_total`],
@@ -40,7 +40,7 @@ const inPrometheus = ({ name, kind }) =>
 /** @param {readonly string[]} texts */
 const codes = (texts) => texts.map((text) => `\`${text}\``).join(', ')
 
-/** @param {import('../src/telemetry/instruments.ts').Instrument} instrument */
+/** @param {import('../src/server/telemetry/instruments.ts').Instrument} instrument */
 const section = (instrument) => {
   const { name, kind, unit, sentence, boundaries } = instrument
   const attributes = Object.entries(instrument.attributes)

@@ -1,13 +1,13 @@
 /**
- * Writes docs/reference/settings.md from the declarations in src/options.ts, metrics.md and log.md from
- * those in src/telemetry, and audit.md from those in src/model/audit-event.ts; and the table of attacks in
+ * Writes docs/reference/settings.md from the declarations in src/settings/settings.ts, metrics.md and log.md from
+ * those in src/server/telemetry, and audit.md from those in src/model/audit-event.ts; and the table of attacks in
  * docs/security.md; and the table of neighbours in docs/operations.md.
  *
  *     npm run reference
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { describeSettings } from '../src/options.ts'
+import { describeSettings } from '../src/settings/describe-settings.ts'
 import { withAttacks } from './attacks-table.js'
 import { auditReference } from './audit-reference.js'
 import { logReference } from './log-reference.js'
@@ -18,7 +18,7 @@ const page = resolve(import.meta.dirname, '../docs/reference/settings.md')
 
 const head = `# Settings
 
-<!-- Written by \`npm run reference\` from src/options.ts and scripts/reference.js. Do not edit it by hand. -->
+<!-- Written by \`npm run reference\` from src/settings/settings.ts and scripts/reference.js. Do not edit it by hand. -->
 
 A setting has one name in code, as an option of \`createAuthorizationServer\`, and one in the environment of
 \`npm start\` and of the command line. A wrong value and an unknown \`OAUTH2SERVER_…\` variable stop the start with one
@@ -43,7 +43,7 @@ set, the address of Redis is enough. PostgreSQL needs the package \`pg\`, and Re
 them beside this one. [How to use Redis](../how-to/redis.md) says more about its address.
 `
 
-/** The variables of src/environment.ts: name, what it accepts, default, meaning. */
+/** The variables of src/server/environment/environment.ts: name, what it accepts, default, meaning. */
 const programVariables = [
   ['PORT', 'a number from 1 to 65535', '`3000`', 'Port to listen on.'],
   ['HOST', 'an address of this machine', '`127.0.0.1`', 'Address to listen on.'],

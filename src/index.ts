@@ -1,27 +1,6 @@
-export {
-  type AuthorizationServer,
-  type AuthorizationServerOptions,
-  createAuthorizationServer,
-} from './authorization-server.ts'
-export type {
-  ClientAuthenticationMethod,
-  Endpoint,
-  Extension,
-  Grant,
-  ProviderOperations,
-  ServerContext,
-  TokenRequest,
-} from './extension.ts'
-export type { Connection, HttpRequest } from './http-request.ts'
-export {
-  JWTDecodeError,
-  JWTExpiredToken,
-  JWTExtendedException,
-  JWTInvalidHeaderError,
-  JWTInvalidIssuer,
-  JWTNoAuthorizationError,
-} from './jwt-error.ts'
-export { type LogEntry, type Logger, type LogLevel, type LogSink, logTo } from './log.ts'
+export type { OutboundOptions } from './http/outbound/outbound.ts'
+export type { Connection, HttpRequest } from './http/request.ts'
+export type { ActingAs } from './http/request-scope.ts'
 export type {
   AuditActor,
   AuditDetails,
@@ -29,10 +8,21 @@ export type {
   AuditEventName,
   AuditRecord,
 } from './model/audit-event.ts'
+export type { Auth, SignedIn } from './model/auth.ts'
 export type { Client } from './model/client.ts'
 export type { ClientMetadata } from './model/client-metadata.ts'
 export { InvalidField } from './model/invalid-field.ts'
+export {
+  JWTDecodeError,
+  JWTExpiredToken,
+  JWTExtendedException,
+  JWTInvalidHeaderError,
+  JWTInvalidIssuer,
+  JWTNoAuthorizationError,
+} from './model/jwt-error.ts'
 export type { LeakedCredential, LeakReport, OnLeaked } from './model/leak-report.ts'
+export type { LogEntry, LogLevel, LogSink } from './model/log.ts'
+export { AuthenticationRequired, OAuthError, type OAuthErrorCode } from './model/oauth-error.ts'
 export type { RegisterClient, RegistrationRequest } from './model/register-client.ts'
 export type { SaveToken, TokenData } from './model/save-token.ts'
 export { emailScope, Scope, ScopeDoesNotExists, ScopeRegistry } from './model/scope.ts'
@@ -44,46 +34,56 @@ export {
   type UserTable,
   type UserTableColumns,
 } from './model/user-table.ts'
-export { AuthenticationRequired, OAuthError, type OAuthErrorCode } from './oauth-error.ts'
-export {
-  describeSettings,
-  InvalidSettings,
-  type Settings,
-  type SettingsInput,
-  settingsFrom,
-} from './options.ts'
-export type { OutboundOptions } from './outbound/outbound.ts'
+export type { JwtContext, VerifyJwt } from './model/verify-jwt.ts'
 export type { Brand, Frame, FrameLinks, Page, Reader } from './pages/frame.ts'
 export { type Html, html, raw } from './pages/html.ts'
 export type { Messages } from './pages/messages/en.ts'
 export type { Language } from './pages/messages/languages.ts'
 export type { Pages, ViewOf } from './pages/pages.ts'
+export type {
+  ClientAuthenticationMethod,
+  Endpoint,
+  Extension,
+  Grant,
+  ProviderOperations,
+  ServerContext,
+  TokenRequest,
+} from './protocol/extension.ts'
+export type { PageLinks, PageSession } from './protocol/session/page-session.ts'
+export type { FindResourceOwner, ResourceOwner } from './protocol/session/sessions.ts'
 export type { Actor, ClientAct } from './records/administration.ts'
-export type { AuditHook } from './records/audit-hooks.ts'
+export type { AuditHook } from './records/audit/audit-hooks.ts'
 export type {
   AuditDefect,
   AuditVerification,
   AuditVerificationOptions,
-} from './records/audit-verification.ts'
+} from './records/audit/audit-verification.ts'
 export type { AuthorizedApplication, Device } from './records/authorized-applications.ts'
 export type { ClientInput, ClientWithSecret, ListedClient } from './records/clients.ts'
-export type {
-  ManagedToken,
-  PersonalToken,
-  PersonalTokenOptions,
-} from './records/personal-tokens.ts'
 export type {
   KeyRotation,
   KeyRotationOptions,
   KeyRotationProgress,
   UnreadableRows,
-} from './records/rotate-keys.ts'
-export type { ActingAs } from './request-scope.ts'
-export type { Auth, SignedIn } from './resource-server.ts'
-export { ClockInDoubt } from './server-clock.ts'
-export type { JwtContext, VerifyJwt } from './session/jwt.ts'
-export type { PageLinks, PageSession } from './session/page-session.ts'
-export type { FindResourceOwner, ResourceOwner } from './session/sessions.ts'
+} from './records/keys/rotate-keys.ts'
+export type {
+  ManagedToken,
+  PersonalToken,
+  PersonalTokenOptions,
+} from './records/tokens/personal-tokens.ts'
+export {
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
+  createAuthorizationServer,
+} from './server/authorization-server.ts'
+export { ClockInDoubt } from './server/clock/server-clock.ts'
+export type { SweepPlan } from './server/sweeper/sweep-plan.ts'
+export type { Logger } from './server/telemetry/log-to.ts'
+export { logTo } from './server/telemetry/log-to.ts'
+export { describeSettings } from './settings/describe-settings.ts'
+export { InvalidSettings } from './settings/invalid-settings.ts'
+export type { Settings, SettingsInput } from './settings/settings.ts'
+export { settingsFrom } from './settings/settings-from-environment.ts'
 export {
   type AroundStore,
   type StoreOpener,
@@ -91,4 +91,3 @@ export {
   StoreUnusable,
   type TransientsOpener,
 } from './store/store.ts'
-export type { SweepPlan } from './sweep-plan.ts'

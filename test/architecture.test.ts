@@ -14,258 +14,168 @@ interface Layer {
   readonly types?: readonly string[]
 }
 
-const ground = [
-  'oauth-error.ts',
-  'jwt-error.ts',
-  'log.ts',
-  'http-request.ts',
-  'request-target.ts',
-  'answer.ts',
-  'model/',
+/** The top-level directories from the lowest layer up. Nothing imports a directory that stands after its own. */
+const ladder = [
   'crypto/',
+  'model/',
+  'settings/',
+  'store/',
+  'http/',
+  'records/',
+  'pages/',
+  'protocol/',
+  'server/',
+  'index.ts',
+  'adapters/',
+  'cli/',
 ]
-const contracts = ['extension.ts', 'options.ts']
-const core = [...ground, 'extension.ts', 'records/', 'store/store.ts', 'outbound/outbound.ts']
-const services = [...core, 'grants/', 'client-authentication/', 'resource-server.ts', 'pages/']
-const protocol = [...services, 'refusal.ts', 'session/', 'openapi/', 'endpoints/']
-const whole = [...protocol, 'extensions/', 'options.ts', 'store/decorated.ts']
+
+const ground = ['crypto/', 'model/']
+const contracts = ['store/store.ts', 'store/within.ts']
+const core = [
+  ...ground,
+  ...contracts,
+  'http/',
+  'records/',
+  'protocol/extension.ts',
+  'protocol/resource-server.ts',
+]
+const endpoints = [
+  ...core,
+  'pages/',
+  'protocol/client-authentication/',
+  'protocol/endpoints/',
+  'protocol/grants/',
+  'protocol/openapi/',
+  'protocol/session/',
+]
 
 const layers: readonly Layer[] = [
-  { file: ['oauth-error.ts', 'jwt-error.ts', 'log.ts', 'answer.ts'], may: [] },
   { file: ['crypto/'], may: ['crypto/'] },
-  { file: ['model/'], may: ['model/', 'oauth-error.ts', 'crypto/digest.ts'] },
-  { file: ['request-target.ts'], may: ['oauth-error.ts'] },
-  { file: ['http-request.ts'], may: ['model/', 'oauth-error.ts', 'request-target.ts'] },
-  { file: ['refusal.ts'], may: [...ground, 'store/store.ts'] },
-  {
-    file: ['extension.ts'],
-    may: [],
-    types: [
-      ...ground,
-      'records/',
-      'store/store.ts',
-      'options.ts',
-      'pages/',
-      'resource-server.ts',
-      'limits.ts',
-      'outbound/outbound.ts',
-      'readiness.ts',
-      'session/known-browsers.ts',
-      'session/sessions.ts',
-      'telemetry/',
-      'token-queues.ts',
-    ],
-  },
+  { file: ['model/'], may: ['model/', 'crypto/digest.ts'], types: ['crypto/'] },
+  { file: ['settings/'], may: ['settings/', 'model/'] },
   { file: ['store/store.ts'], may: ['model/'], types: ['crypto/'] },
-  {
-    file: ['store/memory-transients.ts', 'store/late-transients.ts'],
-    may: ['store/store.ts', 'store/expiry-heap.ts'],
-  },
-  { file: ['store/expiry-heap.ts'], may: [] },
-  { file: ['store/decorated.ts'], may: ['store/store.ts'] },
-  { file: ['store/after-commit.ts'], may: ['store/store.ts', 'model/'] },
+  { file: ['store/within.ts'], may: [] },
+  { file: ['store/transients/'], may: ['store/store.ts', 'store/transients/'] },
+  { file: ['store/decorated.ts', 'store/after-commit.ts'], may: ['store/store.ts', 'model/'] },
+  { file: ['store/redis.ts', 'store/redis/'], may: [...contracts, 'store/redis/'] },
   {
     file: ['store/sql/', 'store/sqlite.ts', 'store/postgres.ts'],
-    may: ['store/store.ts', 'store/within.ts', 'store/sql/', 'model/', 'crypto/'],
+    may: [...ground, ...contracts, 'store/sql/'],
   },
+  { file: ['http/outbound/outbound.ts'], may: [] },
+  { file: ['http/outbound/'], may: ['http/outbound/', 'model/'], types: ['settings/'] },
+  { file: ['http/'], may: ['http/', ...ground, 'store/store.ts'] },
+  { file: ['records/limits.ts'], may: [...ground, 'store/store.ts', 'settings/limit-table.ts'] },
+  { file: ['records/'], may: ['records/', ...ground, 'store/store.ts'], types: ['settings/'] },
+  { file: ['pages/'], may: ['pages/', 'model/'] },
   {
-    file: ['store/redis.ts', 'store/redis/'],
-    may: ['store/store.ts', 'store/within.ts', 'store/redis/'],
-  },
-  { file: ['store/within.ts'], may: [] },
-  { file: ['records/'], may: core, types: ['options.ts'] },
-  // Grants never import each other, except for the list of them; nor do extensions.
-  { file: ['grants/built-in.ts'], may: [...core, 'grants/'] },
-  { file: ['grants/'], may: core },
-  { file: ['client-authentication/'], may: [...core, 'client-authentication/'] },
-  { file: ['resource-server.ts'], may: core, types: ['limits.ts', 'telemetry/telemetry.ts'] },
-  { file: ['pages/'], may: ['model/', 'pages/'] },
-  { file: ['openapi/'], may: ['openapi/'], types: ['options.ts'] },
-  {
-    file: ['session/'],
-    may: [...services, 'refusal.ts', 'request-scope.ts', 'session/'],
-    types: ['options.ts'],
-  },
-  {
-    file: ['endpoints/'],
-    may: [...protocol, 'addresses.ts'],
-    types: ['options.ts', 'limit-table.ts'],
-  },
-  { file: ['extensions/built-in.ts'], may: [...protocol, 'extensions/'], types: ['options.ts'] },
-  { file: ['extensions/'], may: protocol, types: ['options.ts'] },
-  {
-    file: ['options.ts'],
-    may: ['limit-table.ts', 'model/', 'oauth-error.ts', 'security-profile.ts'],
+    file: ['protocol/extension.ts'],
+    may: [],
     types: [
-      'extension.ts',
-      'crypto/',
-      'store/store.ts',
-      'records/',
+      ...ground,
+      'http/',
       'pages/',
-      'session/',
-      'log.ts',
+      'protocol/resource-server.ts',
+      'protocol/session/',
+      'protocol/token-queues.ts',
+      'records/',
+      'settings/',
     ],
   },
-  { file: ['security-profile.ts'], may: [], types: ['options.ts'] },
+  { file: ['protocol/token-queues.ts'], may: ['records/limits.ts', 'records/turns.ts'] },
+  { file: ['protocol/resource-server.ts'], may: ['model/'], types: ['records/limits.ts'] },
+  // Grants never import each other, except for the list of them; neither do extensions.
+  { file: ['protocol/grants/built-in.ts'], may: ['protocol/grants/'], types: core },
+  { file: ['protocol/grants/'], may: core },
+  { file: ['protocol/client-authentication/'], may: [...core, 'protocol/client-authentication/'] },
+  { file: ['protocol/openapi/'], may: ['protocol/openapi/'], types: ['settings/'] },
+  { file: ['protocol/session/'], may: [...core, 'protocol/session/'], types: ['settings/'] },
+  { file: ['protocol/endpoints/'], may: endpoints, types: ['settings/'] },
   {
-    file: ['sweeper.ts'],
-    may: ['log.ts', 'server-clock.ts', 'store/store.ts', 'sweeper-pace.ts'],
-    types: ['options.ts', 'sweeper-kinds.ts'],
+    file: ['protocol/extensions/built-in.ts'],
+    may: [...endpoints, 'protocol/extensions/'],
+    types: ['settings/'],
+  },
+  { file: ['protocol/extensions/'], may: endpoints, types: ['settings/'] },
+  {
+    file: ['server/telemetry/'],
+    may: [...ground, 'http/', 'settings/', 'store/store.ts', 'server/telemetry/'],
+  },
+  { file: ['server/clock/'], may: ['server/clock/', 'model/'] },
+  {
+    file: ['server/sweeper/'],
+    may: ['server/sweeper/', 'server/clock/', 'model/', 'store/store.ts'],
+    types: ['records/', 'settings/'],
   },
   {
-    file: ['removals.ts'],
-    may: ['log.ts', 'store/store.ts', 'sweeper-pace.ts'],
-    types: ['sweeper-kinds.ts'],
+    file: ['server/environment/'],
+    may: ['server/environment/', 'settings/', 'store/'],
   },
-  { file: ['sweeper-kinds.ts'], may: ['store/store.ts'], types: ['options.ts'] },
+  { file: ['server/import-path.ts'], may: [] },
   {
-    file: ['missing-users.ts'],
-    may: ['log.ts', 'model/', 'store/store.ts'],
-    types: ['records/', 'sweeper-kinds.ts'],
+    file: ['server/testing.ts'],
+    may: ['server/authorization-server.ts', ...ground, 'store/sqlite.ts'],
   },
   {
-    file: ['sweep-plan.ts'],
-    may: ['missing-users.ts', 'server-clock.ts', 'store/store.ts', 'sweeper-kinds.ts'],
-    types: ['options.ts'],
-  },
-  { file: ['server-clock.ts'], may: [] },
-  { file: ['database-clock.ts', 'machine-clock.ts'], may: ['log.ts', 'server-clock.ts'] },
-  { file: ['sweeper-pace.ts'], may: [] },
-  { file: ['bounded-map.ts', 'limit-table.ts'], may: [] },
-  { file: ['token-queues.ts'], may: ['limits.ts', 'records/turns.ts'] },
-  {
-    file: ['limits.ts'],
-    may: [
-      'bounded-map.ts',
-      'crypto/digest.ts',
-      'limit-table.ts',
-      'model/network.ts',
-      'oauth-error.ts',
-      'store/store.ts',
-    ],
-    types: ['log.ts'],
-  },
-  { file: ['query-characters.ts'], may: ['oauth-error.ts'] },
-  { file: ['outbound/outbound.ts'], may: [] },
-  { file: ['outbound/'], may: ['outbound/', 'model/', 'bounded-map.ts'], types: ['options.ts'] },
-  { file: ['request-id.ts'], may: ['answer.ts'], types: ['http-request.ts'] },
-  { file: ['request-scope.ts'], may: [], types: ['http-request.ts', 'model/'] },
-  {
-    file: ['telemetry/'],
+    file: ['server/'],
     may: [
       ...ground,
-      'telemetry/',
-      'request-id.ts',
-      'request-scope.ts',
-      'refusal.ts',
-      'options.ts',
-      'store/store.ts',
-    ],
-  },
-  { file: ['import-path.ts'], may: [] },
-  { file: ['entry-points.ts'], may: ['import-path.ts', 'model/'] },
-  {
-    file: ['start-up.ts'],
-    may: ['crypto/', 'entry-points.ts', 'import-path.ts', 'model/', 'options.ts', 'store/store.ts'],
-    types: ['session/'],
-  },
-  {
-    file: ['provider-operations.ts'],
-    may: [],
-    types: ['extension.ts', 'model/', 'records/'],
-  },
-  { file: ['addresses.ts'], may: [] },
-  { file: ['appearance.ts'], may: ['options.ts', 'pages/'] },
-  {
-    file: ['router.ts'],
-    may: [...protocol, ...contracts, 'addresses.ts', 'request-scope.ts', 'telemetry/'],
-  },
-  { file: ['readiness.ts'], may: ['log.ts', 'store/within.ts'] },
-  { file: ['secret-key-file.ts'], may: ['store/store.ts'] },
-  { file: ['environment-stores.ts'], may: ['options.ts', 'store/'] },
-  {
-    file: ['environment.ts'],
-    may: ['environment-stores.ts', 'options.ts', 'secret-key-file.ts', 'store/store.ts'],
-  },
-  { file: ['utils.ts'], may: ['session/', 'model/', 'oauth-error.ts'] },
-  {
-    file: ['authorization-server.ts'],
-    may: [
-      ...whole,
-      'appearance.ts',
-      'database-clock.ts',
-      'limits.ts',
-      'machine-clock.ts',
-      'missing-users.ts',
-      'outbound/',
-      'provider-operations.ts',
-      'query-characters.ts',
-      'readiness.ts',
-      'request-scope.ts',
-      'router.ts',
-      'server-clock.ts',
-      'start-up.ts',
+      ...contracts,
       'store/after-commit.ts',
-      'store/late-transients.ts',
-      'store/memory-transients.ts',
-      'removals.ts',
-      'sweep-plan.ts',
-      'sweeper.ts',
-      'sweeper-kinds.ts',
-      'telemetry/',
-      'token-queues.ts',
+      'store/decorated.ts',
+      'store/transients/',
+      'http/',
+      'pages/',
+      'protocol/',
+      'records/',
+      'server/',
+      'settings/',
     ],
   },
   {
     file: ['index.ts'],
-    may: [...whole, 'authorization-server.ts', 'request-scope.ts', 'server-clock.ts'],
-    types: ['sweep-plan.ts'],
-  },
-  {
-    file: ['testing.ts'],
-    may: ['authorization-server.ts', 'crypto/', 'model/', 'store/sqlite.ts'],
+    may: [
+      'http/',
+      'model/',
+      'pages/',
+      'protocol/',
+      'records/',
+      'server/',
+      'settings/',
+      'store/store.ts',
+    ],
   },
   {
     file: ['adapters/'],
-    may: ['adapters/', 'answer.ts'],
-    types: [
-      'authorization-server.ts',
-      'resource-server.ts',
-      'refusal.ts',
-      'oauth-error.ts',
-      'model/',
-      'http-request.ts',
-      'session/',
-    ],
+    may: ['adapters/', 'http/answer.ts'],
+    types: ['http/', 'model/', 'protocol/', 'server/authorization-server.ts'],
   },
   {
     file: ['cli/'],
     may: [
       'cli/',
       'index.ts',
-      'environment.ts',
-      'store/',
-      'options.ts',
       'adapters/node-http.ts',
-      'endpoints/home.ts', // the start page that only a server of its own has
       'model/',
-      'pages/',
+      'protocol/endpoints/operations/home.ts', // the start page that only a server of its own has
+      'server/environment/',
     ],
-    types: ['records/'],
+    types: ['server/'],
   },
 ]
 
 /** Where a package or a Node module may be imported; one that ends in `/` is a scope. The others may be anywhere. */
 const packages: Readonly<Record<string, readonly string[]>> = {
-  'node:https': ['outbound/'],
-  'http-cache-semantics': ['outbound/'],
+  'node:https': ['http/outbound/'],
+  'http-cache-semantics': ['http/outbound/'],
   kysely: ['store/'],
   'node:sqlite': ['store/'],
   pg: ['store/'],
   '@redis/client': ['store/redis/', 'store/redis.ts'],
   redis: ['store/'],
   ioredis: ['store/'],
-  hono: ['router.ts', 'endpoints/', 'pages/', 'session/', 'extensions/', 'adapters/hono.ts'],
+  hono: ['server/router.ts', 'protocol/', 'pages/', 'adapters/hono.ts'],
   '@hono/node-server': ['adapters/', 'cli/'],
   express: ['adapters/express.ts'],
   fastify: ['adapters/fastify.ts'],
@@ -273,23 +183,23 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   '@fastify/': ['adapters/fastify.ts'],
   '@nestjs/': ['adapters/nest.ts'],
   commander: ['cli/'],
-  pino: ['log.ts'],
-  '@opentelemetry/': ['telemetry/'],
+  pino: ['server/telemetry/'],
+  '@opentelemetry/': ['server/telemetry/'],
 }
 
 /** Where what is no argument may be used. */
 const ambient: Readonly<Record<SourceFile['uses'][number]['what'], readonly string[]>> = {
   'process.env': ['cli/'],
   // Date.now, new Date(), Date(); a Date made of a given time reads no clock
-  clock: ['authorization-server.ts', 'crypto/', 'cli/'],
+  clock: ['server/authorization-server.ts', 'crypto/', 'cli/'],
   // Math.random; randomBytes, randomUUID, randomInt, getRandomValues of a crypto module
   randomness: [
-    'authorization-server.ts',
+    'server/authorization-server.ts',
     'crypto/',
     'cli/',
-    'request-id.ts', // names a request, and decides nothing
-    'secret-key-file.ts', // the secret key that is generated at the first start
-    'store/sql/sqlite-database.ts', // the jitter of a retry decides nothing
+    'http/request-id.ts', // names a request, and decides nothing
+    'server/environment/secret-key-file.ts', // the secret key that is generated at the first start
+    'store/sql/sqlite/database.ts', // the jitter of a retry decides nothing
   ],
   'default export': [],
 }
@@ -329,12 +239,12 @@ const breaches = ({ path, imports }: SourceFile): string[] => {
     })
 }
 
-/** The imports that lead from a file back to itself when the program runs. */
+/** The imports, those of types included, that lead from a file back to itself. */
 const cycles = (files: readonly SourceFile[]): string[] => {
   const needs = new Map(
     files.map(({ path, imports }) => [
       path,
-      imports.filter(({ isOurs, typeOnly }) => isOurs && !typeOnly).map(({ module }) => module),
+      imports.filter(({ isOurs }) => isOurs).map(({ module }) => module),
     ]),
   )
   const done = new Set<string>()
@@ -355,7 +265,22 @@ describe('architecture', () => {
     expect(sources.flatMap(breaches)).toEqual([])
   })
 
-  test('no files import each other in a circle', () => {
+  test('`src` has the directories of the ladder and nothing else', () => {
+    const found = new Set(sources.map(({ path }) => path.replace(/\/.*/, '/')))
+    expect([...found].sort()).toEqual([...ladder].sort())
+  })
+
+  test('a file imports nothing from a directory above its own', () => {
+    const levelOf = (path: string): number => ladder.findIndex((rung) => matches(path, [rung]))
+    const found = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ isOurs, module }) => isOurs && levelOf(module) > levelOf(path))
+        .map(({ module, line }) => `src/${path}:${line} → src/${module}`),
+    )
+    expect(found).toEqual([])
+  })
+
+  test('no files import each other in a circle, types included', () => {
     expect(cycles(sources)).toEqual([])
   })
 

@@ -6,7 +6,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { createAuthorizationServer, Scope } from 'svc-oauth2server'
 import { postgres } from 'svc-oauth2server/postgres'
 import { sqlite } from 'svc-oauth2server/sqlite'
-import { SqliteDatabase } from '../../dist/store/sql/sqlite-database.js'
+import { SqliteDatabase } from '../../dist/store/sql/sqlite/database.js'
 import { basic, form, place, refreshTokenCount, serve } from '../support/serve.ts'
 
 // The very copy that our server uses.

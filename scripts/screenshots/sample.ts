@@ -1,5 +1,5 @@
 import type { AuthorizationServer, AuthorizationServerOptions, User } from 'svc-oauth2server'
-import { homeEndpoint } from '../../src/endpoints/home.ts'
+import { homeEndpoint } from '../../src/protocol/endpoints/operations/home.ts'
 import type { Registered } from './authorization.ts'
 
 /** The time of a sample: it stands still, and is moved to tell what happened before. */

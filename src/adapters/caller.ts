@@ -1,6 +1,6 @@
-import type { AuthorizationServer } from '../authorization-server.ts'
-import type { Refusal } from '../refusal.ts'
-import type { PresentedCredentials, Resolution } from '../resource-server.ts'
+import type { Refusal } from '../http/refusal.ts'
+import type { PresentedCredentials, Resolution } from '../model/auth.ts'
+import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { LookAhead } from './asked-scopes.ts'
 
 /** Who sent a request, and the server that found out. */

@@ -5,9 +5,9 @@ import type {
   onRequestAsyncHookHandler,
   RouteOptions,
 } from 'fastify'
-import type { AuthorizationServer } from '../authorization-server.ts'
-import type { Auth } from '../resource-server.ts'
-import type { PageSession } from '../session/page-session.ts'
+import type { Auth } from '../model/auth.ts'
+import type { PageSession } from '../protocol/session/page-session.ts'
+import type { AuthorizationServer } from '../server/authorization-server.ts'
 import { askedBy, asking } from './asked-scopes.ts'
 import {
   apiAuth,

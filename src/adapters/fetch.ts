@@ -1,7 +1,7 @@
-import type { AuthorizationServer } from '../authorization-server.ts'
-import type { Connection } from '../http-request.ts'
-import type { Auth } from '../resource-server.ts'
-import type { PageSession } from '../session/page-session.ts'
+import type { Connection } from '../http/request.ts'
+import type { Auth } from '../model/auth.ts'
+import type { PageSession } from '../protocol/session/page-session.ts'
+import type { AuthorizationServer } from '../server/authorization-server.ts'
 import { askedBy, asking } from './asked-scopes.ts'
 import {
   apiAuth,

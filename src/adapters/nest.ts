@@ -16,9 +16,9 @@ import {
   UseInterceptors,
 } from '@nestjs/common'
 import { map, type Observable } from 'rxjs'
-import type { AuthorizationServer } from '../authorization-server.ts'
-import type { Auth as AuthOfCaller } from '../resource-server.ts'
-import type { PageSession } from '../session/page-session.ts'
+import type { Auth as AuthOfCaller } from '../model/auth.ts'
+import type { PageSession } from '../protocol/session/page-session.ts'
+import type { AuthorizationServer } from '../server/authorization-server.ts'
 import { askedBy, asking } from './asked-scopes.ts'
 import {
   apiAuth,

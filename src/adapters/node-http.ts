@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
-import { Answer } from '../answer.ts'
-import type { AuthorizationServer } from '../authorization-server.ts'
+import { Answer } from '../http/answer.ts'
+import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { SentCredentials } from './caller.ts'
 import { allHeaders, hadBody, NodeSource, rawHeader } from './node-source.ts'
 

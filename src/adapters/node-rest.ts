@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AuthorizationServer } from '../authorization-server.ts'
+import type { AuthorizationServer } from '../server/authorization-server.ts'
 import { askedBy } from './asked-scopes.ts'
 import {
   type Caller,

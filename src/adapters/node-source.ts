@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { RequestSource } from '../http-request.ts'
+import type { RequestSource } from '../http/request.ts'
 
 /** Every value of a header, joined by a comma: Node keeps only the first of two `Authorization` headers. */
 export const rawHeader = (

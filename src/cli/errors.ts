@@ -1,5 +1,5 @@
-import { startProblem } from '../environment.ts'
 import { ClockInDoubt, InvalidField, ScopeDoesNotExists, StoreUnavailable } from '../index.ts'
+import { startProblem } from '../server/environment/environment.ts'
 
 /** The command is understood but cannot be done. The message says why, to people. */
 export class CommandError extends Error {

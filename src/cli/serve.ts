@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { answer } from '../adapters/node-http.ts'
-import { homeEndpoint } from '../endpoints/home.ts'
-import { closeOnSignal, listen } from '../environment.ts'
 import { createAuthorizationServer } from '../index.ts'
+import { homeEndpoint } from '../protocol/endpoints/operations/home.ts'
+import { closeOnSignal, listen } from '../server/environment/environment.ts'
 import { say } from './output.ts'
 import { application, environment } from './server.ts'
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
-import { type Environment, fromEnvironment } from '../environment.ts'
 import {
   type AuthorizationServer,
   type AuthorizationServerOptions,
   createAuthorizationServer,
 } from '../index.ts'
+import { type Environment, fromEnvironment } from '../server/environment/environment.ts'
 import { say } from './output.ts'
 
 /** What this program reads from its environment: the same as the application does. */

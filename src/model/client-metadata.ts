@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { OAuthError } from '../oauth-error.ts'
 import type { Client, TokenEndpointAuthMethod } from './client.ts'
 import { InvalidField } from './invalid-field.ts'
+import { OAuthError } from './oauth-error.ts'
 import { parseScope, ScopeDoesNotExists } from './scope.ts'
 
 /*

@@ -1,4 +1,4 @@
-import { OAuthError } from '../oauth-error.ts'
+import { OAuthError } from './oauth-error.ts'
 
 const mostParameters = 100
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being refused

@@ -1,4 +1,4 @@
-import { OAuthError } from '../oauth-error.ts'
+import { OAuthError } from './oauth-error.ts'
 
 /** A scope in a list is not registered. */
 export class ScopeDoesNotExists extends Error {

@@ -1,7 +1,7 @@
-import { csrf } from './forms.ts'
 import type { Frame } from './frame.ts'
-import { header, type Place } from './header.ts'
 import { type Html, html } from './html.ts'
+import { csrf } from './parts/forms.ts'
+import { header, type Place } from './parts/header.ts'
 
 /** How a page differs from a page of the settings. */
 export interface LayoutOptions {

@@ -1,10 +1,10 @@
 import { InvalidField } from '../model/invalid-field.ts'
 import type { User, UserId } from '../model/user.ts'
 import type { Part, PartOf, TokenWithNames } from '../store/store.ts'
-import { byUser } from './audit-trail.ts'
+import { byUser } from './audit/audit-trail.ts'
 import { Clients, type ListedClient } from './clients.ts'
 import { type RecordsContext, withinTransaction } from './context.ts'
-import { Tokens } from './tokens.ts'
+import { Tokens } from './tokens/tokens.ts'
 
 /** Who acts, and from where. */
 export interface Actor {

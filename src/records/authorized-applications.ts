@@ -3,10 +3,10 @@ import type { Client } from '../model/client.ts'
 import { countLimit } from '../model/count-limit.ts'
 import type { UserId } from '../model/user.ts'
 import type { AuthorizedTokenRow, Part, PartOf, TokenUse } from '../store/store.ts'
-import { nameOfClient } from './audit-trail.ts'
-import { consentClaims } from './claims.ts'
+import { nameOfClient } from './audit/audit-trail.ts'
 import { Clients } from './clients.ts'
 import type { RecordsContext } from './context.ts'
+import { consentClaims } from './seals/claims.ts'
 
 /** An application on one device: an authorization that lives, with its token. */
 export interface Device {

@@ -27,11 +27,11 @@ import {
   TakenValue,
   Vanished,
 } from '../store/store.ts'
-import { changedFields, ofClient } from './audit-trail.ts'
-import { clientClaims, clientStateClaims } from './claims.ts'
+import { changedFields, ofClient } from './audit/audit-trail.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
-import { mustHaveKeyOf } from './noted-keys.ts'
-import { Users } from './users.ts'
+import { mustHaveKeyOf } from './keys/noted-keys.ts'
+import { clientClaims, clientStateClaims } from './seals/claims.ts'
+import { Users } from './users/users.ts'
 
 /** A client as its creator describes it. What is left out takes the specified default. */
 export interface ClientInput {

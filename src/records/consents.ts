@@ -2,9 +2,9 @@ import { randomString } from '../crypto/random.ts'
 import type { Consent } from '../model/authorization.ts'
 import type { UserId } from '../model/user.ts'
 import { type SealedConsent, type Store, Vanished } from '../store/store.ts'
-import { consentClaims } from './claims.ts'
 import { Clients } from './clients.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
+import { consentClaims } from './seals/claims.ts'
 
 /** What users decided about clients, remembered until they withdraw it. */
 export class Consents {

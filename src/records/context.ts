@@ -1,19 +1,19 @@
-import type { Requester } from '../crypto/fair-queue.ts'
-import type { PasswordHasher } from '../crypto/password.ts'
+import type { Requester } from '../crypto/passwords/fair-queue.ts'
+import type { PasswordHasher } from '../crypto/passwords/password.ts'
 import type { RandomSource } from '../crypto/random.ts'
 import type { KeyRing } from '../crypto/sealed.ts'
-import type { ServerContext } from '../extension.ts'
-import type { LogSink } from '../log.ts'
 import type { ClientContext } from '../model/client.ts'
+import type { LogSink } from '../model/log.ts'
 import type { SaveToken } from '../model/save-token.ts'
 import type { ScopeRegistry } from '../model/scope.ts'
 import type { TokenFields } from '../model/token.ts'
 import type { UserCallbacks } from '../model/user-table.ts'
-import type { Settings } from '../options.ts'
+import type { Settings } from '../settings/settings.ts'
 import { type Removal, type Store, TakenValue, type Transients } from '../store/store.ts'
-import type { AuditTrail } from './audit-trail.ts'
-import type { IntactState } from './intact-state.ts'
-import type { TokenBounds } from './token-bounds.ts'
+import type { AuditTrail } from './audit/audit-trail.ts'
+import type { Limits } from './limits.ts'
+import type { IntactState } from './seals/intact-state.ts'
+import type { TokenBounds } from './tokens/token-bounds.ts'
 import type { Turns } from './turns.ts'
 
 /**
@@ -36,7 +36,7 @@ export interface RecordsContext {
   readonly passwords: PasswordHasher
   /** Who asks for the hash of a password, where nobody says otherwise. */
   readonly requester: () => Requester
-  readonly limits: ServerContext['limits']
+  readonly limits: Limits
   readonly clientContext: Omit<ClientContext, 'countUsers'>
   /** Where users live elsewhere: asked instead of the store. */
   readonly hostUsers: UserCallbacks | undefined

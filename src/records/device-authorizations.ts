@@ -1,9 +1,12 @@
+import type { SecretKind } from '../crypto/digest.ts'
+import type { RandomSource } from '../crypto/random.ts'
 import { randomString } from '../crypto/random.ts'
-import type { ServerContext } from '../extension.ts'
+import type { KeyRing } from '../crypto/sealed.ts'
 import type { CodeBinding } from '../model/authorization.ts'
 import type { UserId } from '../model/user.ts'
 import { userCodeAlphabet, userCodeIn, userCodeLength } from '../model/user-code.ts'
 import { untilUnique } from './context.ts'
+import type { TransientValues } from './transient-values.ts'
 
 /** What a device asked for: kept under its device code. RFC 8628 §3.1. */
 export interface DeviceAuthorization extends CodeBinding {
@@ -35,13 +38,15 @@ const deviceCodeSyntax = /^[A-Za-z0-9]{43}$/
 export const keptUntil = ({ expiresAt }: Pick<DeviceAuthorization, 'expiresAt'>): number =>
   expiresAt + deviceCodeExpiresIn * 1000
 
+interface DeviceContext {
+  readonly keys: KeyRing
+  readonly clock: () => number
+  readonly random: RandomSource
+  transientValues<T>(kind: SecretKind): TransientValues<T>
+}
+
 /** Device codes and user codes, from the device's request to its redemption. */
-export const deviceAuthorizations = ({
-  transientValues,
-  keys,
-  clock,
-  random,
-}: Pick<ServerContext, 'transientValues' | 'keys' | 'clock' | 'random'>) => {
+export const deviceAuthorizations = ({ transientValues, keys, clock, random }: DeviceContext) => {
   const requests = transientValues<DeviceAuthorization>('device_code')
   const decisions = transientValues<DeviceDecision>('device_code')
   const intervals = transientValues<number>('device_code')

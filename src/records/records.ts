@@ -1,13 +1,13 @@
 import type { Store } from '../store/store.ts'
-import { Activity } from './activity.ts'
 import { Administration } from './administration.ts'
+import { Activity } from './audit/activity.ts'
 import { AuthorizedApplications } from './authorized-applications.ts'
 import { Clients } from './clients.ts'
 import { Consents } from './consents.ts'
 import { type RecordsContext, withinTransaction } from './context.ts'
-import { PersonalTokens } from './personal-tokens.ts'
-import { Tokens } from './tokens.ts'
-import { Users } from './users.ts'
+import { PersonalTokens } from './tokens/personal-tokens.ts'
+import { Tokens } from './tokens/tokens.ts'
+import { Users } from './users/users.ts'
 
 /** The records, either standing alone or all inside one transaction. */
 export interface Records {

@@ -1,15 +1,15 @@
 import type { DialectAdapter } from 'kysely'
 import type { PoolConfig } from 'pg'
 import { LockRetries, lockTimeout } from './sql/lock-retries.ts'
-import { PostgresDialect } from './sql/postgres-dialect.ts'
+import { PostgresDialect } from './sql/postgres/dialect.ts'
 import {
   MigrationAdapter,
   silenceTimeout,
   tableLockTimeout,
   whenTablesAreFree,
-} from './sql/postgres-migrate.ts'
-import { type PooledConnections, pooledConnections } from './sql/postgres-pool.ts'
-import { postgresStore } from './sql/postgres-store.ts'
+} from './sql/postgres/migrate.ts'
+import { type PooledConnections, pooledConnections } from './sql/postgres/pool.ts'
+import { postgresStore } from './sql/postgres/store.ts'
 import { type OpenStore, type StoreOpener, StoreUnavailable, StoreUnusable } from './store.ts'
 
 export interface PostgresOptions {

@@ -7,8 +7,9 @@ import {
   RootNodesUnavailableError,
 } from '@redis/client'
 import { parseAddress } from './redis/address.ts'
-import { type Commands, openConnection } from './redis/connection.ts'
+import type { Commands } from './redis/connection.ts'
 import { answerLimit } from './redis/limits.ts'
+import { openConnection } from './redis/open-connection.ts'
 import { redisTransients } from './redis/transients.ts'
 import { StoreUnavailable, StoreUnusable, type TransientsOpener } from './store.ts'
 import { Silence, within } from './within.ts'

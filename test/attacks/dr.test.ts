@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Limits } from '../../src/limits.ts'
+import { Limits } from '../../src/records/limits.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { dangerousRedirectUris } from '../support/redirect-uris.ts'
 import {

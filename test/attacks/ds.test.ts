@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { type AroundStore, StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Limits } from '../../src/limits.ts'
+import { Limits } from '../../src/records/limits.ts'
 import { Device } from '../support/device.ts'
 import { newKey, proofBy } from '../support/dpop.ts'
 import { type RawRequest, rawHttp } from '../support/raw-http.ts'

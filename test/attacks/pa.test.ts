@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Limits } from '../../src/limits.ts'
+import { Limits } from '../../src/records/limits.ts'
 import { postForm } from '../support/form.ts'
 import { startServer } from '../support/server.ts'
 import {

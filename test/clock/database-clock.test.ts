@@ -1,7 +1,7 @@
 import { type LogEntry, StoreUnavailable } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
-import { DatabaseClock } from '../../src/database-clock.ts'
-import { ClockInDoubt } from '../../src/server-clock.ts'
+import { DatabaseClock } from '../../src/server/clock/database-clock.ts'
+import { ClockInDoubt } from '../../src/server/clock/server-clock.ts'
 
 const second = 1_000
 const start = Date.UTC(2026, 0, 1)

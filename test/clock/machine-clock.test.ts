@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { MachineClock } from '../../src/machine-clock.ts'
-import { ClockInDoubt } from '../../src/server-clock.ts'
+import { MachineClock } from '../../src/server/clock/machine-clock.ts'
+import { ClockInDoubt } from '../../src/server/clock/server-clock.ts'
 
 const minute = 60_000
 const hour = 60 * minute

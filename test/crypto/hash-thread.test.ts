@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { constants, getPriority } from 'node:os'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { PasswordHasher } from '../../src/crypto/password.ts'
+import { PasswordHasher } from '../../src/crypto/passwords/password.ts'
 
 const run = promisify(execFile)
 
@@ -21,7 +21,7 @@ test('passwords are hashed in a thread of lower priority, and the process keeps 
 })
 
 test('without the permission to begin a thread, passwords are hashed all the same', async () => {
-  const module = new URL('../../src/crypto/password.ts', import.meta.url)
+  const module = new URL('../../src/crypto/passwords/password.ts', import.meta.url)
   const program = `
     import { PasswordHasher } from ${JSON.stringify(module.href)}
     const hasher = new PasswordHasher()
@@ -34,7 +34,7 @@ test('without the permission to begin a thread, passwords are hashed all the sam
 })
 
 test('a process that has hashed a password ends by itself', async () => {
-  const module = new URL('../../src/crypto/password.ts', import.meta.url)
+  const module = new URL('../../src/crypto/passwords/password.ts', import.meta.url)
   const program = `
     import { PasswordHasher } from ${JSON.stringify(module.href)}
     console.log(await new PasswordHasher().check('x', undefined))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { PasswordHasher, PasswordHashingBusy } from '../../src/crypto/password.ts'
+import { PasswordHasher, PasswordHashingBusy } from '../../src/crypto/passwords/password.ts'
 
 describe('passwords', () => {
   const hasher = new PasswordHasher()

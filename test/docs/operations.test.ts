@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { withNeighbours } from '../../scripts/neighbours-table.js'
-import { limitNames, limitTable } from '../../src/limit-table.ts'
-import { describeSettings } from '../../src/options.ts'
+import { describeSettings } from '../../src/settings/describe-settings.ts'
+import { limitNames, limitTable } from '../../src/settings/limit-table.ts'
 import { readPage, root } from './markdown.ts'
 
 const folder = 'examples/deploy'
@@ -48,7 +48,7 @@ test('the limits of the page are those of the code', () => {
   expect(limit('A statement in PostgreSQL')).toBe(default_(postgres, 'statementTimeout'))
   expect(limit('Connecting to Redis')).toBe(default_('src/store/redis.ts', 'connectTimeout'))
   expect(limit('A command to Redis')).toBe(default_('src/store/redis/limits.ts', 'answerLimit'))
-  expect(limit('`/health/ready`')).toBe(default_('src/readiness.ts', 'limit'))
+  expect(limit('`/health/ready`')).toBe(default_('src/server/readiness.ts', 'limit'))
 })
 
 test('every limit stands on the page as it is counted', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { catalogue, filesOfCases, results, withAttacks } from '../../scripts/attacks-table.js'
-import { loosenings, parseSettings } from '../../src/options.ts'
+import { loosenings } from '../../src/settings/loosenings.ts'
+import { parseSettings } from '../../src/settings/parse-settings.ts'
 import { readPage } from './markdown.ts'
 
 const cases = catalogue().flatMap((group) => Object.keys(group.cases))

@@ -9,7 +9,7 @@ test('the reference of settings is up to date; if not: npm run reference', () =>
 })
 
 test('the reference names every variable that the programs read', () => {
-  const source = readFileSync(resolve(root, 'src/environment.ts'), 'utf8')
+  const source = readFileSync(resolve(root, 'src/server/environment/environment.ts'), 'utf8')
   const read = [...source.matchAll(/\benv\.([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name ?? '')
   expect(read.length).toBeGreaterThan(0)
   const page = readPage('docs/reference/settings.md')

@@ -38,7 +38,7 @@ test('the table names every suite of a standard, and the standard of every exten
   expect(suites.filter((path) => !named.includes(path))).toEqual([])
 
   const standards = rows.flatMap(([first]) => numbersIn(first))
-  const extensions = globSync('src/extensions/*.ts', { cwd: root }).flatMap((path) =>
+  const extensions = globSync('src/protocol/extensions/*.ts', { cwd: root }).flatMap((path) =>
     numbersIn(readFileSync(resolve(root, path), 'utf8').split('\n')[0]),
   )
   expect(extensions.length).toBeGreaterThan(0)

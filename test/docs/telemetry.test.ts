@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { auditReference } from '../../scripts/audit-reference.js'
 import { logReference } from '../../scripts/log-reference.js'
 import { metricsReference } from '../../scripts/metrics-reference.js'
-import { events } from '../../src/telemetry/events.ts'
+import { events } from '../../src/server/telemetry/events.ts'
 import { readSources } from '../support/source-file.ts'
 import { readPage, root } from './markdown.ts'
 

@@ -18,7 +18,7 @@ import { mount as mountOnNest } from 'svc-oauth2server/nest'
 import { chain, mount as mountOnNode } from 'svc-oauth2server/node'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { describe, expect, test } from 'vitest'
-import { clientAddress } from '../../src/session/client-address.ts'
+import { clientAddress } from '../../src/protocol/session/client-address.ts'
 
 type Ask = (clientId: string, forwardedFor?: string) => Promise<number>
 

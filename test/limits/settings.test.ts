@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { limitNames, limitTable } from '../../src/limit-table.ts'
-import { loosenings, parseSettings, settingsFrom } from '../../src/options.ts'
+import { limitNames, limitTable } from '../../src/settings/limit-table.ts'
+import { loosenings } from '../../src/settings/loosenings.ts'
+import { parseSettings } from '../../src/settings/parse-settings.ts'
+import { settingsFrom } from '../../src/settings/settings-from-environment.ts'
 
 const given = (text: string) => settingsFrom({ OAUTH2SERVER_LIMITS: text }).limits
 

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { createAuthorizationServer, InvalidSettings, Scope } from 'svc-oauth2server'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { importPath } from '../../src/import-path.ts'
-import { jwtVerifyToken } from '../../src/utils.ts'
+import { jwtVerifyToken } from '../../src/protocol/session/utils.ts'
+import { importPath } from '../../src/server/import-path.ts'
 
 const group = 'svc_oauth2server.scopes'
 
@@ -216,8 +216,8 @@ describe('import paths', () => {
     expect(await importPath('svc_oauth2server:Scope', root)).toBe(Scope)
   })
 
-  test('dots become slashes within this package', async () => {
-    expect(await importPath('svc_oauth2server.model.scope:Scope', root)).toBe(Scope)
+  test('resolves the scopes of this package', async () => {
+    expect(await importPath('svc_oauth2server.scopes:Scope', root)).toBe(Scope)
   })
 
   test('./… starts at the application root, anything else is a package of the application; the last colon splits', async () => {

@@ -40,7 +40,7 @@ describe('contract §1: the environment', () => {
   test('without DATABASE_URL the database is below the working directory', async () => {
     const cwd = newFolder()
     await mkdir(cwd)
-    const program = `import { fromEnvironment } from ${JSON.stringify(new URL('../../src/environment.ts', import.meta.url).href)}
+    const program = `import { fromEnvironment } from ${JSON.stringify(new URL('../../src/server/environment/environment.ts', import.meta.url).href)}
 const { dataFolder, options } = await fromEnvironment({})
 console.log(dataFolder, options.store.description)`
     const run = runNode(['--input-type=module', '-e', program], { cwd })
@@ -165,7 +165,7 @@ registerHooks({
     return next(name, context)
   },
 })
-const { fromEnvironment } = await import(${JSON.stringify(new URL('../../src/environment.ts', import.meta.url).href)})
+const { fromEnvironment } = await import(${JSON.stringify(new URL('../../src/server/environment/environment.ts', import.meta.url).href)})
 const read = (env) => fromEnvironment({ DATABASE_URL: 'sqlite::memory:', ...env })
 await read({})
 await read(${JSON.stringify(env)}).catch((error) => console.log(error.problems.join()))`
@@ -234,7 +234,7 @@ describe('secret key', () => {
 
   test('processes that start at once get the same key', async () => {
     const data = newFolder()
-    const module = new URL('../../src/environment.ts', import.meta.url).href
+    const module = new URL('../../src/server/environment/environment.ts', import.meta.url).href
     const program = `import { fromEnvironment } from ${JSON.stringify(module)}
 await new Promise((resolve) => setTimeout(resolve, Number(process.argv[1]) - Date.now()))
 console.log((await fromEnvironment({ DATABASE_URL: ${JSON.stringify(`sqlite:${join(data, 'x.sqlite')}`)} })).options.secretKeys[0])`

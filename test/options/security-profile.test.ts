@@ -5,8 +5,8 @@ import {
   settingsFrom,
 } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseSettings } from '../../src/options.ts'
-import { securityProfiles } from '../../src/security-profile.ts'
+import { parseSettings } from '../../src/settings/parse-settings.ts'
+import { securityProfiles } from '../../src/settings/security-profile.ts'
 import { askToken, type DpopKey, newKey, proofBy, withKey } from '../support/dpop.ts'
 import { basicOf, postForm } from '../support/form.ts'
 import { push, referenceUrl, requestOf } from '../support/pushed-request.ts'

@@ -1,6 +1,7 @@
 import { describeSettings, InvalidSettings, settingsFrom } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
-import { loosenings, parseSettings } from '../../src/options.ts'
+import { loosenings } from '../../src/settings/loosenings.ts'
+import { parseSettings } from '../../src/settings/parse-settings.ts'
 import { withoutWarnings } from '../support/server.ts'
 
 const problemsOf = (work: () => unknown): readonly string[] => {

@@ -14,7 +14,7 @@ import {
 } from 'svc-oauth2server'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { fromEnvironment } from '../../src/environment.ts'
+import { fromEnvironment } from '../../src/server/environment/environment.ts'
 import { execute, query } from '../support/database.ts'
 import { databaseFolder } from '../support/database-folder.ts'
 import { startServer, withoutWarnings } from '../support/server.ts'

@@ -8,15 +8,15 @@ import {
 } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { BoundedMap } from '../../src/bounded-map.ts'
-import { parseSettings } from '../../src/options.ts'
-import { createOutbound } from '../../src/outbound/fetcher.ts'
+import { createOutbound } from '../../src/http/outbound/fetcher.ts'
 import {
   OutboundFailed,
   type OutboundOptions,
   type OutboundRequest,
-} from '../../src/outbound/outbound.ts'
-import { isPublic } from '../../src/outbound/public-address.ts'
+} from '../../src/http/outbound/outbound.ts'
+import { isPublic } from '../../src/http/outbound/public-address.ts'
+import { BoundedMap } from '../../src/model/bounded-map.ts'
+import { parseSettings } from '../../src/settings/parse-settings.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 
 let site: RemoteSite

@@ -2,14 +2,14 @@ import { createHook } from 'node:async_hooks'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseSettings } from '../../src/options.ts'
-import { createOutbound } from '../../src/outbound/fetcher.ts'
-import { nameServerLookup } from '../../src/outbound/host-names.ts'
+import { createOutbound } from '../../src/http/outbound/fetcher.ts'
+import { nameServerLookup } from '../../src/http/outbound/host-names.ts'
 import {
   OutboundFailed,
   type OutboundOptions,
   type OutboundRequest,
-} from '../../src/outbound/outbound.ts'
+} from '../../src/http/outbound/outbound.ts'
+import { parseSettings } from '../../src/settings/parse-settings.ts'
 import { type NameServer, nameServer } from '../support/name-server.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { prefersJson } from '../../src/endpoints/prefers-json.ts'
-import { chooseReader } from '../../src/endpoints/reader.ts'
 import { languages } from '../../src/pages/messages/languages.ts'
+import { prefersJson } from '../../src/protocol/endpoints/responses/prefers-json.ts'
+import { chooseReader } from '../../src/protocol/endpoints/responses/reader.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { authorizeUrl, formIn, newPkce, UserAgent } from '../support/user-agent.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { counted } from '../../src/pages/messages/counted.ts'
 import { en } from '../../src/pages/messages/en.ts'
 import { builtInPages, type PageName } from '../../src/pages/pages.ts'
-import { pageScript } from '../../src/pages/script.ts'
+import { pageScript } from '../../src/pages/parts/script.ts'
 import { hostileTexts, skeleton, unescaped } from '../support/html.ts'
 import { frame, renderPage, sampleViews } from './views.ts'
 

@@ -1,7 +1,7 @@
 import { Scope } from '../../src/model/scope.ts'
-import type { Listed } from '../../src/pages/applications.ts'
 import type { Frame } from '../../src/pages/frame.ts'
 import { en } from '../../src/pages/messages/en.ts'
+import type { Listed } from '../../src/pages/models/applications.ts'
 import { builtInPages, type PageName, type ViewOf } from '../../src/pages/pages.ts'
 
 const now = Date.UTC(2026, 9, 17, 12)

@@ -15,8 +15,8 @@ import {
   validWebsite,
 } from '../../src/model/field-rules.ts'
 import { InvalidField } from '../../src/model/invalid-field.ts'
+import { OAuthError } from '../../src/model/oauth-error.ts'
 import { remoteAddressProblem } from '../../src/model/remote-address.ts'
-import { OAuthError } from '../../src/oauth-error.ts'
 import { check, outcome } from './check.ts'
 import { someUrl } from './urls.ts'
 

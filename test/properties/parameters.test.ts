@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { clientSecretBasic } from '../../src/client-authentication/client-secret.ts'
+import { queryCharacters } from '../../src/http/query-characters.ts'
+import type { PresentedCredentials } from '../../src/model/auth.ts'
+import { OAuthError } from '../../src/model/oauth-error.ts'
 import { Parameters } from '../../src/model/parameters.ts'
 import { strictJson } from '../../src/model/strict-json.ts'
-import { OAuthError } from '../../src/oauth-error.ts'
-import { queryCharacters } from '../../src/query-characters.ts'
-import { type PresentedCredentials, ResourceServer } from '../../src/resource-server.ts'
+import { clientSecretBasic } from '../../src/protocol/client-authentication/client-secret.ts'
+import { ResourceServer } from '../../src/protocol/resource-server.ts'
 import { check, outcome } from './check.ts'
 
 const anyText = fc.string({ unit: 'binary', maxLength: 30 })

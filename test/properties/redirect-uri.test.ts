@@ -6,7 +6,7 @@ import {
   withFragment,
   withQuery,
 } from '../../src/model/redirect-uri.ts'
-import { safeNext } from '../../src/session/safe-next.ts'
+import { safeNext } from '../../src/protocol/session/safe-next.ts'
 import { check } from './check.ts'
 import { someUrl } from './urls.ts'
 

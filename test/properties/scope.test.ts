@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { optionalScopesOf, rememberedScopes } from '../../src/endpoints/optional-scopes.ts'
 import { Client, type ClientFields } from '../../src/model/client.ts'
+import { OAuthError } from '../../src/model/oauth-error.ts'
 import { isWithin, narrow, parseScope, Scope, ScopeRegistry } from '../../src/model/scope.ts'
-import { OAuthError } from '../../src/oauth-error.ts'
+import {
+  optionalScopesOf,
+  rememberedScopes,
+} from '../../src/protocol/endpoints/authorization/optional-scopes.ts'
 import { clientRow } from '../store/rows.ts'
 import { check, outcome } from './check.ts'
 

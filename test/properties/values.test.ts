@@ -7,8 +7,9 @@ import {
 } from '../../src/crypto/personal-token-value.ts'
 import { randomString, systemRandom } from '../../src/crypto/random.ts'
 import { type Claims, KeyRing } from '../../src/crypto/sealed.ts'
-import { JWTExtendedException } from '../../src/jwt-error.ts'
-import { createJwt, type JwtContext, jwtVerifyToken } from '../../src/session/jwt.ts'
+import { JWTExtendedException } from '../../src/model/jwt-error.ts'
+import type { JwtContext } from '../../src/model/verify-jwt.ts'
+import { createJwt, jwtVerifyToken } from '../../src/protocol/session/jwt.ts'
 import { check } from './check.ts'
 
 const claim = fc.oneof(fc.string({ maxLength: 8 }), fc.integer(), fc.boolean(), fc.constant(null))

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/crypto/digest.ts'
-import { PasswordHasher } from '../../src/crypto/password.ts'
+import { PasswordHasher } from '../../src/crypto/passwords/password.ts'
 import { clientKeyOf, execute, query } from '../support/database.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { authorizationOf, statusOf } from '../support/tokens.ts'

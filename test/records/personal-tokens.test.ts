@@ -1,6 +1,6 @@
 import { InvalidField, ScopeDoesNotExists } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ManagedToken } from '../../src/records/personal-tokens.ts'
+import type { ManagedToken } from '../../src/records/tokens/personal-tokens.ts'
 import { inParts } from '../store/parts.ts'
 import { count, execute, query } from '../support/database.ts'
 import { repeatingRandom } from '../support/random.ts'

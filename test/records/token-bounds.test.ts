@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { oneOf } from '../../src/records/token-bounds.ts'
+import { oneOf } from '../../src/records/tokens/token-bounds.ts'
 import { count, query } from '../support/database.ts'
 import { startServer } from '../support/server.ts'
 import { authorizationOf } from '../support/tokens.ts'

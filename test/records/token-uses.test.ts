@@ -2,7 +2,7 @@ import { type AroundStore, type LogEntry, StoreUnavailable } from 'svc-oauth2ser
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { FoundToken } from '../../src/model/token.ts'
-import { TokenUses } from '../../src/records/token-uses.ts'
+import { TokenUses } from '../../src/records/tokens/token-uses.ts'
 import { decorated } from '../../src/store/decorated.ts'
 import { aClient, tokenRow } from '../store/rows.ts'
 import { query } from '../support/database.ts'

@@ -3,7 +3,7 @@ import { systemRandom } from '../../src/crypto/random.ts'
 import { KeyRing } from '../../src/crypto/sealed.ts'
 import type { RecordsContext } from '../../src/records/context.ts'
 import { TransientValues } from '../../src/records/transient-values.ts'
-import { memoryTransients } from '../../src/store/memory-transients.ts'
+import { memoryTransients } from '../../src/store/transients/memory-transients.ts'
 import { secretKey } from '../support/server.ts'
 
 const end = 1_000

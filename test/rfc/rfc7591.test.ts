@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair } from 'jose'
 import { OAuthError, type RegisterClient, StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Limits } from '../../src/limits.ts'
+import { Limits } from '../../src/records/limits.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { dangerousRedirectUris } from '../support/redirect-uris.ts'
 import { asTestClient, manage, refusal, register, registered } from '../support/registration.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { clientAddress } from '../../src/session/client-address.ts'
+import { clientAddress } from '../../src/protocol/session/client-address.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { browser, type LoggedIn, logIn } from '../support/session.ts'
 import { formIn } from '../support/user-agent.ts'

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sqlite } from 'svc-oauth2server/sqlite'
-import { memoryTransients } from '../../src/store/memory-transients.ts'
+import { memoryTransients } from '../../src/store/transients/memory-transients.ts'
 import { databaseFolder } from '../support/database-folder.ts'
 import { storeContract } from './contract.ts'
 import { transientsContract } from './transients-contract.ts'

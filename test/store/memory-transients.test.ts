@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ExpiryHeap } from '../../src/store/expiry-heap.ts'
-import { memoryTransients } from '../../src/store/memory-transients.ts'
+import { ExpiryHeap } from '../../src/store/transients/expiry-heap.ts'
+import { memoryTransients } from '../../src/store/transients/memory-transients.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 
 describe('transients in memory', () => {

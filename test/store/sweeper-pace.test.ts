@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { PartSize, restAfter } from '../../src/sweeper-pace.ts'
+import { PartSize, restAfter } from '../../src/server/sweeper/sweeper-pace.ts'
 
 /** The sizes of successive parts of a large backlog on a database that takes so many milliseconds for a row. */
 const sizesAt = (perRow: number, parts: number): readonly number[] => {

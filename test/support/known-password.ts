@@ -1,7 +1,7 @@
 import { argon2Sync } from 'node:crypto'
-import { PasswordHasher } from '../../src/crypto/password.ts'
+import { PasswordHasher } from '../../src/crypto/passwords/password.ts'
 import type { KeyRing } from '../../src/crypto/sealed.ts'
-import { passwordClaims } from '../../src/records/claims.ts'
+import { passwordClaims } from '../../src/records/seals/claims.ts'
 
 /** The password of the users that tests find there. */
 export const password = 'correct horse battery staple'

@@ -1,6 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
-import { type PostgresConnection, PostgresDialect } from '../../src/store/sql/postgres-dialect.ts'
-import { postgresStore } from '../../src/store/sql/postgres-store.ts'
+import { type PostgresConnection, PostgresDialect } from '../../src/store/sql/postgres/dialect.ts'
+import { postgresStore } from '../../src/store/sql/postgres/store.ts'
 import type { StoreOpener } from '../../src/store/store.ts'
 
 /** PostgreSQL inside this process, with the one connection that it has: no service is needed. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { MigrateOptions } from '../../src/store/sql/migrate.ts'
 import { migrationsFor } from '../../src/store/sql/migrations/all.ts'
+import type { MigrateOptions } from '../../src/store/sql/migrations/migrate.ts'
 import { createIndexOnline, fillInParts } from '../../src/store/sql/migrations/online.ts'
 import type { OpenStore } from '../../src/store/store.ts'
 

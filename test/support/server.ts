@@ -12,7 +12,7 @@ import {
 import { createApp } from '../../examples/notes/app.ts'
 import { openNotes } from '../../examples/notes/notes.ts'
 import { KeyRing } from '../../src/crypto/sealed.ts'
-import type { UserInput } from '../../src/records/users.ts'
+import type { UserInput } from '../../src/records/users/users.ts'
 import type { OpenStore } from '../../src/store/store.ts'
 import { password, sealedPassword } from './known-password.ts'
 import { type Place, sharedPlace, sqlitePlace } from './place.ts'

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from 'svc-oauth2server'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Instrument, instruments } from '../../src/telemetry/instruments.ts'
+import { type Instrument, instruments } from '../../src/server/telemetry/instruments.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { ping, TestClient, UserAgent } from '../support/user-agent.ts'
 import { type Sdk, startSdk } from './sdk.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { settingsFrom } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
-import { type Instrument, instruments } from '../../src/telemetry/instruments.ts'
+import { type Instrument, instruments } from '../../src/server/telemetry/instruments.ts'
 import { root, runNode } from '../support/processes.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { ping } from '../support/user-agent.ts'
@@ -122,7 +122,7 @@ describe('/metrics', () => {
         },
       })`
     const program = `
-      import { createTestServer } from '${root}/src/testing.ts'
+      import { createTestServer } from '${root}/src/server/testing.ts'
       await createTestServer()
       console.log('off')
       await createTestServer({ metricsToken: '${metricsToken}' })`

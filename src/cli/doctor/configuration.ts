@@ -1,5 +1,5 @@
-import { fromEnvironment, type Variables } from '../../environment.ts'
 import { createAuthorizationServer } from '../../index.ts'
+import { fromEnvironment, type Variables } from '../../server/environment/environment.ts'
 import { application } from '../server.ts'
 import { examine } from './examine.ts'
 import type { Finding } from './finding.ts'

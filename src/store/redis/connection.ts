@@ -1,8 +1,5 @@
 import type { ConnectionOptions } from 'node:tls'
-import { within } from '../within.ts'
 import type { RedisAddress } from './address.ts'
-import { clusterConnection } from './cluster.ts'
-import { singleConnection } from './single.ts'
 
 /** The commands that are used of a client, be it of one Redis or of a cluster. */
 export interface Commands {
@@ -33,26 +30,4 @@ export interface ConnectionSettings {
   readonly tls: ConnectionOptions
   /** Called with what went wrong beside any command. */
   readonly onError: (error: Error) => void
-}
-
-/** Connects to one Redis, or to a cluster where an address leads to one. Rejects where that fails. */
-export const openConnection = async (settings: ConnectionSettings): Promise<RedisConnection> => {
-  if (settings.address.nodes.length > 1) return opened(clusterConnection(settings), settings)
-  const single = await opened(singleConnection(settings), settings)
-  if (!(await single.isPartial())) return single
-  single.close()
-  return opened(clusterConnection(settings), settings)
-}
-
-const opened = async (
-  connection: RedisConnection,
-  { connectTimeout }: ConnectionSettings,
-): Promise<RedisConnection> => {
-  try {
-    await within(connectTimeout, connection.connect())
-    return connection
-  } catch (error) {
-    connection.close()
-    throw error
-  }
 }

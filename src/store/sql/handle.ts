@@ -1,7 +1,7 @@
 import { type CompiledQuery, type Expression, type Kysely, type RawBuilder, sql } from 'kysely'
+import type { UserTable } from '../../model/user-table.ts'
 import type { HotPaths } from './hot-paths.ts'
 import type { Tables } from './tables.ts'
-import type { Users } from './user-source.ts'
 
 /** How a database names the types in which databases differ. */
 export interface ColumnTypes {
@@ -10,6 +10,9 @@ export interface ColumnTypes {
   /** Of a reference to a user. */
   readonly userKey: 'integer' | 'bigint' | 'text' | 'uuid'
 }
+
+/** Whose users the store joins: its own, a table of the application, or none that it can see. */
+export type Users = UserTable | 'built-in' | 'elsewhere'
 
 /** Where statements go. Outside a transaction, reads never wait for a writer. */
 export interface Handle {

@@ -1,5 +1,5 @@
 import { StoreUnavailable } from '../store.ts'
-import { sqlStateOf } from './postgres-errors.ts'
+import { sqlStateOf } from './postgres/errors.ts'
 
 /** Milliseconds that a statement waits for a lock before its connection is given back. */
 export const lockTimeout = 100

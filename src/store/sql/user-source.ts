@@ -1,6 +1,5 @@
 import { type AliasedExpression, type RawBuilder, sql } from 'kysely'
 import type { UserId } from '../../model/user.ts'
-import type { UserTable } from '../../model/user-table.ts'
 import type { StoredUser } from '../store.ts'
 import type { Handle } from './handle.ts'
 
@@ -14,9 +13,6 @@ export interface UserColumns {
   readonly is_admin: number | boolean
   readonly seal: string
 }
-
-/** Whose users the store joins: its own, a table of the application, or none that it can see. */
-export type Users = UserTable | 'built-in' | 'elsewhere'
 
 /** The users under an alias, with the same columns whatever the table is. */
 export const userSource = <A extends string>(

@@ -3,8 +3,12 @@
  * an application that embeds it does, and names the addresses of the remote hosts.
  */
 import { answer } from '../../../src/adapters/node-http.ts'
-import { closeOnSignal, fromEnvironment, listen } from '../../../src/environment.ts'
 import { createAuthorizationServer } from '../../../src/index.ts'
+import {
+  closeOnSignal,
+  fromEnvironment,
+  listen,
+} from '../../../src/server/environment/environment.ts'
 import type { Order, OrderAnswer } from './host-process.ts'
 import { addressOf, authority } from './remote-hosts.ts'
 

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit'
-import { fromEnvironment } from '../../../src/environment.ts'
 import { type AuthorizationServer, createAuthorizationServer } from '../../../src/index.ts'
+import { fromEnvironment } from '../../../src/server/environment/environment.ts'
 import type { Variables } from '../servers.ts'
 import type { Innocents } from './caller.ts'
 import { type LoadDatabase, openDatabase, type StoreName } from './database.ts'

@@ -1,6 +1,6 @@
-import { homeEndpoint } from '../../../src/endpoints/home.ts'
 import { Scope } from '../../../src/model/scope.ts'
 import { type Language, languages } from '../../../src/pages/messages/languages.ts'
+import { homeEndpoint } from '../../../src/protocol/endpoints/operations/home.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { browser } from '../../support/session.ts'
 import { TestClient, UserAgent } from '../../support/user-agent.ts'

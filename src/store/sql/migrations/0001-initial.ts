@@ -1,6 +1,6 @@
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
-import type { UserReference } from './all.ts'
+import type { UserReference } from './user-reference.ts'
 
 export const initial = ({ users, types: { id, userKey } }: UserReference): Migration => {
   // No row of ours refers to a client or a built-in user by a foreign key: a cascade is one statement without a bound.

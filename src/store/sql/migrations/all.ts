@@ -1,13 +1,6 @@
-import type { ColumnTypes } from '../handle.ts'
-import type { Users } from '../user-source.ts'
 import { initial } from './0001-initial.ts'
 import type { OnlineMigration } from './online.ts'
-
-/** Whose users the tables refer to, and by keys of what type. */
-export interface UserReference {
-  readonly users: Users
-  readonly types: ColumnTypes
-}
+import type { UserReference } from './user-reference.ts'
 
 /** Every migration in order: names sort, and never change once released. */
 export const migrationsFor = (

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
-import { whenTablesAreFree } from '../postgres-migrate.ts'
+import { whenTablesAreFree } from '../postgres/migrate.ts'
 
 /**
  * A migration whose long work does not lock the tables. `up` is one short transaction: it adds columns and tables. `online`

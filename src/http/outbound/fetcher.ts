@@ -1,0 +1,153 @@
+import CachePolicy from 'http-cache-semantics'
+import { BoundedMap } from '../../model/bounded-map.ts'
+import { siteNetworkOf } from '../../model/network.ts'
+import { remoteAddressProblem } from '../../model/remote-address.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { createExchange } from './exchange.ts'
+import {
+  type Outbound,
+  OutboundFailed,
+  type OutboundOptions,
+  type OutboundRequest,
+} from './outbound.ts'
+
+/** Requests that may be under way at once, in all and to one host. */
+const mostRequests = 50
+const mostToOneHost = 5
+
+const mostKept = 500
+/** Milliseconds: nothing is believed longer than a day, whatever its host says. */
+const longestKept = 86_400_000
+/** One login asks several times for the same document: so long it is kept, unless its host forbids it. */
+const shortestKept = 60_000
+/** Milliseconds for which nobody is asked again after a failure. Of an answer that was refused, nothing is kept. */
+const pause = 3_000
+
+/** A document that was fetched. */
+interface Kept {
+  readonly text: string
+  readonly policy: CachePolicy
+  readonly fetchedAt: number
+  readonly freshUntil: number
+}
+
+interface Failed {
+  readonly error: unknown
+  readonly until: number
+}
+
+type Request = OutboundRequest<unknown>
+
+/** Fetches documents, and keeps them in this process. */
+export const createOutbound = (
+  options: OutboundOptions = {},
+  { settings, clock }: { readonly settings: Settings; readonly clock: () => number },
+): Outbound => {
+  const allowPrivate = settings.dangerouslyAllowPrivateAddresses
+  const exchange = createExchange(options, { allowPrivate })
+  const documents = new BoundedMap<Kept>(mostKept)
+  const failures = new BoundedMap<Failed>(mostKept)
+  const underWay = new Map<string, Promise<string>>()
+  /** The hosts of requests that have not ended: of one that was given up, the look-up may still be at work. */
+  const places = new Set<{ readonly host: string; readonly network: string }>()
+  const count = (isCounted: (place: { host: string; network: string }) => boolean): number =>
+    [...places].filter(isCounted).length
+
+  const hasRoom = (host: string, network: string): boolean => {
+    const free = mostRequests - places.size
+    if (free <= 0 || count((place) => place.host === host) >= mostToOneHost) return false
+    // Half of what is free, so that something is left for any other network.
+    return network === '' || count((place) => place.network === network) < free / 2
+  }
+
+  const fresh = (key: string, { maxAge }: Request): string | undefined => {
+    const kept = documents.get(key)
+    const now = clock()
+    if (!kept || kept.freshUntil <= now) return undefined
+    return maxAge !== undefined && kept.fetchedAt + maxAge * 1000 <= now ? undefined : kept.text
+  }
+
+  const fetched = async (key: string, url: URL, request: Request): Promise<string> => {
+    const before = documents.get(key)
+    const asked = { url: url.href, headers: { host: url.host } }
+    const conditions = before ? conditionsOf(before.policy, asked) : {}
+    const isConditional = Object.keys(conditions).length > 0
+    const sent = exchange({ ...request, url, headers: conditions, isConditional })
+    const place = { host: url.hostname, network: siteNetworkOf(request.requester ?? '') }
+    places.add(place)
+    void sent.ended.then(() => places.delete(place))
+    const answer = await sent.answer
+    const text = before && answer.status === 304 ? before.text : answer.text
+    request.read(parsed(text))
+    const policy =
+      before && answer.status === 304
+        ? before.policy.revalidatedPolicy(asked, answer).policy
+        : new CachePolicy(asked, answer, { shared: false })
+    const now = clock()
+    const life = lifeOf(policy)
+    if (life === undefined) documents.delete(key)
+    else documents.set(key, { text, policy, fetchedAt: now, freshUntil: now + life })
+    return text
+  }
+
+  // Whoever asks for the same meanwhile waits for the same answer.
+  const shared = (key: string, url: URL, request: Request): Promise<string> => {
+    const running = underWay.get(key)
+    if (running) return running
+    const failed = failures.get(key)
+    if (failed && failed.until > clock()) return Promise.reject(failed.error)
+    if (!hasRoom(url.hostname, siteNetworkOf(request.requester ?? '')))
+      return Promise.reject(
+        new OutboundFailed('Too many requests are under way already.', { isOutage: true }),
+      )
+    const text = fetched(key, url, request)
+      .catch((error: unknown) => {
+        failures.set(key, { error, until: clock() + pause })
+        throw error
+      })
+      .finally(() => underWay.delete(key))
+    underWay.set(key, text)
+    return text
+  }
+
+  return {
+    async json(request) {
+      const { url, accept, largest, beforeSending } = request
+      const problem = remoteAddressProblem(url, { allowPrivate })
+      if (problem !== undefined) throw new OutboundFailed(problem)
+      const key = JSON.stringify([url, accept, largest])
+      if (fresh(key, request) === undefined && !underWay.has(key)) await beforeSending?.()
+      const text = fresh(key, request) ?? (await shared(key, new URL(url), request))
+      return request.read(parsed(text))
+    },
+  }
+}
+
+const conditions = ['if-none-match', 'if-modified-since']
+
+const conditionsOf = (
+  policy: CachePolicy,
+  asked: CachePolicy.HttpRequest,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(policy.revalidationHeaders(asked)).filter(
+      (entry): entry is [string, string] =>
+        conditions.includes(entry[0]) && typeof entry[1] === 'string',
+    ),
+  )
+
+/** Milliseconds for which an answer is kept as it is; undefined: not at all. RFC 9111 §4.2. */
+const lifeOf = (policy: CachePolicy): number | undefined => {
+  if (!policy.storable()) return undefined
+  if (/\bno-cache\b/i.test(String(policy.responseHeaders()['cache-control']))) return 0
+  const life = (policy.maxAge() - policy.age()) * 1000
+  return Math.min(longestKept, Math.max(shortestKept, life))
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new OutboundFailed('It is no JSON.', { cause })
+  }
+}

@@ -1,0 +1,26 @@
+import { OAuthError } from '../model/oauth-error.ts'
+
+/** Path and query of a request target, without a host that it may name. */
+export const partsOf = (target: string): { readonly path: string; readonly query: string } => {
+  const own = target.replace(origin, '').replace(/#.*$/s, '')
+  const mark = own.indexOf('?')
+  return mark < 0
+    ? { path: own, query: '' }
+    : { path: own.slice(0, mark), query: own.slice(mark + 1) }
+}
+
+/**
+ * Refuses a target that two readers may take for two addresses, such as a fence before `/admin` and a URL parser
+ * behind it. @param target as the client sent it
+ * @throws OAuthError 404 for a dot segment, also encoded; 400 for credentials before the host
+ */
+export const checkTarget = (target: string): void => {
+  if (userInfo.test(target))
+    throw new OAuthError('invalid_request', 'The request target must not contain credentials.')
+  if (dotSegment.test(partsOf(target).path))
+    throw new OAuthError('invalid_request', 'There is nothing at this address.', { status: 404 })
+}
+
+const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
+const userInfo = /^[a-z][a-z0-9+.-]*:[/\\]*[^/\\?#]*@/i
+const dotSegment = /(?:[/\\]|%2f|%5c|^)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i

@@ -1,0 +1,190 @@
+import { OAuthError } from '../model/oauth-error.ts'
+import { Parameters } from '../model/parameters.ts'
+import { partsOf } from './request-target.ts'
+
+/** Bytes that a request body may have. */
+const largestBody = 65_536
+/** As Node takes them at most; a request may come back from the login encoded twice. */
+export const longestQuery = 16_384
+
+/** What an adapter knows of the connection that a request came over. */
+export interface Connection {
+  /** The address of the peer, which may be a proxy's. */
+  readonly remoteAddress?: string | undefined
+  /** The framework's own request, for the application's `resourceOwner`. */
+  readonly raw?: unknown
+  /** The request target as the client sent it, where the runtime tells: the address of a `Request` is parsed. */
+  readonly target?: string | undefined
+  /** What the application calls the request; else its `X-Request-Id`, or a new id. */
+  readonly requestId?: string | undefined
+}
+
+/** Where a request is read from: no more of what a framework hands over than is asked for. */
+export interface RequestSource {
+  readonly method: string
+  /** Path and query as they were sent, with or without a host. */
+  readonly target: string
+  /** All values of a header, joined by a comma; null where there is none. @param name in lower case */
+  header(name: string): string | null
+  readonly headers: Headers
+  /**
+   * The body, read once; undefined where it is larger.
+   * @param most bytes
+   * @throws TypeError where it was read before
+   */
+  text(most: number): Promise<string | undefined>
+}
+
+/** A request as endpoints see it: nothing of a framework, and no host that anybody could have chosen. */
+export class HttpRequest {
+  readonly method: string
+  /** The path as it was sent. */
+  readonly path: string
+  /** The raw query, without its question mark. */
+  readonly query: string
+  /** The address of the client, from behind trusted proxies. */
+  readonly address: string
+  /** The framework's own request. */
+  readonly raw: unknown
+  readonly #source: RequestSource
+  readonly #params: Readonly<Record<string, string>>
+
+  constructor(
+    source: RequestSource,
+    address: string,
+    raw: unknown,
+    params: Readonly<Record<string, string>> = {},
+  ) {
+    this.#source = source
+    this.#params = params
+    this.raw = raw
+    this.method = source.method
+    this.address = address
+    const { path, query } = partsOf(source.target)
+    this.path = path
+    this.query = query
+  }
+
+  get headers(): Headers {
+    return this.#source.headers
+  }
+
+  /** All values of a header, joined by a comma; null where there is none. @param name in lower case */
+  header(name: string): string | null {
+    return this.#source.header(name)
+  }
+
+  /** The media type of the body, in lower case. */
+  get contentType(): string {
+    return (this.header('content-type') ?? '').toLowerCase()
+  }
+
+  get userAgent(): string {
+    return this.header('user-agent') ?? ''
+  }
+
+  /**
+   * What stands in the path for a parameter of the endpoint's pattern, decoded.
+   * @throws TypeError for a name that the pattern does not have
+   */
+  param(name: string): string {
+    const value = Object.hasOwn(this.#params, name) ? this.#params[name] : undefined
+    if (value === undefined) throw new TypeError(`The path has no parameter ${name}.`)
+    return value
+  }
+
+  /** @throws OAuthError `invalid_request` where it is too long */
+  queryParameters(): Parameters {
+    if (this.query.length > longestQuery) {
+      throw new OAuthError(
+        'invalid_request',
+        `The query is longer than ${longestQuery} characters.`,
+        { status: 414 },
+      )
+    }
+    return new Parameters(this.query)
+  }
+
+  /**
+   * The form in the body; the query is never read in its place (RFC 6749 §3.2).
+   * @throws OAuthError `invalid_request` for another content type, 413 for a body over 64 KiB
+   */
+  async form(): Promise<Parameters> {
+    return new Parameters(await this.formText())
+  }
+
+  formText(): Promise<string> {
+    return this.#text('application/x-www-form-urlencoded')
+  }
+
+  /** The same for a body of JSON, unparsed. */
+  jsonText(): Promise<string> {
+    return this.#text('application/json')
+  }
+
+  async #text(contentType: string): Promise<string> {
+    const given = this.contentType
+    if (given !== contentType && !isInUtf8(given, contentType))
+      throw new OAuthError('invalid_request', `The content type must be ${contentType}.`)
+    if (this.header('content-encoding') !== null) {
+      throw new OAuthError('invalid_request', 'The body must not be compressed.')
+    }
+    if (Number(this.header('content-length') ?? 0) > largestBody) throw tooLarge()
+    let text: string | undefined
+    try {
+      text = await this.#source.text(largestBody)
+    } catch (cause) {
+      // Somebody read it before us: a mistake of the host, not of the sender.
+      if (cause instanceof TypeError) throw cause
+      // A sender that goes away in the middle is its own mistake, and no fault of ours to be logged.
+      throw new OAuthError('invalid_request', 'The body ended too early.', { cause })
+    }
+    if (text === undefined) throw tooLarge()
+    return text
+  }
+}
+
+/** What a source is read as that a framework hands over as a `Request`. */
+export class FetchSource implements RequestSource {
+  readonly method: string
+  readonly target: string
+  readonly #request: Request
+
+  constructor(request: Request, target: string = request.url) {
+    this.#request = request
+    this.method = request.method
+    this.target = target
+  }
+
+  get headers(): Headers {
+    return this.#request.headers
+  }
+
+  header(name: string): string | null {
+    return this.#request.headers.get(name)
+  }
+
+  async text(most: number): Promise<string | undefined> {
+    // Its length is known and small, and no more of it is let in: read at once, without a stream's cost.
+    if (this.#request.headers.has('content-length')) return this.#request.text()
+    if (this.#request.body === null) return ''
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of this.#request.body as ReadableStream<Uint8Array>) {
+      size += chunk.byteLength
+      if (size > most) return undefined
+      chunks.push(chunk)
+    }
+    return new TextDecoder().decode(Buffer.concat(chunks))
+  }
+}
+
+const isInUtf8 = (given: string, contentType: string): boolean => {
+  const [type = '', charset = 'charset=utf-8', ...more] = given.split(/ *; */)
+  return type === contentType && /^charset=(?:utf-8|"utf-8")$/.test(charset) && more.length === 0
+}
+
+const tooLarge = (): OAuthError =>
+  new OAuthError('invalid_request', `The body is larger than ${largestBody} bytes.`, {
+    status: 413,
+  })

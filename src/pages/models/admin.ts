@@ -1,0 +1,49 @@
+import type { ClientOrigin } from '../../model/client.ts'
+import type { FormProblem } from '../parts/form-problem.ts'
+import type { Listed } from './applications.ts'
+
+/** A client application as an administrator sees it. Times are milliseconds since the epoch. */
+export interface AdminClientItem {
+  /** Goes into the field `seen` of the form that verifies it: what was looked at. */
+  readonly seen: string
+  readonly clientId: string
+  readonly name: string
+  readonly owner: string | null
+  readonly website: string
+  readonly redirectUris: readonly string[]
+  readonly isConfidential: boolean
+  readonly isVerified: boolean
+  readonly isDisabled: boolean
+  /** Where it comes from: registered by its owner or by itself, or described at an address of its own. */
+  readonly origin: ClientOrigin
+  readonly createdAt: number
+  readonly users: number
+}
+
+/** Any token as an administrator sees it. */
+export interface AdminTokenItem {
+  readonly id: number
+  /** The name of the client, or of the personal token. */
+  readonly name: string
+  readonly clientId: string
+  readonly isPersonal: boolean
+  readonly user: string | null
+  readonly scopes: readonly string[]
+  readonly createdAt: number
+  readonly expires: number | null
+  readonly lastUsedAt: number | null
+}
+
+/** All applications and tokens. */
+export interface AdminView {
+  /**
+   * A GET with `client` searches applications, with `token` tokens. A POST takes `client_id` and `act`
+   * (`verify`, `unverify`, `disable`, `enable`, `delete` with `confirm_name`), or `token_id` and `act` `delete`.
+   */
+  readonly action: string
+  readonly search: { readonly client: string; readonly token: string }
+  readonly clients: Listed<AdminClientItem>
+  readonly tokens: Listed<AdminTokenItem>
+  readonly done: string | undefined
+  readonly problem: FormProblem | undefined
+}

@@ -1,0 +1,48 @@
+import type { Scope } from '../../model/scope.ts'
+import type { FormProblem } from '../parts/form-problem.ts'
+
+/** The fields of a personal token's form, as they were typed or are stored. */
+export interface PersonalTokenFormValues {
+  readonly name: string
+  readonly scopes: readonly string[]
+  /** A day as `2027-01-31`; empty: never. New tokens only. */
+  readonly expires: string
+}
+
+/** The form of a personal token that is not there yet. */
+export interface NewPersonalTokenView {
+  readonly action: string
+  readonly back: string
+  readonly values: PersonalTokenFormValues
+  readonly scopes: readonly Scope[]
+  /** Days for the `min` and `max` of the date field. */
+  readonly firstDay: string
+  /** Null: never is allowed, and there is no latest day. Otherwise a day has to be chosen. */
+  readonly lastDay: string | null
+  readonly problem: FormProblem | undefined
+}
+
+/** A personal token as its user sees it. */
+export interface PersonalTokenView {
+  /** Takes `name` and `scopes`, or `delete=yes`. */
+  readonly action: string
+  readonly back: string
+  /** Takes `overlap` in seconds: so long the old value stays valid. */
+  readonly rotateAction: string
+  readonly name: string
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number
+  readonly expires: number | null
+  readonly isExpired: boolean
+  readonly lastUsedAt: number | null
+  readonly lastUsedAddress: string | null
+  /** Until when the former value is valid; null: there is none. */
+  readonly previousExpires: number | null
+  readonly overlaps: readonly number[]
+  readonly values: Omit<PersonalTokenFormValues, 'expires'>
+  readonly scopes: readonly Scope[]
+  /** The value with a `curl` command that works as it stands, shown this once; null otherwise. */
+  readonly fresh: { readonly accessToken: string; readonly curl: string } | null
+  readonly done: string | undefined
+  readonly problem: FormProblem | undefined
+}

@@ -1,0 +1,82 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { AdminClientItem, AdminView } from '../models/admin.ts'
+import { searchForm } from './admin-search.ts'
+import { badge, countText, facts } from './facts.ts'
+import { filled } from './filled.ts'
+import { formId } from './forms.ts'
+import { websiteLink } from './outside.ts'
+import { section } from './section.ts'
+import { day } from './times.ts'
+
+/** All client applications, and what an administrator may do with them. */
+export const adminClientsSection = (view: AdminView, frame: Frame): Html => {
+  const { admin: texts } = frame.texts
+  return section(
+    {
+      id: 'clients',
+      title: texts.clients,
+      about: texts.clientsAbout,
+      above: searchForm(view, 'client', frame),
+      list: view.clients,
+      row: (client, index) => row(client, index, view.action, frame),
+      empty: html`<p>${texts.noClients}</p>`,
+    },
+    frame,
+  )
+}
+
+const row = (client: AdminClientItem, index: number, action: string, frame: Frame): Html => {
+  const { admin: texts, facts: words } = frame.texts
+  return html`<div class="name">
+<h3><bdi>${client.name}</bdi></h3>
+${badge(client.isConfidential ? words.confidential : words.public)}
+${client.origin === 'registration' ? badge(words.selfRegistered) : ''}
+${client.origin === 'metadata_document' ? badge(words.selfDescribed) : ''}
+${client.isVerified ? badge(words.verified, 'good') : ''}
+${client.isDisabled ? badge(words.disabled, 'bad') : ''}
+</div>
+${facts([
+  [texts.owner, client.owner === null ? words.nobody : html`<bdi>${client.owner}</bdi>`],
+  [words.users, countText(frame, client.users)],
+  [words.created, day(frame, client.createdAt)],
+  client.website === '' ? undefined : [words.website, websiteLink(client.website)],
+  [words.clientId, html`<code dir="ltr">${client.clientId}</code>`],
+  client.redirectUris.length === 0
+    ? undefined
+    : [
+        texts.redirectUris,
+        html`${client.redirectUris.map((uri) => html`<code dir="ltr">${uri}</code> `)}`,
+      ],
+])}
+<form class="acts" method="post" action="${action}">
+${formId(frame)}
+<input type="hidden" name="client_id" value="${client.clientId}">
+<input type="hidden" name="seen" value="${client.seen}">
+${client.isVerified ? act('unverify', texts.unverify) : act('verify', texts.verify)}
+${client.isDisabled ? act('enable', texts.enable) : act('disable', texts.disable)}
+</form>
+${deleteForm(client, index, action, frame)}`
+}
+
+const act = (name: string, label: string): Html =>
+  html`<button type="submit" class="quiet" name="act" value="${name}">${label}</button>`
+
+const deleteForm = (client: AdminClientItem, index: number, action: string, frame: Frame): Html => {
+  const { admin: texts } = frame.texts
+  const id = `confirm-${index}`
+  return html`<details class="danger">
+<summary>${filled(texts.deleteNamed, html`<bdi>${client.name}</bdi>`)}</summary>
+<form method="post" action="${action}">
+${formId(frame)}
+<input type="hidden" name="client_id" value="${client.clientId}">
+<input type="hidden" name="act" value="delete">
+<p>${texts.deleteAbout}</p>
+<div class="field">
+<label for="${id}">${filled(texts.confirmName, html`<strong><bdi>${client.name}</bdi></strong>`)}</label>
+<input id="${id}" name="confirm_name" required autocomplete="off">
+</div>
+<p class="actions"><button type="submit" class="danger">${texts.delete}</button></p>
+</form>
+</details>`
+}

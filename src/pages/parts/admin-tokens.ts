@@ -1,0 +1,48 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { AdminTokenItem, AdminView } from '../models/admin.ts'
+import { searchForm } from './admin-search.ts'
+import { badge, facts, lastUsed } from './facts.ts'
+import { formId } from './forms.ts'
+import { scopeIds } from './scopes.ts'
+import { section } from './section.ts'
+import { day, time } from './times.ts'
+
+/** All tokens, each of which an administrator may delete. */
+export const adminTokensSection = (view: AdminView, frame: Frame): Html => {
+  const { admin: texts } = frame.texts
+  return section(
+    {
+      id: 'tokens',
+      title: texts.tokens,
+      about: texts.tokensAbout,
+      above: searchForm(view, 'token', frame),
+      list: view.tokens,
+      row: (token) => row(token, view.action, frame),
+      empty: html`<p>${texts.noTokens}</p>`,
+    },
+    frame,
+  )
+}
+
+const row = (token: AdminTokenItem, action: string, frame: Frame): Html => {
+  const { admin: texts, facts: words } = frame.texts
+  return html`<div class="name">
+<h3><bdi>${token.name}</bdi></h3>
+${badge(token.isPersonal ? texts.personal : texts.issued)}
+<form method="post" action="${action}">
+${formId(frame)}
+<input type="hidden" name="token_id" value="${token.id}">
+<input type="hidden" name="act" value="delete">
+<button type="submit" class="quiet danger" aria-label="${texts.deleteNamed(token.name)}">${texts.delete}</button>
+</form>
+</div>
+${facts([
+  [texts.user, token.user === null ? words.nobody : html`<bdi>${token.user}</bdi>`],
+  lastUsed(frame, token),
+  [words.expires, token.expires === null ? words.never : time(frame, token.expires)],
+  [words.created, day(frame, token.createdAt)],
+  token.isPersonal ? undefined : [words.clientId, html`<code dir="ltr">${token.clientId}</code>`],
+  [words.permissions, scopeIds(token.scopes, frame)],
+])}`
+}

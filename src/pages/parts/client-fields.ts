@@ -1,0 +1,104 @@
+import type { Scope } from '../../model/scope.ts'
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { ClientFormValues } from '../models/client.ts'
+import type { FormProblem } from './form-problem.ts'
+import { described, hintOf, invalid, problemOf, textField } from './forms.ts'
+import { redirectUrisField } from './redirect-uris-field.ts'
+import { scopeChoices } from './scopes.ts'
+
+/** What the form of a client shows. */
+interface ClientForm {
+  readonly values: ClientFormValues
+  readonly scopes: readonly Scope[]
+  readonly problem: FormProblem | undefined
+}
+
+/** What the fields are called, by their names in the form. */
+export const clientLabels = ({ texts: { client } }: Frame): Readonly<Record<string, string>> => ({
+  name: client.name,
+  description: client.description,
+  website: client.website,
+  redirect_uris: client.redirectUris,
+  is_confidential: client.type,
+  default_scopes: client.defaultScopes,
+  optional_scopes: client.optionalScopes,
+})
+
+/** The fields of a client, new or not. */
+export const clientFields = ({ values, scopes, problem }: ClientForm, frame: Frame): Html => {
+  const { client: texts } = frame.texts
+  const aboutWords = { name: 'description', hint: texts.descriptionHint, problem }
+  return html`${textField({
+    name: 'name',
+    label: texts.name,
+    hint: texts.nameHint,
+    value: values.name,
+    attributes: html` required autocomplete="off"`,
+    problem,
+  })}
+<div class="field">
+<label for="description">${texts.description}</label>
+${hintOf(aboutWords)}
+<textarea id="description" name="description" rows="3" dir="auto"${described(aboutWords)}${invalid(aboutWords)}>
+${values.description}</textarea>
+${problemOf(aboutWords)}
+</div>
+${textField({
+  name: 'website',
+  label: texts.website,
+  hint: texts.websiteHint,
+  value: values.website,
+  attributes: html` type="url" dir="ltr" autocomplete="off"`,
+  problem,
+})}
+${redirectUrisField(values.redirectUris, problem, frame)}
+${typeField(values.isConfidential, problem, frame)}
+${scopes.length === 0 ? '' : scopeFields({ values, scopes, problem }, frame)}`
+}
+
+const typeField = (
+  isConfidential: boolean,
+  problem: FormProblem | undefined,
+  frame: Frame,
+): Html => {
+  const { client: texts, facts } = frame.texts
+  const control = { name: 'is_confidential', problem }
+  const choice = (value: boolean, label: string, hint: string): Html =>
+    html`<label class="choice"><input type="radio" name="is_confidential" value="${String(value)}"${value === isConfidential ? html` checked` : ''}${value ? html` id="is_confidential"${invalid(control)}` : ''}>
+<span><strong>${label}</strong> <small>${hint}</small></span></label>`
+  return html`<fieldset${described(control)}>
+<legend>${texts.type}</legend>
+${problemOf(control)}
+${choice(true, facts.confidential, texts.confidentialHint)}
+${choice(false, facts.public, texts.publicHint)}
+</fieldset>`
+}
+
+const scopeFields = ({ values, scopes, problem }: ClientForm, frame: Frame): Html => {
+  const { client: texts } = frame.texts
+  const isOpen = values.optionalScopes.length > 0 || problem?.field === 'optional_scopes'
+  const choices = {
+    name: 'optional_scopes',
+    legend: texts.optionalScopes,
+    hint: texts.optionalScopesHint,
+    ticked: values.optionalScopes,
+    scopes,
+    problem,
+  }
+  return html`${scopeChoices(
+    {
+      name: 'default_scopes',
+      legend: texts.defaultScopes,
+      hint: texts.defaultScopesHint,
+      ticked: values.defaultScopes,
+      scopes,
+      problem,
+    },
+    frame,
+  )}
+<details${isOpen ? html` open` : ''}>
+<summary>${texts.optionalScopes}</summary>
+${scopeChoices(choices, frame)}
+</details>`
+}

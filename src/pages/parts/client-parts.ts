@@ -1,0 +1,81 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { ClientView } from '../models/client.ts'
+import { countText, facts } from './facts.ts'
+import { filled } from './filled.ts'
+import { formId, textField } from './forms.ts'
+import { caution } from './notices.ts'
+import { overlapField } from './overlap-field.ts'
+import { command, copyable } from './secret.ts'
+import { day, time } from './times.ts'
+
+/** What the application proves itself with, and since when. */
+export const credentials = (view: ClientView, frame: Frame): Html => {
+  const { client: texts, facts: words } = frame.texts
+  const { clientSecret, secretLeakedAt: leaked, previousSecretExpires: previous } = view
+  return html`<section class="card${clientSecret === null ? '' : ' fresh'}" aria-labelledby="credentials">
+<h2 id="credentials">${texts.credentials}</h2>
+${clientSecret === null ? '' : html`<p><strong>${texts.secretOnce}</strong></p>`}
+${facts([
+  [words.clientId, copyable('client-id', view.clientId, frame)],
+  clientSecret !== null
+    ? [words.clientSecret, copyable('client-secret', clientSecret, frame)]
+    : view.isConfidential
+      ? [words.clientSecret, html`<span class="wide">${texts.secretKept}</span>`]
+      : undefined,
+  [words.type, view.isConfidential ? words.confidential : words.public],
+  [words.users, countText(frame, view.users)],
+  [words.created, day(frame, view.createdAt)],
+])}
+${leaked === null ? '' : caution(filled(texts.secretLeaked, time(frame, leaked)))}
+${previous === null ? '' : caution(filled(texts.previousSecret, time(frame, previous)))}
+</section>`
+}
+
+/** The way to see the flow work, before any code is written. */
+export const tryIt = ({ tryIt, isConfidential, clientSecret }: ClientView, frame: Frame): Html => {
+  if (!tryIt) return html``
+  const { client: texts } = frame.texts
+  return html`<details${clientSecret === null ? '' : html` open`}>
+<summary>${texts.tryIt}</summary>
+<p><a class="button quiet" href="${tryIt.href}">${texts.tryItStart}</a></p>
+<p>${texts.tryItAbout}</p>
+<p>${isConfidential ? texts.tryItCurlSecret : texts.tryItCurl}</p>
+${command('try-it', tryIt.curl, frame)}
+</details>`
+}
+
+/** The form that makes a new secret. */
+export const resetForm = (view: ClientView, frame: Frame): Html => {
+  const { client: texts } = frame.texts
+  return html`<details${view.problem?.field === 'overlap' ? html` open` : ''}>
+<summary>${texts.reset}</summary>
+<form method="post" action="${view.resetAction}">
+${formId(frame)}
+<p>${texts.resetAbout}</p>
+${overlapField({ label: texts.overlap, hint: texts.overlapHint, overlaps: view.overlaps, problem: view.problem }, frame)}
+<p class="actions"><button type="submit">${texts.resetSubmit}</button></p>
+</form>
+</details>`
+}
+
+/** The form that deletes the client, once its name was typed. */
+export const deleteForm = (view: ClientView, frame: Frame): Html => {
+  const { client: texts } = frame.texts
+  return html`<details class="danger"${view.problem?.field === 'confirm_name' ? html` open` : ''}>
+<summary>${texts.delete}</summary>
+<form method="post" action="${view.action}">
+${formId(frame)}
+<input type="hidden" name="delete" value="yes">
+<p>${texts.deleteAbout}</p>
+${textField({
+  name: 'confirm_name',
+  label: filled(texts.confirmName, html`<strong><bdi>${view.name}</bdi></strong>`),
+  value: '',
+  attributes: html` required autocomplete="off"`,
+  problem: view.problem,
+})}
+<p class="actions"><button type="submit" class="danger">${texts.deleteSubmit}</button></p>
+</form>
+</details>`
+}

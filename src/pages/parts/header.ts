@@ -1,0 +1,44 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+
+/** An entry of the navigation, and whether the page is what it leads to, or is only below it. */
+export interface Place {
+  readonly entry: 'applications' | 'sessions' | 'activity' | 'admin'
+  readonly isBelow?: boolean
+}
+
+/** Whose pages these are, and, for who is signed in, where else to go. */
+export const header = (
+  frame: Frame,
+  { navigation, place }: { readonly navigation: boolean; readonly place: Place | undefined },
+): Html => {
+  const { brand, links } = frame
+  return html`<header>
+<a class="brand" href="${links.home}">${brand.logo === null ? '' : html`<img src="${brand.logo}" alt="" height="28">`}<bdi>${brand.name}</bdi></a>
+${navigation && frame.user ? account(frame, frame.user, place) : ''}
+</header>`
+}
+
+const account = (
+  frame: Frame,
+  user: NonNullable<Frame['user']>,
+  place: Place | undefined,
+): Html => {
+  const { links, texts } = frame
+  const entry = (name: Place['entry'], href: string): Html => {
+    const current = place?.entry === name ? (place.isBelow ? 'true' : 'page') : undefined
+    return html`<li><a href="${href}"${current ? html` aria-current="${current}"` : ''}>${texts.frame[name]}</a></li>`
+  }
+  return html`<nav aria-label="${texts.frame.navigation}">
+<ul>
+${entry('applications', links.applications)}
+${links.sessions === null ? '' : entry('sessions', links.sessions)}
+${entry('activity', links.activity)}
+${user.isAdmin ? entry('admin', links.admin) : ''}
+</ul>
+</nav>
+<div class="account">
+<bdi>${user.email}</bdi>
+${links.logout === null ? '' : html`<button type="submit" form="logout" class="quiet">${texts.frame.logout}</button>`}
+</div>`
+}

@@ -1,0 +1,24 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import { type Control, described, hintOf, invalid, problemOf } from './forms.ts'
+import { durationText } from './times.ts'
+
+/** For how long an old secret stays valid beside the new one. */
+export const overlapField = (
+  {
+    label,
+    overlaps,
+    ...rest
+  }: Omit<Control, 'name'> & { readonly label: string; readonly overlaps: readonly number[] },
+  frame: Frame,
+): Html => {
+  const control = { ...rest, name: 'overlap' }
+  return html`<div class="field">
+<label for="overlap">${label}</label>
+${hintOf(control)}
+<select id="overlap" name="overlap"${described(control)}${invalid(control)}>
+${overlaps.map((seconds) => html`<option value="${seconds}">${seconds === 0 ? frame.texts.overlap.none : durationText(frame, seconds)}</option>`)}
+</select>
+${problemOf(control)}
+</div>`
+}

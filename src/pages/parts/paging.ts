@@ -1,0 +1,16 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { Listed } from '../models/applications.ts'
+
+/** The way to the other parts of a list that is too long for one page. */
+export const paging = (
+  { first, next }: Pick<Listed<unknown>, 'first' | 'next'>,
+  title: string,
+  { texts }: Frame,
+): Html =>
+  first === null && next === null
+    ? html``
+    : html`<nav class="paging" aria-label="${texts.frame.pages}: ${title}">
+${first === null ? '' : html`<a class="button quiet" href="${first}">${texts.frame.first}</a>`}
+${next === null ? '' : html`<a class="button quiet" href="${next}" rel="next">${texts.frame.next}</a>`}
+</nav>`

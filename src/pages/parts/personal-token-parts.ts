@@ -1,0 +1,47 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { PersonalTokenView } from '../models/personal-token.ts'
+import { formId } from './forms.ts'
+import { overlapField } from './overlap-field.ts'
+import { command, copyable } from './secret.ts'
+
+/** The value of the token, the one time that it is shown. */
+export const freshValue = ({ fresh }: PersonalTokenView, frame: Frame): Html => {
+  const { token: texts } = frame.texts
+  if (!fresh) return html``
+  return html`<section class="card fresh" aria-labelledby="fresh">
+<h2 id="fresh">${texts.value}</h2>
+<p><strong>${texts.once}</strong></p>
+<p>${copyable('access-token', fresh.accessToken, frame)}</p>
+<p>${texts.curl}</p>
+${command('curl', fresh.curl, frame)}
+</section>`
+}
+
+/** The form that gives the token a new value. */
+export const rotateForm = (view: PersonalTokenView, frame: Frame): Html => {
+  const { token: texts } = frame.texts
+  return html`<details${view.problem?.field === 'overlap' ? html` open` : ''}>
+<summary>${texts.rotate}</summary>
+<form method="post" action="${view.rotateAction}">
+${formId(frame)}
+<p>${texts.rotateAbout}</p>
+${overlapField({ label: texts.overlap, hint: texts.overlapHint, overlaps: view.overlaps, problem: view.problem }, frame)}
+<p class="actions"><button type="submit">${texts.rotateSubmit}</button></p>
+</form>
+</details>`
+}
+
+/** The form that deletes the token. */
+export const deleteForm = (view: PersonalTokenView, frame: Frame): Html => {
+  const { token: texts } = frame.texts
+  return html`<details class="danger">
+<summary>${texts.delete}</summary>
+<form method="post" action="${view.action}">
+${formId(frame)}
+<input type="hidden" name="delete" value="yes">
+<p>${texts.deleteAbout}</p>
+<p class="actions"><button type="submit" class="danger">${texts.deleteSubmit}</button></p>
+</form>
+</details>`
+}

@@ -1,0 +1,29 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { FormProblem } from './form-problem.ts'
+import { described, hintOf, invalid, problemOf } from './forms.ts'
+
+/** A field with one redirect URI a line, with what is wrong with one of the lines below it. */
+export const redirectUrisField = (
+  typed: string,
+  problem: FormProblem | undefined,
+  frame: Frame,
+): Html => {
+  const { client: texts } = frame.texts
+  const control = { name: 'redirect_uris', hint: texts.redirectUrisHint, problem }
+  const rows = Math.min(Math.max(typed.split('\n').length + 1, 3), 12)
+  return html`<div class="field">
+<label for="redirect_uris">${texts.redirectUris}</label>
+${hintOf(control)}
+<textarea id="redirect_uris" name="redirect_uris" rows="${rows}" dir="ltr" spellcheck="false" autocapitalize="off" autocomplete="off"${described(control)}${invalid(control)}>
+${typed}</textarea>
+${problemOf(control, wrongLine(typed, problem, frame))}
+</div>`
+}
+
+const wrongLine = (typed: string, problem: FormProblem | undefined, { texts }: Frame): Html => {
+  if (problem?.line === undefined) return html`${problem?.sentence}`
+  const line = typed.split(/\r?\n/)[problem.line - 1]?.trim() ?? ''
+  return html`${texts.frame.line(problem.line, problem.sentence)}
+${line === '' ? '' : html`<code dir="ltr">${line}</code>`}`
+}

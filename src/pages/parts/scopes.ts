@@ -1,0 +1,67 @@
+import type { Scope } from '../../model/scope.ts'
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import { type Control, described, hintOf, invalid, problemOf } from './forms.ts'
+
+/** Scopes under the headings that their texts give, in the language of the reader. */
+export const byGroup = (
+  scopes: readonly Scope[],
+  { reader, texts }: Frame,
+): readonly (readonly [heading: string, members: readonly Scope[]])[] => {
+  const groups = new Map<string, Scope[]>()
+  for (const scope of scopes) {
+    const heading = scope.textsFor(reader.language).group || texts.facts.otherGroup
+    const members = groups.get(heading)
+    if (members) members.push(scope)
+    else groups.set(heading, [scope])
+  }
+  return [...groups]
+}
+
+/** What a scope allows, and what developers call it. */
+export const scopeText = (scope: Scope, { reader }: Frame): Html => {
+  const { helpText } = scope.textsFor(reader.language)
+  return html`${helpText === '' ? '' : html`${helpText} `}<code>${scope.id}</code>`
+}
+
+/** Scopes by their ids alone, where there is no room for more. */
+export const scopeIds = (ids: readonly string[], { texts }: Frame): Html =>
+  html`<span class="ids wide">${ids.length === 0 ? texts.facts.noPermissions : ids.map((id) => html`<code>${id}</code> `)}</span>`
+
+/** All that is allowed, in words. */
+export const scopeList = (scopes: readonly Scope[], frame: Frame): Html =>
+  html`${byGroup(scopes, frame).map(
+    ([heading, members]) => html`<section class="group">
+<h3>${heading}</h3>
+<ul>
+${members.map((scope) => html`<li>${scopeText(scope, frame)}</li>`)}
+</ul>
+</section>`,
+  )}`
+
+/** A box to tick for each scope. */
+export const scopeChoices = (
+  control: Control & {
+    readonly legend: string
+    readonly scopes: readonly Scope[]
+    readonly ticked: readonly string[]
+  },
+  frame: Frame,
+): Html => {
+  const { name, legend, scopes, ticked } = control
+  const box = (scope: Scope): Html => html`<label class="choice">
+<input type="checkbox" name="${name}" value="${scope.id}"${scope === scopes[0] ? html` id="${name}"${invalid(control)}` : ''}${ticked.includes(scope.id) ? html` checked` : ''}>
+<span>${scopeText(scope, frame)}</span>
+</label>`
+  return html`<fieldset${described(control)}>
+<legend>${legend}</legend>
+${hintOf(control)}
+${problemOf(control)}
+${byGroup(scopes, frame).map(
+  ([heading, members]) => html`<fieldset class="group">
+<legend>${heading}</legend>
+${members.map(box)}
+</fieldset>`,
+)}
+</fieldset>`
+}

@@ -1,0 +1,41 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { Listed } from '../models/applications.ts'
+import { paging } from './paging.ts'
+
+/** A part of a page with a list. */
+export interface Section<Item> {
+  /** Also the `id` of its heading. */
+  readonly id: string
+  readonly title: string
+  readonly about: string
+  /** What can be done here, next to the title. */
+  readonly action?: Html
+  /** Between the title and the list. */
+  readonly above?: Html
+  readonly list: Listed<Item>
+  readonly row: (item: Item, index: number) => Html
+  /** What stands in the place of an empty list. */
+  readonly empty: Html
+}
+
+/** A heading, a sentence, and a list with the ways to its other parts. */
+export const section = <Item>(parts: Section<Item>, frame: Frame): Html => {
+  const { id, title, about, action, above, list, row, empty } = parts
+  return html`<section class="list" aria-labelledby="${id}">
+<div class="title">
+<h2 id="${id}">${title}</h2>
+${action}
+</div>
+<p class="about">${about}</p>
+${above}
+${
+  list.items.length === 0
+    ? html`<div class="empty">${empty}</div>`
+    : html`<ul class="items">
+${list.items.map((item, index) => html`<li>${row(item, index)}</li>`)}
+</ul>`
+}
+${paging(list, title, frame)}
+</section>`
+}

@@ -1,0 +1,34 @@
+import type { Page } from '../frame.ts'
+import { html } from '../html.ts'
+import { layout } from '../layout.ts'
+import { copyable } from './secret.ts'
+
+/** A secret that no later page can show. */
+export interface ShownOnceView {
+  /** What was just done. */
+  readonly done: string | undefined
+  /** Says that the secret is shown this once. */
+  readonly once: string | undefined
+  readonly secret: string
+  /** Where to go next. */
+  readonly next: string
+}
+
+/** The page that answers a form with a new secret, if the secret could not be kept for the page that it leads to. */
+export const shownOncePage: Page<ShownOnceView> = (
+  { done = '', once = '', secret, next },
+  frame,
+) => {
+  const { applications } = frame.texts.frame
+  return layout(
+    frame,
+    done,
+    html`<div class="card fresh">
+<h1>${done}</h1>
+<p role="status"><strong>${once}</strong></p>
+<p>${copyable('secret', secret, frame)}</p>
+<p><a href="${next}">${applications}</a></p>
+</div>`,
+    { narrow: true },
+  )
+}

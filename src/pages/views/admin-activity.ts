@@ -1,0 +1,101 @@
+import type { AuditActor } from '../../model/audit-event.ts'
+import type { Frame, Page } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import { layout } from '../layout.ts'
+import type { Listed } from '../models/applications.ts'
+import { eventName } from '../parts/event-name.ts'
+import { facts } from '../parts/facts.ts'
+import { paging } from '../parts/paging.ts'
+import { time } from '../parts/times.ts'
+
+/** An event as an administrator sees it. */
+export interface AdminActivityItem {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** For instance `client.disabled`. */
+  readonly event: string
+  /** The name of the client or the personal token; may be empty. */
+  readonly subject: string
+  readonly actor: AuditActor
+  /** The e-mail address or id of the user who did it. */
+  readonly actorName: string | number | null
+  /** Whose account it is about: an e-mail address or id. */
+  readonly user: string | number | null
+  readonly clientId: string | null
+  readonly tokenId: number | null
+  readonly address: string
+  readonly browser: string | null
+  readonly requestId: string | null
+}
+
+/** What happened to all accounts. */
+export interface AdminActivityView {
+  /** A GET with `event`, `user` and `client` finds what has exactly these. */
+  readonly action: string
+  readonly search: { readonly event: string; readonly user: string; readonly client: string }
+  /** Every event that there is. */
+  readonly names: readonly string[]
+  readonly events: Listed<AdminActivityItem>
+}
+
+/** What happened to all accounts, the latest first. */
+export const adminActivityPage: Page<AdminActivityView> = (view, frame) => {
+  const { activity, admin: texts } = frame.texts
+  const { events } = view
+  return layout(
+    frame,
+    activity.title,
+    html`<p class="back"><a href="${frame.links.admin}">${texts.title}</a></p>
+<h1>${activity.title}</h1>
+<p class="about">${texts.activityAbout}</p>
+${searchForm(view, frame)}
+${
+  events.items.length === 0
+    ? html`<div class="empty"><p>${texts.noEvents}</p></div>`
+    : html`<ul class="items">
+${events.items.map((item) => html`<li>${row(item, frame)}</li>`)}
+</ul>`
+}
+${paging(events, activity.title, frame)}`,
+    { place: { entry: 'admin', isBelow: true } },
+  )
+}
+
+const searchForm = ({ action, search, names }: AdminActivityView, frame: Frame): Html => {
+  const { admin: texts, facts: words } = frame.texts
+  const { event, user, client } = search
+  const isSearched = event !== '' || user !== '' || client !== ''
+  return html`<form class="filter" method="get" action="${action}" role="search" aria-label="${texts.search}">
+<p><label for="event">${texts.event}</label>
+<select id="event" name="event">
+<option value="">${texts.allEvents}</option>
+${names.map((name) => html`<option value="${name}"${name === event ? html` selected` : ''}>${eventName(name, frame)}</option>`)}
+</select></p>
+<p><label for="user">${texts.user}</label>
+<input id="user" name="user" type="search" value="${user}" placeholder="${texts.userHint}" autocomplete="off"></p>
+<p><label for="client">${words.clientId}</label>
+<input id="client" name="client" type="search" value="${client}" autocomplete="off"></p>
+<p class="actions"><button type="submit" class="quiet">${texts.search}</button>
+${isSearched ? html`<a href="${action}">${texts.all}</a>` : ''}</p>
+</form>`
+}
+
+const row = (item: AdminActivityItem, frame: Frame): Html => {
+  const { activity, admin: texts, facts: words, sessions } = frame.texts
+  const { actor, actorName, user, clientId, tokenId, address, browser, requestId } = item
+  const by = actor === 'user' ? html`<bdi>${actorName ?? ''}</bdi>` : texts.actors[actor]
+  return html`<div class="name">
+<h2>${eventName(item.event, frame)}</h2>
+${item.subject === '' ? '' : html`<bdi>${item.subject}</bdi>`}
+</div>
+${facts([
+  [texts.at, time(frame, item.at)],
+  [texts.actor, by],
+  user === null ? undefined : [texts.user, html`<bdi>${user}</bdi>`],
+  address === '' ? undefined : [sessions.address, html`<bdi>${address}</bdi>`],
+  browser === null ? undefined : [activity.browser, html`<bdi>${browser}</bdi>`],
+  tokenId === null ? undefined : [texts.token, String(tokenId)],
+  clientId === null ? undefined : [words.clientId, html`<code>${clientId}</code>`],
+  requestId === null ? undefined : [texts.request, html`<code>${requestId}</code>`],
+])}`
+}

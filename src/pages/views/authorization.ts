@@ -1,0 +1,75 @@
+import type { Scope } from '../../model/scope.ts'
+import type { Frame, Page } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import { layout } from '../layout.ts'
+import type { DeviceItem } from '../models/applications.ts'
+import { back } from '../parts/back.ts'
+import { badge, facts, lastUsed } from '../parts/facts.ts'
+import { filled } from '../parts/filled.ts'
+import { formId } from '../parts/forms.ts'
+import { websiteLink } from '../parts/outside.ts'
+import { scopeList } from '../parts/scopes.ts'
+import { day, time } from '../parts/times.ts'
+
+/** What one authorization of an application may do. */
+export interface AuthorizationView {
+  readonly back: string
+  readonly client: {
+    readonly clientId: string
+    readonly name: string
+    readonly website: string
+    readonly owner: string | null
+    readonly isVerified: boolean
+  }
+  readonly device: DeviceItem
+  readonly scopes: readonly Scope[]
+  /** When the tokens of it end unless it is used; null: never. Milliseconds since the epoch. */
+  readonly ends: number | null
+  /** Revokes the application on all devices. */
+  readonly revokeAllAction: string
+}
+
+/** What an application may do on one device. */
+export const authorizationPage: Page<AuthorizationView> = (view, frame) => {
+  const { authorization: texts, facts: words } = frame.texts
+  const { client, device, scopes } = view
+  const title = texts.title(client.name)
+  return layout(
+    frame,
+    title,
+    html`${back(view.back, frame)}
+<div class="name">
+<h1>${filled(texts.title, html`<bdi>${client.name}</bdi>`)}</h1>
+${client.isVerified ? badge(words.verified, 'good') : ''}
+</div>
+<div class="card">
+${
+  scopes.length === 0
+    ? html`<p>${words.noPermissions}</p>`
+    : html`<h2>${texts.permissions}</h2>
+${scopeList(scopes, frame)}`
+}
+</div>
+<div class="card">
+${facts([
+  [texts.device, html`<bdi>${device.browser ?? words.unknownBrowser}</bdi>`],
+  [words.since, day(frame, device.createdAt)],
+  lastUsed(frame, device),
+  [texts.ends, view.ends === null ? words.never : time(frame, view.ends)],
+  client.owner === null ? undefined : [words.owner, html`<bdi>${client.owner}</bdi>`],
+  client.website === '' ? undefined : [words.website, websiteLink(client.website)],
+  [words.clientId, html`<code dir="ltr">${client.clientId}</code>`],
+])}
+</div>
+${revokeForm(device.revokeAction, texts.revoke, texts.revokeAbout, frame)}
+${revokeForm(view.revokeAllAction, texts.revokeAll, texts.revokeAllAbout, frame)}`,
+    { place: { entry: 'applications', isBelow: true } },
+  )
+}
+
+const revokeForm = (action: string, label: string, about: string, frame: Frame): Html =>
+  html`<form class="line" method="post" action="${action}">
+${formId(frame)}
+<p>${about}</p>
+<button type="submit" class="danger quiet">${label}</button>
+</form>`

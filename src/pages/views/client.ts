@@ -1,0 +1,61 @@
+import type { Page } from '../frame.ts'
+import { html } from '../html.ts'
+import { layout } from '../layout.ts'
+import type { ClientView, NewClientView } from '../models/client.ts'
+import { back } from '../parts/back.ts'
+import { clientFields, clientLabels } from '../parts/client-fields.ts'
+import { credentials, deleteForm, resetForm, tryIt } from '../parts/client-parts.ts'
+import { badge } from '../parts/facts.ts'
+import { formId } from '../parts/forms.ts'
+import { caution, done, formAlert } from '../parts/notices.ts'
+
+/** The form that registers a client. */
+export const newClientPage: Page<NewClientView> = (view, frame) => {
+  const { client: texts, frame: common } = frame.texts
+  return layout(
+    frame,
+    texts.newTitle,
+    html`${back(view.back, frame)}
+<h1>${texts.newTitle}</h1>
+<p class="about">${texts.newAbout}</p>
+${formAlert(view.problem, clientLabels(frame))}
+<form class="card" method="post" action="${view.action}">
+${formId(frame)}
+${clientFields(view, frame)}
+<p class="actions">
+<button type="submit">${texts.create}</button>
+<a class="button quiet" href="${view.back}">${common.cancel}</a>
+</p>
+</form>`,
+    { place: { entry: 'applications', isBelow: true } },
+  )
+}
+
+/** A client, for its owner to look at, change and delete. */
+export const clientPage: Page<ClientView> = (view, frame) => {
+  const { client: texts, facts, frame: common } = frame.texts
+  return layout(
+    frame,
+    view.name,
+    html`${back(view.back, frame)}
+<div class="name">
+<h1><bdi>${view.name}</bdi></h1>
+${view.isVerified ? badge(facts.verified, 'good') : ''}
+${view.isDisabled ? badge(facts.disabled, 'bad') : ''}
+</div>
+${done(view.done)}
+${formAlert(view.problem, { ...clientLabels(frame), confirm_name: texts.delete, overlap: texts.reset })}
+${view.isDisabled ? caution(texts.disabledAbout) : ''}
+${credentials(view, frame)}
+${tryIt(view, frame)}
+<h2>${texts.settings}</h2>
+<form class="card" method="post" action="${view.action}">
+${formId(frame)}
+${clientFields(view, frame)}
+<p class="actions"><button type="submit">${common.save}</button></p>
+</form>
+${view.isConfidential ? resetForm(view, frame) : ''}
+${deleteForm(view, frame)}`,
+    { place: { entry: 'applications', isBelow: true } },
+  )
+}

@@ -1,0 +1,65 @@
+import type { Page } from '../frame.ts'
+import { html } from '../html.ts'
+import { layout } from '../layout.ts'
+import { filled } from '../parts/filled.ts'
+import { csrf, textField } from '../parts/forms.ts'
+import { alert } from '../parts/notices.ts'
+
+/** The form for the code that a device shows. */
+export interface DeviceView {
+  readonly action: string
+  /** What stands in the field, where the address had it. */
+  readonly userCode: string
+  readonly problem: string | undefined
+}
+
+/** What became of a device. */
+export interface DeviceDoneView {
+  /** The name of the client. */
+  readonly client: string
+  readonly allowed: boolean
+}
+
+/** The page on which a user enters the code that a device shows. */
+export const devicePage: Page<DeviceView> = ({ action, userCode, problem }, frame) => {
+  const { device } = frame.texts
+  return layout(
+    frame,
+    device.title,
+    html`<div class="card">
+<h1>${device.title}</h1>
+${alert(problem)}
+<p class="about">${device.about}</p>
+<form method="post" action="${action}">
+${csrf(frame)}
+${textField({
+  name: 'user_code',
+  label: device.code,
+  hint: device.codeHint,
+  value: userCode,
+  attributes: html` class="code" dir="ltr" autocomplete="off" autocapitalize="characters" spellcheck="false" required autofocus`,
+  problem: undefined,
+})}
+<p class="actions"><button type="submit">${device.submit}</button></p>
+</form>
+</div>`,
+    { narrow: true, navigation: false },
+  )
+}
+
+/** The page after the decision: everything else happens on the device. */
+export const deviceDonePage: Page<DeviceDoneView> = ({ client, allowed }, frame) => {
+  const { device } = frame.texts
+  const name = html`<bdi>${client}</bdi>`
+  const title = allowed ? device.allowedTitle : device.refusedTitle
+  return layout(
+    frame,
+    title,
+    html`<div class="card">
+<h1>${title}</h1>
+<p role="status">${filled(allowed ? device.allowed : device.refused, name)}</p>
+<p>${allowed ? device.goBack : device.close}</p>
+</div>`,
+    { narrow: true },
+  )
+}

@@ -1,0 +1,42 @@
+import type { Page } from '../frame.ts'
+import { html } from '../html.ts'
+import { layout } from '../layout.ts'
+import type { Messages } from '../messages/en.ts'
+import { facts } from '../parts/facts.ts'
+
+/** Whatever stood in the address: shown as text, believed in nothing. */
+export interface ErrorView {
+  readonly error: string
+  readonly description: string
+}
+
+/** The page to which OAuth errors lead that no application may hear of: it leads nowhere by itself. */
+export const errorPage: Page<ErrorView> = ({ error, description }, frame) => {
+  const { error: texts } = frame.texts
+  const { what, advice } = isKnown(error, texts.known) ? texts.known[error] : texts.unknown
+  const isNothing = error === '' && description === ''
+  return layout(
+    frame,
+    texts.title,
+    html`<div class="card">
+<h1>${texts.title}</h1>
+<p>${what}</p>
+<p>${isNothing ? texts.again : advice}</p>
+${
+  isNothing
+    ? ''
+    : facts([
+        error === '' ? undefined : [texts.code, html`<code>${error}</code>`],
+        description === '' ? undefined : [texts.details, html`<bdi>${description}</bdi>`],
+      ])
+}
+<p><a href="${frame.links.home}">${texts.home}</a></p>
+</div>`,
+    { narrow: true },
+  )
+}
+
+type Known = Messages['error']['known']
+
+const isKnown = (error: string, known: Known): error is keyof Known & string =>
+  Object.hasOwn(known, error)

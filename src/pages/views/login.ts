@@ -1,0 +1,42 @@
+import type { Page } from '../frame.ts'
+import { html } from '../html.ts'
+import { layout } from '../layout.ts'
+import { csrf } from '../parts/forms.ts'
+import { alert } from '../parts/notices.ts'
+
+/** The form in which users say who they are. */
+export interface LoginView {
+  readonly action: string
+  /** Where to go after the login. */
+  readonly next: string
+  readonly email: string
+  readonly problem: string | undefined
+}
+
+/** The page on which users log in. */
+export const loginPage: Page<LoginView> = ({ action, next, email, problem }, frame) => {
+  const { login } = frame.texts
+  const autofocus = html` autofocus`
+  return layout(
+    frame,
+    login.title,
+    html`<div class="card">
+<h1>${login.title}</h1>
+${alert(problem)}
+<form method="post" action="${action}">
+${csrf(frame)}
+<input type="hidden" name="next" value="${next}">
+<div class="field">
+<label for="email">${login.email}</label>
+<input id="email" name="email" type="email" value="${email}" dir="ltr" autocomplete="username" required${email === '' ? autofocus : ''}>
+</div>
+<div class="field">
+<label for="password">${login.password}</label>
+<input id="password" name="password" type="password" dir="ltr" autocomplete="current-password" required${email === '' ? '' : autofocus}>
+</div>
+<p class="actions"><button type="submit">${login.submit}</button></p>
+</form>
+</div>`,
+    { narrow: true, navigation: false },
+  )
+}

@@ -1,0 +1,77 @@
+import type { Page } from '../frame.ts'
+import { html } from '../html.ts'
+import { layout } from '../layout.ts'
+import type { NewPersonalTokenView, PersonalTokenView } from '../models/personal-token.ts'
+import { back } from '../parts/back.ts'
+import { badge, facts, lastUsed } from '../parts/facts.ts'
+import { filled } from '../parts/filled.ts'
+import { formId } from '../parts/forms.ts'
+import { caution, done, formAlert } from '../parts/notices.ts'
+import {
+  expiresField,
+  nameField,
+  scopesField,
+  tokenLabels,
+} from '../parts/personal-token-fields.ts'
+import { deleteForm, freshValue, rotateForm } from '../parts/personal-token-parts.ts'
+import { day, time } from '../parts/times.ts'
+
+/** The form that creates a personal token. */
+export const newPersonalTokenPage: Page<NewPersonalTokenView> = (view, frame) => {
+  const { frame: common, token: texts } = frame.texts
+  return layout(
+    frame,
+    texts.newTitle,
+    html`${back(view.back, frame)}
+<h1>${texts.newTitle}</h1>
+<p class="about">${texts.newAbout}</p>
+${formAlert(view.problem, tokenLabels(frame))}
+<form class="card" method="post" action="${view.action}">
+${formId(frame)}
+${nameField(view, frame)}
+${expiresField(view, frame)}
+${scopesField(view, frame)}
+<p class="actions">
+<button type="submit">${texts.create}</button>
+<a class="button quiet" href="${view.back}">${common.cancel}</a>
+</p>
+</form>`,
+    { place: { entry: 'applications', isBelow: true } },
+  )
+}
+
+/** A personal token, for its user to look at, change and delete. */
+export const personalTokenPage: Page<PersonalTokenView> = (view, frame) => {
+  const { facts: words, frame: common, token: texts } = frame.texts
+  return layout(
+    frame,
+    view.name,
+    html`${back(view.back, frame)}
+<div class="name">
+<h1><bdi>${view.name}</bdi></h1>
+${view.isExpired ? badge(words.expired, 'bad') : ''}
+</div>
+${done(view.done)}
+${formAlert(view.problem, tokenLabels(frame))}
+${view.isExpired ? caution(texts.expiredAbout) : ''}
+${freshValue(view, frame)}
+<div class="card">
+${facts([
+  lastUsed(frame, view),
+  [words.expires, view.expires === null ? words.never : time(frame, view.expires)],
+  [words.created, day(frame, view.createdAt)],
+])}
+${view.previousExpires === null ? '' : caution(filled(texts.previous, time(frame, view.previousExpires)))}
+</div>
+<h2>${texts.settings}</h2>
+<form class="card" method="post" action="${view.action}">
+${formId(frame)}
+${nameField(view, frame)}
+${scopesField(view, frame)}
+<p class="actions"><button type="submit">${common.save}</button></p>
+</form>
+${rotateForm(view, frame)}
+${deleteForm(view, frame)}`,
+    { place: { entry: 'applications', isBelow: true } },
+  )
+}

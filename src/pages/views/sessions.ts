@@ -1,0 +1,80 @@
+import type { Frame, Page } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import { layout } from '../layout.ts'
+import type { Listed } from '../models/applications.ts'
+import { badge, facts } from '../parts/facts.ts'
+import type { FormProblem } from '../parts/form-problem.ts'
+import { formId } from '../parts/forms.ts'
+import { alert, done } from '../parts/notices.ts'
+import { paging } from '../parts/paging.ts'
+import { time } from '../parts/times.ts'
+
+/** A browser in which the user is logged in. Times are milliseconds since the epoch. */
+export interface SessionItem {
+  /** Goes into the field `session_id` of the form that ends it. */
+  readonly id: string
+  readonly isCurrent: boolean
+  readonly browser: string | null
+  readonly address: string
+  readonly createdAt: number
+  readonly lastSeenAt: number
+}
+
+/** The browsers in which a user is logged in. */
+export interface SessionsView {
+  /** Takes `session_id`, or `others=yes`. */
+  readonly action: string
+  readonly sessions: Listed<SessionItem>
+  readonly done: string | undefined
+  readonly problem: FormProblem | undefined
+}
+
+/** Where a user is logged in. */
+export const sessionsPage: Page<SessionsView> = (view, frame) => {
+  const { sessions: texts } = frame.texts
+  const { items, first, next } = view.sessions
+  const isAlone = first === null && next === null && items.every(({ isCurrent }) => isCurrent)
+  return layout(
+    frame,
+    texts.title,
+    html`<h1>${texts.title}</h1>
+<p class="about">${texts.about}</p>
+${alert(view.problem?.sentence)}
+${done(view.done)}
+<ul class="items">
+${items.map((session) => html`<li>${row(session, view.action, frame)}</li>`)}
+</ul>
+${paging(view.sessions, texts.title, frame)}
+${isAlone ? html`<p class="hint">${texts.alone}</p>` : othersForm(view.action, frame)}`,
+    { place: { entry: 'sessions' } },
+  )
+}
+
+const row = (session: SessionItem, action: string, frame: Frame): Html => {
+  const { facts: words, sessions: texts } = frame.texts
+  const browser = session.browser ?? words.unknownBrowser
+  return html`<div class="name">
+<h2><bdi>${browser}</bdi></h2>
+${session.isCurrent ? badge(texts.current, 'good') : ''}
+<form method="post" action="${action}">
+${formId(frame)}
+<input type="hidden" name="session_id" value="${session.id}">
+<button type="submit" class="quiet danger" aria-label="${texts.endNamed(browser)}">${texts.end}</button>
+</form>
+</div>
+${facts([
+  [texts.lastSeen, time(frame, session.lastSeenAt)],
+  [texts.since, time(frame, session.createdAt)],
+  [texts.address, html`<bdi>${session.address}</bdi>`],
+])}`
+}
+
+const othersForm = (action: string, frame: Frame): Html => {
+  const { sessions: texts } = frame.texts
+  return html`<form class="line" method="post" action="${action}">
+${formId(frame)}
+<input type="hidden" name="others" value="yes">
+<p>${texts.othersAbout}</p>
+<button type="submit" class="danger quiet">${texts.others}</button>
+</form>`
+}

@@ -1,0 +1,78 @@
+import type { Client } from '../../model/client.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import type { Parameters } from '../../model/parameters.ts'
+import type {
+  ClientAuthenticationMethod,
+  ClientCredentials,
+  ClientLookup,
+  ServerContext,
+} from '../extension.ts'
+
+/**
+ * The client that sent a token request, proven by exactly one method. RFC 6749 §2.3, §3.2.1.
+ * @param lookup the address of who sent it
+ * @throws OAuthError `invalid_client`, or `invalid_request` for two methods at once; 429 after too many failures
+ */
+export const authenticateClient = async (
+  authorization: string | null,
+  params: Parameters,
+  server: ServerContext,
+  lookup: ClientLookup = {},
+): Promise<Client> => {
+  const { clientAuthentication, getClient, issuer, limits } = server
+  const refused = () =>
+    new OAuthError('invalid_client', 'The client is unknown, or could not be authenticated.', {
+      headers:
+        authorization === null
+          ? {}
+          : { 'www-authenticate': `Basic realm="${issuer}", charset="UTF-8"` },
+    })
+  let method: ClientAuthenticationMethod | undefined
+  let credentials: ClientCredentials | undefined
+  for (const candidate of clientAuthentication) {
+    const presented = presentedBy(candidate, authorization, params, refused)
+    if (!presented) continue
+    if (method)
+      throw new OAuthError('invalid_request', 'The client authenticates by more than one method.')
+    method = candidate
+    credentials = presented
+  }
+  if (!method || !credentials) throw refused()
+
+  const { clientId } = credentials
+  const named = params.optional('client_id')
+  if (named !== undefined && named !== clientId) {
+    throw new OAuthError('invalid_request', 'client_id is not the authenticated client.')
+  }
+  const { address = '' } = lookup
+  limits.check('wrongSecrets', address)
+  limits.check('wrongSecretsOfClient', address, clientId)
+  const client = await getClient(clientId, lookup)
+  // An unknown client takes as long as a known one with a wrong secret.
+  const isProven = await method.proves(credentials, client, server, lookup)
+  if (!isProven || !client?.isActive) {
+    // Of a client that there is not, no counter is kept: anybody could name any number of them.
+    await Promise.all([
+      limits.countFailure('wrongSecrets', address),
+      client && limits.countFailure('wrongSecretsOfClient', address, clientId),
+    ])
+    throw refused()
+  }
+  const { tokenEndpointAuthMethod } = client
+  if (tokenEndpointAuthMethod !== null && tokenEndpointAuthMethod !== method.name) throw refused()
+  return client
+}
+
+const presentedBy = (
+  method: ClientAuthenticationMethod,
+  authorization: string | null,
+  params: Parameters,
+  refused: () => OAuthError,
+) => {
+  try {
+    return method.presented(authorization, params)
+  } catch (error) {
+    if (error instanceof OAuthError && error.code === 'invalid_client') throw refused()
+    throw error
+  }
+}

@@ -1,0 +1,52 @@
+import { constantTimeEqual, digestOf } from '../../crypto/digest.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import type { ClientAuthenticationMethod } from '../extension.ts'
+
+const decoded = (text: string): string => {
+  if (!/[%+]/.test(text)) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    // Not form-encoded at all: some clients send the secret raw, and ours need no encoding.
+    return text
+  }
+}
+
+const isSecretOf: ClientAuthenticationMethod['proves'] = ({ proof = '' }, client, { clock }) => {
+  if (client?.isConfidential) return client.checkSecret(proof, clock())
+  constantTimeEqual(digestOf('client_secret', proof), digestOf('client_secret', 'nobody'))
+  return false
+}
+
+/** Id and secret in a Basic header, form-encoded before base64. RFC 6749 §2.3.1. */
+export const clientSecretBasic: ClientAuthenticationMethod = {
+  name: 'client_secret_basic',
+  parameters: [],
+  presented(authorization) {
+    if (authorization === null) return undefined
+    const refused = () => new OAuthError('invalid_client', 'The Authorization header is not valid.')
+    const [, encoded] = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization) ?? []
+    if (encoded === undefined) throw refused()
+    const bytes = Buffer.from(encoded, 'base64')
+    // Only the canonical spelling, so that one credential has one form (RFC 4648 §3.5).
+    if (bytes.toString('base64') !== encoded) throw refused()
+    const text = bytes.toString('utf8')
+    const colon = text.indexOf(':')
+    if (colon < 0) throw refused()
+    return { clientId: decoded(text.slice(0, colon)), proof: decoded(text.slice(colon + 1)) }
+  },
+  proves: isSecretOf,
+}
+
+/** Id and secret in the body. RFC 6749 §2.3.1. */
+export const clientSecretPost: ClientAuthenticationMethod = {
+  name: 'client_secret_post',
+  parameters: ['client_id', 'client_secret'],
+  presented(_authorization, params) {
+    const clientSecret = params.optional('client_secret')
+    return clientSecret === undefined
+      ? undefined
+      : { clientId: params.required('client_id'), proof: clientSecret }
+  },
+  proves: isSecretOf,
+}

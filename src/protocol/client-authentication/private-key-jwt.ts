@@ -1,0 +1,218 @@
+// RFC 7523 §2.2 and §3, OpenID Connect Core §9
+import {
+  createLocalJWKSet,
+  decodeJwt,
+  errors,
+  type JSONWebKeySet,
+  type JWTPayload,
+  type JWTVerifyResult,
+  jwtVerify,
+} from 'jose'
+import { signatureAlgorithms } from '../../crypto/signature-algorithms.ts'
+import { withoutClaims } from '../../crypto/without-claims.ts'
+import { OutboundFailed } from '../../http/outbound/outbound.ts'
+import type { Client } from '../../model/client.ts'
+import { clientKeys } from '../../model/client-keys.ts'
+import { InvalidField } from '../../model/invalid-field.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import type { ClientAuthenticationMethod, ClientLookup, ServerContext } from '../extension.ts'
+
+const jwtBearer = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+const longestAssertion = 8_192
+/** As long as an id can be that is an address. */
+const longestClientId = 1_000
+const longestId = 255
+/** Seconds that an assertion may live at most, and by how much clocks may differ. */
+const longestLife = 600
+const clockSkew = 60
+/** Seconds that keys are at least used for, before an unknown one makes us look for others. */
+const shortestKeyLife = 60
+const largestKeySet = 65_536
+const types = [undefined, 'jwt', 'client-authentication+jwt']
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being refused
+const control = /[\u0000-\u001F\u007F]/
+
+const refused = (sentence: string, cause?: unknown): OAuthError =>
+  new OAuthError(
+    'invalid_client',
+    sentence,
+    cause === undefined ? {} : { cause: withoutClaims(cause) },
+  )
+
+/** Whom an assertion is from, before anything of it is proven. @throws OAuthError */
+const claimedClient = (assertion: string): string => {
+  const { iss, sub } = claimsOf(assertion)
+  // RFC 7523 §3: for client authentication both are the client.
+  if (typeof sub !== 'string' || iss !== sub) throw refused('iss and sub must be the client id.')
+  if (sub === '' || sub.length > longestClientId || control.test(sub) || !sub.isWellFormed())
+    throw refused('sub is no client id.')
+  return sub
+}
+
+const claimsOf = (assertion: string): JWTPayload => {
+  if (assertion.length > longestAssertion) throw refused('The assertion is too long.')
+  try {
+    return decodeJwt(assertion)
+  } catch (cause) {
+    throw refused('The assertion is no JWT.', cause)
+  }
+}
+
+// Whoever has keys may use them, unless another method is the only one.
+const usesKeys = (client: Client | undefined): client is Client =>
+  client?.isConfidential === true &&
+  client.isActive &&
+  (client.jwks !== null || client.jwksUri !== null) &&
+  (client.tokenEndpointAuthMethod ?? 'private_key_jwt') === 'private_key_jwt'
+
+interface KeyLookup extends ClientLookup {
+  /** Seconds: keys that were fetched before are asked for again. */
+  readonly maxAge?: number
+}
+
+/** Its keys: as they are registered, or as they stand at its address. @throws OAuthError, 429 for too many */
+const keysOf = async (
+  { jwks, jwksUri }: Client,
+  { outbound, limits }: ServerContext,
+  { address = '', maxAge }: KeyLookup,
+): Promise<JSONWebKeySet> => {
+  if (jwksUri === null) return JSON.parse(jwks ?? '{"keys":[]}') as JSONWebKeySet
+  try {
+    return await outbound.json({
+      url: jwksUri,
+      accept: ['application/json', 'application/*+json'],
+      largest: largestKeySet,
+      read: clientKeys,
+      requester: address,
+      beforeSending: () => limits.consume('clientDocuments', address),
+      ...(maxAge === undefined ? {} : { maxAge }),
+    })
+  } catch (error) {
+    const sentence = `The keys of the client could not be used: ${error instanceof Error ? error.message : ''}`
+    if (error instanceof InvalidField) throw refused(sentence, error)
+    if (!(error instanceof OutboundFailed)) throw error
+    if (!error.isOutage) throw refused(sentence, error)
+    // Nobody has failed to prove anything: the client may send the same once more.
+    const headers = { 'retry-after': '5' }
+    throw new OAuthError('temporarily_unavailable', sentence, { cause: error, headers })
+  }
+}
+
+/** Someone else's, whose private key nobody has: an unknown client takes as long as a known one. */
+const nobodysKeys: JSONWebKeySet = {
+  keys: [
+    {
+      kty: 'EC',
+      crv: 'P-256',
+      x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
+      y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
+    },
+  ],
+}
+
+/** What an assertion says, if one of the keys has signed it; undefined where none has. */
+const verified = async (
+  assertion: string,
+  keys: JSONWebKeySet,
+  server: ServerContext,
+): Promise<JWTVerifyResult | undefined> => {
+  const options = {
+    algorithms: [...signatureAlgorithms(server.settings)],
+    currentDate: new Date(server.clock()),
+    clockTolerance: clockSkew,
+  }
+  try {
+    return await jwtVerify(assertion, createLocalJWKSet(keys), options)
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
+    // It names no key, and several would do.
+    for await (const key of error) {
+      const found = await jwtVerify(assertion, key, options).catch(ifUnsigned)
+      if (found) return found
+    }
+    return undefined
+  }
+}
+
+const ifUnsigned = (error: unknown): undefined => {
+  if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
+}
+
+/** The same, where keys may have been exchanged since they were read. */
+const provenBy = async (
+  assertion: string,
+  client: Client | undefined,
+  server: ServerContext,
+  lookup: ClientLookup,
+): Promise<JWTVerifyResult | undefined> => {
+  try {
+    const keys = client ? await keysOf(client, server, lookup) : nobodysKeys
+    return await verified(assertion, keys, server).catch(async (error: unknown) => {
+      const isNewKey =
+        error instanceof errors.JWKSNoMatchingKey && client && client.jwksUri !== null
+      if (!isNewKey) throw error
+      const newer = await keysOf(client, server, { ...lookup, maxAge: shortestKeyLife })
+      return verified(assertion, newer, server)
+    })
+  } catch (error) {
+    // Only what is signed is judged by its claims, so this is told to the client itself.
+    if (error instanceof errors.JWTExpired) throw refused('The assertion has expired.')
+    if (error instanceof errors.JWTClaimValidationFailed)
+      throw refused(`The claim ${error.claim} of the assertion is not valid.`)
+    if (error instanceof errors.JOSEError) return undefined
+    throw error
+  }
+}
+
+/** Checks what a client has signed. @throws OAuthError that tells it what is wrong */
+const checkClaims = (
+  { payload, protectedHeader }: JWTVerifyResult,
+  { issuer, settings, clock }: ServerContext,
+): { readonly jti: string; readonly exp: number } => {
+  const { aud, exp, iat, jti } = payload
+  const now = clock() / 1000
+  const type = protectedHeader.typ?.toLowerCase().replace(/^application\//, '')
+  if (!types.includes(type))
+    throw refused('The typ of the assertion must be client-authentication+jwt or JWT.')
+  // The issuer alone: an assertion for any other address could come from another server (draft-ietf-oauth-rfc7523bis §4).
+  const audience = Array.isArray(aud) && settings.securityProfile !== 'fapi2' ? aud : [aud]
+  if (audience.length !== 1 || audience[0] !== issuer)
+    throw refused(`aud must be the issuer and nothing else: ${issuer}`)
+  if (exp === undefined) throw refused('exp is missing.')
+  if (exp > now + longestLife + clockSkew)
+    throw refused(`exp must not be more than ${longestLife} seconds ahead.`)
+  if (iat !== undefined && iat > now + clockSkew) throw refused('iat is in the future.')
+  if (typeof jti !== 'string' || jti === '' || jti.length > longestId)
+    throw refused(`jti must be a string of 1 to ${longestId} characters.`)
+  return { jti, exp }
+}
+
+/** A JWT that the client has signed with its private key. RFC 7523 §2.2. */
+export const privateKeyJwt = (
+  settings: Pick<ServerContext['settings'], 'securityProfile'>,
+): ClientAuthenticationMethod => ({
+  name: 'private_key_jwt',
+  parameters: ['client_id', 'client_assertion_type', 'client_assertion'],
+  metadata: { token_endpoint_auth_signing_alg_values_supported: signatureAlgorithms(settings) },
+  presented(_authorization, params) {
+    const type = params.optional('client_assertion_type')
+    const assertion = params.optional('client_assertion')
+    if (type === undefined && assertion === undefined) return undefined
+    const proof = params.required('client_assertion')
+    if (params.required('client_assertion_type') !== jwtBearer)
+      throw refused(`client_assertion_type must be ${jwtBearer}.`)
+    return { clientId: claimedClient(proof), proof }
+  },
+  async proves({ clientId, proof = '' }, client, server, lookup) {
+    const signer = usesKeys(client) ? client : undefined
+    const assertion = await provenBy(proof, signer, server, lookup)
+    if (!signer || !assertion) return false
+    const { jti, exp } = checkClaims(assertion, server)
+    // Last, so that an assertion that was refused has not been used. Of several nodes, one is the first.
+    const used = server.transientValues<true>('client_assertion')
+    const name = JSON.stringify([clientId, jti])
+    if (await used.claimOnce(name, true, (exp + clockSkew) * 1000)) return true
+    throw refused('The assertion was used before: its jti counts once.')
+  },
+})

@@ -1,0 +1,27 @@
+import { sha256 } from '../../../crypto/digest.ts'
+import type { HttpRequest } from '../../../http/request.ts'
+
+/** A text that all pages load, with the tag by which browsers ask whether theirs is still the same. */
+export interface Asset {
+  readonly text: string
+  readonly contentType: string
+  readonly etag: string
+}
+
+export const assetOf = (text: string, contentType: string): Asset => ({
+  text,
+  contentType,
+  etag: `"${sha256(text)}"`,
+})
+
+/** Asked for each time, so that no page of a new release meets a script or a style of the old one. */
+export const assetAnswer = (
+  { headers }: Pick<HttpRequest, 'headers'>,
+  { text, contentType, etag }: Asset,
+): Response => {
+  const common = { 'cache-control': 'public, no-cache', etag, 'x-content-type-options': 'nosniff' }
+  const known = headers.get('if-none-match')?.split(',') ?? []
+  if (known.some((tag) => tag.trim().replace(/^W\//, '') === etag))
+    return new Response(null, { status: 304, headers: common })
+  return new Response(text, { headers: { ...common, 'content-type': contentType } })
+}

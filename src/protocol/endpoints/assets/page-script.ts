@@ -1,0 +1,15 @@
+import { pageScript } from '../../../pages/parts/script.ts'
+import type { Endpoint } from '../../extension.ts'
+import { assetAnswer, assetOf } from './asset.ts'
+
+/** The script of the pages: extras alone, since every page works without it. */
+export const pageScriptEndpoint: Endpoint = {
+  path: ({ oauthPrefix }) => `${oauthPrefix}/page.js`,
+  methods: ['GET'],
+  errors: 'json',
+  async handle(request) {
+    return assetAnswer(request, script)
+  },
+}
+
+const script = assetOf(pageScript, 'text/javascript; charset=utf-8')

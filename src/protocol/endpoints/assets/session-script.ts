@@ -1,0 +1,35 @@
+import type { Endpoint } from '../../extension.ts'
+
+/**
+ * A script for pages of the application: it adds the JWT that `jwt()` put into the page to the page's
+ * own `fetch` requests, and to no other site's.
+ */
+export const sessionScriptEndpoint: Endpoint = {
+  path: ({ oauthPrefix }) => `${oauthPrefix}/session.js`,
+  methods: ['GET'],
+  errors: 'json',
+  async handle(_request, { settings }) {
+    const { jwtAuthHeader, jwtAuthHeaderType } = settings
+    const type = jwtAuthHeaderType === null ? '' : `${jwtAuthHeaderType} `
+    return new Response(script(JSON.stringify(jwtAuthHeader), JSON.stringify(type)), {
+      headers: {
+        'content-type': 'text/javascript; charset=utf-8',
+        'cache-control': 'public, max-age=3600',
+        'x-content-type-options': 'nosniff',
+      },
+    })
+  },
+}
+
+const script = (header: string, type: string): string => `'use strict';
+(() => {
+  const send = window.fetch
+  window.fetch = (input, init) => {
+    const request = new Request(input, init)
+    const field = document.querySelector('input[name="authorized_token"]')
+    const isOwn = new URL(request.url).origin === location.origin
+    if (field && isOwn && !request.headers.has(${header})) request.headers.set(${header}, ${type} + field.value)
+    return send(request)
+  }
+})()
+`

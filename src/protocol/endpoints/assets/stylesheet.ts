@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises'
+import type { Settings } from '../../../settings/settings.ts'
+import type { Endpoint } from '../../extension.ts'
+import { type Asset, assetAnswer, assetOf } from './asset.ts'
+
+/** The stylesheet of the pages, served by us: no page loads anything from elsewhere. */
+export const stylesheetEndpoint: Endpoint = {
+  path: ({ oauthPrefix }) => `${oauthPrefix}/style.css`,
+  methods: ['GET'],
+  errors: 'json',
+  async handle(request, { settings }) {
+    const sheet = built.get(settings) ?? (await build(settings))
+    built.set(settings, sheet)
+    return assetAnswer(request, sheet)
+  },
+}
+
+const built = new WeakMap<Settings, Asset>()
+
+const sources = [
+  import.meta.resolve('simpledotcss/simple.min.css'),
+  new URL('../../../pages/pages.css', import.meta.url),
+]
+
+const build = async (settings: Settings): Promise<Asset> => {
+  const sheets = await Promise.all(sources.map((source) => readFile(new URL(source), 'utf8')))
+  return assetOf([...sheets, ...accents(settings)].join('\n'), 'text/css; charset=utf-8')
+}
+
+/** The host's colours, in the place of ours; what goes with them follows by itself. */
+const accents = ({ accentColor, accentColorDark }: Settings): readonly string[] => [
+  ...(accentColor === null ? [] : [accent('light', accentColor)]),
+  ...(accentColorDark === null ? [] : [accent('dark', accentColorDark)]),
+]
+
+const accent = (scheme: 'light' | 'dark', color: string): string =>
+  `@media (prefers-color-scheme: ${scheme}) { :root { --accent: ${color}; } }\n`

@@ -1,0 +1,23 @@
+import type { Client } from '../../../model/client.ts'
+import { keptMetadata } from '../../../model/client-metadata.ts'
+import { mixesAlphabets } from '../../../model/mixes-alphabets.ts'
+import type { AskingClient } from '../../../pages/parts/asking-client.ts'
+
+/** A client as the page shows it on which a user decides. */
+export const askingClient = (client: Client): AskingClient => {
+  const { name, description, website, origin, clientId } = client
+  const { tos_uri: terms = '', policy_uri: privacy = '' } = keptMetadata(client)
+  return {
+    name,
+    description,
+    website,
+    owner: client.owner?.email,
+    isVerified: client.isVerified || client.isInternal,
+    mixesAlphabets: mixesAlphabets(name),
+    origin,
+    // Such a client's id is the address of its document.
+    describedAt: origin === 'metadata_document' ? new URL(clientId).host : undefined,
+    terms,
+    privacy,
+  }
+}

@@ -1,0 +1,175 @@
+import type { AuthorizationRequest, Prompt } from '../../../model/authorization-request.ts'
+import type { Client, ResponseType } from '../../../model/client.ts'
+import { OAuthError } from '../../../model/oauth-error.ts'
+import type { Parameters } from '../../../model/parameters.ts'
+import { matchRedirectUri } from '../../../model/redirect-uri.ts'
+import { narrow } from '../../../model/scope.ts'
+import type { ClientLookup, ServerContext } from '../../extension.ts'
+import { supportedResponseTypes } from '../token/supported.ts'
+
+const parameters = [
+  'client_id',
+  'redirect_uri',
+  'response_type',
+  'response_mode',
+  'scope',
+  'state',
+  'prompt',
+  'ui_locales',
+]
+const further = ['request', 'request_uri', 'iss', 'client_secret']
+const prompts: readonly Prompt[] = ['none', 'login', 'consent']
+const longestState = 4_096
+const longestUiLocales = 500
+
+/** Whether a `state` is longer than we send back. */
+export const isTooLong = (state: string | undefined): boolean =>
+  state !== undefined && state.length > longestState
+
+/**
+ * The request that is meant: one that is kept here already, where it was only named.
+ * @throws OAuthError where nothing is known by that name
+ */
+export const referredTo = async (
+  params: Parameters,
+  server: ServerContext,
+): Promise<Parameters> => {
+  for (const extension of server.extensions) {
+    const found = await extension.onAuthorizationParameters?.(params, server)
+    if (found) return found
+  }
+  return params
+}
+
+/** Client and redirect URI of a request, proven: from here on errors may go to the client. */
+export interface ProvenRedirect {
+  readonly client: Client
+  readonly redirectUri: string
+  readonly redirectUriGiven: boolean
+  readonly responseType: string | undefined
+  readonly state: string | undefined
+}
+
+/**
+ * Checks client and redirect URI before anything else: whoever fails here is never redirected to.
+ * @param lookup the address of who sent the request
+ * @throws OAuthError to be shown here, RFC 6749 §4.1.2.1
+ */
+export const proveRedirect = async (
+  params: Parameters,
+  server: ServerContext,
+  lookup: Pick<ClientLookup, 'address'> = {},
+): Promise<ProvenRedirect> => {
+  const extended = server.extensions.flatMap(
+    ({ authorizationParameters = [] }) => authorizationParameters,
+  )
+  params.refuseRepeated(() => [...parameters, ...further, ...extended])
+  const client = await server.getClient(params.required('client_id'), {
+    ...lookup,
+    forAuthorization: true,
+  })
+  if (!client?.isActive) throw new OAuthError('invalid_request', 'The client is unknown.')
+  const given = params.optional('redirect_uri')
+  const redirectUri =
+    given === undefined
+      ? onlyOne(server.settings.requireRedirectUri ? [] : client.redirectUris)
+      : matchRedirectUri(client.redirectUris, given, { anyLoopbackPort: !client.isConfidential })
+  if (redirectUri === undefined) {
+    throw new OAuthError(
+      'invalid_request',
+      'redirect_uri is missing, or not registered for this client.',
+    )
+  }
+  return {
+    client,
+    // For a loopback address that is the very URI asked for, with the port of this installation.
+    redirectUri: given ?? redirectUri,
+    redirectUriGiven: given !== undefined,
+    responseType: params.opaque('response_type'),
+    state: params.opaque('state'),
+  }
+}
+
+const onlyOne = (uris: readonly string[]): string | undefined =>
+  uris.length === 1 ? uris[0] : undefined
+
+/**
+ * Validates the rest of the request.
+ * @throws OAuthError to be sent to the redirect URI
+ */
+export const validateRequest = (
+  { client, redirectUri, redirectUriGiven, state }: ProvenRedirect,
+  params: Parameters,
+  server: ServerContext,
+): AuthorizationRequest => {
+  if (isTooLong(state)) {
+    throw new OAuthError('invalid_request', `state is longer than ${longestState} characters.`)
+  }
+  if (params.optional('request') !== undefined)
+    throw new OAuthError('request_not_supported', 'request is not supported.')
+  if (params.optional('request_uri') !== undefined) {
+    throw new OAuthError('request_uri_not_supported', 'request_uri is not supported.')
+  }
+  const responseType = responseTypeOf(params.required('response_type'), client, server)
+  checkResponseMode(params.optional('response_mode'), responseType)
+  const scopes = narrow(scopeParameter(params), {
+    within: client.scopeCeiling,
+    otherwise: client.scopesWhenOmitted,
+  })
+  return {
+    clientId: client.clientId,
+    responseType,
+    redirectUri,
+    redirectUriGiven,
+    scopes,
+    state,
+    prompt: promptOf(params.optional('prompt')),
+    uiLocales: params.opaque('ui_locales')?.slice(0, longestUiLocales),
+    extensions: remembered(params, client, responseType, server),
+  }
+}
+
+// Everything outside a scope token is `invalid_scope`, a control character too (RFC 6749 §4.1.2.1).
+const scopeParameter = (params: Parameters): string | undefined => params.opaque('scope')
+
+const responseTypeOf = (text: string, client: Client, server: ServerContext): ResponseType => {
+  const allowed = supportedResponseTypes(server).find((type) => type === text)
+  if (!allowed)
+    throw new OAuthError('unsupported_response_type', 'The response type is not supported.')
+  const mayUseGrant = allowed !== 'code' || client.allowedGrantTypes.includes('authorization_code')
+  if (!client.allowedResponseTypes.includes(allowed) || !mayUseGrant) {
+    throw new OAuthError('unauthorized_client', 'The client may not use this response type.')
+  }
+  return allowed
+}
+
+/** The only `response_mode` of each response type: an access token never stands in a query. */
+export const responseModeOf = { code: 'query', token: 'fragment' } as const
+
+const checkResponseMode = (mode: string | undefined, responseType: ResponseType): void => {
+  const only = responseModeOf[responseType]
+  if (mode !== undefined && mode !== only) {
+    throw new OAuthError('invalid_request', `response_mode must be ${only} for this response type.`)
+  }
+}
+
+const promptOf = (text: string | undefined): readonly Prompt[] => {
+  const words = (text ?? '').split(' ').filter((word) => word !== '')
+  if (words.includes('none') && words.length > 1) {
+    throw new OAuthError('invalid_request', 'prompt=none cannot be combined with another prompt.')
+  }
+  return prompts.filter((prompt) => words.includes(prompt))
+}
+
+const remembered = (
+  params: Parameters,
+  client: Client,
+  responseType: ResponseType,
+  server: ServerContext,
+): Readonly<Record<string, unknown>> => {
+  const entries = server.extensions.map((extension) => [
+    extension.name,
+    extension.onAuthorizationRequest?.(params, { client, responseType }, server),
+  ])
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+}

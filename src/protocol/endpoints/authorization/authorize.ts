@@ -1,0 +1,180 @@
+import { asOAuthError } from '../../../http/refusal.ts'
+import { type HttpRequest, longestQuery } from '../../../http/request.ts'
+import type { SignedIn } from '../../../model/auth.ts'
+import type { Consent } from '../../../model/authorization.ts'
+import type { AuthorizationRequest } from '../../../model/authorization-request.ts'
+import type { Client } from '../../../model/client.ts'
+import { OAuthError, type OAuthErrorCode } from '../../../model/oauth-error.ts'
+import { Parameters } from '../../../model/parameters.ts'
+import { withQuery } from '../../../model/redirect-uri.ts'
+import type { Endpoint, ServerContext } from '../../extension.ts'
+import { browserOf } from '../../session/browser.ts'
+import { redirectAnswer } from '../responses/answers.ts'
+import { uiLocalesIn } from '../responses/reader.ts'
+import {
+  isTooLong,
+  type ProvenRedirect,
+  proveRedirect,
+  referredTo,
+  validateRequest,
+} from './authorization-request.ts'
+import { errorResponse } from './authorization-response.ts'
+import { decide, showConsent } from './consent.ts'
+import { grant } from './grant-authorization.ts'
+import { isPrefetch } from './is-prefetch.ts'
+import { askedForLogin, hasLoggedInAgain, loginAgain } from './login-again.ts'
+import { rememberedScopes } from './optional-scopes.ts'
+
+/** Where a client sends its user to ask for an authorization. RFC 6749 §3.1. */
+export const authorizationEndpoint: Endpoint = {
+  path: ({ oauthPrefix }) => `${oauthPrefix}/authorize`,
+  methods: ['GET', 'POST'],
+  errors: 'page',
+  advertisedAs: 'authorization_endpoint',
+  async handle(request, server) {
+    if (request.method === 'HEAD')
+      return new Response(null, { headers: { 'cache-control': 'no-store' } })
+    // With a remembered consent a look at this address issues a code or a token.
+    if (isPrefetch(request))
+      throw new OAuthError('invalid_request', 'This page cannot be fetched in advance.', {
+        status: 403,
+      })
+    const text = request.method === 'POST' ? await request.formText() : request.query
+    const params = request.method === 'POST' ? new Parameters(text) : request.queryParameters()
+    // After the login it has to come back in an address.
+    if (text.length > longestQuery)
+      throw new OAuthError('invalid_request', 'The request is too long.', { status: 413 })
+    if (request.method === 'POST' && params.repeated('confirm').length > 0)
+      return decide(request, params, server)
+
+    let meant: Parameters
+    let proven: ProvenRedirect
+    try {
+      meant = await referredTo(params, server)
+      proven = await proveRedirect(meant, server, { address: request.address })
+    } catch (error) {
+      return toErrorView(error, text, server)
+    }
+    return authorize(request, { text, sent: params }, meant, proven, server)
+  },
+}
+
+/** A request as the browser brings it: what is meant may be kept here, and only named there. */
+interface Sent {
+  readonly text: string
+  readonly sent: Parameters
+}
+
+const authorize = async (
+  http: HttpRequest,
+  { text, sent }: Sent,
+  params: Parameters,
+  proven: ProvenRedirect,
+  server: ServerContext,
+): Promise<Response> => {
+  let signedIn: SignedIn | undefined
+  try {
+    signedIn = await server.sessions.signedIn(browserOf(http))
+    const request = validateRequest(proven, params, server)
+    if (!signedIn && request.prompt.includes('none'))
+      throw new OAuthError('login_required', 'The user is not logged in.')
+    const asksAgain = request.prompt.includes('login')
+    if (!signedIn || (asksAgain && !hasLoggedInAgain(sent, signedIn, server))) {
+      const isKept = params !== sent
+      const asked = isKept && asksAgain ? askedForLogin(sent, signedIn, server) : undefined
+      return toLogin(text, server, request.prompt, asked)
+    }
+    const given = await givenConsent(request, proven.client, signedIn, server)
+    if (given) {
+      const granted = { ...request, scopes: given.scopes }
+      return await grant(http, granted, proven.client, signedIn, given.consent, server)
+    }
+    if (request.prompt.includes('none'))
+      throw new OAuthError('consent_required', 'The user has to agree first.')
+    return await showConsent(http, request, proven.client, signedIn, server)
+  } catch (error) {
+    const known = asOAuthError(error)
+    if (!(known instanceof OAuthError)) throw error
+    // Nobody is sent to another site by a link alone: an error waits until we know the user (RFC 9700 §4.11.2). Where no
+    // login can follow, it goes on to clients that somebody answers for.
+    if (!signedIn) {
+      const isFinal = known.code === 'login_required' || known.code === 'temporarily_unavailable'
+      if (!isFinal) return toLogin(text, server)
+      if (!isTrusted(proven.client)) return toErrorView(error, text, server, known.code)
+    }
+    const state = isTooLong(proven.state) ? undefined : proven.state
+    return await errorResponse(known, { ...proven, state }, server)
+  }
+}
+
+// Whoever registers itself is a stranger, until an administrator has looked at it.
+const isTrusted = ({ origin, isVerified }: Client): boolean => origin === 'owner' || isVerified
+
+interface GivenConsent {
+  readonly consent: Consent
+  /** Those of the requested scopes that it grants. */
+  readonly scopes: readonly string[]
+}
+
+// Consent is remembered for clients that prove who they are: anybody can pose as a public one (RFC 8252 §8.6), and
+// call itself what it likes where it registers itself.
+const givenConsent = async (
+  request: AuthorizationRequest,
+  client: Client,
+  { user }: SignedIn,
+  server: ServerContext,
+): Promise<GivenConsent | undefined> => {
+  if (!client.isConfidential || !isTrusted(client) || request.prompt.includes('consent'))
+    return undefined
+  const consent = await server.consents.find(user.id, client.clientId)
+  const scopes = consent && rememberedScopes(request.scopes, client, consent)
+  return consent && scopes && { consent, scopes }
+}
+
+const toErrorView = (
+  error: unknown,
+  text: string,
+  { errorView }: ServerContext,
+  code: OAuthErrorCode = 'invalid_request',
+): Response => {
+  const known = asOAuthError(error)
+  if (!(known instanceof OAuthError) || known.status >= 500) throw error
+  const view = { ...known.toWire(), error: code, ui_locales: uiLocalesIn(text) }
+  return redirectAnswer(withQuery(errorView, view))
+}
+
+/**
+ * The login page, which comes back to the very same request, but for the secrets that somebody sent along,
+ * and for the prompt that it fulfils.
+ * @param asked what comes back with a request that is kept here, from which no prompt can be taken
+ */
+const toLogin = (
+  text: string,
+  { settings, basePath }: ServerContext,
+  prompt: AuthorizationRequest['prompt'] = [],
+  asked?: string,
+): Response => {
+  const again = prompt.includes('login')
+  const kept = text
+    .split('&')
+    .filter((pair) => !unkept.some((name) => isNamed(pair, name)))
+    .filter((pair) => !(again && isNamed(pair, 'prompt')))
+  const left = again && prompt.includes('consent') ? ['prompt=consent'] : []
+  if (asked !== undefined) left.push(`${loginAgain}=${asked}`)
+  const query = [...kept, ...left].join('&').replaceAll(unfitForUrl, encodeURIComponent)
+  const next = `${basePath}${settings.oauthPrefix}/authorize?${query}`
+  return redirectAnswer(
+    withQuery(settings.loginUrl ?? `${basePath}${settings.loginPath}`, {
+      next,
+      prompt: again ? 'login' : undefined,
+    }),
+  )
+}
+
+// No secret is asked for here, and no address of ours has one in it. Of an earlier login nothing comes back.
+const unkept = ['client_secret', 'access_token', loginAgain]
+
+// Sloppy clients leave it as it is, and so may the body of a POST, which comes back as a query.
+const unfitForUrl = /[^\x21\x22\x24-\x5B\x5D-\x7E]/gu
+
+const isNamed = (pair: string, name: string): boolean => new URLSearchParams(pair).has(name)

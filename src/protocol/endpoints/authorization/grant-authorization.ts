@@ -1,0 +1,71 @@
+import type { HttpRequest } from '../../../http/request.ts'
+import type { SignedIn } from '../../../model/auth.ts'
+import type { Consent } from '../../../model/authorization.ts'
+import type { AuthorizationRequest } from '../../../model/authorization-request.ts'
+import type { Client } from '../../../model/client.ts'
+import { Parameters } from '../../../model/parameters.ts'
+import type { ServerContext } from '../../extension.ts'
+import { issueToken } from '../token/issue-token.ts'
+import { addedParameters, grantedResponse } from './authorization-response.ts'
+
+/** Answers the client: a code, or with response type `token` the token itself. */
+export const grant = async (
+  http: HttpRequest,
+  request: AuthorizationRequest,
+  client: Client,
+  signedIn: SignedIn,
+  consent: Consent,
+  server: ServerContext,
+): Promise<Response> => {
+  const { user } = signedIn
+  const { userAgent } = http
+  const remembered = request.extensions
+  const sessionId = server.sessions.rowOf(signedIn)
+  if (request.responseType === 'token') {
+    // First: what was spent by another tab must not leave a token behind that nobody has.
+    const added = await addedParameters(server, remembered)
+    const issued = await server.countGrant('implicit', () =>
+      issueToken(
+        {
+          redemption: {
+            type: 'user',
+            client,
+            subject: user.record,
+            scopes: request.scopes,
+            refreshable: false,
+            under: { consentId: consent.id, sessionId, userAgent },
+          },
+          params: new Parameters(''),
+          http,
+          remembered,
+        },
+        server,
+      ),
+    )
+    const answer = {
+      access_token: issued.accessToken,
+      token_type: 'Bearer',
+      expires_in: issued.expiresIn === null ? undefined : String(issued.expiresIn),
+      scope: issued.token.scopes.join(' '),
+    }
+    return grantedResponse(answer, request, added)
+  }
+  const expiresAt = server.clock() + server.settings.authorizationCodeExpiresIn * 1000
+  const { clientId, redirectUri, redirectUriGiven, scopes, extensions } = request
+  const code = await server.codes.put(
+    {
+      clientId,
+      redirectUri,
+      redirectUriGiven,
+      scopes,
+      extensions,
+      userId: user.id,
+      consentId: consent.id,
+      sessionId,
+      userAgent,
+      expiresAt,
+    },
+    expiresAt,
+  )
+  return grantedResponse({ code }, request, await addedParameters(server, remembered))
+}

@@ -1,0 +1,24 @@
+import type { Consent } from '../../../model/authorization.ts'
+import type { Client } from '../../../model/client.ts'
+
+/** The requested scopes that the user may refuse while granting the rest. */
+export const optionalScopesOf = (
+  requested: readonly string[],
+  { optionalScopes }: Pick<Client, 'optionalScopes'>,
+): readonly string[] => requested.filter((scope) => optionalScopes.includes(scope))
+
+/**
+ * The requested scopes that an earlier decision grants; undefined where it says nothing of one of them,
+ * or refused one that the user cannot refuse any more.
+ */
+export const rememberedScopes = (
+  requested: readonly string[],
+  client: Pick<Client, 'optionalScopes'>,
+  { scopes, declinedScopes }: Pick<Consent, 'scopes' | 'declinedScopes'>,
+): readonly string[] | undefined => {
+  const optional = optionalScopesOf(requested, client)
+  const granted = requested.filter((scope) => scopes.includes(scope))
+  const isDecided = (scope: string): boolean =>
+    granted.includes(scope) || (optional.includes(scope) && declinedScopes.includes(scope))
+  return requested.every(isDecided) ? granted : undefined
+}

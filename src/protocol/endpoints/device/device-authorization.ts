@@ -1,0 +1,82 @@
+import type { Client } from '../../../model/client.ts'
+import { OAuthError } from '../../../model/oauth-error.ts'
+import type { Parameters } from '../../../model/parameters.ts'
+import { withQuery } from '../../../model/redirect-uri.ts'
+import { narrow } from '../../../model/scope.ts'
+import { shownUserCode } from '../../../model/user-code.ts'
+import {
+  deviceAuthorizations,
+  deviceCodeExpiresIn,
+  pollInterval,
+} from '../../../records/device-authorizations.ts'
+import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
+import type { Endpoint, Extension, ServerContext } from '../../extension.ts'
+import { deviceCode as deviceCodeGrant } from '../../grants/device-code.ts'
+import { jsonAnswer } from '../responses/answers.ts'
+
+/** Where a device asks for its codes. RFC 8628 §3.1. */
+export const deviceAuthorizationEndpoint: Endpoint = {
+  path: ({ oauthPrefix }) => `${oauthPrefix}/device_authorization`,
+  methods: ['POST'],
+  errors: 'json',
+  advertisedAs: 'device_authorization_endpoint',
+  async handle(request, server) {
+    await server.limits.consume('deviceRequests', request.address)
+    const params = await request.form()
+    params.refuseRepeated(() => knownParameters(server))
+    const { headers, address } = request
+    const client = await authenticateClient(headers.get('authorization'), params, server, {
+      address,
+    })
+    if (!client.allowedGrantTypes.includes(deviceCodeGrant.type))
+      throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
+    const { deviceCode, userCode } = await deviceAuthorizations(server).begin({
+      clientId: client.clientId,
+      redirectUri: '',
+      redirectUriGiven: false,
+      scopes: narrow(params.opaque('scope'), {
+        within: client.scopeCeiling,
+        otherwise: client.scopesWhenOmitted,
+      }),
+      extensions: remembered(params, client, server),
+      expiresAt: server.clock() + deviceCodeExpiresIn * 1000,
+    })
+    const verificationUri = `${server.issuer}${server.settings.oauthPrefix}/device`
+    const user_code = shownUserCode(userCode)
+    return jsonAnswer({
+      device_code: deviceCode,
+      user_code,
+      verification_uri: verificationUri,
+      verification_uri_complete: withQuery(verificationUri, { user_code }),
+      expires_in: deviceCodeExpiresIn,
+      interval: pollInterval,
+    })
+  },
+}
+
+const knownParameters = (server: ServerContext): readonly string[] => [
+  'client_id',
+  'scope',
+  ...server.clientAuthentication.flatMap(({ parameters }) => parameters),
+  ...server.extensions.flatMap(({ authorizationParameters = [] }) => authorizationParameters),
+]
+
+// What is sent along is kept, and checked when the code is redeemed, as that of an authorization request is.
+const remembered = (
+  params: Parameters,
+  client: Client,
+  server: ServerContext,
+): Readonly<Record<string, unknown>> => {
+  const entries = server.extensions
+    .filter((extension) => isMeant(extension, params))
+    .map((extension) => [
+      extension.name,
+      extension.onAuthorizationRequest?.(params, { client, responseType: 'code' }, server),
+    ])
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+}
+
+// No redirect can be intercepted here, so what protects one (RFC 7636) is nobody's duty.
+const isMeant = ({ authorizationParameters = [] }: Extension, params: Parameters): boolean =>
+  authorizationParameters.length === 0 ||
+  authorizationParameters.some((name) => params.optional(name) !== undefined)

@@ -1,0 +1,111 @@
+import type { HttpRequest } from '../../../http/request.ts'
+import type { SignedIn } from '../../../model/auth.ts'
+import { OAuthError } from '../../../model/oauth-error.ts'
+import type { Parameters } from '../../../model/parameters.ts'
+import { withQuery } from '../../../model/redirect-uri.ts'
+import { shownUserCode, userCodeIn } from '../../../model/user-code.ts'
+import { deviceAuthorizations } from '../../../records/device-authorizations.ts'
+import type { Endpoint, ServerContext } from '../../extension.ts'
+import { browserOf, isForeign } from '../../session/browser.ts'
+import { redirectAnswer } from '../responses/answers.ts'
+import { renderProblem } from '../responses/problem.ts'
+import { readerOf, textsOf } from '../responses/reader.ts'
+import { renderPage } from '../responses/render.ts'
+import { askAboutDevice, decideOnDevice, deviceAddress } from './device-consent.ts'
+import { noteWrongUserCode, tryUserCode } from './user-code-tries.ts'
+
+/** Where a user enters the code that a device shows, and decides about it. RFC 8628 §3.3. */
+export const deviceEndpoint: Endpoint = {
+  path: ({ oauthPrefix }) => `${oauthPrefix}/device`,
+  methods: ['GET', 'POST'],
+  errors: 'page',
+  async handle(http, server) {
+    if (http.method !== 'POST') return show(http, server)
+    const params = await http.form()
+    if (isForeign(http, server.issuer))
+      return renderProblem(http, server, 'foreign', { status: 403 })
+    const signedIn = await server.sessions.signedIn(browserOf(http))
+    const isDecision = params.repeated('confirm').length > 0
+    if (isDecision && !signedIn) return renderProblem(http, server, 'loggedOut', { status: 403 })
+    if (!signedIn) return toLogin(http, params, server)
+    return isDecision
+      ? decideOnDevice(http, params, signedIn, server)
+      : enter(http, params, signedIn, server)
+  },
+}
+
+// The address with the code in it fills the form in and does nothing more: whoever follows a link has not
+// yet seen which device it is about (RFC 8628 §3.3.1, §5.4).
+const show = async (http: HttpRequest, server: ServerContext): Promise<Response> => {
+  const params = http.queryParameters()
+  const signedIn = await server.sessions.signedIn(browserOf(http))
+  return signedIn ? form(http, codeIn(params), signedIn, server) : toLogin(http, params, server)
+}
+
+const enter = async (
+  http: HttpRequest,
+  params: Parameters,
+  signedIn: SignedIn,
+  server: ServerContext,
+): Promise<Response> => {
+  const { device, problems } = textsOf(readerOf(http))
+  const typed = params.opaque('user_code')
+  const again = (problem: string, status: number, headers = {}) => {
+    const shown = codeIn(params) ?? typed?.slice(0, longestShown)
+    return form(http, shown, signedIn, server, { problem, status, headers })
+  }
+  if (!server.sessions.isCsrfToken(http.headers.get('cookie'), params.optional('csrf_token')))
+    return again(problems.stale, 403)
+  if (typed === undefined) return again(device.wrong, 400)
+  let wasRight: () => Promise<void>
+  try {
+    wasRight = await tryUserCode(signedIn, http, server)
+  } catch (error) {
+    if (!(error instanceof OAuthError && error.status === 429)) throw error
+    return again(device.tooMany, error.status, error.headers)
+  }
+  // Mistyped, expired or used: who guesses learns nothing from the difference.
+  const found = await deviceAuthorizations(server)
+    .findByUserCode(typed)
+    .catch(async (error: unknown) => {
+      // Nobody knows whether it was wrong, so it does not count.
+      await wasRight()
+      throw error
+    })
+  if (found) await wasRight()
+  else await noteWrongUserCode(server)
+  const asking = found && (await askAboutDevice(http, found, signedIn, server))
+  return asking ?? again(device.wrong, 400)
+}
+
+/** Characters of what was typed, to be corrected. */
+const longestShown = 20
+
+const codeIn = (params: Parameters): string | undefined => {
+  const code = userCodeIn(params.opaque('user_code') ?? '')
+  return code && shownUserCode(code)
+}
+
+const form = (
+  http: HttpRequest,
+  userCode: string | undefined,
+  signedIn: SignedIn,
+  server: ServerContext,
+  refused: {
+    readonly problem?: string
+    readonly status?: number
+    readonly headers?: Readonly<Record<string, string>>
+  } = {},
+): Promise<Response> => {
+  const { problem, status, headers } = refused
+  const view = { action: deviceAddress(http, server), userCode: userCode ?? '', problem }
+  return renderPage(http, server, 'device', view, { status, headers, signedIn })
+}
+
+const toLogin = (http: HttpRequest, params: Parameters, server: ServerContext): Response => {
+  const { basePath, settings } = server
+  const next = withQuery(deviceAddress(http, server), { user_code: codeIn(params) })
+  return redirectAnswer(
+    withQuery(settings.loginUrl ?? `${basePath}${settings.loginPath}`, { next }),
+  )
+}

@@ -1,0 +1,122 @@
+import type { HttpRequest } from '../../../http/request.ts'
+import { longestPasswordBytes } from '../../../model/field-rules.ts'
+import { OAuthError } from '../../../model/oauth-error.ts'
+import { Parameters } from '../../../model/parameters.ts'
+import { formActionSource, withQuery } from '../../../model/redirect-uri.ts'
+import { tryPassword } from '../../../records/users/password-tries.ts'
+import { Vanished } from '../../../store/store.ts'
+import type { Endpoint, ServerContext } from '../../extension.ts'
+import { browserOf, isForeign } from '../../session/browser.ts'
+import { safeNext } from '../../session/safe-next.ts'
+import { proveRedirect, referredTo } from '../authorization/authorization-request.ts'
+import { redirectAnswer } from '../responses/answers.ts'
+import { prefersJson } from '../responses/prefers-json.ts'
+import { readerOf, textsOf, uiLocalesIn } from '../responses/reader.ts'
+import { renderPage } from '../responses/render.ts'
+
+/** The built-in login page. */
+export const loginEndpoint: Endpoint = {
+  path: ({ loginPath }) => loginPath,
+  methods: ['GET', 'POST'],
+  errors: 'page',
+  async handle(request, server) {
+    return request.method === 'POST' ? logIn(request, server) : show(request, server)
+  },
+}
+
+const show = async (request: HttpRequest, server: ServerContext): Promise<Response> => {
+  const params = request.queryParameters()
+  const next = safeNext(params.repeated('next'), server)
+  const again = params.repeated('prompt').includes('login')
+  if (!again && (await server.sessions.signedIn(browserOf(request)))) return redirectAnswer(next)
+  return form(request, server, { next })
+}
+
+const logIn = async (request: HttpRequest, server: ServerContext): Promise<Response> => {
+  const params = await request.form()
+  const next = safeNext(params.repeated('next'), server)
+  const email = params.optional('email') ?? ''
+  const view = { next, email, status: 403 }
+  const texts = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) })).login
+  const again = (problem: string) => form(request, server, { ...view, problem })
+  if (isForeign(request, server.issuer)) {
+    // It came without the browser's cookie (Lax); a new one would take the place of a living session's.
+    return form(request, server, { ...view, problem: texts.foreign, keepCookie: true })
+  }
+  if (!server.sessions.isCsrfToken(request.headers.get('cookie'), params.optional('csrf_token'))) {
+    return again(texts.stale)
+  }
+  const password = params.opaque('password') ?? ''
+  const isPossible =
+    email !== '' && password !== '' && Buffer.byteLength(password) <= longestPasswordBytes
+  if (!isPossible) return again(texts.wrong)
+  try {
+    const cookie = request.headers.get('cookie')
+    const known = await server.knownBrowsers.find(email, cookie)
+    const tried = { account: email, address: request.address, browser: known }
+    const user = await tryPassword(tried, server, (requester) =>
+      server.users.checked(email, password, requester),
+    )
+    if (!user) return again(texts.wrong)
+    const session = await server.sessions.signIn(user.id, browserOf(request), user.passwordHash)
+    return redirectAnswer(next, session, server.knownBrowsers.remember(email, user, cookie))
+  } catch (error) {
+    if (error instanceof Vanished) return again(texts.wrong)
+    if (!(error instanceof OAuthError && error.status === 429) || prefersJson(request)) throw error
+    const { status, headers } = error
+    return form(request, server, { ...view, problem: texts.tooMany, status, headers })
+  }
+}
+
+const form = async (
+  request: HttpRequest,
+  server: ServerContext,
+  view: {
+    readonly next: string
+    readonly email?: string
+    readonly problem?: string
+    readonly status?: number
+    readonly keepCookie?: boolean
+    readonly headers?: Readonly<Record<string, string>>
+  },
+): Promise<Response> => {
+  const { next, email = '', problem, status, keepCookie, headers } = view
+  const { basePath, settings } = server
+  const own = uiLocalesIn(request.query)
+  const action = withQuery(`${basePath}${settings.loginPath}`, { ui_locales: own })
+  return renderPage(
+    request,
+    server,
+    'login',
+    { action, next, email, problem },
+    {
+      status,
+      keepCookie,
+      headers,
+      uiLocales: uiLocalesOf(request, next),
+      formAction: await redirectAfter(next, request.address, server),
+    },
+  )
+}
+
+/** The languages that the page was asked for in, or those that the application asks for that waits behind it. */
+const uiLocalesOf = ({ query }: HttpRequest, next: string): string | undefined =>
+  uiLocalesIn(query) ?? uiLocalesIn(next.replace(/^[^?]*/, ''))
+
+/** Where a pending authorization request may redirect straight after the login, when its consent is remembered. */
+const redirectAfter = async (
+  next: string,
+  address: string,
+  server: ServerContext,
+): Promise<string | undefined> => {
+  const endpoint = `${server.basePath}${server.settings.oauthPrefix}/authorize?`
+  if (!next.startsWith(endpoint)) return undefined
+  try {
+    const params = await referredTo(new Parameters(next.slice(endpoint.length)), server)
+    const { redirectUri } = await proveRedirect(params, server, { address })
+    return formActionSource(redirectUri)
+  } catch (error) {
+    if (error instanceof OAuthError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,22 @@
+import type { Endpoint } from '../../extension.ts'
+import { browserOf, isForeign } from '../../session/browser.ts'
+import { redirectAnswer } from '../responses/answers.ts'
+import { renderProblem } from '../responses/problem.ts'
+
+/** Ends the session. A link cannot do it: POST with the page's CSRF token. */
+export const logoutEndpoint: Endpoint = {
+  path: ({ logoutPath }) => logoutPath,
+  methods: ['POST'],
+  errors: 'page',
+  async handle(request, server) {
+    const { links, sessions } = server
+    const params = await request.form()
+    const isOurs = sessions.isCsrfToken(
+      request.headers.get('cookie'),
+      params.optional('csrf_token'),
+    )
+    if (!isOurs || isForeign(request, server.issuer))
+      return renderProblem(request, server, 'staleLogout', { status: 403 })
+    return redirectAnswer(links.home, await sessions.signOut(browserOf(request)))
+  },
+}

@@ -1,0 +1,14 @@
+import type { Endpoint } from '../../extension.ts'
+import { browserOf } from '../../session/browser.ts'
+import { renderPage } from '../responses/render.ts'
+
+/** The start page of a server that stands alone; an embedded one leaves `/` to its application. */
+export const homeEndpoint: Endpoint = {
+  path: () => '/',
+  methods: ['GET'],
+  errors: 'page',
+  async handle(request, server) {
+    const signedIn = await server.sessions.signedIn(browserOf(request))
+    return renderPage(request, server, 'home', {}, { signedIn })
+  },
+}

@@ -1,0 +1,19 @@
+import type { Endpoint } from '../../extension.ts'
+import { jsonAnswer } from '../responses/answers.ts'
+import { tokenHolder } from '../token/token-holder.ts'
+
+/** Tells a token's holder whose token it is and how far it reaches. */
+export const infoEndpoint: Endpoint = {
+  path: ({ oauthPrefix }) => `${oauthPrefix}/info`,
+  methods: ['GET'],
+  errors: 'challenge',
+  cors: true,
+  async handle(request, server) {
+    const { user, client, scopes } = await tokenHolder(request, server)
+    return jsonAnswer({
+      user: user && { id: user.id },
+      client: client && { client_id: client.clientId, name: client.name },
+      scopes,
+    })
+  },
+}

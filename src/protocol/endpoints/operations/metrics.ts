@@ -1,0 +1,21 @@
+import { constantTimeEqual, sha256 } from '../../../crypto/digest.ts'
+import { AuthenticationRequired } from '../../../model/oauth-error.ts'
+import type { Endpoint } from '../../extension.ts'
+import { textAnswer } from '../responses/answers.ts'
+
+/** Measurements for Prometheus, which has to present `metricsToken`: they say how much goes on, and where it fails. */
+export const metricsEndpoint = (scrape: () => Promise<string>): Endpoint => ({
+  path: () => '/metrics',
+  methods: ['GET'],
+  errors: 'challenge',
+  async handle(request, { settings: { metricsToken } }) {
+    const [, given] = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
+    // Digests have one length, so not even the length of the token shows in the time.
+    const isRight =
+      metricsToken !== null &&
+      given !== undefined &&
+      constantTimeEqual(sha256(given), sha256(metricsToken))
+    if (!isRight) throw new AuthenticationRequired('Bearer realm="metrics"')
+    return textAnswer(await scrape(), 'text/plain; version=0.0.4; charset=utf-8')
+  },
+})

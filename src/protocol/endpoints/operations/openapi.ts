@@ -1,0 +1,31 @@
+import type { Endpoint } from '../../extension.ts'
+import { openApiDocument } from '../../openapi/document.ts'
+import { metadataAnswer } from '../responses/answers.ts'
+import {
+  advertisedAddresses,
+  metadataOfExtensions,
+  resourceMetadataOfExtensions,
+  supportedGrantTypes,
+  supportedResponseTypes,
+} from '../token/supported.ts'
+
+/** Describes the settings, and the protocol's endpoints, to programs: OpenAPI 3.1. */
+export const openApiEndpoint: Endpoint = {
+  path: ({ openapiPath }) => openapiPath,
+  methods: ['GET'],
+  cors: true,
+  errors: 'json',
+  async handle(_request, server) {
+    const { issuer, settings, links, sessions } = server
+    const described = {
+      issuer,
+      settings,
+      grantTypes: supportedGrantTypes(server),
+      responseTypes: supportedResponseTypes(server),
+      metadata: { ...advertisedAddresses(server), ...metadataOfExtensions(server) },
+      resourceMetadata: resourceMetadataOfExtensions(server),
+      sessionCookie: links.sessions === null ? null : sessions.cookieName,
+    }
+    return metadataAnswer(openApiDocument(described))
+  },
+}

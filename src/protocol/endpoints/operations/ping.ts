@@ -1,0 +1,15 @@
+import type { Endpoint } from '../../extension.ts'
+import { jsonAnswer } from '../responses/answers.ts'
+import { tokenHolder } from '../token/token-holder.ts'
+
+/** Tells a token's holder that the token works. */
+export const pingEndpoint: Endpoint = {
+  path: ({ oauthPrefix }) => `${oauthPrefix}/ping`,
+  methods: ['GET', 'POST'],
+  errors: 'challenge',
+  cors: true,
+  async handle(request, server) {
+    await tokenHolder(request, server)
+    return jsonAnswer({ ping: 'pong' })
+  },
+}

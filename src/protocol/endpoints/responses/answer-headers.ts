@@ -1,0 +1,12 @@
+import type { HttpRequest } from '../../../http/request.ts'
+import type { ServerContext } from '../../extension.ts'
+
+/** What extensions add to the headers of an answer to a client. */
+export const answerHeaders = (
+  http: HttpRequest,
+  server: ServerContext,
+): Readonly<Record<string, string>> =>
+  Object.assign(
+    {},
+    ...server.extensions.map((extension) => extension.answerHeaders?.(http, server)),
+  )

@@ -1,0 +1,41 @@
+import type { HttpRequest } from '../../../http/request.ts'
+import { OAuthError } from '../../../model/oauth-error.ts'
+import type { Messages } from '../../../pages/messages/en.ts'
+import type { ServerContext } from '../../extension.ts'
+import { readerOf, textsOf } from './reader.ts'
+import { type RenderOptions, renderPage } from './render.ts'
+
+/** Why something was not done, as a name of its sentence. */
+export type ProblemName = Exclude<keyof Messages['problem'], 'title' | 'notFoundTitle'>
+
+export interface ProblemOptions extends Pick<RenderOptions, 'uiLocales' | 'headers'> {
+  readonly status: number
+  /** The protocol's own words, in English. */
+  readonly details?: string | undefined
+}
+
+/** A page that says why something was not done. It has no form, so it sets no cookie. */
+export const renderProblem = (
+  http: HttpRequest,
+  server: ServerContext,
+  name: ProblemName,
+  { status, details, ...options }: ProblemOptions,
+): Promise<Response> => {
+  const { problem } = textsOf(readerOf(http, options))
+  const title = name === 'notFound' ? problem.notFoundTitle : problem.title
+  const view = { title, sentence: problem[name], ...(details === undefined ? {} : { details }) }
+  return renderPage(http, server, 'problem', view, { ...options, status, keepCookie: true })
+}
+
+/** For what is not there, and for what is another user's: nobody learns the difference. */
+export const notFound = (): OAuthError =>
+  new OAuthError('invalid_request', 'There is nothing at this address.', { status: 404 })
+
+/** The sentence for a refusal of which nothing but its status is known. */
+export const problemOf = (status: number): ProblemName => {
+  if (status === 404) return 'notFound'
+  if (status === 405) return 'wrongMethod'
+  if (status === 413 || status === 414) return 'tooLarge'
+  if (status === 503) return 'unavailable'
+  return status >= 500 ? 'failed' : 'badRequest'
+}

@@ -1,0 +1,64 @@
+import { randomString } from '../../../crypto/random.ts'
+import type { HttpRequest } from '../../../http/request.ts'
+import type { SignedIn } from '../../../model/auth.ts'
+import type { Frame, Reader } from '../../../pages/frame.ts'
+import type { Pages, ViewOf } from '../../../pages/pages.ts'
+import type { ServerContext } from '../../extension.ts'
+import { pageAnswer } from './answers.ts'
+import { readerOf, textsOf } from './reader.ts'
+
+export interface RenderOptions {
+  readonly status?: number | undefined
+  /** Whom the page names as signed in; undefined: it names nobody. */
+  readonly signedIn?: SignedIn | undefined
+  /** The languages that the request asks for, where they stand elsewhere than in its own query. */
+  readonly uiLocales?: string | undefined
+  /** Where the redirect after a form of this page may lead, besides here: a CSP source. */
+  readonly formAction?: string | undefined
+  /** Sets no cookie: for pages without a form, and where a new one would take a living session's place. */
+  readonly keepCookie?: boolean | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** Answers with a page, the host's own where it replaced it, in the reader's language. */
+export const renderPage = async <N extends keyof Pages>(
+  http: HttpRequest,
+  server: ServerContext,
+  name: N,
+  view: ViewOf<N>,
+  { status, signedIn, uiLocales, formAction, keepCookie = false, headers }: RenderOptions = {},
+): Promise<Response> => {
+  const reader = readerOf(http, { uiLocales })
+  const { csrfToken, setCookie } = server.sessions.csrf(http.headers.get('cookie'))
+  const html = server.pages[name](view, frameOf(server, reader, csrfToken, signedIn))
+  return pageAnswer(html, {
+    status,
+    formAction,
+    imageSource: logoOrigin(server),
+    setCookie: keepCookie ? undefined : setCookie,
+    headers: {
+      'content-language': reader.language,
+      vary: 'accept-language, cookie',
+      ...headers,
+    },
+  })
+}
+
+const frameOf = (
+  { brand, links, clock, random }: ServerContext,
+  reader: Reader,
+  csrfToken: string,
+  signedIn: SignedIn | undefined,
+): Frame => ({
+  brand,
+  links,
+  reader,
+  texts: textsOf(reader),
+  user: signedIn ? { email: signedIn.user.email, isAdmin: signedIn.user.isAdmin } : null,
+  csrfToken,
+  formId: randomString(22, random),
+  now: clock(),
+})
+
+const logoOrigin = ({ brand: { logo } }: ServerContext): string | undefined =>
+  logo?.startsWith('https:') ? new URL(logo).origin : undefined

@@ -1,0 +1,27 @@
+import type { AuditRecord } from '../../../model/audit-event.ts'
+import { isByAnother, ownAuditToWire } from '../../../model/audit-wire.ts'
+import { deviceName } from './device-name.ts'
+import { listed, partOf } from './parts.ts'
+import { answer, settingsPage } from './settings-page.ts'
+
+/** What happened with the user's account. */
+export const activityPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/activity/`,
+  async show(visit) {
+    const { server, signedIn } = visit
+    await server.flushAudit()
+    const found = await server.activity.of(signedIn.user.id, partOf(visit, 'after'))
+    const events = listed(visit, 'after', found, itemOf)
+    const json = () => ({ events: found.items.map(ownAuditToWire), next: events.next })
+    return answer(visit, 'activity', { view: { events }, json })
+  },
+})
+
+const itemOf = (event: AuditRecord) => ({
+  at: event.at,
+  event: event.event,
+  subject: event.subject,
+  isByAnother: isByAnother(event),
+  address: isByAnother(event) || event.address === '' ? null : event.address,
+  browser: isByAnother(event) ? null : deviceName(event.userAgent),
+})

@@ -1,0 +1,50 @@
+import { type AuditRecord, auditEvents } from '../../../model/audit-event.ts'
+import { auditToWire } from '../../../model/audit-wire.ts'
+import { checkAdmin, searchedIn } from './admin.ts'
+import { deviceName } from './device-name.ts'
+import { listed, partOf } from './parts.ts'
+import { answer, settingsPage } from './settings-page.ts'
+
+/** What happened, for administrators: everything, or exactly what is looked for. */
+export const adminActivityPage = settingsPage({
+  path: ({ adminPrefix }) => `${adminPrefix}/activity/`,
+  async show(visit) {
+    checkAdmin(visit)
+    const { server } = visit
+    const search = {
+      event: searchedIn(visit, 'event'),
+      user: searchedIn(visit, 'user'),
+      client: searchedIn(visit, 'client'),
+    }
+    await server.flushAudit()
+    const filter = {
+      event: search.event || undefined,
+      user: search.user || undefined,
+      clientId: search.client || undefined,
+    }
+    const found = await server.activity.search(filter, partOf(visit, 'after'))
+    const events = listed(visit, 'after', found, itemOf)
+    const view = {
+      action: server.links.adminActivity,
+      search,
+      names: Object.keys(auditEvents),
+      events,
+    }
+    const json = () => ({ events: found.items.map(auditToWire), next: events.next })
+    return answer(visit, 'adminActivity', { view, json })
+  },
+})
+
+const itemOf = (event: AuditRecord) => ({
+  at: event.at,
+  event: event.event,
+  subject: event.subject,
+  actor: event.actor,
+  actorName: event.actorEmail || event.actorId,
+  user: event.userEmail ?? event.userId,
+  clientId: event.clientId,
+  tokenId: event.tokenId,
+  address: event.address,
+  browser: deviceName(event.userAgent),
+  requestId: event.requestId,
+})

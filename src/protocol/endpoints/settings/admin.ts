@@ -1,0 +1,143 @@
+import { sha256 } from '../../../crypto/digest.ts'
+import type { Client } from '../../../model/client.ts'
+import { InvalidField } from '../../../model/invalid-field.ts'
+import type { Parameters } from '../../../model/parameters.ts'
+import type { AdminClientItem, AdminTokenItem } from '../../../pages/models/admin.ts'
+import type { ClientAct } from '../../../records/administration.ts'
+import type { ListedClient } from '../../../records/clients.ts'
+import type { TokenWithNames } from '../../../store/store.ts'
+import { notFound } from '../responses/problem.ts'
+import { checkConfirmation } from './client.ts'
+import type { Changed } from './notice.ts'
+import { takeNotice } from './notice.ts'
+import { listed, partOf } from './parts.ts'
+import { answer, settingsPage } from './settings-page.ts'
+import { asTokenId } from './token-id.ts'
+import type { Visit } from './visit.ts'
+import { adminClientToWire, adminTokenToWire } from './wire.ts'
+
+/** For whoever is no administrator there is no such page. */
+export const checkAdmin = ({ signedIn }: Visit): void => {
+  if (!signedIn.user.isAdmin) throw notFound()
+}
+
+/** What a search field of the address has in it. */
+export const searchedIn = ({ http }: Visit, name: string): string =>
+  // No name has a control character, and not every database takes one.
+  (http.queryParameters().repeated(name)[0] ?? '')
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim()
+    .slice(0, 255)
+
+/** All applications and tokens, for administrators. */
+export const adminPage = settingsPage({
+  path: ({ adminPrefix }) => `${adminPrefix}/applications/`,
+  async show(visit, refused) {
+    checkAdmin(visit)
+    const { server } = visit
+    const { administration } = server
+    const search = { client: searchedIn(visit, 'client'), token: searchedIn(visit, 'token') }
+    await server.flushTokenUses()
+    const [clients, tokens] = await Promise.all([
+      administration.clients(search.client, partOf(visit, 'clients_after')),
+      administration.tokens(search.token, partOf(visit, 'tokens_after')),
+    ])
+    const notice = await takeNotice(visit)
+    const view = {
+      action: server.links.admin,
+      search,
+      clients: listed(visit, 'clients_after', clients, clientItem),
+      tokens: listed(visit, 'tokens_after', tokens, tokenItem),
+      done: notice.done,
+      problem: refused?.problem,
+    }
+    const json = () => ({
+      clients: clients.items.map((item) => adminClientToWire(item, server.scopes)),
+      tokens: tokens.items.map(adminTokenToWire),
+      next: { clients: view.clients.next, tokens: view.tokens.next },
+    })
+    return answer(visit, 'admin', { view, json, refused })
+  },
+  async change(visit, params) {
+    checkAdmin(visit)
+    return params.optional('token_id') === undefined
+      ? actOnClient(visit, params)
+      : deleteToken(visit, params)
+  },
+})
+
+const actOnClient = async (visit: Visit, params: Parameters): Promise<Changed> => {
+  const { http, server, signedIn, texts } = visit
+  const act = actIn(params)
+  const client = await server.clients.find(params.optional('client_id') ?? '')
+  if (!client || client.isPersonal) throw notFound()
+  if (act === 'delete') checkConfirmation(params, client)
+  const seen = params.optional('seen')
+  if (act === 'verify' && seen !== undefined && seen !== seenOf(client)) {
+    throw new InvalidField('act', 'The application has changed meanwhile.', {
+      problem: 'changedMeanwhile',
+    })
+  }
+  const actor = { user: signedIn.user, address: http.address }
+  await server.administration.actOnClient(client.clientId, act, actor)
+  const { done } = texts
+  const sentence = {
+    verify: done.clientVerified,
+    unverify: done.clientUnverified,
+    disable: done.clientDisabled,
+    enable: done.clientEnabled,
+    delete: done.clientDeleted,
+  }[act](client.name)
+  return { location: server.links.admin, notice: { done: sentence } }
+}
+
+const deleteToken = async (visit: Visit, params: Parameters): Promise<Changed> => {
+  const { http, server, signedIn, texts } = visit
+  const id = asTokenId(params.required('token_id'))
+  const found = await server.tokens.get(id)
+  if (!found) throw notFound()
+  if (actIn(params) !== 'delete') throw new InvalidField('act', 'A token can only be deleted.')
+  const client = await server.clients.find(found.clientId)
+  await server.administration.deleteToken(id, { user: signedIn.user, address: http.address })
+  const name = client?.name ?? String(id)
+  return { location: server.links.admin, notice: { done: texts.done.tokenDeleted(name) } }
+}
+
+const acts: readonly ClientAct[] = ['verify', 'unverify', 'disable', 'enable', 'delete']
+
+const actIn = (params: Parameters): ClientAct => {
+  const act = acts.find((known) => known === params.optional('act'))
+  if (!act) throw new InvalidField('act', `act must be one of ${acts.join(', ')}.`)
+  return act
+}
+
+// Who was checked must still be who is marked.
+const seenOf = ({ name, description, website, redirectUris, userId }: Client): string =>
+  sha256(JSON.stringify([name, description, website, redirectUris, userId]))
+
+const clientItem = ({ client, users }: ListedClient): AdminClientItem => ({
+  seen: seenOf(client),
+  clientId: client.clientId,
+  name: client.name,
+  owner: client.owner?.email ?? null,
+  website: client.website,
+  redirectUris: client.redirectUris,
+  isConfidential: client.isConfidential,
+  isVerified: client.isVerified,
+  isDisabled: client.isDisabled,
+  origin: client.origin,
+  createdAt: client.createdAt,
+  users,
+})
+
+const tokenItem = ({ fields, clientName, userEmail, lastUse }: TokenWithNames): AdminTokenItem => ({
+  id: fields.id,
+  name: clientName,
+  clientId: fields.clientId,
+  isPersonal: fields.isPersonal,
+  user: userEmail,
+  scopes: fields.scopes,
+  createdAt: fields.createdAt,
+  expires: fields.expires,
+  lastUsedAt: lastUse?.at ?? null,
+})

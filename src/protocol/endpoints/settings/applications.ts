@@ -1,0 +1,123 @@
+import { isExpired } from '../../../model/token.ts'
+import type {
+  AuthorizedItem,
+  ClientItem,
+  DeviceItem,
+  PersonalTokenItem,
+} from '../../../pages/models/applications.ts'
+import type { AuthorizedApplication, Device } from '../../../records/authorized-applications.ts'
+import type { ListedClient } from '../../../records/clients.ts'
+import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
+import { addresses } from './addresses.ts'
+import { deviceName } from './device-name.ts'
+import { takeNotice } from './notice.ts'
+import { listed, partOf } from './parts.ts'
+import type { Refused } from './settings-page.ts'
+import { answer, settingsPage } from './settings-page.ts'
+import type { Visit } from './visit.ts'
+import { authorizedToWire, clientToWire, personalTokenToWire } from './wire.ts'
+
+/** All that a user manages: own applications, personal tokens, authorized applications. */
+export const showApplications = async (visit: Visit, refused?: Refused): Promise<Response> => {
+  const { server, signedIn } = visit
+  const { id } = signedIn.user
+  await server.flushTokenUses()
+  const to = addresses(server)
+  const [clients, tokens, authorized] = await Promise.all([
+    server.clients.ofOwner(id, partOf(visit, 'clients_after')),
+    server.personalTokens.of(id, partOf(visit, 'tokens_after')),
+    server.authorizedApplications.of(id, partOf(visit, 'authorized_after')),
+  ])
+  // Last, so that no read that fails takes the notice along.
+  const notice = await takeNotice(visit)
+  const part = {
+    clients: listed(visit, 'clients_after', clients, (item) => clientItem(item, visit)),
+    personalTokens: listed(visit, 'tokens_after', tokens, (item) => tokenItem(item, visit)),
+    authorized: listed(visit, 'authorized_after', authorized, (item) =>
+      authorizedItem(item, visit),
+    ),
+  }
+  const view = {
+    ...part,
+    newClient: to.newClient,
+    newToken: to.newToken,
+    revokeAllAction: to.revokeAll,
+    done: notice.done,
+    problem: refused?.problem,
+  }
+  const json = () => ({
+    clients: clients.items.map(({ client, users }) => clientToWire(client, users, server.scopes)),
+    personal_tokens: tokens.items.map(personalTokenToWire),
+    authorized: authorized.items.map((item) => authorizedToWire(item, server.scopes)),
+    next: {
+      clients: part.clients.next,
+      personal_tokens: part.personalTokens.next,
+      authorized: part.authorized.next,
+    },
+  })
+  return answer(visit, 'applications', { view, json, refused })
+}
+
+export const applicationsPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/`,
+  show: showApplications,
+})
+
+const clientItem = ({ client, users }: ListedClient, { server }: Visit): ClientItem => ({
+  href: addresses(server).client(client.clientId),
+  clientId: client.clientId,
+  name: client.name,
+  isConfidential: client.isConfidential,
+  isVerified: client.isVerified,
+  isDisabled: client.isDisabled,
+  createdAt: client.createdAt,
+  users,
+})
+
+const tokenItem = (managed: ManagedToken, { server }: Visit): PersonalTokenItem => {
+  const { token, name, lastUse } = managed
+  return {
+    href: addresses(server).token(token.id),
+    name,
+    scopes: token.getVisibleScopes(),
+    createdAt: token.createdAt,
+    expires: token.expires,
+    isExpired: isExpired(token.expires, server.clock()),
+    lastUsedAt: lastUse?.at ?? null,
+    lastUsedAddress: lastUse?.address ?? null,
+  }
+}
+
+/** A device as pages list it. */
+export const deviceItem = (device: Device, { server }: Visit): DeviceItem => ({
+  href: addresses(server).view(device.tokenId),
+  revokeAction: addresses(server).revoke(device.tokenId),
+  browser: deviceName(device.userAgent),
+  scopes: server.scopes.visible(device.scopes),
+  createdAt: device.createdAt,
+  lastUsedAt: device.lastUse?.at ?? null,
+  lastUsedAddress: device.lastUse?.address ?? null,
+})
+
+const authorizedItem = (application: AuthorizedApplication, visit: Visit): AuthorizedItem => {
+  const { client, devices, deviceCount } = application
+  const { server } = visit
+  return {
+    clientId: client.clientId,
+    name: client.name,
+    website: client.website,
+    owner: client.maker ?? null,
+    isVerified: client.isVerified || client.isInternal,
+    scopes: server.scopes.visible(application.scopes),
+    grantedAt: application.grantedAt,
+    lastUsedAt: lastUseOf(devices),
+    devices: devices.map((device) => deviceItem(device, visit)),
+    moreDevices: deviceCount - devices.length,
+    revokeAction: addresses(server).revokeApplication(client.clientId),
+  }
+}
+
+const lastUseOf = (devices: readonly Device[]): number | null => {
+  const times = devices.flatMap(({ lastUse }) => (lastUse ? [lastUse.at] : []))
+  return times.length === 0 ? null : Math.max(...times)
+}

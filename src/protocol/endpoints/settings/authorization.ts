@@ -1,0 +1,99 @@
+import type { Client } from '../../../model/client.ts'
+import type { Device } from '../../../records/authorized-applications.ts'
+import { notFound } from '../responses/problem.ts'
+import { addresses } from './addresses.ts'
+import { deviceItem, showApplications } from './applications.ts'
+import { answer, settingsPage } from './settings-page.ts'
+import { tokenIdOf } from './token-id.ts'
+import type { Visit } from './visit.ts'
+import { deviceToWire } from './wire.ts'
+
+const ownDevice = async (visit: Visit): Promise<Device> => {
+  const { server, signedIn } = visit
+  const device = await server.authorizedApplications.device(signedIn.user.id, tokenIdOf(visit))
+  if (!device) throw notFound()
+  return device
+}
+
+const clientOf = async (clientId: string, { server }: Visit): Promise<Client> => {
+  const client = await server.clients.find(clientId)
+  if (!client) throw notFound()
+  return client
+}
+
+/** What one authorization of an application may do. */
+export const authorizationPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/view/`,
+  async show(visit) {
+    const { server } = visit
+    await server.flushTokenUses()
+    const device = await ownDevice(visit)
+    const client = await clientOf(device.clientId, visit)
+    const to = addresses(server)
+    const view = {
+      back: to.applications,
+      client: {
+        clientId: client.clientId,
+        name: client.name,
+        website: client.website,
+        owner: client.maker ?? null,
+        isVerified: client.isVerified || client.isInternal,
+      },
+      device: deviceItem(device, visit),
+      scopes: device.scopes.flatMap((scope) => server.scopes.get(scope) ?? []),
+      ends: device.ends,
+      revokeAllAction: to.revokeApplication(client.clientId),
+    }
+    return answer(visit, 'authorization', { view, json: () => deviceToWire(device, server.scopes) })
+  },
+})
+
+/** Takes back what an application was allowed, on one device. */
+export const revokeTokenPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/revoke/`,
+  isShown: false,
+  show: showApplications,
+  async change(visit) {
+    const { server, texts } = visit
+    const device = await ownDevice(visit)
+    const client = await clientOf(device.clientId, visit)
+    const token = await server.tokens.get(device.tokenId)
+    if (!token) throw notFound()
+    await server.tokens.revoke(token)
+    return {
+      location: addresses(server).applications,
+      notice: { done: texts.done.deviceRevoked(client.name) },
+    }
+  },
+})
+
+/** Takes back what an application was allowed, on all devices. */
+export const revokeApplicationPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/:client_id/revoke/`,
+  isShown: false,
+  show: showApplications,
+  async change(visit) {
+    const { http, server, signedIn, texts } = visit
+    const clientId = http.param('client_id')
+    const client = await clientOf(clientId, visit)
+    if (!(await server.authorizedApplications.revoke(signedIn.user.id, clientId))) throw notFound()
+    return {
+      location: addresses(server).applications,
+      notice: { done: texts.done.revoked(client.name) },
+    }
+  },
+})
+
+/** Takes back everything from every application. */
+export const revokeAllPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/revoke/`,
+  isShown: false,
+  show: showApplications,
+  async change({ server, signedIn, texts }) {
+    await server.authorizedApplications.revokeAll(signedIn.user.id)
+    return {
+      location: addresses(server).applications,
+      notice: { done: texts.done.revokedAll },
+    }
+  },
+})

@@ -1,0 +1,93 @@
+import type { Client } from '../../../model/client.ts'
+import { InvalidField } from '../../../model/invalid-field.ts'
+import type { Parameters } from '../../../model/parameters.ts'
+import { ScopeDoesNotExists } from '../../../model/scope.ts'
+import type { ClientFormValues } from '../../../pages/models/client.ts'
+import type { ClientInput } from '../../../records/clients.ts'
+import { flagIn, listIn, textIn } from './form.ts'
+import type { Visit } from './visit.ts'
+
+/** The form of a new client before anything is typed. */
+export const emptyClient: ClientFormValues = {
+  name: '',
+  description: '',
+  website: '',
+  redirectUris: '',
+  isConfidential: true,
+  defaultScopes: [],
+  optionalScopes: [],
+}
+
+export const valuesOf = (client: Client): ClientFormValues => ({
+  name: client.name,
+  description: client.description,
+  website: client.website,
+  redirectUris: client.redirectUris.join('\n'),
+  isConfidential: client.isConfidential,
+  defaultScopes: client.defaultScopes,
+  optionalScopes: client.optionalScopes,
+})
+
+/** What was typed, to be shown again. */
+export const typedClient = (params: Parameters): ClientFormValues => ({
+  name: first(params, 'name'),
+  description: first(params, 'description'),
+  website: first(params, 'website'),
+  redirectUris: params.repeated('redirect_uris').join('\n'),
+  isConfidential: first(params, 'is_confidential') !== 'false',
+  defaultScopes: listIn(params, 'default_scopes'),
+  optionalScopes: listIn(params, 'optional_scopes'),
+})
+
+const first = (params: Parameters, name: string): string => params.repeated(name)[0] ?? ''
+
+type Fields = Omit<ClientInput, 'userId'>
+
+/**
+ * The documented fields of a client's form, and no others. A box that is not ticked is not sent, so for a
+ * person a list that is missing is empty; a script names what it changes.
+ * @throws InvalidField for an internal scope too: no form can set one
+ */
+export const clientFields = (
+  params: Parameters,
+  { asJson, server }: Visit,
+  before?: Client,
+): Fields => {
+  const scopes = (name: string, kept: readonly string[] = []): readonly string[] | undefined => {
+    if (asJson && params.repeated(name).length === 0) return undefined
+    const chosen = listIn(params, name)
+    for (const scope of chosen) {
+      if (server.scopes.get(scope)?.isInternal !== false) throw unknown(name, scope)
+    }
+    // What code has given it beyond what forms show stays as it is; what was given up since goes.
+    return [...chosen, ...kept.filter((scope) => server.scopes.get(scope)?.isInternal)]
+  }
+  const redirectUris = params.repeated('redirect_uris')
+  const isConfidential =
+    asJson && before && params.repeated('is_confidential').length === 0
+      ? before.isConfidential
+      : flagIn(params, 'is_confidential', true)
+  return defined({
+    name: asJson && before ? textIn(params, 'name') : (textIn(params, 'name') ?? ''),
+    description: textIn(params, 'description'),
+    website: textIn(params, 'website'),
+    redirectUris: redirectUris.length === 0 ? undefined : redirectUris.join('\n'),
+    isConfidential,
+    defaultScopes: scopes('default_scopes', before?.defaultScopes),
+    optionalScopes: scopes('optional_scopes', before?.optionalScopes),
+  })
+}
+
+// Of two fields with scopes, the one that it stands in.
+const unknown = (field: string, scope: string): InvalidField =>
+  new InvalidField(field, new ScopeDoesNotExists(scope).message, {
+    problem: 'scopeUnknown',
+    value: scope,
+  })
+
+const defined = (
+  fields: {
+    readonly [F in keyof Fields]: Fields[F] | undefined
+  },
+): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields

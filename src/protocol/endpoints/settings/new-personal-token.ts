@@ -1,0 +1,59 @@
+import { validName } from '../../../model/field-rules.ts'
+import { readerOf } from '../responses/reader.ts'
+import { addresses } from './addresses.ts'
+import { listIn, textIn } from './form.ts'
+import { chosenScopes, expiresInOf, expiryDays } from './personal-token-form.ts'
+import { answer, settingsPage } from './settings-page.ts'
+import { personalTokenToWire, scopeToWire } from './wire.ts'
+
+/** Creates a personal token of the user. */
+export const newPersonalTokenPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/new/`,
+  async show(visit, refused) {
+    const { server } = visit
+    const to = addresses(server)
+    const scopes = server.scopes.choices()
+    const days = expiryDays(visit)
+    const typed = (name: string): string => refused?.params.repeated(name)[0] ?? ''
+    const view = {
+      action: to.newToken,
+      back: to.applications,
+      values: {
+        name: typed('name'),
+        scopes: refused ? listIn(refused.params, 'scopes') : [],
+        expires: typed('expires'),
+      },
+      scopes,
+      ...days,
+      problem: refused?.problem,
+    }
+    const { language } = readerOf(visit.http)
+    const json = () => ({
+      scopes: scopes.map((scope) => scopeToWire(scope, language)),
+      last_day: days.lastDay,
+    })
+    return answer(visit, 'newPersonalToken', { view, json, refused })
+  },
+  async change(visit, params) {
+    const { server, signedIn, texts } = visit
+    const { id } = signedIn.user
+    const expiresIn = expiresInOf(params, visit)
+    const name = validName(textIn(params, 'name') ?? '')
+    const token = await server.personalTokens.create(name, id, {
+      scopes: chosenScopes(listIn(params, 'scopes'), visit),
+      ...(expiresIn !== undefined && { expiresIn }),
+      most: server.settings.personalTokensPerUser,
+    })
+    const secret = token.accessToken
+    return {
+      location: addresses(server).token(token.id),
+      notice: { done: texts.done.tokenCreated, secret },
+      once: texts.token.once,
+      json: {
+        ...personalTokenToWire({ token, name, lastUse: null, previousExpires: null }),
+        access_token: secret,
+      },
+      status: 201,
+    }
+  },
+})

@@ -1,0 +1,47 @@
+import type { Notice } from '../../extension.ts'
+import { isPrefetch } from '../authorization/is-prefetch.ts'
+import type { Visit } from './visit.ts'
+
+/** Milliseconds until it is forgotten. */
+const life = 300_000
+
+const nameOf = ({ signedIn }: Visit, location: string): string =>
+  `${signedIn.sessionId} ${location.replace(/[?#].*$/s, '')}`
+
+export const leaveNotice = async (
+  visit: Visit,
+  location: string,
+  notice: Notice | undefined,
+): Promise<void> => {
+  if (!notice) return
+  const { notices, clock } = visit.server
+  const name = nameOf(visit, location)
+  // A secret that nobody has seen yet is not lost to the next notice.
+  const secret = notice.secret ?? (await notices.get(name))?.secret
+  await notices.set(name, { ...notice, ...(secret && { secret }) }, clock() + life)
+}
+
+/**
+ * Takes the notice for the page that is being shown: it is shown once. Take it after all
+ * reads of the page: a read that fails after it would lose a secret.
+ */
+export const takeNotice = async (visit: Visit): Promise<Notice> => {
+  const { http, server, asJson } = visit
+  if (http.method !== 'GET' || asJson || isPrefetch(http)) return {}
+  const name = nameOf(visit, http.path)
+  // Nearly always there is none, and looking costs no write.
+  return ((await server.notices.get(name)) && (await server.notices.take(name))) || {}
+}
+
+/** What became of a form. */
+export interface Changed {
+  /** Where the browser goes next. */
+  readonly location: string
+  /** What that page says, once, to this session. */
+  readonly notice?: Notice
+  /** The sentence beside a secret in the notice. */
+  readonly once?: string
+  /** What a script is answered. */
+  readonly json?: object
+  readonly status?: number
+}

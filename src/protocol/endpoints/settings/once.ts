@@ -1,0 +1,63 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { SentForm } from './form.ts'
+import type { Changed } from './notice.ts'
+import { leaveNotice } from './notice.ts'
+import type { Visit } from './visit.ts'
+
+/** Milliseconds in which the very same form from the very same session is the same wish. */
+const memory = 600_000
+/** The same without the one-time id that our pages put into a form: then it is a double click at most. */
+const briefMemory = 2_000
+/** So long a form may be at work; then whoever worked on it is gone. */
+const atWork = 15_000
+const patience = 5_000
+
+/** What became of a form. */
+export interface Done {
+  /** Where the browser goes next. */
+  readonly location: string
+  /** The change, if its notice has a secret and could not be kept: this answer is the only one that can show it. */
+  readonly unkept?: Changed
+}
+
+/**
+ * Does the work of a form once, even if the form is sent twice: a double click, or a reload. The second request
+ * goes where the first one went.
+ * @returns undefined while the first one is still at work
+ */
+export const once = async (
+  visit: Visit,
+  form: SentForm,
+  work: () => Promise<Changed>,
+): Promise<Done | undefined> => {
+  const { http, server, signedIn } = visit
+  const { params, text } = form
+  const name = `${signedIn.sessionId} ${http.path} ${text}`
+  const { forms, clock } = server
+  if (!(await forms.claim(name, { location: null }, clock() + atWork))) {
+    for (let waited = 0; waited < patience; waited += 50) {
+      const outcome = await forms.get(name)
+      if (outcome?.location) return { location: outcome.location }
+      // The first one was refused, and forgotten: this one is judged anew.
+      if (!outcome) return once(visit, form, work)
+      await pause(50)
+    }
+    return undefined
+  }
+  const changed = await work().catch(async (error: unknown) => {
+    await forms.delete(name)
+    throw error
+  })
+  // The work is committed: from here on nothing may fail the request. If a write below fails, the claim stays.
+  const { location, notice } = changed
+  const isKept = await succeeds(leaveNotice(visit, location, notice))
+  const hasId = params.repeated('form_id').length > 0
+  await succeeds(forms.set(name, { location }, clock() + (hasId ? memory : briefMemory)))
+  return { location, ...(!isKept && notice?.secret !== undefined && { unkept: changed }) }
+}
+
+const succeeds = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  )

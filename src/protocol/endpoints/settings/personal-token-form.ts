@@ -1,0 +1,63 @@
+import { InvalidField } from '../../../model/invalid-field.ts'
+import type { Parameters } from '../../../model/parameters.ts'
+import { ScopeDoesNotExists } from '../../../model/scope.ts'
+import type { Visit } from './visit.ts'
+
+const day = 86_400_000
+
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
+
+/** The days that can be chosen for the end of a new token. The last is null where it need not end. */
+export const expiryDays = ({ server }: Visit): { firstDay: string; lastDay: string | null } => {
+  const { tokenPersonalMaxExpiresIn: most } = server.settings
+  const now = server.clock()
+  return { firstDay: dayOf(now), lastDay: most === 0 ? null : dayOf(now + most * 1000) }
+}
+
+/**
+ * For how many seconds a new token shall live: to the end of the day that was chosen, in UTC, or to the
+ * second where a script gave one; undefined: for ever.
+ * @throws InvalidField
+ */
+export const expiresInOf = (params: Parameters, visit: Visit): number | undefined => {
+  const { settings, clock } = visit.server
+  const { tokenPersonalMaxExpiresIn: most } = settings
+  const longest = most || longestLife
+  const latest = dayOf(clock() + longest * 1000)
+  const refused = (
+    problem: 'expiresInvalid' | 'expiresInPast' | 'expiresTooLate' | 'expiresMissing',
+  ) => new InvalidField('expires', sentences[problem], { problem, value: latest })
+  const text = params.optional('expires')
+  if (text === undefined) {
+    if (most > 0) throw refused('expiresMissing')
+    return undefined
+  }
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/.test(text)
+  const at = isDay ? Date.parse(text) + day : isTime ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(at) || (isDay && dayOf(at - day) !== text)) throw refused('expiresInvalid')
+  const seconds = Math.floor((at - clock()) / 1000)
+  if (seconds <= 0) throw refused('expiresInPast')
+  // The last day that can be chosen ends after the longest life does.
+  if (seconds > longest && !(isDay && text <= latest)) throw refused('expiresTooLate')
+  return Math.min(seconds, longest)
+}
+
+/** Seconds that any token with an end lives at most. */
+const longestLife = 315_360_000
+
+const sentences = {
+  expiresInvalid:
+    'expires must be a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z.',
+  expiresInPast: 'expires must be in the future.',
+  expiresTooLate: 'expires is later than the application allows.',
+  expiresMissing: 'expires is needed: the application sets a longest life.',
+} as const
+
+/** @throws ScopeDoesNotExists for an internal scope too: no form can put one on a token */
+export const chosenScopes = (scopes: readonly string[], { server }: Visit): readonly string[] => {
+  for (const scope of scopes) {
+    if (server.scopes.get(scope)?.isInternal !== false) throw new ScopeDoesNotExists(scope)
+  }
+  return scopes
+}

@@ -1,0 +1,91 @@
+import { isExpired } from '../../../model/token.ts'
+import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
+import { notFound } from '../responses/problem.ts'
+import { addresses } from './addresses.ts'
+import { listIn, textIn } from './form.ts'
+import { takeNotice } from './notice.ts'
+import { overlaps } from './overlaps.ts'
+import { chosenScopes } from './personal-token-form.ts'
+import { answer, type Refused, settingsPage } from './settings-page.ts'
+import { inShell } from './shell.ts'
+import { tokenIdOf } from './token-id.ts'
+import type { Visit } from './visit.ts'
+import { personalTokenToWire } from './wire.ts'
+
+/** The personal token that the address names, if it is the user's. @throws OAuthError 404 */
+export const ownToken = async (visit: Visit): Promise<ManagedToken> => {
+  const { server, signedIn } = visit
+  const managed = await server.personalTokens.find(signedIn.user.id, tokenIdOf(visit))
+  if (!managed) throw notFound()
+  return managed
+}
+
+/** A personal token of the user, with what was typed where a form could not be taken. */
+export const showPersonalToken = async (visit: Visit, refused?: Refused): Promise<Response> => {
+  const { server } = visit
+  await server.flushTokenUses()
+  const managed = await ownToken(visit)
+  const { token, name, lastUse } = managed
+  const { done, secret } = await takeNotice(visit)
+  const to = addresses(server)
+  const isEdit = refused?.params.repeated('name').length === 1
+  const view = {
+    action: to.token(token.id),
+    back: to.applications,
+    rotateAction: to.rotate(token.id),
+    name,
+    createdAt: token.createdAt,
+    expires: token.expires,
+    isExpired: isExpired(token.expires, server.clock()),
+    lastUsedAt: lastUse?.at ?? null,
+    lastUsedAddress: lastUse?.address ?? null,
+    previousExpires: managed.previousExpires,
+    overlaps,
+    values:
+      refused && isEdit
+        ? {
+            name: refused.params.repeated('name')[0] ?? '',
+            scopes: listIn(refused.params, 'scopes'),
+          }
+        : { name, scopes: token.getVisibleScopes() },
+    scopes: server.scopes.choices(),
+    fresh: secret === undefined ? null : { accessToken: secret, curl: curlOf(secret, visit) },
+    done,
+    problem: refused?.problem,
+  }
+  return answer(visit, 'personalToken', { view, json: () => personalTokenToWire(managed), refused })
+}
+
+const curlOf = (accessToken: string, { server }: Visit): string =>
+  `curl -H 'Authorization: Bearer ${accessToken}' ${inShell(`${server.issuer}${server.settings.oauthPrefix}/ping`)}`
+
+/** A personal token of the user: to look at, to change, to delete. */
+export const personalTokenPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/`,
+  show: showPersonalToken,
+  async change(visit, params) {
+    const { server, signedIn, texts, asJson } = visit
+    const managed = await ownToken(visit)
+    const { token } = managed
+    const to = addresses(server)
+    if (params.optional('delete') === 'yes') {
+      await server.tokens.revoke(token)
+      return { location: to.applications, notice: { done: texts.done.tokenDeleted(managed.name) } }
+    }
+    const keepsScopes = asJson && params.repeated('scopes').length === 0
+    const name = textIn(params, 'name') ?? (asJson ? undefined : '')
+    // Internal scopes that code gave it are not on the form, and stay.
+    const hidden = token.scopes.filter((scope) => server.scopes.get(scope)?.isInternal)
+    const chosen = keepsScopes ? undefined : chosenScopes(listIn(params, 'scopes'), visit)
+    await server.personalTokens.update(managed, {
+      ...(name !== undefined && { name }),
+      ...(chosen && { scopes: [...chosen, ...hidden] }),
+    })
+    const changed = (await server.personalTokens.find(signedIn.user.id, token.id)) ?? managed
+    return {
+      location: to.token(token.id),
+      notice: { done: texts.done.tokenSaved },
+      json: personalTokenToWire(changed),
+    }
+  },
+})

@@ -1,0 +1,34 @@
+import { countLimit } from '../../../model/count-limit.ts'
+import { InvalidField } from '../../../model/invalid-field.ts'
+import { addresses } from './addresses.ts'
+import { ownClient, showClient } from './client.ts'
+import { secondsIn } from './form.ts'
+import { settingsPage } from './settings-page.ts'
+import { clientToWire } from './wire.ts'
+
+/** Gives a client another secret; the old one may stay valid for a while. */
+export const resetClientSecretPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/:client_id/reset/`,
+  isShown: false,
+  show: showClient,
+  async change(visit, params) {
+    const { server, texts } = visit
+    const before = await ownClient(visit)
+    const { clientId } = before
+    if (!before.isConfidential)
+      throw new InvalidField('client_secret', 'A public client has no secret.')
+    const overlap = secondsIn(params, 'overlap')
+    // Everything is read before the secret changes: nothing that can fail stands between the change and the answer.
+    const users = await before.getUsers(countLimit)
+    const { client, clientSecret } = await server.clients.resetClientSecret(clientId, { overlap })
+    return {
+      location: addresses(server).client(clientId),
+      notice: { done: texts.done.secretReset, secret: clientSecret },
+      once: texts.client.secretOnce,
+      json: {
+        ...clientToWire(client, users, server.scopes),
+        client_secret: clientSecret,
+      },
+    }
+  },
+})

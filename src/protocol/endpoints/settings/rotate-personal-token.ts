@@ -1,0 +1,39 @@
+import { InvalidField } from '../../../model/invalid-field.ts'
+import { addresses } from './addresses.ts'
+import { secondsIn } from './form.ts'
+import { ownToken, showPersonalToken } from './personal-token.ts'
+import { settingsPage } from './settings-page.ts'
+import { personalTokenToWire } from './wire.ts'
+
+/** Gives a personal token another value; the old one may stay valid for a while. */
+export const rotatePersonalTokenPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/rotate/`,
+  isShown: false,
+  show: showPersonalToken,
+  async change(visit, params) {
+    const { server, texts } = visit
+    const { token, name, lastUse } = await ownToken(visit)
+    // A new value would give what only code may give, and for as long again (contract §4.5).
+    if (token.getVisibleScopes().length < server.scopes.registered(token.scopes).length) {
+      throw new InvalidField('id', 'The token has a scope that only the application gives.', {
+        problem: 'notRotatable',
+      })
+    }
+    const overlap = secondsIn(params, 'overlap')
+    const { tokenPersonalMaxExpiresIn: most } = server.settings
+    const rotated = await server.personalTokens.rotate(token.id, {
+      overlap,
+      ...(most > 0 && { maxExpiresIn: most }),
+    })
+    const { accessToken, previousExpires } = rotated
+    return {
+      location: addresses(server).token(token.id),
+      notice: { done: texts.done.tokenRotated, secret: accessToken },
+      once: texts.token.once,
+      json: {
+        ...personalTokenToWire({ token: rotated, name, lastUse, previousExpires }),
+        access_token: accessToken,
+      },
+    }
+  },
+})

@@ -1,0 +1,49 @@
+import { InvalidField } from '../../../model/invalid-field.ts'
+import type { StoredSession } from '../../../store/store.ts'
+import { notFound } from '../responses/problem.ts'
+import { deviceName } from './device-name.ts'
+import { takeNotice } from './notice.ts'
+import { listed, partOf } from './parts.ts'
+import { answer, settingsPage } from './settings-page.ts'
+import { sessionToWire } from './wire.ts'
+
+/** Where the user is logged in. */
+export const sessionsPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/sessions/`,
+  async show(visit, refused) {
+    const { server, signedIn } = visit
+    const found = await server.sessions.of(signedIn.user.id, partOf(visit, 'after'))
+    const notice = await takeNotice(visit)
+    const toItem = (session: StoredSession) => ({
+      id: session.id,
+      isCurrent: session.id === signedIn.sessionId,
+      browser: deviceName(session.userAgent),
+      address: session.address,
+      createdAt: session.createdAt,
+      lastSeenAt: session.lastSeenAt,
+    })
+    const sessions = listed(visit, 'after', found, toItem)
+    const view = {
+      action: server.links.sessions ?? '',
+      sessions,
+      done: notice.done,
+      problem: refused?.problem,
+    }
+    const json = () => ({
+      sessions: found.items.map((session) => sessionToWire(session, signedIn.sessionId)),
+      next: sessions.next,
+    })
+    return answer(visit, 'sessions', { view, json, refused })
+  },
+  async change({ server, signedIn, texts }, params) {
+    const location = server.links.sessions ?? ''
+    if (params.optional('others') === 'yes') {
+      await server.sessions.endOthers(signedIn)
+      return { location, notice: { done: texts.done.otherSessionsEnded } }
+    }
+    const id = params.optional('session_id')
+    if (id === undefined) throw new InvalidField('session_id', 'session_id is missing.')
+    if (!(await server.sessions.endOne(signedIn.user.id, id))) throw notFound()
+    return { location, notice: { done: texts.done.sessionEnded } }
+  },
+})

@@ -1,0 +1,44 @@
+import type { HttpRequest } from '../../../http/request.ts'
+import type { SignedIn } from '../../../model/auth.ts'
+import { withQuery } from '../../../model/redirect-uri.ts'
+import type { Reader } from '../../../pages/frame.ts'
+import type { Messages } from '../../../pages/messages/en.ts'
+import type { ServerContext } from '../../extension.ts'
+import { browserOf } from '../../session/browser.ts'
+import { redirectAnswer } from '../responses/answers.ts'
+import { prefersJson } from '../responses/prefers-json.ts'
+import { readerOf, textsOf } from '../responses/reader.ts'
+
+/** A signed-in user at a settings page. */
+export interface Visit {
+  readonly http: HttpRequest
+  readonly server: ServerContext
+  readonly signedIn: SignedIn
+  /** Whether a script asks, which gets JSON, and not a person, who gets the page. */
+  readonly asJson: boolean
+  readonly reader: Reader
+  readonly texts: Messages
+}
+
+/**
+ * Who is at a settings page: for a page the cookie decides, for JSON the session's JWT has to come with it.
+ * A token of whatever kind opens neither.
+ * @returns the redirect to the login for a person who is not logged in
+ * @throws AuthenticationRequired, JWTExtendedException for a script
+ */
+export const visitOf = async (
+  http: HttpRequest,
+  server: ServerContext,
+  back: string,
+): Promise<Visit | Response> => {
+  const asJson = prefersJson(http)
+  const signedIn = await server.sessions.signedIn(browserOf(http))
+  if (signedIn && asJson) {
+    const refusal = await server.sessions.jwtRefusal(http.headers, signedIn)
+    if (refusal) throw refusal
+  }
+  const reader = readerOf(http)
+  if (signedIn) return { http, server, signedIn, asJson, reader, texts: textsOf(reader) }
+  if (asJson) throw server.resourceServer.unauthenticated()
+  return redirectAnswer(withQuery(server.links.login, { next: back }))
+}

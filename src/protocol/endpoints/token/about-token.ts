@@ -1,0 +1,35 @@
+import type { HttpRequest } from '../../../http/request.ts'
+import type { Client } from '../../../model/client.ts'
+import { OAuthError } from '../../../model/oauth-error.ts'
+import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
+import type { ServerContext } from '../../extension.ts'
+
+/** A client that authenticated, and a token that it asks something about. */
+export interface AboutToken {
+  readonly client: Client
+  /** As it was sent: what is no token at all is an unknown one. */
+  readonly token: string
+}
+
+/**
+ * Reads a request about a token: the same form at revocation (RFC 7009 §2.1) and introspection (RFC 7662 §2.1).
+ * The hint is not read, since tokens of both kinds are looked up by an index.
+ * @throws OAuthError `invalid_client` before anything else is looked at, `invalid_request` without a token
+ */
+export const readAboutToken = async (
+  request: HttpRequest,
+  server: ServerContext,
+): Promise<AboutToken> => {
+  const params = await request.form()
+  params.refuseRepeated(() => [
+    'token',
+    'token_type_hint',
+    ...server.clientAuthentication.flatMap(({ parameters }) => parameters),
+  ])
+  const { address } = request
+  const authorization = request.header('authorization')
+  const client = await authenticateClient(authorization, params, server, { address })
+  const token = params.opaque('token')
+  if (token === undefined) throw new OAuthError('invalid_request', 'token is missing.')
+  return { client, token }
+}

@@ -1,0 +1,24 @@
+import type { HttpRequest } from '../../../http/request.ts'
+import type { Auth } from '../../../model/auth.ts'
+import type { ServerContext } from '../../extension.ts'
+
+/** The holder of the token that a request presents; a session is not enough here. */
+export const tokenHolder = async (
+  { headers, method, path, query, address, userAgent, raw }: HttpRequest,
+  { resourceServer }: ServerContext,
+): Promise<Auth> => {
+  const { auth, refusal } = await resourceServer.resolve({
+    authorization: headers.get('authorization'),
+    cookie: headers.get('cookie'),
+    method,
+    path,
+    query,
+    address,
+    userAgent,
+    raw,
+    headers: () => headers,
+  })
+  if (auth.kind === 'session' || auth.kind === 'anonymous')
+    throw refusal ?? resourceServer.unauthenticated()
+  return auth
+}

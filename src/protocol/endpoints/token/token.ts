@@ -1,0 +1,135 @@
+import type { HttpRequest } from '../../../http/request.ts'
+import type { Client } from '../../../model/client.ts'
+import { OAuthError } from '../../../model/oauth-error.ts'
+import type { Parameters } from '../../../model/parameters.ts'
+import type { IssuedToken, TokenSubject } from '../../../model/token.ts'
+import type { UserId } from '../../../model/user.ts'
+import { Vanished } from '../../../store/store.ts'
+import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
+import type { Endpoint, Grant, ServerContext } from '../../extension.ts'
+import { answerHeaders } from '../responses/answer-headers.ts'
+import { jsonAnswer } from '../responses/answers.ts'
+import { issueToken } from './issue-token.ts'
+import { supportedGrantTypes } from './supported.ts'
+
+/** Exchanges a grant for tokens. RFC 6749 §3.2. */
+export const tokenEndpoint: Endpoint = {
+  path: ({ oauthPrefix }) => `${oauthPrefix}/token`,
+  methods: ['POST'],
+  errors: 'json',
+  advertisedAs: 'token_endpoint',
+  cors: true,
+  async handle(request, server) {
+    const params = await request.form()
+    const issued = await server.countGrant(grantTypeOf(params, server), () =>
+      server.tokenQueues.run(senderOf(request, params), () => issuedFor(request, params, server)),
+    )
+    const body = { ...toWire(issued), ...grantOf(params, server)?.answer }
+    return jsonAnswer(body, 200, answerHeaders(request, server))
+  },
+}
+
+// Unchecked: the point is to wait before any work is done.
+const senderOf = (http: HttpRequest, params: Parameters): string =>
+  [
+    http.address,
+    http.header('authorization'),
+    params.repeated('client_id'),
+    params.repeated('client_secret'),
+  ].join('\n')
+
+const issuedFor = async (
+  request: HttpRequest,
+  params: Parameters,
+  server: ServerContext,
+): Promise<IssuedToken> => {
+  params.refuseRepeated(() => knownParameters(server))
+  const client = await clientOf(request, params, server)
+  server.limits.check('wrongGrants', request.address, client.clientId)
+  try {
+    return await redeemed(client, params, request, server)
+  } catch (error) {
+    if (error instanceof OAuthError && error.code === 'invalid_grant')
+      await server.limits.countFailure('wrongGrants', request.address, client.clientId)
+    throw error
+  }
+}
+
+const redeemed = async (
+  client: Client,
+  params: Parameters,
+  http: HttpRequest,
+  server: ServerContext,
+): Promise<IssuedToken> => {
+  const grant = grantFor(params.required('grant_type'), client, server)
+  const redemption = await grant.redeem({ client, params, http, now: server.clock() }, server)
+  const remembered = (redemption.type === 'user' && redemption.code?.binding.extensions) || {}
+  return issueToken({ redemption, params, http, remembered }, server).catch((error: unknown) => {
+    if (!(error instanceof Vanished)) throw error
+    throw new OAuthError('invalid_grant', 'The grant is not valid any more.', { cause: error })
+  })
+}
+
+const grantOf = (params: Parameters, { grants }: ServerContext): Grant | undefined => {
+  const [given] = params.repeated('grant_type')
+  return grants.find(({ type }) => type === given)
+}
+
+// For measurements: what is no grant type of ours could be any text at all.
+const grantTypeOf = (params: Parameters, server: ServerContext): string =>
+  grantOf(params, server)?.type ?? '_OTHER'
+
+const knownParameters = (server: ServerContext): readonly string[] => [
+  'grant_type',
+  ...server.grants.flatMap(({ parameters }) => parameters),
+  ...server.clientAuthentication.flatMap(({ parameters }) => parameters),
+  ...server.extensions.flatMap(({ tokenParameters = [] }) => tokenParameters),
+]
+
+const clientOf = async (
+  http: HttpRequest,
+  params: Parameters,
+  server: ServerContext,
+): Promise<Client> =>
+  (await grantOf(params, server)?.findClient?.({ params, http }, server)) ??
+  authenticateClient(http.header('authorization'), params, server, { address: http.address })
+
+const grantFor = (type: string, client: Client, server: ServerContext): Grant => {
+  const grant = server.grants.find((candidate) => candidate.type === type)
+  if (!grant || !supportedGrantTypes(server).includes(type))
+    throw new OAuthError('unsupported_grant_type', 'The grant type is not supported.')
+  if (!client.allowedGrantTypes.includes(type)) {
+    throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
+  }
+  return grant
+}
+
+/** RFC 6749 §5.1, and the user as specified. */
+interface TokenAnswer {
+  access_token: string
+  token_type: 'Bearer' | 'DPoP'
+  expires_in?: number
+  scope: string
+  refresh_token?: string
+  user?: { id: UserId; email?: string; email_verified?: boolean }
+}
+
+const toWire = ({
+  token,
+  subject,
+  accessToken,
+  refreshToken,
+  expiresIn,
+}: IssuedToken): TokenAnswer => ({
+  access_token: accessToken,
+  token_type: token.keyThumbprint === null ? 'Bearer' : 'DPoP',
+  ...(expiresIn === null ? {} : { expires_in: expiresIn }),
+  scope: token.scopes.join(' '),
+  ...(refreshToken === null ? {} : { refresh_token: refreshToken }),
+  ...(token.userId === null ? {} : { user: userToWire(token.userId, token.scopes, subject) }),
+})
+
+const userToWire = (id: UserId, scopes: readonly string[], subject: TokenSubject | null) =>
+  subject !== null && scopes.includes('user:email')
+    ? { id, email: subject.email, email_verified: subject.emailVerified }
+    : { id }

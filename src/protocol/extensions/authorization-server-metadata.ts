@@ -1,0 +1,46 @@
+// RFC 8414: OAuth 2.0 Authorization Server Metadata
+
+import { responseModeOf } from '../endpoints/authorization/authorization-request.ts'
+import { metadataAnswer, withoutEmptyLists } from '../endpoints/responses/answers.ts'
+import {
+  advertisedAddresses,
+  metadataOfExtensions,
+  supportedGrantTypes,
+  supportedResponseTypes,
+} from '../endpoints/token/supported.ts'
+import type { Extension, ServerContext } from '../extension.ts'
+
+/** What the server can do, from the same records that route it: nothing that is off is listed. */
+const metadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
+  const { issuer, scopes, clientAuthentication } = server
+  const responseTypes = supportedResponseTypes(server)
+  const implicit = responseTypes.includes('token') ? ['implicit'] : []
+  return {
+    issuer,
+    ...advertisedAddresses(server),
+    scopes_supported: scopes.requestable(),
+    response_types_supported: responseTypes,
+    response_modes_supported: responseTypes.map((type) => responseModeOf[type]),
+    grant_types_supported: [...supportedGrantTypes(server), ...implicit],
+    token_endpoint_auth_methods_supported: clientAuthentication.map(({ name }) => name),
+    ...metadataOfExtensions(server),
+  }
+}
+
+// The one is required, and the absence of the other would mean two grants (RFC 8414 §2).
+const meaningfulWhenEmpty = ['response_types_supported', 'grant_types_supported']
+
+export const authorizationServerMetadata: Extension = {
+  name: 'authorization-server-metadata',
+  endpoints: [
+    {
+      path: () => '/.well-known/oauth-authorization-server',
+      wellKnown: ({ issuer }) => [issuer],
+      methods: ['GET'],
+      cors: true,
+      errors: 'json',
+      handle: async (_request, server) =>
+        metadataAnswer(withoutEmptyLists(metadata(server), meaningfulWhenEmpty)),
+    },
+  ],
+}

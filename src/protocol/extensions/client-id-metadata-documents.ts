@@ -1,0 +1,234 @@
+// draft-ietf-oauth-client-id-metadata-document-02: OAuth Client ID Metadata Document
+
+import { OutboundFailed } from '../../http/outbound/outbound.ts'
+import type { Client } from '../../model/client.ts'
+import { publicOnly } from '../../model/client-keys.ts'
+import {
+  asMetadataError,
+  type ClientMetadata,
+  describedClient,
+  parseClientMetadata,
+} from '../../model/client-metadata.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import { remoteAddressProblem } from '../../model/remote-address.ts'
+import type { ClientLookup, Extension, ServerContext } from '../extension.ts'
+
+/** Three times what §8.7 recommends: keys may stand in it. */
+const largestDocument = 16_384
+/** Milliseconds for which a client that is kept here goes on with what it has while its document is not to be had. */
+const longestStandIn = 86_400_000
+/** Milliseconds after which a client's row is written again, though its document says the same. */
+const confirmationInterval = 3_600_000
+
+/** Grant types that a user has agreed to: nobody vouches here for a client that would act for itself. */
+const withoutUser = ['client_credentials', 'password']
+const authMethods = ['none', 'private_key_jwt'] as const
+
+/** A client that cannot be known by its id, and why. */
+class Unknown extends Error {
+  override readonly name = 'Unknown'
+  readonly isOutage: boolean
+
+  constructor(message: string, options: { readonly isOutage?: boolean; readonly cause?: unknown }) {
+    super(message, { cause: options.cause })
+    this.isOutage = options.isOutage ?? false
+  }
+}
+
+/**
+ * The client of an id that is an address: what the document there says, and what was decided of it here. Null where
+ * somebody has tampered with that.
+ */
+const findClient = async (
+  clientId: string,
+  server: ServerContext,
+  { address = '', forAuthorization = false }: ClientLookup,
+): Promise<Client | null> => {
+  const problem = idProblem(clientId, server)
+  if (problem !== undefined)
+    throw refusal(new Unknown(`The client id is not valid: ${problem}`, {}), forAuthorization)
+  const stored = await server.clients.find(clientId)
+  if (stored?.isDisabled) return stored
+  if (!stored && (await server.store.clients.find(clientId))) return null
+  try {
+    const client = await server.outbound
+      .json({
+        url: clientId,
+        accept: ['application/json', 'application/*+json'],
+        largest: largestDocument,
+        read: (document) => described(document, clientId, server, stored),
+        requester: address,
+        beforeSending: () => server.limits.consume('clientDocuments', address),
+      })
+      .catch((error: unknown) => {
+        throw asUnknown(error)
+      })
+    // Whoever is not kept yet is written when somebody agrees to it, and not by whoever names it.
+    if (stored && isNews(client, stored, server.clock())) await server.clients.keep(client)
+    return client
+  } catch (error) {
+    const isKnown = error instanceof Unknown || error instanceof OAuthError
+    if (isKnown && stored && !forAuthorization && mayStandIn(stored, server)) return stored
+    throw error instanceof Unknown ? refusal(error, forAuthorization) : error
+  }
+}
+
+// §3; compared as it is written, so nothing of it is normalized.
+const idProblem = (clientId: string, { settings }: ServerContext): string | undefined => {
+  const problem = remoteAddressProblem(clientId, {
+    allowPrivate: settings.dangerouslyAllowPrivateAddresses,
+  })
+  if (problem !== undefined) return problem
+  const [, path] = /^https?:\/\/[^/?]+(\/[^?]*)/.exec(clientId) ?? []
+  if (path === undefined) return 'It must have a path.'
+  const isDots = (segment: string) => /^(?:\.|%2e){1,2}$/i.test(segment)
+  return path.split('/').some(isDots) ? 'Its path must not contain . or .. alone.' : undefined
+}
+
+/** @throws OAuthError, InvalidField, ScopeDoesNotExists for a document that describes no client of ours */
+const described = (
+  document: unknown,
+  clientId: string,
+  server: ServerContext,
+  stored: Client | undefined,
+): Client => {
+  const metadata = parseClientMetadata(withoutStatement(document))
+  checkDocument(document as Readonly<Record<string, unknown>>, clientId)
+  if ((metadata.redirect_uris ?? []).length === 0)
+    throw new OAuthError('invalid_client_metadata', 'redirect_uris is missing.')
+  const { settings, grants, clients, clock } = server
+  const known = grants.map(({ type }) => type).filter((type) => !withoutUser.includes(type))
+  const { input, metadata: further } = describedClient(adapted(metadata, known), {
+    grantTypes: known,
+    authMethods: authMethods.filter((method) => settings.clientAuthentication.includes(method)),
+    scopes: [],
+    nameless: new URL(clientId).host,
+  })
+  if (metadata.jwks) publicOnly(metadata.jwks)
+  return clients.described(
+    clientId,
+    {
+      ...input,
+      ...(input.isConfidential ? {} : { jwks: null, jwksUri: null }),
+      website: isOfSameSite(input.website, clientId) ? input.website : '',
+      allowedScopes: scopesOf(metadata, server),
+    },
+    {
+      origin: 'metadata_document',
+      registrationToken: null,
+      metadata: JSON.stringify({ ...JSON.parse(further), confirmed_at: clock() }),
+    },
+    stored,
+  )
+}
+
+// Somebody may have vouched for it elsewhere, which is nothing to us (§4.3).
+const withoutStatement = (document: unknown): unknown =>
+  typeof document === 'object' && document !== null && !Array.isArray(document)
+    ? { ...document, software_statement: undefined }
+    : document
+
+// §4, §4.1
+const checkDocument = (document: Readonly<Record<string, unknown>>, clientId: string): void => {
+  if (document.client_id !== clientId)
+    throw new OAuthError(
+      'invalid_client_metadata',
+      'client_id must be the address of the document.',
+    )
+  for (const name of ['client_secret', 'client_secret_expires_at']) {
+    if (Object.hasOwn(document, name))
+      throw new OAuthError('invalid_client_metadata', `${name} must not be there.`)
+  }
+}
+
+// It is written for many servers: what this one has not is left out, and so is what needs more trust than an address.
+const adapted = (metadata: ClientMetadata, known: readonly string[]): ClientMetadata => ({
+  ...metadata,
+  token_endpoint_auth_method: metadata.token_endpoint_auth_method ?? 'none',
+  grant_types: metadata.grant_types?.filter((type) => known.includes(type)),
+  response_types: metadata.response_types?.filter((type) => type === 'code'),
+  scope: undefined,
+})
+
+/** The most that it may ask for, of what there is here; null: whatever anybody may. */
+const scopesOf = (
+  { scope }: ClientMetadata,
+  { scopes }: ServerContext,
+): readonly string[] | null => {
+  if (scope === undefined) return null
+  const said = scope.split(' ')
+  return scopes.requestable().filter((id) => said.includes(id))
+}
+
+// A link to somebody else's site would say that it is theirs (§8.1).
+const isOfSameSite = (website: string, clientId: string): boolean =>
+  website !== '' && new URL(website).origin === new URL(clientId).origin
+
+const ofMetadata: readonly string[] = ['invalid_client_metadata', 'invalid_redirect_uri']
+
+const asUnknown = (error: unknown): unknown => {
+  if (error instanceof OutboundFailed) {
+    const { message, isOutage } = error
+    const sentence = `The metadata document of the client could not be fetched: ${message}`
+    return new Unknown(sentence, { isOutage, cause: error })
+  }
+  const known = asMetadataError(error)
+  const isAboutDocument = known instanceof OAuthError && ofMetadata.includes(known.code)
+  if (!isAboutDocument) return known
+  return new Unknown(`The metadata document of the client is not valid: ${known.message}`, {
+    cause: known,
+  })
+}
+
+/** As the protocol says it: on the error page, or to a client that has to prove itself. RFC 6749 §4.1.2.1, §5.2. */
+const refusal = (error: Unknown, forAuthorization: boolean): OAuthError => {
+  const { message, isOutage, cause } = error
+  // Characters of an `error_description` alone.
+  const sentence = message.replaceAll(/[^\x20-\x21\x23-\x5B\x5D-\x7E]/g, "'")
+  if (forAuthorization) return new OAuthError('invalid_request', sentence, { cause })
+  return isOutage
+    ? new OAuthError('temporarily_unavailable', sentence, {
+        cause,
+        headers: { 'retry-after': '5' },
+      })
+    : new OAuthError('invalid_client', sentence, { cause })
+}
+
+interface Confirmed {
+  readonly confirmed_at: number
+}
+
+const confirmedAt = ({ metadata }: Client): number =>
+  (JSON.parse(metadata) as Confirmed).confirmed_at
+
+const mayStandIn = (stored: Client, { clock }: ServerContext): boolean =>
+  confirmedAt(stored) + longestStandIn > clock()
+
+// What the document decides, but for the time at which it was last seen.
+const saidOf = (client: Client): string =>
+  JSON.stringify([
+    client.name,
+    client.website,
+    client.isConfidential,
+    client.redirectUris,
+    client.allowedScopes,
+    client.grantTypes,
+    client.responseTypes,
+    client.tokenEndpointAuthMethod,
+    client.jwks,
+    client.jwksUri,
+    { ...JSON.parse(client.metadata), confirmed_at: undefined },
+  ])
+
+const isNews = (client: Client, stored: Client, now: number): boolean =>
+  saidOf(client) !== saidOf(stored) || confirmedAt(stored) + confirmationInterval < now
+
+/** Clients that are known by an address of theirs, at which they describe themselves. */
+export const clientIdMetadataDocuments: Extension = {
+  name: 'client-id-metadata-documents',
+  isOn: (settings) => settings.clientIdMetadataDocuments,
+  // §6
+  metadata: () => ({ client_id_metadata_document_supported: true }),
+  findClient: (clientId, server, lookup) =>
+    /^https?:\/\//i.test(clientId) ? findClient(clientId, server, lookup) : undefined,
+}

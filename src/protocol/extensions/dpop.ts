@@ -1,0 +1,201 @@
+// RFC 9449: OAuth 2.0 Demonstrating Proof of Possession (DPoP)
+import { checkDpopProof, type DpopProof, InvalidProof } from '../../crypto/dpop-proof.ts'
+import { signatureAlgorithms } from '../../crypto/signature-algorithms.ts'
+import type { HttpRequest } from '../../http/request.ts'
+import type { PresentedToken } from '../../model/auth.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import type { Redemption } from '../../model/redemption.ts'
+import { hasImposed } from '../../model/self-imposed-rules.ts'
+import type { FoundToken } from '../../model/token.ts'
+import type { Extension, ServerContext, TokenIssue } from '../extension.ts'
+
+/** What an authorization request said of the key that its code is for. RFC 9449 §10. */
+interface RememberedKey {
+  readonly thumbprint: string
+}
+
+const thumbprintSyntax = /^[A-Za-z0-9_-]{43}$/
+/** Milliseconds that a nonce is good for. */
+const nonceLife = 300_000
+
+/** Binds tokens to a key: they are worth nothing to whoever cannot prove to hold it. */
+export const dpop: Extension = {
+  name: 'dpop',
+  isOn: ({ dpop }) => dpop !== 'off',
+  authorizationParameters: ['dpop_jkt'],
+
+  metadata: ({ settings }) => ({
+    dpop_signing_alg_values_supported: signatureAlgorithms(settings),
+  }),
+
+  resourceMetadata: ({ settings }) => ({
+    dpop_signing_alg_values_supported: signatureAlgorithms(settings),
+    ...(settings.dpop === 'required' ? { dpop_bound_access_tokens_required: true } : {}),
+  }),
+
+  // RFC 9449 §10
+  onAuthorizationRequest(params, { responseType }): RememberedKey | undefined {
+    const thumbprint = params.optional('dpop_jkt')
+    if (thumbprint === undefined) return undefined
+    if (!thumbprintSyntax.test(thumbprint))
+      throw new OAuthError('invalid_request', 'dpop_jkt must be the SHA-256 thumbprint of a key.')
+    if (responseType !== 'code') throw notBindable()
+    return { thumbprint }
+  },
+
+  // RFC 9449 §10.1
+  async onPushedRequest(params, http, server) {
+    const proof = await proofOf(http, server)
+    if (!proof) return {}
+    if (params.opaque('response_type') !== 'code') throw notBindable()
+    const named = params.optional('dpop_jkt')
+    if (named !== undefined && named !== proof.thumbprint)
+      throw refused('The DPoP proof is by another key than that of dpop_jkt.', server)
+    await useOnce(proof, server)
+    return { dpop_jkt: proof.thumbprint }
+  },
+
+  onTokenIssue: bind,
+
+  answerHeaders: (http, server) => (http.header('dpop') === null ? {} : nonceHeader(server)),
+
+  onProtectedRequest(presented, found, server) {
+    if (found.token.keyThumbprint === null) return undefined
+    return checkHolder(presented, found, server)
+  },
+}
+
+const notBindable = (): OAuthError =>
+  new OAuthError('invalid_request', 'Only a code can be bound to a key.')
+
+// RFC 9449 §5
+async function bind(
+  { redemption, params, http, remembered }: TokenIssue,
+  server: ServerContext,
+): Promise<Redemption> {
+  // At the authorization endpoint a browser asks, which has no key.
+  if (params.optional('grant_type') === undefined) return redemption
+  const proof = await proofOf(http, server)
+  const { isBound, key } = boundKey(redemption, remembered)
+  if (!proof) {
+    const isNeeded =
+      isBound ||
+      server.settings.dpop === 'required' ||
+      hasImposed(redemption.client, 'dpop_bound_access_tokens')
+    if (isNeeded) throw refused('A DPoP proof is needed.', server)
+    return redemption
+  }
+  if (key !== undefined && key !== proof.thumbprint)
+    throw new OAuthError('invalid_grant', 'The grant is bound to another key.')
+  // Last, so that only a proof that is good for everything else is used up.
+  await useOnce(proof, server)
+  return { ...redemption, keyThumbprint: proof.thumbprint }
+}
+
+/** Whether a grant is for the holder of a key, and which key that has to be where it may not change. */
+const boundKey = (
+  redemption: Redemption,
+  remembered: TokenIssue['remembered'],
+): { readonly isBound: boolean; readonly key?: string | undefined } => {
+  if (redemption.type === 'client') return { isBound: false }
+  if (redemption.type === 'user') {
+    const named = remembered[dpop.name] as RememberedKey | undefined
+    return { isBound: named !== undefined, key: named?.thumbprint }
+  }
+  const { token } =
+    redemption.type === 'narrowing' ? redemption.parent : (redemption.current?.found ?? {})
+  const key = token?.keyThumbprint ?? undefined
+  // A client that authenticates holds its refresh token by that, and may change its key (RFC 9449 §5).
+  const mayChange = redemption.type === 'refresh' && redemption.client.isConfidential
+  return { isBound: key !== undefined, key: mayChange ? undefined : key }
+}
+
+// RFC 9449 §7.1
+const checkHolder = async (
+  { accessToken, credentials }: PresentedToken,
+  { token }: FoundToken,
+  server: ServerContext,
+): Promise<void> => {
+  const { method, path, resource } = credentials
+  const refuse = (
+    code: 'invalid_token' | 'invalid_dpop_proof' | 'use_dpop_nonce',
+    description: string,
+  ) => server.resourceServer.dpopRefusal(code, description, credentials, nonceHeader(server))
+  const text = credentials.headers().get('dpop')
+  if (text === null) throw refuse('invalid_dpop_proof', 'A DPoP proof is needed.')
+  const { origin } = new URL(resource ?? server.issuer)
+  const proof = await checkDpopProof(text, {
+    method,
+    uri: `${origin}${path}`,
+    now: server.clock(),
+    algorithms: signatureAlgorithms(server.settings),
+    accessToken,
+  }).catch((error: unknown) => {
+    if (error instanceof InvalidProof) throw refuse('invalid_dpop_proof', error.message)
+    throw error
+  })
+  if (proof.thumbprint !== token.keyThumbprint)
+    throw refuse('invalid_token', 'The access token is bound to another key.')
+  if (!hasNonce(proof, server)) throw refuse('use_dpop_nonce', needsNonce)
+  if (!(await isFirstUse(proof, server))) throw refuse('invalid_dpop_proof', wasUsed)
+}
+
+/** The proof in a request to one of our endpoints; undefined where there is none. Its use is still to be noted. */
+const proofOf = async (
+  http: HttpRequest,
+  server: ServerContext,
+): Promise<DpopProof | undefined> => {
+  const text = http.header('dpop')
+  if (text === null) return undefined
+  // Never the host that the request names, which anybody can choose.
+  const { origin } = new URL(server.issuer)
+  const proof = await checkDpopProof(text, {
+    method: http.method,
+    uri: `${origin}${http.path}`,
+    now: server.clock(),
+    algorithms: signatureAlgorithms(server.settings),
+  }).catch((error: unknown) => {
+    if (error instanceof InvalidProof) throw refused(error.message, server, error.cause)
+    throw error
+  })
+  if (!hasNonce(proof, server))
+    throw new OAuthError('use_dpop_nonce', needsNonce, { headers: nonceHeader(server) })
+  return proof
+}
+
+const refused = (description: string, server: ServerContext, cause?: unknown): OAuthError =>
+  new OAuthError('invalid_dpop_proof', description, {
+    headers: nonceHeader(server),
+    ...(cause === undefined ? {} : { cause }),
+  })
+
+const wasUsed = 'The DPoP proof was used before.'
+const needsNonce = 'The DPoP proof needs the nonce of this answer.'
+
+const useOnce = async (proof: DpopProof, server: ServerContext): Promise<void> => {
+  if (!(await isFirstUse(proof, server))) throw refused(wasUsed, server)
+}
+
+// RFC 9449 §11.1; of all nodes, one gets to claim it.
+const isFirstUse = (
+  { thumbprint, jti, expiresAt }: DpopProof,
+  server: ServerContext,
+): Promise<boolean> =>
+  server.transientValues<true>('dpop_proof').claimOnce(`${thumbprint} ${jti}`, true, expiresAt)
+
+// A nonce is kept nowhere: it is the time, sealed, so that every node knows its own and those of the others.
+const nonceClaims = ({ issuer }: ServerContext) => ['dpop_nonce', issuer]
+
+/** A nonce to be used from now on, where nonces are needed. RFC 9449 §8.2. */
+const nonceHeader = (server: ServerContext): Readonly<Record<string, string>> => {
+  if (!server.settings.requireDpopNonce) return {}
+  const nonce = server.keys.seal('transient', String(server.clock()), nonceClaims(server))
+  return { 'dpop-nonce': nonce }
+}
+
+const hasNonce = ({ nonce }: DpopProof, server: ServerContext): boolean => {
+  if (!server.settings.requireDpopNonce) return true
+  const made =
+    nonce === undefined ? undefined : server.keys.open('transient', nonce, nonceClaims(server))
+  return made !== undefined && Number(made) + nonceLife > server.clock()
+}

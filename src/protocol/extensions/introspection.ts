@@ -1,0 +1,124 @@
+// RFC 7662: OAuth 2.0 Token Introspection
+import { decodeJwt } from 'jose'
+import type { Client } from '../../model/client.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import { type FoundToken, isActive, isExpired, type Token } from '../../model/token.ts'
+import { jsonAnswer } from '../endpoints/responses/answers.ts'
+import { readAboutToken } from '../endpoints/token/about-token.ts'
+import { authenticationMetadata } from '../endpoints/token/authentication-metadata.ts'
+import type { Extension, ServerContext } from '../extension.ts'
+
+/** Whether a client is the server of a resource that the token can be used at, and so has to know what it says. */
+const servesIts = ({ resources }: Token, { clientId }: Client, server: ServerContext): boolean =>
+  server.resources.some(
+    ({ resource, introspectionClients = [] }) =>
+      introspectionClients.includes(clientId) &&
+      (resources.length === 0 || resources.includes(resource)),
+  )
+
+const isUsable = (
+  found: FoundToken,
+  expires: number | null,
+  { clock, settings }: ServerContext,
+): boolean => {
+  const canBeProven = found.token.keyThumbprint === null || settings.dpop !== 'off'
+  return !isExpired(expires, clock()) && isActive(found) && canBeProven
+}
+
+const ofAccessToken = (
+  found: FoundToken,
+  presented: string,
+  client: Client,
+  server: ServerContext,
+): object | undefined => {
+  const { token } = found
+  const isEntitled =
+    !token.isPersonal && (token.clientId === client.clientId || servesIts(token, client, server))
+  if (!isEntitled || !isUsable(found, token.expires, server)) return undefined
+  const [only = server.issuer, ...others] = token.resources
+  return {
+    ...whatItIs(token, token.scopes, token.expires, server),
+    token_type: token.keyThumbprint === null ? 'Bearer' : 'DPoP',
+    aud: others.length === 0 ? only : [only, ...others],
+    jti: identifierOf(presented, token),
+    ...(token.keyThumbprint === null ? {} : { cnf: { jkt: token.keyThumbprint } }),
+  }
+}
+
+// A JWT has an identifier of its own (RFC 9068 §2.2).
+const identifierOf = (presented: string, { id }: Token): string => {
+  if (!presented.includes('.')) return String(id)
+  try {
+    return decodeJwt(presented).jti ?? String(id)
+  } catch {
+    return String(id)
+  }
+}
+
+// Nobody but its client has to do with a refresh token, and no type of access token fits it.
+const ofRefreshToken = (
+  found: FoundToken,
+  client: Client,
+  server: ServerContext,
+): object | undefined => {
+  const { token, authorization } = found
+  if (token.clientId !== client.clientId || !authorization) return undefined
+  if (!isUsable(found, token.refreshExpires, server)) return undefined
+  return {
+    ...whatItIs(token, authorization.scopes, token.refreshExpires, server),
+    aud: server.issuer,
+  }
+}
+
+const whatItIs = (
+  { clientId, userId, createdAt }: Token,
+  scopes: readonly string[],
+  expires: number | null,
+  { issuer }: ServerContext,
+) => ({
+  active: true,
+  scope: scopes.join(' '),
+  client_id: clientId,
+  sub: userId === null ? clientId : String(userId),
+  iss: issuer,
+  iat: seconds(createdAt),
+  ...(expires === null ? {} : { exp: seconds(expires) }),
+})
+
+const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)
+
+/** Tells a client what its tokens are good for, and a resource server those that are for it; nothing about any other. */
+export const introspection: Extension = {
+  name: 'introspection',
+  isOn: ({ introspection }) => introspection,
+  metadata: ({ clientAuthentication }) =>
+    authenticationMetadata(
+      'introspection_endpoint',
+      clientAuthentication.filter(({ name }) => name !== 'none'),
+    ),
+  endpoints: [
+    {
+      path: ({ oauthPrefix }) => `${oauthPrefix}/introspect`,
+      methods: ['POST'],
+      errors: 'json',
+      advertisedAs: 'introspection_endpoint',
+      async handle(request, server) {
+        const { client, token } = await readAboutToken(request, server)
+        if (!client.isConfidential)
+          throw new OAuthError('invalid_client', 'The client has to authenticate itself.')
+        // Both, whatever it is: how long the answer takes says nothing about what was found.
+        const [access, refresh] = await Promise.all([
+          server.getToken({ accessToken: token }),
+          server.getToken({ refreshToken: token }),
+        ])
+        const answer =
+          (access && ofAccessToken(access, token, client, server)) ??
+          (refresh && ofRefreshToken(refresh, client, server))
+        if (answer) return jsonAnswer(answer)
+        // What it was sent by strangers, but no scan; those that are active are answered in any case. RFC 7662 §4
+        await server.limits.consume('wrongIntrospections', request.address, client.clientId)
+        return jsonAnswer({ active: false })
+      },
+    },
+  ],
+}

@@ -1,0 +1,49 @@
+// RFC 9068: JWT Profile for OAuth 2.0 Access Tokens
+import { bits256, type RandomSource, randomString } from '../../crypto/random.ts'
+import type { MintAccessToken } from '../../records/context.ts'
+import type { SigningKeys } from '../../records/keys/signing-keys.ts'
+import { metadataAnswer } from '../endpoints/responses/answers.ts'
+import type { Extension } from '../extension.ts'
+
+interface Minting {
+  readonly issuer: string
+  readonly signingKeys: SigningKeys
+  readonly random: RandomSource
+}
+
+/** Access tokens that other servers check by the published keys. Here they are looked up as any other. RFC 9068 §2. */
+export const jwtMint =
+  ({ issuer, signingKeys, random }: Minting): MintAccessToken =>
+  (fields, store) => {
+    const { clientId, userId, scopes, resources, keyThumbprint, createdAt, expires } = fields
+    const [only = issuer, ...others] = resources
+    const claims = {
+      iss: issuer,
+      sub: userId === null ? clientId : String(userId),
+      aud: others.length === 0 ? only : [only, ...others],
+      client_id: clientId,
+      iat: seconds(createdAt),
+      exp: seconds(expires ?? createdAt),
+      jti: randomString(bits256, random),
+      ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
+      ...(keyThumbprint === null ? {} : { cnf: { jkt: keyThumbprint } }),
+    }
+    return signingKeys.sign(claims, 'at+jwt', store)
+  }
+
+const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)
+
+export const jwtAccessTokens: Extension = {
+  name: 'jwt-access-tokens',
+  isOn: ({ accessTokenFormat }) => accessTokenFormat === 'jwt',
+  endpoints: [
+    {
+      path: ({ oauthPrefix }) => `${oauthPrefix}/jwks`,
+      methods: ['GET'],
+      cors: true,
+      errors: 'json',
+      advertisedAs: 'jwks_uri',
+      handle: async (_request, { signingKeys }) => metadataAnswer(await signingKeys.published()),
+    },
+  ],
+}

@@ -1,0 +1,133 @@
+// GitHub's secret scanning partner programme: reports of credentials that were found where everybody can read them
+import { verify } from 'node:crypto'
+import { z } from 'zod'
+import type { HttpRequest } from '../../http/request.ts'
+import type { LeakReport } from '../../model/leak-report.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import { p256Key } from '../../model/p256-key.ts'
+import { strictJson } from '../../model/strict-json.ts'
+import { endLeaked } from '../../records/tokens/end-leaked.ts'
+import { jsonAnswer } from '../endpoints/responses/answers.ts'
+import type { Extension, ServerContext } from '../extension.ts'
+
+/** So many credentials may be in one report. */
+const mostItems = 250
+/** Milliseconds for which a report that is sent again gets the same answer. */
+const remembered = 86_400_000
+
+const optionalText = z.string().nullish()
+const items = z.array(
+  z.object({ token: z.string(), type: z.string(), url: optionalText, source: optionalText }),
+)
+type Item = z.output<typeof items>[number]
+
+// All that we ever issue; what else was found is none, and no database is asked.
+const ours = /^[A-Za-z0-9._-]+$/
+
+const itemsIn = (text: string): readonly Item[] => {
+  const refused = (sentence: string) => new OAuthError('invalid_request', sentence)
+  try {
+    const { success, data = [] } = items.safeParse(strictJson(text))
+    if (!success)
+      throw refused('A report must be a JSON array of objects with the texts token and type.')
+    if (data.length > mostItems)
+      throw refused(`A report must not name more than ${mostItems} credentials.`)
+    return data
+  } catch (error) {
+    throw error instanceof SyntaxError ? refused(error.message) : error
+  }
+}
+
+const isSigned = (http: HttpRequest, text: string, { settings }: ServerContext): boolean => {
+  const id = http.header('github-public-key-identifier') ?? ''
+  const signature = http.header('github-public-key-signature')
+  const given = Object.entries(settings.leakReportKeys).find(([name]) => name === id)?.[1]
+  const key = given && p256Key(given)
+  if (!key || signature === null) return false
+  const bytes = Buffer.from(signature, 'base64')
+  // Only the canonical spelling (RFC 4648 §3.5).
+  if (bytes.toString('base64') !== signature) return false
+  return verify('sha256', Buffer.from(text), key, bytes)
+}
+
+/** Lets in who signed by a key that is known, and where the settings say so who did not sign at all. */
+const checkSender = async (
+  http: HttpRequest,
+  text: string,
+  server: ServerContext,
+): Promise<void> => {
+  if (isSigned(http, text, server)) return
+  await server.limits.consume('unsignedLeakReports', http.address)
+  const claims = ['github-public-key-identifier', 'github-public-key-signature']
+  const isPlain = claims.every((name) => http.header(name) === null)
+  if (isPlain && server.settings.acceptUnsignedLeakReports) return
+  throw new OAuthError('access_denied', 'The report is not signed by a key that is known here.')
+}
+
+/** Ends what was found. Whether it was a credential of ours, also where it was reported before. */
+const wasOurs = async ({ token, url, source }: Item, server: ServerContext): Promise<boolean> => {
+  if (!ours.test(token)) return false
+  const reported = server.transientValues<true>('leaked_credential')
+  const ended = await endLeaked(token, server)
+  if (!ended) return (await reported.get(token)) ?? false
+  await reported.set(token, true, server.clock() + remembered)
+  const withoutIt = (text: string | null | undefined) => (text ?? '').replaceAll(token, '…')
+  if (ended.isEndedNow)
+    tell({ ...ended.credential, url: withoutIt(url), source: withoutIt(source) }, server)
+  return true
+}
+
+const tell = (report: LeakReport, { onLeaked, log }: ServerContext): void => {
+  const { kind, clientId, userId, tokenId } = report
+  log({
+    level: 'warn',
+    event: 'credential.leaked',
+    message: 'A secret scanner found a credential where others can read it; it has ended.',
+    kind,
+    clientId,
+    userId,
+    tokenId,
+  })
+  // Nobody waits: whoever reports gets the answer, whatever the application does with it.
+  Promise.resolve()
+    .then(() => onLeaked?.(report))
+    .catch((error: unknown) =>
+      log({
+        level: 'error',
+        event: 'leak_hook.failed',
+        message: 'onLeaked failed; the credential has ended all the same.',
+        error,
+      }),
+    )
+}
+
+/** Takes reports of secret scanners: what they found ends at once. */
+export const leakReports: Extension = {
+  name: 'leak-reports',
+  isOn: ({ leakReportKeys, acceptUnsignedLeakReports }) =>
+    acceptUnsignedLeakReports || Object.keys(leakReportKeys).length > 0,
+  endpoints: [
+    {
+      path: ({ oauthPrefix }) => `${oauthPrefix}/leaked`,
+      methods: ['POST'],
+      errors: 'json',
+      async handle(http, server) {
+        const text = await http.jsonText()
+        await checkSender(http, text, server)
+        const found = itemsIn(text)
+        // One after the other, and each value once, however often it was found.
+        const verdicts = new Map<string, boolean>()
+        for (const item of found) {
+          if (!verdicts.has(item.token)) verdicts.set(item.token, await wasOurs(item, server))
+        }
+        return jsonAnswer(
+          found.map(({ token, type }) => ({
+            token_raw: token,
+            token_type: type,
+            label: verdicts.get(token) ? 'true_positive' : 'false_positive',
+          })),
+        )
+      },
+    },
+  ],
+}

@@ -1,0 +1,50 @@
+// RFC 7636: Proof Key for Code Exchange
+import { constantTimeEqual, sha256 } from '../../crypto/digest.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import type { Extension } from '../extension.ts'
+
+interface Challenge {
+  readonly codeChallenge: string
+}
+
+const verifierSyntax = /^[A-Za-z0-9\-._~]{43,128}$/
+const challengeSyntax = /^[A-Za-z0-9\-_]{43}$/
+
+const refused = (): OAuthError => new OAuthError('invalid_grant', 'The code verifier is not valid.')
+
+/** Binds a code to who asked for it: S256 alone, since `plain` protects nothing that it shows. */
+export const pkce: Extension = {
+  name: 'pkce',
+  authorizationParameters: ['code_challenge', 'code_challenge_method'],
+  metadata: () => ({ code_challenge_methods_supported: ['S256'] }),
+
+  // RFC 7636 §4.3, §4.4.1
+  onAuthorizationRequest(params, { client, responseType }, { settings }): Challenge | undefined {
+    if (responseType !== 'code') return undefined
+    const codeChallenge = params.optional('code_challenge')
+    const method = params.optional('code_challenge_method')
+    if (codeChallenge === undefined) {
+      const required =
+        settings.requirePkce === 'always' ||
+        (settings.requirePkce === 'public' && !client.isConfidential)
+      if (required || method !== undefined)
+        throw new OAuthError('invalid_request', 'code_challenge is missing.')
+      return undefined
+    }
+    if (method !== 'S256')
+      throw new OAuthError('invalid_request', 'code_challenge_method must be S256.')
+    if (!challengeSyntax.test(codeChallenge))
+      throw new OAuthError('invalid_request', 'code_challenge is malformed.')
+    return { codeChallenge }
+  },
+
+  // RFC 7636 §4.6; a verifier without a challenge betrays a downgrade (RFC 9700 §4.8.2)
+  onCodeRedemption(params, { extensions }) {
+    const challenge = extensions[pkce.name] as Challenge | undefined
+    const verifier = params.optional('code_verifier')
+    if (challenge === undefined && verifier === undefined) return
+    if (challenge === undefined || verifier === undefined || !verifierSyntax.test(verifier))
+      throw refused()
+    if (!constantTimeEqual(sha256(verifier), challenge.codeChallenge)) throw refused()
+  },
+}

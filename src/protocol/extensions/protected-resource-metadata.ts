@@ -1,0 +1,55 @@
+// RFC 9728: OAuth 2.0 Protected Resource Metadata
+
+import { type ProtectedResource, resourceNamed } from '../../model/protected-resource.ts'
+import { metadataAnswer, withoutEmptyLists } from '../endpoints/responses/answers.ts'
+import { notFound } from '../endpoints/responses/problem.ts'
+import { resourceMetadataOfExtensions } from '../endpoints/token/supported.ts'
+import type { Extension, ServerContext } from '../extension.ts'
+
+const path = '/.well-known/oauth-protected-resource'
+
+/** The address of the metadata, for the challenge to whoever comes without a token. RFC 9728 §5.1. */
+export const resourceMetadataAddress = (resource: string): string => {
+  const { origin, pathname, search } = new URL(resource)
+  return `${origin}${path}${pathname === '/' ? '' : pathname}${search}`
+}
+
+const metadata = (
+  { resource, name, scopes, documentation }: ProtectedResource,
+  server: ServerContext,
+): Readonly<Record<string, unknown>> => ({
+  resource,
+  authorization_servers: [server.issuer],
+  scopes_supported: scopes ?? server.scopes.requestable(),
+  bearer_methods_supported: server.settings.acceptQueryAccessToken
+    ? ['header', 'query']
+    : ['header'],
+  ...(name === undefined ? {} : { resource_name: name }),
+  ...(documentation === undefined ? {} : { resource_documentation: documentation }),
+  ...resourceMetadataOfExtensions(server),
+})
+
+/** Tells clients which authorization server protects the application, and each part of it that has an address. */
+export const protectedResourceMetadata: Extension = {
+  name: 'protected-resource-metadata',
+  // RFC 9728 §4
+  metadata: ({ resources }) => ({ protected_resources: resources.map(({ resource }) => resource) }),
+  endpoints: [
+    {
+      path: () => path,
+      wellKnown: ({ resources }) => resources.map(({ resource }) => resource),
+      methods: ['GET'],
+      cors: true,
+      errors: 'json',
+      async handle(request, server) {
+        const about = request.path.replace(path, '')
+        const { origin } = new URL(server.issuer)
+        // Whoever knows the host alone learns of the whole application.
+        const [whole] = about === '' ? server.resources : []
+        const resource = resourceNamed(server.resources, `${origin}${about}`) ?? whole
+        if (!resource) throw notFound()
+        return metadataAnswer(withoutEmptyLists(metadata(resource, server)))
+      },
+    },
+  ],
+}

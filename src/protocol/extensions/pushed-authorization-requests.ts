@@ -1,0 +1,143 @@
+// RFC 9126: OAuth 2.0 Pushed Authorization Requests
+
+import type { HttpRequest } from '../../http/request.ts'
+import type { Client } from '../../model/client.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import { Parameters } from '../../model/parameters.ts'
+import { hasImposed } from '../../model/self-imposed-rules.ts'
+import { authenticateClient } from '../client-authentication/authenticate-client.ts'
+import { proveRedirect, validateRequest } from '../endpoints/authorization/authorization-request.ts'
+import { answerHeaders } from '../endpoints/responses/answer-headers.ts'
+import { jsonAnswer } from '../endpoints/responses/answers.ts'
+import type { Endpoint, Extension, ServerContext } from '../extension.ts'
+
+interface PushedRequest {
+  readonly clientId: string
+  /** `application/x-www-form-urlencoded`, without any credential of the client. */
+  readonly form: string
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
+}
+
+/** Seconds in which the user has to reach the consent page, login included; FAPI 2.0 wants less than 600. */
+const expiresIn = 540
+/** Seconds for which it is known longer: whoever sees the consent page may take their time to decide. */
+const timeToDecide = 600
+
+const urn = 'urn:ietf:params:oauth:request_uri:'
+const requestUriSyntax = /^urn:ietf:params:oauth:request_uri:([A-Za-z0-9]{43})$/
+
+/** Credentials of the client: they prove who pushes, and are no part of what is asked. RFC 9126 §2.1. */
+const credentials = ['client_secret', 'client_assertion', 'client_assertion_type']
+
+// Requests that were pushed, with the reference they are kept under. An object cannot be sent, so no parameter of anybody's
+// can pose as one of these.
+const pushed = new WeakMap<Parameters, string | undefined>()
+
+const pushEndpoint: Endpoint = {
+  path: ({ oauthPrefix }) => `${oauthPrefix}/par`,
+  methods: ['POST'],
+  errors: 'json',
+  advertisedAs: 'pushed_authorization_request_endpoint',
+  cors: true,
+  // RFC 9126 §2.1
+  async handle(http, server) {
+    const text = await http.formText()
+    const given = new Parameters(text)
+    given.refuseRepeated(() => server.clientAuthentication.flatMap(({ parameters }) => parameters))
+    const { headers, address } = http
+    const client = await authenticateClient(headers.get('authorization'), given, server, {
+      address,
+    })
+    await refuseFlood(client, http, server)
+    if (given.repeated('request_uri').length > 0)
+      throw new OAuthError('invalid_request', 'request_uri must not be given here.')
+
+    const asked = formOf(text, client)
+    const params = new Parameters(asked.toString())
+    pushed.set(params, undefined)
+    validateRequest(await proveRedirect(params, server, { address }), params, server)
+    for (const extension of server.extensions) {
+      const more = (await extension.onPushedRequest?.(params, http, server)) ?? {}
+      for (const [name, value] of Object.entries(more)) asked.set(name, value)
+    }
+    const reference = await keep(client, asked, server)
+    const answer = { request_uri: `${urn}${reference}`, expires_in: expiresIn }
+    return jsonAnswer(answer, 201, answerHeaders(http, server))
+  },
+}
+
+const refuseFlood = (
+  { clientId, isConfidential }: Client,
+  { address }: HttpRequest,
+  { limits }: ServerContext,
+): Promise<void> =>
+  isConfidential
+    ? limits.consume('pushedRequests', '', clientId)
+    : limits.consume('pushedRequestsOfAddress', address, clientId)
+
+const formOf = (text: string, { clientId }: Client): URLSearchParams => {
+  const form = new URLSearchParams(text)
+  for (const name of credentials) form.delete(name)
+  form.set('client_id', clientId)
+  return form
+}
+
+const keep = (client: Client, form: URLSearchParams, server: ServerContext): Promise<string> => {
+  const expiresAt = server.clock() + expiresIn * 1000
+  return requests(server).put(
+    { clientId: client.clientId, form: form.toString(), expiresAt },
+    expiresAt + timeToDecide * 1000,
+  )
+}
+
+const requests = (server: ServerContext) => server.transientValues<PushedRequest>('pushed_request')
+
+const unknown = (): OAuthError =>
+  new OAuthError(
+    'invalid_request',
+    'request_uri is unknown, has expired, or was used. Begin again in the application.',
+  )
+
+// Nothing but the client and the reference is read of the request itself; nor is any address fetched. RFC 9126 §4.
+const load = async (params: Parameters, server: ServerContext): Promise<Parameters | undefined> => {
+  const requestUri = params.opaque('request_uri')
+  if (requestUri === undefined) return undefined
+  const clientId = params.required('client_id')
+  const [, reference] = requestUriSyntax.exec(requestUri) ?? []
+  const found = reference && (await requests(server).get(reference))
+  if (!found || found.clientId !== clientId || found.expiresAt <= server.clock()) throw unknown()
+  const meant = new Parameters(found.form)
+  pushed.set(meant, reference)
+  return meant
+}
+
+/** A client sends its request beforehand, where it is authenticated and nobody reads along. */
+export const pushedAuthorizationRequests: Extension = {
+  name: 'pushed-authorization-requests',
+  isOn: ({ pushedAuthorizationRequests }) => pushedAuthorizationRequests !== 'off',
+  endpoints: [pushEndpoint],
+  authorizationParameters: ['request_uri'],
+  metadata: ({ settings }) =>
+    settings.pushedAuthorizationRequests === 'required'
+      ? { require_pushed_authorization_requests: true }
+      : {},
+  onAuthorizationParameters: load,
+
+  // RFC 9126 §4, §5, §6
+  onAuthorizationRequest(params, { client }, { settings }): string | undefined {
+    const isRequired =
+      settings.pushedAuthorizationRequests === 'required' ||
+      hasImposed(client, 'require_pushed_authorization_requests')
+    if (isRequired && !pushed.has(params))
+      throw new OAuthError('invalid_request', 'The request has to be pushed beforehand.')
+    return pushed.get(params)
+  },
+
+  // Used up by the decision and not by the look at a page; of several decisions, one gets it. RFC 9126 §7.3.
+  async onAuthorizationResponse(server, answered) {
+    const reference = answered?.[pushedAuthorizationRequests.name]
+    if (typeof reference === 'string' && !(await requests(server).take(reference))) throw unknown()
+    return {}
+  },
+}

@@ -1,0 +1,114 @@
+// RFC 8693: OAuth 2.0 Token Exchange
+
+import type { HttpRequest } from '../../http/request.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import type { Parameters } from '../../model/parameters.ts'
+import { narrow } from '../../model/scope.ts'
+import { type FoundToken, isActive, isExpired } from '../../model/token.ts'
+import type { Extension, Grant, ServerContext } from '../extension.ts'
+
+/** RFC 8693 §3 */
+const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
+
+const refused = (): OAuthError =>
+  new OAuthError('invalid_request', 'The subject token is not valid.')
+
+const subjectToken = (params: Parameters): string => {
+  const value = params.opaque('subject_token')
+  if (value === undefined) throw new OAuthError('invalid_request', 'subject_token is missing.')
+  return value
+}
+
+// RFC 8693 §2.1. Nobody acts for somebody else here: what comes out is the same holder's.
+const checkTypes = (params: Parameters): void => {
+  if (params.required('subject_token_type') !== accessTokenType)
+    throw new OAuthError('invalid_request', `subject_token_type must be ${accessTokenType}.`)
+  const requested = params.optional('requested_token_type') ?? accessTokenType
+  if (requested !== accessTokenType)
+    throw new OAuthError('invalid_request', `requested_token_type must be ${accessTokenType}.`)
+  for (const name of ['actor_token', 'actor_token_type']) {
+    if (params.opaque(name) !== undefined)
+      throw new OAuthError('invalid_request', `${name} is not supported.`)
+  }
+}
+
+// What restricts a token must not be overlooked: the token would be good for more than was asked for.
+const checkTarget = (params: Parameters, { settings }: ServerContext): void => {
+  const isGiven = (name: string) => params.repeated(name).some((value) => value !== '')
+  if (isGiven('audience') || (isGiven('resource') && !settings.resourceIndicators))
+    throw new OAuthError('invalid_target', 'The target is unknown.')
+}
+
+/** Seconds that the child lives at most; a parameter of ours asks for fewer. */
+const lifetime = (params: Parameters, { settings }: ServerContext): number => {
+  const asked = params.optional('expires_in')
+  if (asked === undefined) return settings.tokenExpiresIn
+  if (!/^[1-9]\d{0,9}$/.test(asked))
+    throw new OAuthError('invalid_request', 'expires_in must be a number of seconds.')
+  return Math.min(Number(asked), settings.tokenExpiresIn)
+}
+
+// A child has no children: each of them would have to be found and ended with all that is above it.
+const isParent = (found: FoundToken, now: number): boolean =>
+  found.token.parentId === null && !isExpired(found.token.expires, now) && isActive(found)
+
+const hasCredentials = ({ headers }: HttpRequest, params: Parameters): boolean =>
+  headers.has('authorization') ||
+  ['client_secret', 'client_assertion'].some((name) => params.opaque(name) !== undefined)
+
+const exchange: Grant = {
+  type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+  parameters: [
+    'subject_token',
+    'subject_token_type',
+    'requested_token_type',
+    'scope',
+    'actor_token',
+    'actor_token_type',
+    'expires_in',
+  ],
+  answer: { issued_token_type: accessTokenType },
+
+  /** Whoever holds a personal token is no client: the one behind it is found by it. */
+  async findClient({ params, http }, server) {
+    const accessToken = subjectToken(params)
+    // Without a secret, this is a place to guess tokens like any other: here is where a right one first makes a difference.
+    server.limits.check('wrongTokens', http.address)
+    const found = await server.tokens.find({ accessToken })
+    if (!found) await server.limits.countFailure('wrongTokens', http.address)
+    if (!found?.token.isPersonal) return undefined
+    const { clientId } = found.token
+    const named = params.optional('client_id')
+    if (named !== undefined && named !== clientId)
+      throw new OAuthError('invalid_request', 'client_id is not the client of the subject token.')
+    return server.clients.find(clientId)
+  },
+
+  async redeem({ client, params, http, now }, server) {
+    checkTypes(params)
+    checkTarget(params, server)
+    if (client.isPersonal && hasCredentials(http, params))
+      throw new OAuthError('invalid_request', 'A personal token belongs to no client.')
+    const parent = await server.tokens.find({ accessToken: subjectToken(params) })
+    if (parent?.token.clientId !== client.clientId || !isParent(parent, now)) throw refused()
+    const { scopes, resources } = parent.token
+    return {
+      type: 'narrowing',
+      client,
+      parent,
+      scopes: narrow(params.opaque('scope'), { within: scopes, otherwise: scopes }),
+      resources,
+      expiresIn: lifetime(params, server),
+    }
+  },
+}
+
+/**
+ * Token exchange, limited to narrowing one's own token: whoever holds one gets another that may do less,
+ * ends earlier, and dies with it.
+ */
+export const tokenExchange: Extension = {
+  name: 'token-exchange',
+  isOn: ({ tokenExchange }) => tokenExchange,
+  grants: [exchange],
+}

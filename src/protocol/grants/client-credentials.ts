@@ -1,0 +1,19 @@
+import { OAuthError } from '../../model/oauth-error.ts'
+import { narrow } from '../../model/scope.ts'
+import type { Grant } from '../extension.ts'
+
+/** The client acts for itself, that is for its owner: no refresh token. RFC 6749 §4.4. */
+export const clientCredentials: Grant = {
+  type: 'client_credentials',
+  parameters: ['scope'],
+  async redeem({ client, params }) {
+    if (!client.isConfidential) {
+      throw new OAuthError('unauthorized_client', 'A public client cannot use client_credentials.')
+    }
+    const scopes = narrow(params.opaque('scope'), {
+      within: client.scopeCeilingWithoutConsent,
+      otherwise: client.scopesWhenOmitted,
+    })
+    return { type: 'client', client, subject: client.owner, scopes }
+  },
+}

@@ -1,0 +1,29 @@
+import { longestPasswordBytes } from '../../model/field-rules.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import { narrow } from '../../model/scope.ts'
+import { tryPassword } from '../../records/users/password-tries.ts'
+import type { Grant } from '../extension.ts'
+
+/** The client hands over the user's credentials: off by default. RFC 6749 §4.3. */
+export const password: Grant = {
+  type: 'password',
+  parameters: ['username', 'password', 'scope'],
+  async redeem({ client, params, http }, server) {
+    const username = params.required('username')
+    const secret = params.opaque('password')
+    if (secret === undefined) throw new OAuthError('invalid_request', 'password is missing.')
+    if (Buffer.byteLength(secret) > longestPasswordBytes) throw refused()
+    const scopes = narrow(params.opaque('scope'), {
+      within: client.scopeCeiling,
+      otherwise: client.scopesWhenOmitted,
+    })
+    // A client has no cookie, so none of its tries comes from a known browser.
+    const tried = { account: username, address: http.address }
+    const user = await tryPassword(tried, server, () => server.getUser(username, secret))
+    if (!user?.active) throw refused()
+    return { type: 'user', client, subject: user, scopes, refreshable: true }
+  },
+}
+
+const refused = (): OAuthError =>
+  new OAuthError('invalid_grant', 'The username or the password is not valid.')

@@ -1,0 +1,31 @@
+import { OAuthError } from '../../model/oauth-error.ts'
+import { narrow, parseScope } from '../../model/scope.ts'
+import { isActive, isExpired } from '../../model/token.ts'
+import type { Grant } from '../extension.ts'
+
+/** A new access token for the scopes that were granted, or for fewer. RFC 6749 §6. */
+export const refreshToken: Grant = {
+  type: 'refresh_token',
+  parameters: ['refresh_token', 'scope'],
+  async redeem({ client, params, now }, server) {
+    const presented = params.required('refresh_token')
+    const requested = params.opaque('scope')
+    const parameters = requested === undefined ? '' : [...parseScope(requested)].sort().join(' ')
+    const found = await server.getToken({ refreshToken: presented })
+    if (!found) return { type: 'refresh', client, presented, parameters }
+
+    const refused = () => new OAuthError('invalid_grant', 'The refresh token is not valid.')
+    const { token, authorization } = found
+    if (token.clientId !== client.clientId || !authorization) throw refused()
+    if (isExpired(token.refreshExpires, now) || !isActive(found)) throw refused()
+
+    // What the application or the client has lost since is lost; what was never granted is not to be had.
+    const ceiling = new Set(client.scopeCeiling)
+    const remaining = authorization.scopes.filter((scope) => ceiling.has(scope))
+    const scopes = narrow(requested, { within: remaining, otherwise: remaining })
+    if (authorization.scopes.length > 0 && scopes.length === 0) {
+      throw new OAuthError('invalid_scope', 'None of the granted scopes exists any more.')
+    }
+    return { type: 'refresh', client, presented, parameters, current: { found, scopes } }
+  },
+}

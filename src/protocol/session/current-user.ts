@@ -1,0 +1,35 @@
+import { refusalOf } from '../../http/refusal.ts'
+import { type Connection, FetchSource, HttpRequest } from '../../http/request.ts'
+import type { UserProxy } from '../../model/user.ts'
+import type { ServerContext } from '../extension.ts'
+import { browserOf } from './browser.ts'
+import { clientAddress } from './client-address.ts'
+
+/** The user whose session or token a request carries; null where there is none, or it is not valid. */
+export const currentUser = async (
+  request: Request,
+  { resourceServer, sessions, settings }: ServerContext,
+  { remoteAddress, raw }: Connection = {},
+): Promise<UserProxy | null> => {
+  const forwardedFor = request.headers.get('x-forwarded-for')
+  const address = clientAddress(settings.trustedProxies)(remoteAddress, forwardedFor)
+  const http = new HttpRequest(new FetchSource(request), address, raw ?? request)
+  try {
+    const credentials = { ...browserOf(http), authorization: http.headers.get('authorization') }
+    const { auth } = await resourceServer.resolve({
+      ...credentials,
+      method: http.method,
+      path: http.path,
+      query: http.query,
+      headers: () => http.headers,
+    })
+    // A page of the session needs no JWT to know whom it is shown to.
+    return auth.kind === 'anonymous'
+      ? ((await sessions.signedIn(browserOf(http)))?.user ?? null)
+      : auth.user
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal && refusal.status < 500) return null
+    throw error
+  }
+}

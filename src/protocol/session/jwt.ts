@@ -1,0 +1,98 @@
+import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { withoutClaims } from '../../crypto/without-claims.ts'
+import {
+  JWTDecodeError,
+  JWTExpiredToken,
+  JWTExtendedException,
+  JWTInvalidHeaderError,
+  JWTInvalidIssuer,
+  JWTNoAuthorizationError,
+} from '../../model/jwt-error.ts'
+import type { JwtContext, VerifyJwt } from '../../model/verify-jwt.ts'
+
+/** Sets the JWT of a session apart from every other JWT that the host may sign. RFC 8725 §3.11. */
+const type = 'session+jwt'
+const required = ['sub', 'iat', 'exp', 'jti', 'aud', 'sid']
+
+/** The JWT that the pages of a session embed, against cross-site request forgery. `jti` is random. */
+export const createJwt = (
+  { userId, sessionId, audience, keys, now, expiresIn }: JwtContext,
+  jti: string,
+): Promise<string> => {
+  const [key] = keys
+  if (!key) throw new TypeError('There is no key to sign with.')
+  const seconds = Math.floor(now / 1000)
+  return new SignJWT({ sid: sessionId })
+    .setProtectedHeader({ alg: 'HS256', typ: type })
+    .setSubject(String(userId))
+    .setAudience(audience)
+    .setIssuedAt(seconds)
+    .setExpirationTime(seconds + expiresIn)
+    .setJti(jti)
+    .sign(key)
+}
+
+/**
+ * The claims of the JWT in the configured header, if it was made for this user and this session.
+ * @throws JWTInvalidHeaderError, JWTDecodeError, JWTExpiredToken, JWTInvalidIssuer, JWTNoAuthorizationError
+ */
+export const jwtVerifyToken: VerifyJwt = async (headers, context) => {
+  const claims = await verified(tokenIn(headers, context), context)
+  if (claims.sub !== String(context.userId) || claims.sid !== context.sessionId)
+    throw new JWTInvalidIssuer()
+  return claims
+}
+
+const tokenIn = (headers: Headers, { header, headerType }: JwtContext): string => {
+  const value = headers.get(header)?.trim() ?? ''
+  if (headerType === null) {
+    if (value === '') throw new JWTInvalidHeaderError()
+    return value
+  }
+  const [word = '', ...rest] = value.split(/ +/)
+  if (word.toLowerCase() !== headerType.toLowerCase() || rest.length === 0)
+    throw new JWTInvalidHeaderError()
+  return rest.join(' ')
+}
+
+// RFC 7515 §2: base64url without padding. A decoder takes more.
+const compact = /^[\w-]+\.[\w-]+\.[\w-]+$/
+
+const verified = async (token: string, context: JwtContext): Promise<JWTPayload> => {
+  if (!compact.test(token)) throw new JWTDecodeError()
+  for (const key of context.keys) {
+    try {
+      const { payload } = await jwtVerify(token, key, {
+        algorithms: ['HS256'],
+        typ: type,
+        audience: context.audience,
+        requiredClaims: required,
+        currentDate: new Date(context.now),
+      })
+      checkLife(payload, context)
+      return payload
+    } catch (error) {
+      if (error instanceof errors.JWSSignatureVerificationFailed) continue
+      throw translated(error)
+    }
+  }
+  throw new JWTDecodeError()
+}
+
+/** Seconds that the clocks of two nodes may differ. */
+const skew = 60
+
+// A JWT lives no longer than configured, whatever it says of itself.
+const checkLife = ({ iat = 0, exp = 0 }: JWTPayload, { now, expiresIn }: JwtContext): void => {
+  if (iat + expiresIn <= now / 1000) throw new JWTExpiredToken()
+  if (iat > now / 1000 + skew || exp - iat > expiresIn) throw new JWTNoAuthorizationError()
+}
+
+const translated = (error: unknown): Error => {
+  if (error instanceof JWTExtendedException) return error
+  const cause = withoutClaims(error)
+  if (error instanceof errors.JWTExpired) return new JWTExpiredToken({ cause })
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return new JWTNoAuthorizationError({ cause })
+  return new JWTDecodeError({ cause })
+}

@@ -1,0 +1,356 @@
+import { serialize } from 'hono/utils/cookie'
+import type { JWTPayload } from 'jose'
+import { constantTimeEqual, digestOf } from '../../crypto/digest.ts'
+import { bits256, randomString } from '../../crypto/random.ts'
+import { noteUser } from '../../http/request-scope.ts'
+import type { PresentedCredentials, SessionCheck, SignedIn } from '../../model/auth.ts'
+import { JWTExtendedException } from '../../model/jwt-error.ts'
+import { type User, type UserId, UserProxy } from '../../model/user.ts'
+import type { JwtContext, VerifyJwt } from '../../model/verify-jwt.ts'
+import { byUser, ofUser } from '../../records/audit/audit-trail.ts'
+import { type RecordsContext, untilUnique } from '../../records/context.ts'
+import { sessionClaims } from '../../records/seals/claims.ts'
+import { Users } from '../../records/users/users.ts'
+import {
+  type Part,
+  type PartOf,
+  type Store,
+  type StoredSession,
+  Vanished,
+} from '../../store/store.ts'
+import { isSameNetwork } from './client-address.ts'
+import { createJwt } from './jwt.ts'
+
+/** What of a request a session is found by and bound to. */
+export type BrowserCredentials = Pick<
+  PresentedCredentials,
+  'cookie' | 'address' | 'userAgent' | 'raw'
+>
+
+/** The cookie that a form is bound to, with the token that the form must bring back. */
+export interface CsrfProtection {
+  readonly csrfToken: string
+  /** The `Set-Cookie` that a browser without the cookie needs. */
+  readonly setCookie?: string
+}
+
+/** The signed-in user as the application reports it: the id, and what names the session, if it has one. */
+export type ResourceOwner =
+  | UserId
+  | { readonly id: UserId; readonly sessionId?: string | undefined }
+  | null
+  | undefined
+
+/** Takes the application's own session instead of ours; given the framework's own request. */
+export type FindResourceOwner = (request: never) => ResourceOwner | Promise<ResourceOwner>
+
+const longestUserAgent = 512
+/** How often at most a session's last use is written: every minute, or tenth of the idle time, in milliseconds. */
+const touchInterval = (idleSeconds: number): number => Math.min(60_000, idleSeconds * 100)
+
+/** Signed-in browsers: a random identifier in a cookie, its digest in the store, bound to machine and browser. */
+export class Sessions implements SessionCheck {
+  readonly #context: RecordsContext
+  readonly #verifyJwt: VerifyJwt
+  readonly #issuer: string
+  readonly #users: Users
+  readonly #resourceOwner: FindResourceOwner | undefined
+
+  constructor(
+    context: RecordsContext,
+    issuer: string,
+    verifyJwt: VerifyJwt,
+    resourceOwner?: FindResourceOwner,
+  ) {
+    this.#resourceOwner = resourceOwner
+    this.#context = context
+    this.#issuer = issuer
+    this.#verifyJwt = verifyJwt
+    this.#users = new Users(context)
+  }
+
+  /** `__Host-` ties the cookie to this very host; browsers accept it on https alone. */
+  get cookieName(): string {
+    return this.#issuer.startsWith('https:')
+      ? '__Host-oauth2server_session'
+      : 'oauth2server_session'
+  }
+
+  /**
+   * Begins a new session; whatever the browser had before ends, and its identifier is never adopted. Of a user who is
+   * signed in in too many browsers, the oldest session ends.
+   * @param passwordHash what the password was checked against: it may have been changed meanwhile
+   * @returns the `Set-Cookie` value
+   * @throws Vanished where the user is gone, inactive or has another password by now
+   */
+  async signIn(
+    userId: UserId,
+    browser: BrowserCredentials,
+    passwordHash?: string | null,
+  ): Promise<string> {
+    const { store, turns, settings, clock, random, keys, audit } = this.#context
+    const former = this.#identifier(browser.cookie)
+    return untilUnique(() =>
+      turns.transaction(store, `user ${userId}`, async (tx) => {
+        const users = new Users({ ...this.#context, store: tx })
+        const user = await users.find(userId)
+        if (!user?.active || (passwordHash && !(await users.hasStill(userId, passwordHash))))
+          throw new Vanished('The user has changed since the password was checked.')
+        const identifier = randomString(bits256, random)
+        const now = clock()
+        const fields = {
+          id: digestOf('session', identifier),
+          userId,
+          address: browser.address,
+          userAgent: browser.userAgent.slice(0, longestUserAgent),
+          createdAt: now,
+          expiresAt: now + settings.sessionExpiresIn * 1000,
+          lastSeenAt: now,
+        }
+        const session = { ...fields, seal: keys.sealRow(sessionClaims(fields)) }
+        if (former !== undefined) await this.#end(former, browser, 'login', tx)
+        await tx.sessions.deleteOldest(userId, settings.sessionsPerUser - 1)
+        if (!(await tx.sessions.insert(session))) return undefined
+        const { address, userAgent } = fields
+        const by = { ...byUser(user), address, userAgent }
+        await audit.add(tx, 'login.succeeded', { ...ofUser(user), by, details: {} })
+        return this.#cookie(identifier)
+      }),
+    )
+  }
+
+  /** Ends the session of this browser. @returns the `Set-Cookie` value that clears its cookie */
+  async signOut(browser: BrowserCredentials): Promise<string> {
+    const identifier = this.#identifier(browser.cookie)
+    if (identifier !== undefined)
+      await this.#end(identifier, browser, 'logout', this.#context.store)
+    return serialize(this.cookieName, '', { ...this.#attributes, maxAge: 0 })
+  }
+
+  /** The signed-in user; undefined for a session that ended, was tampered with or comes from elsewhere. */
+  async signedIn(browser: BrowserCredentials): Promise<SignedIn | undefined> {
+    const { store, clock, settings, keys } = this.#context
+    if (this.#resourceOwner)
+      return this.#ownerSignedIn(await this.#resourceOwner(browser.raw as never))
+    const identifier = this.#identifier(browser.cookie)
+    if (identifier === undefined) return undefined
+    const found = await store.sessions.find(digestOf('session', identifier))
+    const known = found && (await this.#users.joined(found.session.userId, found.user))
+    if (
+      !found ||
+      !known?.active ||
+      !this.#isAlive(found.session) ||
+      !this.#isSameBrowser(found.session, browser)
+    ) {
+      return undefined
+    }
+    noteUser(known)
+    const { session } = found
+    const now = clock()
+    if (now - session.lastSeenAt > touchInterval(settings.sessionIdleExpiresIn)) {
+      const touched = { ...session, lastSeenAt: now }
+      await store.sessions.touch({ ...touched, seal: keys.sealRow(sessionClaims(touched)) })
+    }
+    return {
+      user: new UserProxy(known, this.#users),
+      sessionId: session.id,
+      loggedInAt: session.createdAt,
+    }
+  }
+
+  /** What a code depends on: the row of a session of ours. Of the application's own session we know no end. */
+  rowOf({ sessionId }: SignedIn): string | null {
+    return this.#resourceOwner ? null : sessionId
+  }
+
+  /** Whether the session that granted something is still there. */
+  async isAlive(sessionId: string): Promise<boolean> {
+    const found = await this.#context.store.sessions.find(sessionId as StoredSession['id'])
+    return found !== undefined && this.#isAlive(found.session)
+  }
+
+  /** The browsers in which a user is signed in, the latest login first. */
+  async of(userId: UserId, partOf: PartOf): Promise<Part<StoredSession>> {
+    const { items, next } = await this.#context.store.sessions.ofUser(userId, partOf)
+    return { items: items.filter((session) => this.#isAlive(session)), next }
+  }
+
+  /** Ends one session of a user. False where the user has no such session. */
+  async endOne(userId: UserId, id: string): Promise<boolean> {
+    const { store } = this.#context
+    // Not held: of two who end it at once, each would wait for the other.
+    const found = await store.sessions.find(id as StoredSession['id'])
+    if (found?.session.userId !== userId) return false
+    return store.transaction(async (tx) => {
+      if (!(await tx.sessions.delete(found.session.id))) return false
+      await this.#ended(tx, userId, 'elsewhere', 1, found.user)
+      return true
+    })
+  }
+
+  /** Ends all sessions of the user but this one. */
+  async endOthers({ user, sessionId }: SignedIn): Promise<void> {
+    await this.#context.store.transaction(async (tx) => {
+      const count = await tx.sessions.deleteOfUser(user.id, sessionId as StoredSession['id'])
+      if (count > 0) await this.#ended(tx, user.id, 'elsewhere', count, user)
+    })
+  }
+
+  #ended(
+    tx: Store,
+    userId: UserId,
+    reason: 'login' | 'logout' | 'elsewhere',
+    count: number,
+    user?: Pick<User, 'email'> | null,
+  ): Promise<void> {
+    // Whose cookie it was, whoever logs in now.
+    const email = user?.email ?? ''
+    const by = reason === 'elsewhere' ? undefined : byUser({ id: userId, email })
+    const about = { userId, userEmail: user?.email ?? null, details: { reason, count } }
+    return this.#context.audit.add(tx, 'session.ended', { ...about, ...(by && { by }) })
+  }
+
+  /** The JWT for the pages of this session. */
+  jwtToken(signedIn: SignedIn): Promise<string> {
+    return createJwt(this.#jwtContext(signedIn), randomString(22, this.#context.random))
+  }
+
+  async jwtRefusal(
+    headers: Headers,
+    signedIn: SignedIn,
+  ): Promise<JWTExtendedException | undefined> {
+    try {
+      const claims: JWTPayload = await this.#verifyJwt(headers, this.#jwtContext(signedIn))
+      if (typeof claims !== 'object' || claims === null)
+        throw new TypeError('The verification factory returned no claims.')
+      return undefined
+    } catch (error) {
+      if (error instanceof JWTExtendedException) return error
+      throw error
+    }
+  }
+
+  /** The token for the forms of a page, bound to the browser's cookie; anonymous browsers get one. */
+  csrf(cookie: string | null): CsrfProtection {
+    const { keys, random } = this.#context
+    const known = this.#identifier(cookie)
+    const identifier = known ?? randomString(bits256, random)
+    const csrfToken = keys.csrfTokens(identifier)[0] ?? ''
+    return known === undefined ? { csrfToken, setCookie: this.#cookie(identifier) } : { csrfToken }
+  }
+
+  /** Whether a form's token belongs to the browser's cookie. */
+  isCsrfToken(cookie: string | null, token: string | undefined): boolean {
+    const identifier = this.#identifier(cookie)
+    if (identifier === undefined || token === undefined) return false
+    return this.#context.keys
+      .csrfTokens(identifier)
+      .some((valid) => constantTimeEqual(valid, token))
+  }
+
+  // Whoever took the cookie elsewhere cannot end the session there either.
+  async #end(
+    identifier: string,
+    browser: BrowserCredentials,
+    reason: 'login' | 'logout',
+    store: Store,
+  ): Promise<void> {
+    const found = await store.sessions.find(digestOf('session', identifier))
+    if (!found || !this.#isSameBrowser(found.session, browser)) return
+    const { id, userId } = found.session
+    await store.transaction(async (tx) => {
+      if (await tx.sessions.delete(id)) await this.#ended(tx, userId, reason, 1, found.user)
+    })
+  }
+
+  async #ownerSignedIn(owner: ResourceOwner): Promise<SignedIn | undefined> {
+    if (owner === null || owner === undefined) return undefined
+    const { id, sessionId } =
+      typeof owner === 'object' ? owner : { id: owner, sessionId: undefined }
+    const user = await this.#users.find(id)
+    if (!user?.active) return undefined
+    noteUser(user)
+    // A digest, since the host may give us the very identifier of its cookie.
+    return {
+      user: new UserProxy(user, this.#users),
+      sessionId: digestOf('session', sessionId ?? `user ${id}`),
+      loggedInAt: null,
+    }
+  }
+
+  // Two cookies of one name: one of them was planted, and nobody can say which.
+  #identifier(cookie: string | null): string | undefined {
+    const prefix = `${this.cookieName}=`
+    const values = (cookie ?? '')
+      .split(';')
+      .map((pair) => pair.trim())
+      .filter((pair) => pair.startsWith(prefix))
+    const [value] = values
+    if (values.length !== 1 || value === undefined) return undefined
+    const identifier = value.slice(prefix.length)
+    return /^[A-Za-z0-9]{43}$/.test(identifier) ? identifier : undefined
+  }
+
+  #isAlive(session: StoredSession): boolean {
+    const { clock, settings } = this.#context
+    const now = clock()
+    return (
+      session.expiresAt > now &&
+      session.lastSeenAt + settings.sessionIdleExpiresIn * 1000 > now &&
+      this.#isIntact(session)
+    )
+  }
+
+  #isIntact(session: StoredSession): boolean {
+    const { keys, log } = this.#context
+    if (keys.isIntact(session.seal, sessionClaims(session))) return true
+    log({
+      level: 'error',
+      event: 'session.tampered',
+      message:
+        'A session row was not written by this server, or by another secret key; it is refused.',
+      userId: session.userId,
+    })
+    return false
+  }
+
+  #isSameBrowser(session: StoredSession, { address, userAgent }: BrowserCredentials): boolean {
+    const { sessionIpv4Prefix, sessionIpv6Prefix } = this.#context.settings
+    const sameMachine = isSameNetwork(session.address, address, {
+      ipv4: sessionIpv4Prefix,
+      ipv6: sessionIpv6Prefix,
+    })
+    if (sameMachine && session.userAgent === userAgent.slice(0, longestUserAgent)) return true
+    this.#context.log({
+      level: 'warn',
+      event: 'session.moved',
+      message:
+        'A session cookie came from another machine or browser; it was refused, the session lives.',
+      userId: session.userId,
+      address,
+    })
+    return false
+  }
+
+  #cookie(identifier: string): string {
+    return serialize(this.cookieName, identifier, this.#attributes)
+  }
+
+  get #attributes() {
+    return { path: '/', secure: true, httpOnly: true, sameSite: 'Lax' } as const
+  }
+
+  #jwtContext({ user, sessionId }: SignedIn): JwtContext {
+    const { keys, clock, settings } = this.#context
+    return {
+      userId: user.id,
+      sessionId,
+      audience: this.#issuer,
+      keys: keys.sessionKeys,
+      now: clock(),
+      expiresIn: settings.jwtExpiresIn,
+      header: settings.jwtAuthHeader,
+      headerType: settings.jwtAuthHeaderType,
+    }
+  }
+}

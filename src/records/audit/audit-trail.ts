@@ -1,0 +1,176 @@
+import type { KeyRing } from '../../crypto/sealed.ts'
+import type {
+  AuditDetails,
+  AuditEvent,
+  AuditEventName,
+  AuditOrigin,
+  AuditSubject,
+  SealedAuditEvent,
+} from '../../model/audit-event.ts'
+import { auditValues } from '../../model/audit-values.ts'
+import type { Authorization } from '../../model/authorization.ts'
+import type { ClientFields, ClientOwner } from '../../model/client.ts'
+import type { TokenFields } from '../../model/token.ts'
+import type { User, UserId } from '../../model/user.ts'
+import type { Store } from '../../store/store.ts'
+
+/** What an event is about; what is left out is not known, or there is none. */
+export type About<Name extends AuditEventName> = Partial<AuditSubject> & {
+  readonly details: AuditDetails<Name>
+  /** Who did it, where it is another than the request says. */
+  readonly by?: Partial<AuditOrigin>
+  readonly isRoutine?: boolean
+}
+
+export const sealedEvent = (
+  keys: Pick<KeyRing, 'sealAudit'>,
+  event: AuditEvent,
+): SealedAuditEvent => ({ ...event, seal: keys.sealAudit(auditValues(event)) })
+
+export interface AuditTrailOptions {
+  /** Outside of transactions: what goes there may be written later. */
+  readonly root: Store
+  readonly keys: Pick<KeyRing, 'sealAudit'>
+  readonly queue: { add(event: SealedAuditEvent): void }
+  readonly hooks: { tell(event: AuditEvent): void }
+  readonly failedLogins: { add(event: AuditEvent<'login.failed'>): void }
+  readonly keepsRoutine: boolean
+  readonly clock: () => number
+  /** Who is acting now, and from where. */
+  readonly origin: () => AuditOrigin
+}
+
+/** Records what changes who may do what. */
+export class AuditTrail {
+  readonly #options: AuditTrailOptions
+  readonly #by: Partial<AuditOrigin> | undefined
+
+  constructor(options: AuditTrailOptions, by?: Partial<AuditOrigin>) {
+    this.#options = options
+    this.#by = by
+  }
+
+  /** The same, where somebody says who acts. */
+  by(origin: Partial<AuditOrigin>): AuditTrail {
+    return new AuditTrail(this.#options, origin)
+  }
+
+  /** Records an event in the transaction of what it is about: both happen, or neither. */
+  add<Name extends AuditEventName>(tx: Store, name: Name, about: About<Name>): Promise<void> {
+    return tx.audit.add(this.#sealed(this.#event(name, about)))
+  }
+
+  /** Records one of very many, within a second: nobody waits for it. Inside a transaction, at once. */
+  async addRoutine<Name extends AuditEventName>(
+    store: Store,
+    name: Name,
+    about: About<Name>,
+  ): Promise<void> {
+    const { root, queue, hooks, keepsRoutine } = this.#options
+    const event = this.#event(name, { ...about, isRoutine: true })
+    if (store !== root) return store.audit.add(this.#sealed(event))
+    if (keepsRoutine) queue.add(this.#sealed(event))
+    hooks.tell(event)
+  }
+
+  /** Records a failed login, within a second or summed up with others. It belongs to no transaction. */
+  addLoginFailure(about: About<'login.failed'>): void {
+    this.#options.failedLogins.add(this.#event('login.failed', about) as AuditEvent<'login.failed'>)
+  }
+
+  #sealed(event: AuditEvent): SealedAuditEvent {
+    return sealedEvent(this.#options.keys, event)
+  }
+
+  #event<Name extends AuditEventName>(name: Name, about: About<Name>): AuditEvent {
+    const origin = this.#options.origin()
+    const by = about.by ?? this.#by
+    const { actor, actorId = null, actorEmail = '' } = by ?? origin
+    const { userId = null } = about
+    const isOwn = userId !== null && userId === actorId
+    return {
+      at: this.#options.clock(),
+      event: name,
+      isRoutine: about.isRoutine ?? false,
+      actor: actor ?? origin.actor,
+      actorId,
+      actorEmail,
+      userId,
+      userEmail: about.userEmail ?? (isOwn ? actorEmail : null),
+      clientId: about.clientId ?? null,
+      tokenId: about.tokenId ?? null,
+      authorizationId: about.authorizationId ?? null,
+      subject: about.subject ?? '',
+      address: by?.address ?? origin.address,
+      userAgent: by?.userAgent ?? origin.userAgent,
+      requestId: by?.requestId ?? origin.requestId,
+      details: about.details,
+    } as AuditEvent
+  }
+}
+
+/** A user who does something of his own. */
+export const byUser = ({ id, email }: Pick<User, 'id' | 'email'>): Partial<AuditOrigin> => ({
+  actor: 'user',
+  actorId: id,
+  actorEmail: email,
+})
+
+/** What an event says of a user. */
+export const ofUser = (
+  user: { readonly id: UserId; readonly email?: string | null } | null | undefined,
+): Pick<AuditSubject, 'userId' | 'userEmail'> => ({
+  userId: user?.id ?? null,
+  userEmail: user?.email ?? null,
+})
+
+/** What it says of a client: it concerns its owner. */
+export const ofClient = (
+  { clientId, name, userId }: Pick<ClientFields, 'clientId' | 'name' | 'userId'>,
+  owner: ClientOwner | null,
+): Partial<AuditSubject> => ({
+  userId,
+  userEmail: owner?.email ?? null,
+  clientId,
+  subject: name,
+})
+
+/** What it says of a token, by the name of its client or its own. */
+export const ofToken = (
+  {
+    id,
+    clientId,
+    userId,
+    authorizationId,
+  }: Pick<TokenFields, 'id' | 'clientId' | 'userId' | 'authorizationId'>,
+  name: string,
+): Partial<AuditSubject> => ({
+  userId,
+  clientId,
+  tokenId: id,
+  authorizationId,
+  subject: name,
+})
+
+/** What it says of an authorization. */
+export const ofAuthorization = (
+  { id, clientId, userId }: Pick<Authorization, 'id' | 'clientId' | 'userId'>,
+  name: string,
+): Partial<AuditSubject> => ({ userId, clientId, authorizationId: id, subject: name })
+
+/** What a client was called when it was looked for, for what is told of it; its id where it is gone. */
+export const nameOfClient = async (clientId: string, { clients }: Store): Promise<string> =>
+  (await clients.find(clientId))?.fields.name ?? clientId
+
+/** The names of the fields that a change gives other values, as they are written on the wire. */
+export const changedFields = <Fields extends object>(
+  before: Fields,
+  changes: { readonly [Name in keyof Fields]?: unknown },
+): readonly string[] =>
+  Object.entries(changes)
+    .filter(
+      ([name, value]) =>
+        value !== undefined &&
+        JSON.stringify(value) !== JSON.stringify(before[name as keyof Fields]),
+    )
+    .map(([name]) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))

@@ -1,0 +1,251 @@
+import { type KeyRing, keyIdOf } from '../../crypto/sealed.ts'
+import type { SealedCheckpoint, Store, StoredAuditRow } from '../../store/store.ts'
+import {
+  checkpointDigest,
+  idsOf,
+  isCheckpointIntact,
+  latestCheckpoint,
+  rowsDigest,
+} from './audit-chain.ts'
+
+/** Rows and checkpoints that are read at once. */
+const readAtOnce = 500
+
+/** What is wrong with the audit log. */
+export interface AuditDefect {
+  readonly kind:
+    | 'row_changed'
+    | 'row_removed'
+    | 'row_inserted'
+    /** Written without the key, before a checkpoint covered it. */
+    | 'row_forged'
+    | 'row_copied'
+    /** Rows in this range have changed or exchanged their places; which ones cannot be told. */
+    | 'rows_changed'
+    | 'checkpoint_changed'
+    | 'checkpoint_removed'
+    /** The log is not a continuation of the head that was given. */
+    | 'head_differs'
+    /** The checkpoint of that head was removed by its age: it cannot be compared. */
+    | 'head_expired'
+  /** Ids of rows (`7`, `3-5`), or numbers of checkpoints. */
+  readonly ids: string
+}
+
+export interface AuditVerificationOptions {
+  /** The head of an earlier verification, which was kept elsewhere. */
+  readonly head?: string | undefined
+  readonly onDefect?: ((defect: AuditDefect) => void) | undefined
+}
+
+/** What was checked. */
+export interface AuditVerification {
+  readonly checkpoints: number
+  /** Rows that checkpoints cover. */
+  readonly rows: number
+  readonly firstId: number | null
+  readonly lastId: number | null
+  /** Rows behind the last checkpoint, of which a removal would not be noticed yet, and the time of the first. */
+  readonly uncovered: { readonly rows: number; readonly since: number | null }
+  /** The last checkpoint: its number and digest. Null without one. */
+  readonly head: string | null
+  readonly defects: number
+}
+
+/** `12:digest`. */
+const headOf = (checkpoint: SealedCheckpoint): string =>
+  `${checkpoint.number}:${checkpointDigest(checkpoint)}`
+
+/** Finds what was changed, removed or inserted in the audit log. It reads the log in parts. */
+export const verifyAudit = async (
+  { store, keys }: { readonly store: Store; readonly keys: KeyRing },
+  { head, onDefect }: AuditVerificationOptions = {},
+): Promise<AuditVerification> => {
+  const verifier = new Verifier(store, keys, head, onDefect)
+  return verifier.run()
+}
+
+class Verifier {
+  readonly #store: Store
+  readonly #keys: KeyRing
+  readonly #head: string | undefined
+  readonly #headNumber: number
+  readonly #onDefect: ((defect: AuditDefect) => void) | undefined
+  #defects = 0
+  #lastChanged = 0
+  #checkpoints = 0
+  #rows = 0
+  #firstId: number | null = null
+  #lastId: number | null = null
+
+  constructor(
+    store: Store,
+    keys: KeyRing,
+    head: string | undefined,
+    onDefect: ((defect: AuditDefect) => void) | undefined,
+  ) {
+    this.#store = store
+    this.#keys = keys
+    this.#head = head
+    this.#headNumber = Number.parseInt(head ?? '0', 10)
+    this.#onDefect = onDefect
+  }
+
+  async run(): Promise<AuditVerification> {
+    const removed = await this.#removedUpTo()
+    let last: SealedCheckpoint | undefined
+    // The checkpoint up to which rows were removed is kept: the others follow it.
+    let after = Math.max(removed - 1, 0)
+    let hasSeenHead = false
+    for (;;) {
+      const part = await this.#store.auditCheckpoints.list(after, readAtOnce)
+      for (const checkpoint of part) {
+        after = checkpoint.number
+        if (!isCheckpointIntact(checkpoint, this.#keys)) {
+          this.#report('checkpoint_changed', checkpoint.number)
+          this.#lastChanged = checkpoint.number
+          continue
+        }
+        if (checkpoint.number === this.#headNumber) {
+          hasSeenHead = true
+          if (headOf(checkpoint) !== this.#head) this.#report('head_differs', checkpoint.number)
+        }
+        await this.#checkOne(checkpoint, last, removed)
+        last = checkpoint
+      }
+      if (part.length < readAtOnce) break
+    }
+    if (this.#head !== undefined && !hasSeenHead) {
+      const isExpired = this.#headNumber < (await this.#removedUpTo())
+      this.#report(isExpired ? 'head_expired' : 'head_differs', this.#headNumber)
+    }
+    if (removed === 0) await this.#beforeFirst()
+    const uncovered = await this.#uncovered(last?.lastId ?? 0)
+    return {
+      checkpoints: this.#checkpoints,
+      rows: this.#rows,
+      firstId: this.#firstId,
+      lastId: this.#lastId,
+      uncovered,
+      head: last ? headOf(last) : null,
+      defects: this.#defects,
+    }
+  }
+
+  async #checkOne(
+    checkpoint: SealedCheckpoint,
+    last: SealedCheckpoint | undefined,
+    removed: number,
+  ): Promise<void> {
+    const { number, previous } = checkpoint
+    this.#checkpoints += 1
+    // The rows of these may be gone, and so may the checkpoints before.
+    if (number <= removed) return
+    const isNext = previous === (last ? checkpointDigest(last) : '')
+    if (!isNext && (await this.#removedUpTo()) < number) {
+      const first = last ? last.number + 1 : Math.max(removed, 1)
+      if (this.#lastChanged < first)
+        this.#report('checkpoint_removed', idRange(first, Math.max(first, number - 1)))
+      await this.#withoutCheckpoint(last?.lastId ?? null, checkpoint.afterId)
+    }
+    const found = await this.#rowDefects(checkpoint)
+    // Retention may have removed them meanwhile.
+    if (found.length > 0 && (await this.#removedUpTo()) >= number) return
+    for (const { kind, ids } of found) this.#report(kind, ids)
+  }
+
+  /** What is wrong with the rows that a checkpoint covers. */
+  async #rowDefects(checkpoint: SealedCheckpoint): Promise<readonly AuditDefect[]> {
+    const expected = new Set(idsOf(checkpoint.ids))
+    const forged = new Set(idsOf(checkpoint.forged))
+    const digest = rowsDigest()
+    const defects: AuditDefect[] = [...forged].map((id) => ({ kind: 'row_forged', ids: `${id}` }))
+    const changed: number[] = []
+    let rows = 0
+    for await (const row of this.#between(checkpoint.afterId, checkpoint.lastId)) {
+      if (!expected.delete(row.id)) {
+        // As many as somebody inserted: they are not gathered.
+        if (defects.length < readAtOnce) defects.push({ kind: 'row_inserted', ids: `${row.id}` })
+        continue
+      }
+      rows += 1
+      digest.add(row)
+      if (!forged.has(row.id) && this.#isChanged(row)) changed.push(row.id)
+    }
+    this.#count(checkpoint, rows)
+    for (const id of changed) defects.push({ kind: 'row_changed', ids: `${id}` })
+    for (const id of expected) defects.push({ kind: 'row_removed', ids: `${id}` })
+    const isSame = digest.end() === checkpoint.rowsDigest
+    if (!isSame && changed.length === 0 && expected.size === 0)
+      defects.push({ kind: 'rows_changed', ids: checkpoint.ids })
+    return defects
+  }
+
+  // The database gives ids from 1.
+  async #beforeFirst(): Promise<void> {
+    for await (const { id } of this.#between(null, 0)) this.#report('row_inserted', id)
+  }
+
+  /** Rows whose checkpoint is gone or was changed: their seals alone can be checked. */
+  async #withoutCheckpoint(after: number | null, until: number): Promise<void> {
+    for await (const row of this.#between(after, until))
+      if (this.#isChanged(row)) this.#report('row_changed', row.id)
+  }
+
+  async #uncovered(after: number): Promise<AuditVerification['uncovered']> {
+    let rows = 0
+    let since: number | null = null
+    let from = after
+    for await (const row of this.#between(after)) {
+      rows += 1
+      since = Math.min(since ?? Number.POSITIVE_INFINITY, Number(row.values[0]))
+      if (!this.#keys.isAuditIntact(row.seal, row.values)) this.#report('row_forged', row.id)
+      if (rows % readAtOnce !== 0) continue
+      await this.#copies(from, row.id)
+      from = row.id
+    }
+    await this.#copies(from, Number.MAX_SAFE_INTEGER)
+    return { rows, since }
+  }
+
+  async #copies(after: number, until: number): Promise<void> {
+    for (const id of await this.#store.audit.copies({ after, until }))
+      this.#report('row_copied', id)
+  }
+
+  // A row that a key sealed which is not needed any more can be judged by its checkpoint alone.
+  #isChanged({ seal, values }: StoredAuditRow): boolean {
+    const isOfKnownKey = this.#keys.ids.includes(keyIdOf(seal) ?? '')
+    return isOfKnownKey && !this.#keys.isAuditIntact(seal, values)
+  }
+
+  async *#between(after: number | null, until?: number): AsyncGenerator<StoredAuditRow> {
+    let from = after
+    for (;;) {
+      const range = { after: from, ...(until !== undefined && { until }) }
+      const rows = await this.#store.audit.rows(range, readAtOnce)
+      yield* rows
+      from = rows.at(-1)?.id ?? from
+      if (rows.length < readAtOnce) return
+    }
+  }
+
+  async #removedUpTo(): Promise<number> {
+    return (await latestCheckpoint(this.#store, this.#keys)).intact?.removedUpTo ?? 0
+  }
+
+  #count({ ids, lastId }: SealedCheckpoint, rows: number): void {
+    this.#rows += rows
+    if (ids === '') return
+    this.#firstId ??= Number.parseInt(ids, 10)
+    this.#lastId = lastId
+  }
+
+  #report(kind: AuditDefect['kind'], ids: number | string): void {
+    this.#defects += 1
+    this.#onDefect?.({ kind, ids: `${ids}` })
+  }
+}
+
+const idRange = (first: number, last: number): string =>
+  first === last ? `${first}` : `${first}-${last}`

@@ -1,0 +1,91 @@
+import { type KeyRing, keyIdOf } from '../../crypto/sealed.ts'
+import type { LogSink } from '../../model/log.ts'
+import { type SealedStore, type Store, StoreUnavailable, StoreUnusable } from '../../store/store.ts'
+
+type Noted = Pick<Store, 'secretKeys' | 'sealed'>
+
+/** Rows of a table that are looked at for the message, so that no start reads a whole large table. */
+const mostRows = 100_000
+/** Milliseconds after which a key that was forgotten while rows are still written under it is noted again. */
+const interval = 60_000
+
+/**
+ * Makes sure that the key ring has every key that rows were sealed under.
+ * @throws StoreUnusable that names each missing key, and which rows need it
+ */
+export const checkKeys = async ({ secretKeys, sealed }: Noted, keys: KeyRing): Promise<void> => {
+  const missing = (await secretKeys.ids()).filter((id) => !keys.ids.includes(id))
+  if (missing.length === 0) return
+  const needs: string[] = []
+  for (const id of missing) needs.push(`key ${id} is missing, and ${await rowsUnder(id, sealed)}`)
+  throw new StoreUnusable(
+    `The secret key does not fit the stored tokens: ${needs.join('; ')}. Start with the SECRET_KEY that made them, or name it in SECRET_KEY_PREVIOUS.`,
+  )
+}
+
+const rowsUnder = async (id: string, sealed: SealedStore): Promise<string> => {
+  const counts: string[] = []
+  for (const { table, countUnder } of Object.values(sealed)) {
+    const { rows, isAll } = await countUnder(id, mostRows)
+    if (rows > 0) counts.push(`${isAll ? '' : 'at least '}${rows} in ${table}`)
+    else if (!isAll) counts.push(`none of the first ${mostRows} in ${table}`)
+  }
+  return counts.length === 0 ? 'no row is sealed under it' : `needed by rows: ${counts.join(', ')}`
+}
+
+/**
+ * Tells a row that this process lacks the key of from one that somebody has written: what is valid at other
+ * nodes must not look invalid here.
+ * @throws StoreUnavailable where the key of the sealed value is one that the nodes share, and this one has not
+ */
+export const mustHaveKeyOf = async (
+  value: string,
+  { store, keys }: { readonly store: Pick<Store, 'secretKeys'>; readonly keys: KeyRing },
+): Promise<void> => {
+  const id = keyIdOf(value)
+  if (id === undefined || keys.ids.includes(id)) return
+  if ((await store.secretKeys.ids()).includes(id))
+    throw new StoreUnavailable(
+      `Secret key ${id} is used by other nodes and missing here: name it in SECRET_KEY_PREVIOUS, or SECRET_KEY.`,
+    )
+}
+
+/** Keeps the current key among those that every start must have, for as long as this process writes under it. */
+export interface NotedKey {
+  stop(): Promise<void>
+}
+
+const note = async ({ secretKeys }: Noted, keys: KeyRing, now: number): Promise<void> => {
+  // Nearly always it is there, and looking costs no write.
+  if (!(await secretKeys.ids()).includes(keys.currentId)) await secretKeys.add(keys.currentId, now)
+}
+
+/**
+ * Notes the current key, and again where a rotation that was begun too early has removed it: while one
+ * node still writes under an earlier key, that key is needed.
+ */
+export const keepNoted = async (
+  store: Noted,
+  keys: KeyRing,
+  { clock, log }: { readonly clock: () => number; readonly log: LogSink },
+): Promise<NotedKey> => {
+  await note(store, keys, clock())
+  let running = Promise.resolve()
+  const failed = (error: unknown): void =>
+    log({
+      level: error instanceof StoreUnavailable ? 'warn' : 'error',
+      event: 'secret_key.not_noted',
+      message: 'The secret key could not be looked up in the store; the next minute tries again.',
+      error,
+    })
+  const timer = setInterval(() => {
+    running = note(store, keys, clock()).catch(failed)
+  }, interval)
+  timer.unref()
+  return {
+    async stop() {
+      clearInterval(timer)
+      await running
+    },
+  }
+}

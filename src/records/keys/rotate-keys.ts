@@ -1,0 +1,188 @@
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { type KeyRing, keyIdOf } from '../../crypto/sealed.ts'
+import type { ResealedRow, RowKey, SealedRows } from '../../store/store.ts'
+import { AuditChain } from '../audit/audit-chain.ts'
+import type { RecordsContext } from '../context.ts'
+import { type RowOf, type SealedKind, sealedAnew } from '../seals/sealed-values.ts'
+
+/** How far a rotation of the secret keys has come. */
+export interface KeyRotationProgress {
+  /** The table that is being gone through. */
+  readonly table: string
+  /** Rows that were sealed anew so far, in all tables. */
+  readonly resealed: number
+}
+
+/** Rows that no configured key opens: tampered with, or sealed under a key that is missing. */
+export interface UnreadableRows {
+  readonly table: string
+  /** The id of the key that they name; null where they name none. */
+  readonly keyId: string | null
+  readonly rows: number
+}
+
+/** What a rotation of the secret keys did. */
+export interface KeyRotation {
+  /** Rows that were sealed anew. */
+  readonly resealed: number
+  /** Rows that were left as they are, and are refused as they were. */
+  readonly unreadable: readonly UnreadableRows[]
+  /** False where rows were still being written under an earlier key: a node has not been restarted. */
+  readonly isComplete: boolean
+  /** Seconds for which an earlier key is needed all the same: for JWTs, codes and forms that are on their way. */
+  readonly keepFor: number
+}
+
+export interface KeyRotationOptions {
+  /** Called after each batch. */
+  readonly onProgress?: (progress: KeyRotationProgress) => void
+}
+
+/** Rows that are read, and then written in one transaction. */
+const batch = 250
+/** Rows that are sealed before requests get their turn. */
+const slice = 50
+/** Milliseconds between two batches, in which other writers find the database free. */
+const rest = 5
+/** How often rows are tried that somebody else is writing. */
+const mostAttempts = 5
+/** How often all tables are gone through, while somebody goes on writing under an earlier key. */
+const mostRounds = 5
+/** Seconds: the longest life of what is kept for a user who decides, or sends a form. */
+const timeToDecide = 600
+
+const kinds = [
+  'tokens',
+  'rotations',
+  'clients',
+  'consents',
+  'sessions',
+  'users',
+  'signingKeys',
+  'auditCheckpoints',
+] as const
+
+/**
+ * Seals every row under the current key, in batches. It can run beside requests, on several nodes at
+ * once, and again after it was killed.
+ */
+export const rotateSecretKeys = async (
+  context: RecordsContext,
+  { onProgress }: KeyRotationOptions = {},
+): Promise<KeyRotation> => {
+  const { jwtExpiresIn, authorizationCodeExpiresIn } = context.settings
+  // Rows of the audit log keep the seal of an earlier key: from now on a checkpoint vouches for them.
+  await new AuditChain(context).coverAll()
+  let resealed = 0
+  let isComplete = false
+  let unreadable: readonly UnreadableRows[] = []
+  // Only a round that finds nothing to do shows that nothing is left.
+  for (let rounds = 0; rounds < mostRounds && !isComplete; rounds += 1) {
+    isComplete = true
+    unreadable = []
+    for (const kind of kinds) {
+      const { table } = context.store.sealed[kind]
+      const found = await goThrough(kind, context, (rows) => {
+        resealed += rows
+        onProgress?.({ table, resealed })
+      })
+      if (found.hadWork) isComplete = false
+      for (const [keyId, rows] of found.unreadable)
+        unreadable = [...unreadable, { table, keyId, rows }]
+    }
+  }
+  for (const rows of unreadable) report(rows, context)
+  if (isComplete) await forgetEarlierKeys(context)
+  const details = { count: resealed }
+  if (resealed > 0) await context.audit.add(context.store, 'secret_key.rotated', { details })
+  const keepFor = Math.max(jwtExpiresIn, authorizationCodeExpiresIn, timeToDecide)
+  return { resealed, unreadable, isComplete, keepFor }
+}
+
+/** One way through a table, from its greatest key down. */
+const goThrough = async (
+  kind: SealedKind,
+  context: RecordsContext,
+  onBatch: (rows: number) => void,
+): Promise<{ hadWork: boolean; unreadable: ReadonlyMap<string | null, number> }> => {
+  const unreadable = new Map<string | null, number>()
+  let hadWork = false
+  let after: RowKey | null = null
+  do {
+    const done = await resealPart(kind, after, context)
+    for (const keyId of done.unreadable) unreadable.set(keyId, (unreadable.get(keyId) ?? 0) + 1)
+    if (done.written > 0 || done.missed > 0) hadWork = true
+    onBatch(done.written)
+    after = done.next
+  } while (after)
+  return { hadWork, unreadable }
+}
+
+interface Part {
+  readonly written: number
+  readonly missed: number
+  /** The keys that unreadable rows name, one for each row. */
+  readonly unreadable: readonly (string | null)[]
+  readonly next: RowKey | null
+}
+
+const resealPart = async (
+  kind: SealedKind,
+  after: RowKey | null,
+  context: RecordsContext,
+): Promise<Part> => {
+  let written = 0
+  for (let attempts = 1; ; attempts += 1) {
+    const part = await tryPart(kind, after, context)
+    written += part.written
+    if (part.written + part.missed === 0) await nextTurn()
+    else await pause(rest)
+    if (part.missed === 0 || attempts === mostAttempts) return { ...part, written }
+  }
+}
+
+const tryPart = async <K extends SealedKind>(
+  kind: K,
+  after: RowKey | null,
+  { store, keys }: RecordsContext,
+): Promise<Part> => {
+  const sealed = store.sealed[kind] as unknown as SealedRows<RowOf<K>>
+  const { rows, next } = await sealed.notUnder(keys.currentId, after, batch)
+  const resealed: ResealedRow[] = []
+  const unreadable: (string | null)[] = []
+  for (const [index, row] of rows.entries()) {
+    if (index > 0 && index % slice === 0) await nextTurn()
+    const anew = sealedAnew(kind, row, keys)
+    if (anew.resealed) resealed.push(anew.resealed)
+    const [first] = anew.unreadable
+    if (first !== undefined) unreadable.push(keyIdOf(first) ?? null)
+  }
+  const written = resealed.length === 0 ? 0 : await sealed.reseal(resealed)
+  return { written, missed: resealed.length - written, unreadable, next }
+}
+
+const report = ({ table, keyId, rows }: UnreadableRows, { keys, log }: RecordsContext): void => {
+  log({
+    level: 'error',
+    event: 'secret_key.unreadable_rows',
+    message: `Rows of ${table} ${reasonOf(keyId, keys)}: ${rows}. They are refused, and were left as they are.`,
+    table,
+    keyId,
+    rows,
+  })
+}
+
+const reasonOf = (keyId: string | null, keys: KeyRing): string => {
+  if (keyId === null) return 'that are not sealed'
+  return keys.ids.includes(keyId)
+    ? `that key ${keyId} does not open, since they were tampered with`
+    : `under key ${keyId}, which is not configured`
+}
+
+// A key that is not configured here is somebody else's, and still needed.
+const forgetEarlierKeys = async ({ store, keys }: RecordsContext): Promise<void> => {
+  const noted = await store.secretKeys.ids()
+  for (const id of noted) {
+    if (id !== keys.currentId && keys.ids.includes(id)) await store.secretKeys.delete(id)
+  }
+}

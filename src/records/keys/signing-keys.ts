@@ -1,0 +1,168 @@
+import {
+  type CryptoKey,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+  type JWTPayload,
+  SignJWT,
+} from 'jose'
+import { sha256 } from '../../crypto/digest.ts'
+import type { Store, StoredSigningKey } from '../../store/store.ts'
+import type { RecordsContext } from '../context.ts'
+import { signingKeyClaims } from '../seals/claims.ts'
+
+/** Milliseconds that a new key is published before it signs: longer than anybody keeps the published keys. */
+const publishedBefore = 3_600_000
+/** Milliseconds after which a process looks whether another one made a key. */
+const remembered = 30_000
+/** Milliseconds that a former key stays published at least, however short tokens live by now. */
+const keptAtLeast = 86_400_000
+/** How often a next key is made, where others make keys at the same time. */
+const mostAttempts = 5
+const hour = 3_600_000
+
+/** A key pair that is as we wrote it. */
+interface SigningKey extends Omit<StoredSigningKey, 'privateKey' | 'publicKey'> {
+  readonly publicKey: JWK
+  readonly privateKey: CryptoKey
+}
+
+type Context = Pick<RecordsContext, 'store' | 'settings' | 'keys' | 'clock' | 'log' | 'audit'>
+
+/**
+ * The keys that sign access tokens. One signs at a time; its successor is published an hour before it
+ * takes over, and it stays published until the last token that it signed has ended.
+ */
+export class SigningKeys {
+  readonly #context: Context
+  #known: { readonly keys: readonly SigningKey[]; readonly until: number } | undefined
+  #loading: Promise<readonly SigningKey[]> | undefined
+
+  constructor(context: Context) {
+    this.#context = context
+  }
+
+  /**
+   * Signs a JWT of this type by the key whose turn it is.
+   * @param store that of the transaction in which the token is written
+   */
+  async sign(payload: JWTPayload, type: string, store: Context['store']): Promise<string> {
+    const { settings, clock } = this.#context
+    const own = (await this.#usable(store)).filter(
+      ({ algorithm }) => algorithm === settings.signingAlgorithm,
+    )
+    const isKnownToAll = ({ createdAt }: SigningKey) => createdAt + publishedBefore <= clock()
+    // The very first one has nobody to wait behind.
+    const key = own.find(isKnownToAll) ?? own.at(-1)
+    if (!key) throw new Error('There is no key to sign with.')
+    return new SignJWT(payload)
+      .setProtectedHeader({ alg: key.algorithm, typ: type, kid: key.id })
+      .sign(key.privateKey)
+  }
+
+  /** The public keys, the youngest first: a JWK set. RFC 7517 §5. */
+  async published(): Promise<{ readonly keys: readonly JWK[] }> {
+    const usable = await this.#usable(this.#context.store)
+    return { keys: usable.map(({ publicKey }) => publicKey) }
+  }
+
+  /** Deletes keys whose last token has ended. @returns how many */
+  async deleteRetired(): Promise<number> {
+    const retired = await this.retired()
+    for (const { id } of retired) await this.#context.store.signingKeys.delete(id)
+    return retired.length
+  }
+
+  /** Keys whose last token has ended. */
+  async retired(): Promise<readonly { readonly id: string }[]> {
+    const { store, settings, clock } = this.#context
+    const kept = Math.max(settings.tokenExpiresIn * 1000, keptAtLeast)
+    const all = await store.signingKeys.all()
+    // Whoever signs since so long has left no token of an older key alive.
+    const successor = all.find(
+      ({ algorithm, createdAt }) =>
+        algorithm === settings.signingAlgorithm &&
+        createdAt + publishedBefore + remembered + kept <= clock(),
+    )
+    return all.filter(({ createdAt }) => successor && createdAt < successor.createdAt)
+  }
+
+  async #usable(store: Context['store']): Promise<readonly SigningKey[]> {
+    if (this.#known && this.#context.clock() < this.#known.until) return this.#known.keys
+    // What a transaction has written may be taken back, and whoever waits for another one may wait for itself.
+    if (store !== this.#context.store) return this.#load(store)
+    this.#loading ??= this.#remember().finally(() => {
+      this.#loading = undefined
+    })
+    return this.#loading
+  }
+
+  async #remember(): Promise<readonly SigningKey[]> {
+    const keys = await this.#load(this.#context.store)
+    this.#known = { keys, until: this.#context.clock() + remembered }
+    return keys
+  }
+
+  /** All keys, among them one of the algorithm that is young enough: made now, if there was none. */
+  async #load(store: Store): Promise<readonly SigningKey[]> {
+    const { settings, clock, audit } = this.#context
+    for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+      const keys = await this.#opened(await store.signingKeys.all())
+      const newest = keys.find(({ algorithm }) => algorithm === settings.signingAlgorithm)
+      if (newest && clock() - newest.createdAt < settings.signingKeyExpiresIn * 1000) return keys
+      const key = await this.#newKey(newest?.id, attempt)
+      await store.transaction(async (tx) => {
+        if (await tx.signingKeys.insert(key))
+          await audit.add(tx, 'signing_key.created', { subject: key.id, details: {} })
+      })
+    }
+    throw new Error('No key could be made that signs: those in the store are not ours.')
+  }
+
+  // Whoever makes the successor of the same key gives it the same id, so that one of them makes it.
+  async #newKey(former: string | undefined, attempt: number): Promise<StoredSigningKey> {
+    const { settings, keys, clock } = this.#context
+    const { signingAlgorithm: algorithm } = settings
+    const pair = await generateKeyPair(algorithm, { extractable: true })
+    const createdAt = clock()
+    const follows = former ?? Math.floor(createdAt / hour)
+    const key = {
+      id: sha256(['signing key', algorithm, follows, attempt].join(' ')),
+      algorithm,
+      publicKey: JSON.stringify(await exportJWK(pair.publicKey)),
+      createdAt,
+    }
+    const secret = JSON.stringify(await exportJWK(pair.privateKey))
+    return { ...key, privateKey: keys.seal('row', secret, signingKeyClaims(key)) }
+  }
+
+  async #opened(rows: readonly StoredSigningKey[]): Promise<readonly SigningKey[]> {
+    const opened: SigningKey[] = []
+    for (const row of rows) {
+      const { id, algorithm, createdAt } = row
+      const secret = this.#context.keys.open('row', row.privateKey, signingKeyClaims(row))
+      if (secret === undefined) {
+        this.#tampered(id)
+        continue
+      }
+      const before = this.#known?.keys.find((key) => key.id === id)
+      const privateKey =
+        before?.privateKey ?? ((await importJWK(JSON.parse(secret), algorithm)) as CryptoKey)
+      const publicKey = { ...JSON.parse(row.publicKey), kid: id, alg: algorithm, use: 'sig' }
+      opened.push({ id, algorithm, createdAt, publicKey, privateKey })
+    }
+    return opened
+  }
+
+  // Published, it would let whoever wrote it sign tokens that others believe.
+  #tampered(id: string): void {
+    this.#context.log({
+      level: 'error',
+      event: 'signing_key.tampered',
+      message:
+        'A signing key was not written by this server, or by another secret key; it is neither used nor published.',
+      keyId: id,
+    })
+  }
+}

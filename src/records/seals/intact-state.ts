@@ -1,0 +1,77 @@
+import type { KeyRing } from '../../crypto/sealed.ts'
+import type { User } from '../../model/user.ts'
+import type { StoredUser, TokenWithState } from '../../store/store.ts'
+import { clientStateClaims, userClaims } from './claims.ts'
+
+/** Users, and clients, whose last state is remembered. */
+const mostRemembered = 10_000
+
+type ClientState = TokenWithState['client']
+
+/**
+ * Verifies what token and session lookups join of users and clients. A state that was verified before is compared
+ * with the remembered one instead: that costs far less than opening a seal.
+ */
+export class IntactState {
+  /** Whether users are in our own table, where rows have seals. */
+  readonly hasBuiltInUsers: boolean
+  readonly #keys: KeyRing
+  readonly #users = new Map<unknown, { readonly row: StoredUser; readonly user: User }>()
+  readonly #clients = new Map<unknown, ClientState>()
+
+  constructor(keys: KeyRing, { hasBuiltInUsers }: { readonly hasBuiltInUsers: boolean }) {
+    this.#keys = keys
+    this.hasBuiltInUsers = hasBuiltInUsers
+  }
+
+  /** The user of a row; undefined if the row is not as we sealed it. Rows of the application have no seal. */
+  user(row: StoredUser): User | undefined {
+    if (!this.hasBuiltInUsers) return withoutSeal(row)
+    const known = this.#users.get(row.id)
+    if (known && isSameUser(known.row, row)) return known.user
+    if (!this.#keys.isIntact(row.seal, userClaims(row))) return undefined
+    const user = withoutSeal(row)
+    remember(this.#users, row.id, { row, user })
+    return user
+  }
+
+  /** Whether what a token lookup read of a client is as we sealed it. */
+  isClient(state: ClientState): boolean {
+    const known = this.#clients.get(state.clientKey)
+    if (known && isSameClient(known, state)) return true
+    if (!this.#keys.isIntact(state.stateSeal, clientStateClaims(state))) return false
+    remember(this.#clients, state.clientKey, state)
+    return true
+  }
+}
+
+// The one that was remembered first gives way: reads are many, and need not be noted.
+const remember = <T>(map: Map<unknown, T>, key: unknown, value: T): void => {
+  map.set(key, value)
+  if (map.size > mostRemembered) map.delete(map.keys().next().value)
+}
+
+const withoutSeal = ({ id, email, emailVerified, active, isAdmin }: StoredUser): User => ({
+  id,
+  email,
+  emailVerified,
+  active,
+  isAdmin,
+})
+
+const isSameUser = (known: StoredUser, row: StoredUser): boolean =>
+  known.seal === row.seal &&
+  known.id === row.id &&
+  known.email === row.email &&
+  known.active === row.active &&
+  known.emailVerified === row.emailVerified &&
+  known.isAdmin === row.isAdmin
+
+const isSameClient = (known: ClientState, state: ClientState): boolean =>
+  known.stateSeal === state.stateSeal &&
+  known.clientKey === state.clientKey &&
+  known.clientId === state.clientId &&
+  known.name === state.name &&
+  known.ownerId === state.ownerId &&
+  known.isDisabled === state.isDisabled &&
+  known.allowedScopes?.join(' ') === state.allowedScopes?.join(' ')

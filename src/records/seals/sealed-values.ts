@@ -1,0 +1,79 @@
+import type { Claims, KeyRing, Sealed, SealPurpose } from '../../crypto/sealed.ts'
+import type { ResealedRow, SealedRow, SealedRows, SealedStore } from '../../store/store.ts'
+import {
+  accessClaims,
+  checkpointClaims,
+  clientClaims,
+  clientStateClaims,
+  consentClaims,
+  passwordClaims,
+  refreshClaims,
+  rotationClaims,
+  sessionClaims,
+  signingKeyClaims,
+  userClaims,
+} from './claims.ts'
+
+/** A kind of row that is sealed. */
+export type SealedKind = keyof SealedStore
+
+/** What is read of a row of that kind. */
+export type RowOf<K extends SealedKind> = SealedStore[K] extends SealedRows<infer Row> ? Row : never
+
+interface Value {
+  readonly purpose: SealPurpose
+  readonly claims: Claims
+}
+
+const seal = (...all: readonly Claims[]): readonly Value[] =>
+  all.map((claims) => ({ purpose: 'row', claims }))
+
+/** What each sealed value of a row stands for, in their order; undefined for one that cannot be ours. */
+const valuesOf: {
+  readonly [K in SealedKind]: (row: RowOf<K>) => readonly (Value | undefined)[]
+} = {
+  tokens: ({ fields, accessDigest, refreshDigest, granted, successorId }) => [
+    { purpose: 'token', claims: accessClaims(accessDigest, fields, successorId) },
+    refreshDigest === null
+      ? undefined
+      : { purpose: 'token', claims: refreshClaims(refreshDigest, fields, granted) },
+  ],
+  rotations: (rotated) => seal(rotationClaims(rotated)),
+  clients: ({ fields }) =>
+    seal(clientClaims(fields), clientStateClaims({ ...fields, ownerId: fields.userId })),
+  consents: ({ consent }) => seal(consentClaims(consent)),
+  sessions: (session) => seal(sessionClaims(session)),
+  users: (user) => seal(passwordClaims(user), userClaims(user)),
+  signingKeys: (key) => seal(signingKeyClaims(key)),
+  auditCheckpoints: (checkpoint) => seal(checkpointClaims(checkpoint)),
+}
+
+/** A row under the current key as far as it opens, and the values that do not. */
+export interface SealedAnew {
+  /** Undefined where none of its values can be sealed anew. */
+  readonly resealed: ResealedRow | undefined
+  readonly unreadable: readonly Sealed[]
+}
+
+/**
+ * Seals the values of a row under the current key, each that opens beside what the row claims. What does
+ * not open stays as it is, to be refused wherever it is presented.
+ */
+export const sealedAnew = <K extends SealedKind>(
+  kind: K,
+  before: SealedRow<RowOf<K>>,
+  keys: KeyRing,
+): SealedAnew => {
+  const values = valuesOf[kind](before.row)
+  const unreadable: Sealed[] = []
+  const sealed = before.sealed.map((old, at) => {
+    if (old === null || old.startsWith(`${keys.currentId}.`)) return old
+    const value = values[at]
+    const opened = value && keys.open(value.purpose, old, value.claims)
+    if (value && opened !== undefined) return keys.seal(value.purpose, opened, value.claims)
+    unreadable.push(old)
+    return old
+  })
+  const hasChanged = sealed.some((value, at) => value !== before.sealed[at])
+  return { resealed: hasChanged ? { before, sealed } : undefined, unreadable }
+}

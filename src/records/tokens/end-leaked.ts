@@ -1,0 +1,70 @@
+import type { LeakedCredential } from '../../model/leak-report.ts'
+import type { FoundToken } from '../../model/token.ts'
+import type { RecordsContext } from '../context.ts'
+import type { Records } from '../records.ts'
+import { authorizationOfRotated } from './end-tokens.ts'
+
+/** What a leaked value was good for, and whether it is this call that has ended it. */
+export interface EndedCredential {
+  readonly credential: LeakedCredential
+  readonly isEndedNow: boolean
+}
+
+type Server = Records & Pick<RecordsContext, 'keys' | 'clock'>
+
+/**
+ * Ends a credential that became known to others: an access or refresh token with its whole authorization, a personal
+ * token, a client secret. Undefined for a value that is none.
+ */
+export const endLeaked = async (
+  value: string,
+  server: Server,
+): Promise<EndedCredential | undefined> => {
+  const { tokens } = server
+  const access = await tokens.find({ accessToken: value })
+  if (access)
+    return endToken(access, access.token.isPersonal ? 'personal_token' : 'access_token', server)
+  const refresh = await tokens.find({ refreshToken: value })
+  if (refresh) return endToken(refresh, 'refresh_token', server)
+  return (await endRotated(value, server)) ?? endSecret(value, server)
+}
+
+const endToken = async (
+  { token, client }: FoundToken,
+  kind: LeakedCredential['kind'],
+  { tokens, personalTokens, store }: Server,
+): Promise<EndedCredential> => {
+  const { id, clientId, userId } = token
+  // The value that took the place of a former one is known to its user alone.
+  const isFormer = (await store.tokens.find(id))?.successorId !== null
+  const isEndedNow = isFormer
+    ? await personalTokens.endFormer(token, client.name)
+    : await tokens.revoke(token)
+  return { credential: { kind, clientId, name: client.name, userId, tokenId: id }, isEndedNow }
+}
+
+const endRotated = async (value: string, server: Server): Promise<EndedCredential | undefined> => {
+  const authorization = await authorizationOfRotated(value, server)
+  if (!authorization) return undefined
+  const { clientId, userId } = authorization
+  const { clients, tokens } = server
+  const name = (await clients.find(clientId))?.name ?? ''
+  const isEndedNow = await tokens.revokeRotated(value, clientId)
+  return {
+    credential: { kind: 'refresh_token', clientId, name, userId, tokenId: null },
+    isEndedNow,
+  }
+}
+
+const endSecret = async (
+  value: string,
+  { clients }: Server,
+): Promise<EndedCredential | undefined> => {
+  const client = await clients.endLeakedSecret(value)
+  if (!client) return undefined
+  const { clientId, name, userId } = client
+  return {
+    credential: { kind: 'client_secret', clientId, name, userId, tokenId: null },
+    isEndedNow: true,
+  }
+}

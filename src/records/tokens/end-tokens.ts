@@ -1,0 +1,72 @@
+import { digestOf } from '../../crypto/digest.ts'
+import type { Authorization } from '../../model/authorization.ts'
+import type { FoundToken } from '../../model/token.ts'
+import { nameOfClient, ofAuthorization, ofToken } from '../audit/audit-trail.ts'
+import type { RecordsContext } from '../context.ts'
+import { accessClaims, rotationClaims } from '../seals/claims.ts'
+
+/** Zero is long expired, also where another node's clock is behind. */
+const longExpired = 0
+
+/**
+ * Ends an access token, and what was narrowed from it; the refresh token beside it goes on.
+ * False where it is not the current one any more.
+ */
+export const endAccessToken = (
+  { token, accessDigest, client }: FoundToken,
+  accessToken: string,
+  { store, turns, keys, audit }: RecordsContext,
+): Promise<boolean> =>
+  turns.transaction(store, `token ${token.id}`, async (tx) => {
+    const row = await tx.tokens.hold(token.id)
+    if (row?.accessDigest !== accessDigest) return false
+    const fields = { ...row.fields, expires: longExpired }
+    const sealed = keys.seal(
+      'token',
+      accessToken,
+      accessClaims(accessDigest, fields, row.successorId),
+    )
+    const { refreshDigest, refreshToken, successorId } = row
+    await tx.tokens.rewrite(token.id, {
+      fields,
+      accessDigest,
+      accessToken: sealed,
+      refreshDigest,
+      refreshToken,
+      successorId,
+    })
+    await tx.tokens.deleteChildren(token.id)
+    await audit.add(tx, 'token.revoked', { ...ofToken(token, client.name), details: {} })
+    return true
+  })
+
+/** The authorization of a refresh token that was rotated; undefined for any other value. */
+export const authorizationOfRotated = async (
+  refreshToken: string,
+  { store, keys }: Pick<RecordsContext, 'store' | 'keys'>,
+): Promise<Authorization | undefined> => {
+  const rotated = await store.tokens.findRotated(digestOf('refresh_token', refreshToken))
+  if (!rotated || !keys.isIntact(rotated.seal, rotationClaims(rotated))) return undefined
+  return store.authorizations.find(rotated.authorizationId)
+}
+
+/**
+ * Ends the authorization of a refresh token that was rotated, if it is this client's: whoever wants it to end
+ * may have missed the answer that held its successor. False where there is nothing to end.
+ */
+export const endRotated = async (
+  refreshToken: string,
+  clientId: string,
+  context: RecordsContext,
+): Promise<boolean> => {
+  const authorization = await authorizationOfRotated(refreshToken, context)
+  if (authorization?.clientId !== clientId) return false
+  const { store, clock, audit } = context
+  const name = await nameOfClient(clientId, store)
+  return store.transaction(async (tx) => {
+    if (!(await tx.authorizations.revoke(authorization.id, clock()))) return false
+    const about = { ...ofAuthorization(authorization, name), details: {} }
+    await audit.add(tx, 'token.revoked', about)
+    return true
+  })
+}

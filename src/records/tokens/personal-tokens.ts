@@ -1,0 +1,292 @@
+import { digestOf } from '../../crypto/digest.ts'
+import { newPersonalTokenValue } from '../../crypto/personal-token-value.ts'
+import { validName } from '../../model/field-rules.ts'
+import { InvalidField } from '../../model/invalid-field.ts'
+import { Token, type TokenFields } from '../../model/token.ts'
+import type { UserId } from '../../model/user.ts'
+import {
+  type NewToken,
+  type Part,
+  type PartOf,
+  type PersonalTokenRow,
+  type Store,
+  type StoredToken,
+  TakenValue,
+  type TokenUse,
+} from '../../store/store.ts'
+import { changedFields, ofToken } from '../audit/audit-trail.ts'
+import { Clients } from '../clients.ts'
+import { type RecordsContext, untilUnique } from '../context.ts'
+import { accessClaims } from '../seals/claims.ts'
+import { Users } from '../users/users.ts'
+import { sealedToken, unopened } from './token-row.ts'
+
+export interface PersonalTokenOptions {
+  readonly scopes?: readonly string[]
+  /** True for an internally generated token: no page shows it. */
+  readonly isInternal?: boolean
+  /** Seconds; without it the token does not expire, as specified. */
+  readonly expiresIn?: number
+  /** How many the user may have; without it, any number. */
+  readonly most?: number
+}
+
+export interface RotationOptions {
+  /** Seconds for which the old value stays valid, at most 30 days; without it, it stops at once. */
+  readonly overlap?: number
+  /** Seconds that the new value may live at most; without it, as long as the old one did. */
+  readonly maxExpiresIn?: number
+}
+
+/** A personal token with its value, which no later look-up gives. */
+export type PersonalToken = Token & { readonly accessToken: string }
+
+/** The same after a rotation. */
+export type RotatedPersonalToken = PersonalToken & {
+  /** Until when the former value is valid; null: it is not. */
+  readonly previousExpires: number | null
+}
+
+/** A personal token as its user manages it. */
+export interface ManagedToken {
+  readonly token: Token
+  readonly name: string
+  readonly lastUse: TokenUse | null
+  /** Until when the value before the last rotation is valid; null: it is not. */
+  readonly previousExpires: number | null
+}
+
+const longestLife = 315_360_000
+/** Seconds that a former value may stay valid at most. */
+const longestOverlap = 2_592_000
+
+/** Creates, lists, changes and rotates personal tokens. */
+export class PersonalTokens {
+  readonly #context: RecordsContext
+
+  constructor(context: RecordsContext) {
+    this.#context = context
+  }
+
+  /**
+   * Creates a client of that name, and a token for it and the user that does not expire.
+   * @throws InvalidField, ScopeDoesNotExists: nothing was written
+   */
+  async create(
+    name: string,
+    userId: UserId,
+    { scopes = [], isInternal = false, expiresIn, most }: PersonalTokenOptions = {},
+  ): Promise<PersonalToken> {
+    const { store, turns, clock, scopes: registry, audit } = this.#context
+    const checked = { name: validName(name), scopes: registry.validated(scopes) }
+    checkLife(expiresIn)
+    return turns.transaction(store, `user ${userId}`, async (tx) => {
+      const context = { ...this.#context, store: tx }
+      if (most !== undefined) await this.#mustHaveRoom(userId, most, tx)
+      const client = await new Clients(context).insertPersonal(checked.name, userId, checked.scopes)
+      const now = clock()
+      const fields: Omit<TokenFields, 'id'> = {
+        clientId: client.clientId,
+        clientKey: client.clientKey,
+        userId: client.userId,
+        authorizationId: null,
+        tokenType: 'bearer',
+        expires: expiresIn === undefined ? null : now + expiresIn * 1000,
+        refreshExpires: null,
+        scopes: checked.scopes,
+        isPersonal: true,
+        isInternal,
+        createdAt: now,
+        resources: [],
+        keyThumbprint: null,
+        parentId: null,
+      }
+      const token = await untilUnique(async () => {
+        const accessToken = this.#newValue()
+        const row = sealedToken(context, { fields, accessToken, refreshToken: null })
+        const id = await tx.tokens.insert(row)
+        return id === undefined ? undefined : this.#withValue({ ...fields, id }, accessToken)
+      })
+      const { scopes, expires } = fields
+      await audit.add(tx, 'personal_token.created', {
+        ...ofToken(token, checked.name),
+        isRoutine: isInternal,
+        details: { scopes, expires },
+      })
+      return token
+    })
+  }
+
+  /** A user's personal tokens, but for internal ones. */
+  async of(userId: UserId, partOf: PartOf): Promise<Part<ManagedToken>> {
+    const { store, clock } = this.#context
+    const { items, next } = await store.tokens.personalOf(userId, clock(), partOf)
+    const managed = await Promise.all(items.map((row) => this.#managed(row)))
+    return { items: managed.filter((item) => item !== undefined), next }
+  }
+
+  /** The personal token of that id, if it is the user's and not internal. */
+  async find(userId: UserId, id: number): Promise<ManagedToken | undefined> {
+    const row = await this.#context.store.tokens.personal(id, this.#context.clock())
+    if (row?.fields.userId !== userId || row.fields.isInternal) return undefined
+    return this.#managed(row)
+  }
+
+  /**
+   * Changes name and scopes; a former value that is valid still gets the same scopes.
+   * @throws InvalidField, ScopeDoesNotExists: nothing was written
+   */
+  async update(
+    { token, name: before }: ManagedToken,
+    changes: { readonly name?: string; readonly scopes?: readonly string[] },
+  ): Promise<void> {
+    const { store, scopes: registry, audit } = this.#context
+    const name = changes.name === undefined ? undefined : validName(changes.name)
+    const scopes = changes.scopes && registry.validated(changes.scopes)
+    await store.transaction(async (tx) => {
+      const context = { ...this.#context, store: tx }
+      await new Clients(context).rewritePersonal(token.clientId, { name, defaultScopes: scopes })
+      const fields = changedFields({ name: before, scopes: token.scopes }, { name, scopes })
+      const about = { ...ofToken(token, name ?? before), details: { fields } }
+      if (fields.length > 0) await audit.add(tx, 'personal_token.edited', about)
+      if (!scopes) return
+      // They are held from here on, so nothing is narrowed from them any more before their children go.
+      const rows = await tx.tokens.ofClient(token.clientId)
+      for (const row of rows.filter(({ fields }) => fields.parentId === null)) {
+        await tx.tokens.deleteChildren(row.fields.id)
+        const value = this.#valueOf(row)
+        if (value !== undefined) {
+          const fields = { ...row.fields, scopes }
+          await tx.tokens.rewrite(row.fields.id, this.#sealed(fields, value, row.successorId))
+        }
+      }
+    })
+  }
+
+  /** Ends a former value within its overlap; the one that took its place goes on. False where it has ended. */
+  endFormer(token: Token, name: string): Promise<boolean> {
+    const { store, audit } = this.#context
+    return store.transaction(async (tx) => {
+      if (!(await tx.tokens.delete(token.id))) return false
+      await audit.add(tx, 'token.revoked', { ...ofToken(token, name), details: {} })
+      return true
+    })
+  }
+
+  /**
+   * Gives the token another value, and as long a life as it had. The id stays.
+   * @throws InvalidField for an overlap that is no such number of seconds
+   */
+  async rotate(
+    id: number,
+    { overlap = 0, maxExpiresIn }: RotationOptions = {},
+  ): Promise<RotatedPersonalToken> {
+    if (!Number.isSafeInteger(overlap) || overlap < 0 || overlap > longestOverlap) {
+      throw new InvalidField('overlap', 'The overlap must be from 0 seconds to 30 days.', {
+        problem: 'overlapInvalid',
+      })
+    }
+    const { store, clock, audit } = this.#context
+    return untilUnique(() =>
+      store.transaction(async (tx) => {
+        const now = clock()
+        // The client first, as whoever changes the token's scopes does: a former value must not miss that.
+        const token = await tx.tokens.find(id)
+        if (token) await tx.clients.find(token.fields.clientId)
+        const before = await tx.tokens.personal(id, now)
+        const formerValue = before && this.#valueOf(before)
+        if (!before || formerValue === undefined)
+          throw new InvalidField('id', 'There is no such token.')
+        const { expires, createdAt } = before.fields
+        const most = maxExpiresIn === undefined ? Number.POSITIVE_INFINITY : maxExpiresIn * 1000
+        const life = Math.min(
+          expires === null ? Number.POSITIVE_INFINITY : expires - createdAt,
+          most,
+        )
+        const fields = {
+          ...before.fields,
+          createdAt: now,
+          expires: Number.isFinite(life) ? now + life : null,
+        }
+        const accessToken = this.#newValue()
+        // What the row itself holds is taken too, but no unique index says so.
+        if (accessToken === formerValue) throw new TakenValue()
+        await tx.tokens.deletePrevious(id)
+        await tx.tokens.deleteChildren(id)
+        await tx.tokens.rewrite(id, this.#sealed(fields, accessToken))
+        const end = Math.min(now + overlap * 1000, expires ?? Number.POSITIVE_INFINITY)
+        if (end > now) {
+          const former = this.#sealed({ ...before.fields, expires: end }, formerValue, id)
+          if ((await tx.tokens.insert(former)) === undefined) throw new TakenValue()
+        }
+        await audit.add(tx, 'personal_token.rotated', {
+          ...ofToken(fields, before.name),
+          isRoutine: fields.isInternal,
+          details: { overlap },
+        })
+        return Object.defineProperty(this.#withValue(fields, accessToken), 'previousExpires', {
+          value: end > now ? end : null,
+        }) as RotatedPersonalToken
+      }),
+    )
+  }
+
+  async #mustHaveRoom(userId: UserId, most: number, tx: Store): Promise<void> {
+    // Holds the user, so that of several at once no more are written than there is room for.
+    await new Users({ ...this.#context, store: tx }).find(userId)
+    if ((await tx.tokens.countPersonalOf(userId, most)) < most) return
+    throw new InvalidField('user_id', `The user has ${most} tokens already, which is the most.`, {
+      problem: 'tooManyPersonalTokens',
+      value: most,
+    })
+  }
+
+  #newValue(): string {
+    const { settings, random } = this.#context
+    return newPersonalTokenValue(
+      settings.tokenPersonalPrefix,
+      settings.tokenPersonalSaltLen,
+      random,
+    )
+  }
+
+  #sealed(
+    fields: Omit<TokenFields, 'id'>,
+    accessToken: string,
+    successorId: number | null = null,
+  ): NewToken {
+    return sealedToken(this.#context, { fields, accessToken, refreshToken: null }, successorId)
+  }
+
+  // A row that was tampered with keeps its seal, and so stays refused.
+  #valueOf({ accessToken, accessDigest, fields, successorId }: StoredToken): string | undefined {
+    const claims = accessClaims(accessDigest, fields, successorId)
+    const value = this.#context.keys.open('token', accessToken, claims)
+    return value !== undefined && digestOf('access_token', value) === accessDigest
+      ? value
+      : undefined
+  }
+
+  // A form writes back what it shows, under a new seal, so a row that was changed in the database must not be shown.
+  async #managed(row: PersonalTokenRow): Promise<ManagedToken | undefined> {
+    const { fields, name, lastUse, previousExpires } = row
+    if (this.#valueOf(row) === undefined) return unopened(row, row.accessToken, this.#context)
+    return { token: new Token(fields, this.#context.scopes), name, lastUse, previousExpires }
+  }
+
+  // Not enumerable, so that a token that is logged or stored takes no secret along.
+  #withValue(fields: TokenFields, accessToken: string): PersonalToken {
+    const token = new Token(fields, this.#context.scopes)
+    return Object.defineProperty(token, 'accessToken', { value: accessToken }) as PersonalToken
+  }
+}
+
+const checkLife = (expiresIn: number | undefined): void => {
+  if (expiresIn === undefined) return
+  if (Number.isSafeInteger(expiresIn) && expiresIn > 0 && expiresIn <= longestLife) return
+  throw new InvalidField(
+    'expires_in',
+    'The life time must be a number of seconds from 1 to 10 years.',
+    { problem: 'expiresInvalid' },
+  )
+}

@@ -1,0 +1,143 @@
+import { digestOf } from '../../crypto/digest.ts'
+import { bits256, randomString } from '../../crypto/random.ts'
+import type { Sealed } from '../../crypto/sealed.ts'
+import type { Redemption } from '../../model/redemption.ts'
+import type { TokenData } from '../../model/save-token.ts'
+import { isWithin } from '../../model/scope.ts'
+import { type IssuedToken, Token, type TokenFields, type TokenSubject } from '../../model/token.ts'
+import type { NewToken, StoredToken } from '../../store/store.ts'
+import type { RecordsContext } from '../context.ts'
+import { mustHaveKeyOf } from '../keys/noted-keys.ts'
+import { accessClaims, refreshClaims } from '../seals/claims.ts'
+
+/** Fresh secrets for a record; a refresh token where it has an expiry for one. */
+export const newSecrets = (
+  { random }: RecordsContext,
+  fields: Omit<TokenFields, 'id'>,
+): TokenData => ({
+  fields,
+  accessToken: randomString(bits256, random),
+  refreshToken: fields.refreshExpires === null ? null : randomString(bits256, random),
+})
+
+/** Persists through the host's `saveToken`, if there is one. */
+export const save = async (
+  context: RecordsContext,
+  request: Redemption,
+  drawn: TokenData,
+  persist: (data: TokenData) => Promise<number | Pick<TokenFields, 'id' | 'authorizationId'>>,
+): Promise<IssuedToken> => {
+  const { saveToken, scopes } = context
+  const data = context.mint ? await minted(drawn, context) : drawn
+  let { accessToken } = data
+  const write = async (changed?: TokenData): Promise<Token> => {
+    const row = changed ? await mintedAnew(data, restricted(data, changed), context) : data
+    accessToken = row.accessToken
+    const made = await persist(row)
+    return new Token({ ...row.fields, ...(typeof made === 'number' ? { id: made } : made) }, scopes)
+  }
+  // However often a host calls it, one token is saved.
+  let saved: Promise<Token> | undefined
+  const next = (changed?: TokenData): Promise<Token> => {
+    saved ??= write(changed)
+    return saved
+  }
+  const token = saveToken ? await saveToken(data, request, next) : await next()
+  const { createdAt } = data.fields
+  const expiresIn =
+    token.expires === null ? null : Math.max(0, Math.ceil((token.expires - createdAt) / 1000))
+  const { refreshToken } = data
+  return { token, subject: subjectOf(request), accessToken, refreshToken, expiresIn }
+}
+
+// A token without an end is no JWT: nothing would ever tell those who check it by the published keys that it was revoked.
+const minted = async (data: TokenData, { mint, store }: RecordsContext): Promise<TokenData> =>
+  mint && data.fields.expires !== null
+    ? { ...data, accessToken: await mint(data.fields, store) }
+    : data
+
+// What the value says has to be what is saved.
+const mintedAnew = async (
+  before: TokenData,
+  data: TokenData,
+  context: RecordsContext,
+): Promise<TokenData> => {
+  const { scopes, expires } = before.fields
+  const isSame =
+    expires === data.fields.expires &&
+    scopes.length === data.fields.scopes.length &&
+    isWithin(scopes, data.fields.scopes)
+  return isSame ? data : minted(data, context)
+}
+
+const subjectOf = (request: Redemption): TokenSubject | null => {
+  if (request.type === 'refresh') return request.current?.found.user ?? null
+  return request.type === 'narrowing' ? request.parent.user : request.subject
+}
+
+// A host may give less than was granted, never more.
+const restricted = (data: TokenData, { fields }: TokenData): TokenData => {
+  const { scopes, expires } = data.fields
+  if (!isWithin(fields.scopes, scopes)) throw new Error('saveToken must not widen the scopes.')
+  if (fields.expires !== null && !Number.isSafeInteger(fields.expires))
+    throw new TypeError('saveToken must give expires in milliseconds since the epoch.')
+  const earlier =
+    expires === null || fields.expires === null
+      ? (fields.expires ?? expires)
+      : Math.min(expires, fields.expires)
+  return { ...data, fields: { ...data.fields, scopes: fields.scopes, expires: earlier } }
+}
+
+/** When the refresh token ends that is issued now: each use begins anew, the authorization's end stays. */
+export const endOfRefresh = (
+  { settings: { refreshTokenExpiresIn, authorizationExpiresIn } }: RecordsContext,
+  now: number,
+  authorizedAt = now,
+): number => {
+  const own = now + refreshTokenExpiresIn * 1000
+  return authorizationExpiresIn === 0
+    ? own
+    : Math.min(own, authorizedAt + authorizationExpiresIn * 1000)
+}
+
+/** The row of a token: each secret as a digest, and sealed together with what the row claims. */
+export const sealedToken = (
+  { keys }: RecordsContext,
+  data: TokenData,
+  successorId: number | null = null,
+): NewToken => {
+  const { fields, granted = fields } = data
+  const accessDigest = digestOf('access_token', data.accessToken)
+  const claims = accessClaims(accessDigest, fields, successorId)
+  const accessToken = keys.seal('token', data.accessToken, claims)
+  if (data.refreshToken === null) {
+    const none = { refreshDigest: null, refreshToken: null }
+    return { fields, accessDigest, accessToken, ...none, successorId }
+  }
+  const refreshDigest = digestOf('refresh_token', data.refreshToken)
+  const refreshToken = keys.seal(
+    'token',
+    data.refreshToken,
+    refreshClaims(refreshDigest, fields, granted),
+  )
+  return { fields, accessDigest, accessToken, refreshDigest, refreshToken, successorId }
+}
+
+/**
+ * Logs a token row that was tampered with. It is treated like a missing one.
+ * @throws StoreUnavailable if only the key is missing here
+ */
+export const unopened = async (
+  { fields }: Pick<StoredToken, 'fields'>,
+  sealed: Sealed,
+  context: RecordsContext,
+): Promise<undefined> => {
+  await mustHaveKeyOf(sealed, context)
+  context.log({
+    level: 'error',
+    event: 'token.tampered',
+    message: 'A token row was not written by this server, or by another secret key; it is refused.',
+    tokenId: fields.id,
+  })
+  return undefined
+}

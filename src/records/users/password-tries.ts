@@ -1,0 +1,82 @@
+import { application, type Requester } from '../../crypto/passwords/fair-queue.ts'
+import type { AuditOrigin } from '../../model/audit-event.ts'
+import { accountKey } from '../../model/field-rules.ts'
+import { siteNetworkOf } from '../../model/network.ts'
+import type { UserId } from '../../model/user.ts'
+import type { Limits } from '../limits.ts'
+import type { Users } from './users.ts'
+
+/** Who tries a password of an account. */
+export interface PasswordTry {
+  /** What was typed. */
+  readonly account: string
+  readonly address: string
+  /** The browser, where the account was logged in in it before. */
+  readonly browser?: { readonly nonce: string; readonly userId: UserId } | undefined
+}
+
+/** Who asks for a password to be checked: the network of the request, or code of the application outside of one. */
+export const requesterOf = ({ actor, address }: AuditOrigin): Requester =>
+  actor === 'system' ? application : { lane: siteNetworkOf(address), isKnown: false }
+
+interface Server {
+  readonly limits: Limits
+  readonly users: Users
+}
+
+/**
+ * Checks a password, unless too many were wrong. A browser that is known for the account is counted by itself; all others
+ * are counted by account, by network and account, by address and by network.
+ * @returns what the check found
+ * @throws OAuthError 429 with `Retry-After`, PasswordHashingBusy; nothing is hashed then
+ */
+export const tryPassword = async <U>(
+  tried: PasswordTry,
+  { limits, users }: Server,
+  check: (requester: Requester) => Promise<U | undefined>,
+): Promise<U | undefined> => {
+  const { address, account, browser } = tried
+  if (browser) {
+    const requester = { lane: `user ${browser.userId}`, isKnown: true }
+    users.requireRoom(requester)
+    const giveBack = await limits.attempt('wrongPasswordsOfKnownBrowser', '', browser.nonce)
+    return judged(giveBack, () => check(requester))
+  }
+  const requester = { lane: siteNetworkOf(address), isKnown: false }
+  limits.check('wrongPasswordsOfNetwork', address)
+  const end = limits.begin('wrongPasswords', address)
+  try {
+    users.requireRoom(requester)
+    const target = `login ${accountKey(account)}`
+    // Before it is known whether it is right, so that tries at once are no more than those one after the other.
+    const giveBack = await limits.attemptAll([
+      { limit: 'wrongPasswordsOfAccount', address, target },
+      { limit: 'guessesOfAccount', address: '', target },
+    ])
+    const user = await judged(giveBack, () => check(requester))
+    if (!user) {
+      await limits.countFailure('wrongPasswords', address)
+      await limits.countFailure('wrongPasswordsOfNetwork', address)
+    }
+    return user
+  } finally {
+    end()
+  }
+}
+
+/** Gives the place of a try back, unless the password was wrong. */
+const judged = async <U>(
+  giveBack: () => Promise<void>,
+  check: () => Promise<U | undefined>,
+): Promise<U | undefined> => {
+  let user: U | undefined
+  try {
+    user = await check()
+  } catch (error) {
+    // It was not judged, so it counts for nobody.
+    await giveBack()
+    throw error
+  }
+  if (user) await giveBack()
+  return user
+}

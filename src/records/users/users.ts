@@ -1,0 +1,334 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sha256 } from '../../crypto/digest.ts'
+import type { Requester } from '../../crypto/passwords/fair-queue.ts'
+import { randomNumber } from '../../crypto/random.ts'
+import { emailKey, validEmail, validPassword } from '../../model/field-rules.ts'
+import { InvalidField } from '../../model/invalid-field.ts'
+import type { FoundToken } from '../../model/token.ts'
+import { type User, type UserId, UserProxy, type UserSource } from '../../model/user.ts'
+import {
+  NotOurUsers,
+  type StoredUser,
+  type TokenWithState,
+  type UserWithPassword,
+} from '../../store/store.ts'
+import { ofUser } from '../audit/audit-trail.ts'
+import { type RecordsContext, untilUnique } from '../context.ts'
+import { mustHaveKeyOf } from '../keys/noted-keys.ts'
+import { passwordClaims, userClaims } from '../seals/claims.ts'
+
+/** Rows of a user of the application that one statement removes. */
+const removedAtOnce = 100
+
+type AdminEvent = 'user.admin_granted' | 'user.admin_withdrawn'
+
+export interface UserInput {
+  readonly email: string
+  /** Null: this user cannot log in with a password. */
+  readonly password: string | null
+  readonly active?: boolean
+  readonly emailVerified?: boolean
+  readonly isAdmin?: boolean
+}
+
+type State = Pick<FoundToken, 'user' | 'client'>
+
+/** A user whose password was checked, with the hash that it matched. */
+export type CheckedUser = Omit<UserWithPassword, 'seal'>
+
+/** The built-in users. A row that was tampered with is treated like a missing one. */
+export class Users implements UserSource {
+  readonly #context: RecordsContext
+
+  constructor(context: RecordsContext) {
+    this.#context = context
+  }
+
+  async find(id: UserId): Promise<User | undefined> {
+    if (this.#context.hostUsers) return this.#context.hostUsers.find(id)
+    return this.#intact(await this.#context.store.users.find(id))
+  }
+
+  /** The user of an id that the store has joined already, where it can see the users. */
+  async joined(id: UserId | null, user: StoredUser | null): Promise<User | null> {
+    const { hostUsers } = this.#context
+    if (hostUsers && id !== null) return (await hostUsers.find(id)) ?? null
+    return (await this.#intact(user ?? undefined)) ?? null
+  }
+
+  /**
+   * User and owner of a token as they are now: joined by the store, or asked of the application. Undefined if the row
+   * of the user or of the client was tampered with.
+   */
+  async stateOf(row: TokenWithState): Promise<State | undefined> {
+    const { fields, user, client } = row
+    const state = this.joinedState(row)
+    if (!state) return this.#tamperedState(row)
+    if (!this.#context.hostUsers) return state
+    const current = await this.joined(fields.userId, user)
+    const owner =
+      client.ownerId === fields.userId ? current : await this.joined(client.ownerId, null)
+    const ownerActive = client.ownerId === null || owner?.active === true
+    return { user: current, client: { ...client, ownerActive } }
+  }
+
+  /** The same without asking anybody, for users that the store can see. */
+  joinedState({ user, client }: TokenWithState): State | undefined {
+    const { intact } = this.#context
+    if (!intact.isClient(client)) return undefined
+    if (user === null) return { user, client }
+    const known = intact.user(user)
+    return known && { user: known, client }
+  }
+
+  async findByEmail(email: string): Promise<User | undefined> {
+    return this.#intact(await this.#byEmail(email))
+  }
+
+  /** The user proxy that `toJSON()` reduced to this id. */
+  fromId(id: UserId): Promise<UserProxy | undefined> {
+    return UserProxy.fromId(id, this)
+  }
+
+  /**
+   * @returns the new user's id
+   * @throws InvalidField, also for an e-mail address that is taken
+   */
+  async create(input: UserInput): Promise<User> {
+    const { store, clock, audit, passwords, random } = this.#context
+    const email = validEmail(input.email)
+    const { password } = input
+    const hash = password === null ? null : await passwords.hash(validPassword(password))
+    return untilUnique(async () => {
+      const user = {
+        id: randomNumber(random),
+        email,
+        active: input.active ?? true,
+        emailVerified: input.emailVerified ?? true,
+        isAdmin: input.isAdmin ?? false,
+      }
+      const passwordHash = hash === null ? null : this.#sealedHash(user, hash)
+      return store.transaction(async (tx) => {
+        const row = { ...this.#sealed(user), passwordHash, createdAt: clock() }
+        if (!(await tx.users.insert(row)))
+          throw new InvalidField('email', 'This e-mail address is taken.')
+        await audit.add(tx, 'user.created', { ...ofUser(user), details: {} })
+        return user
+      })
+    })
+  }
+
+  /** The active user with this e-mail address and password; every failure takes the same time. */
+  async withPassword(email: string, password: string): Promise<User | undefined> {
+    const found = await this.checked(email, password)
+    return found && withoutPassword(found)
+  }
+
+  /**
+   * The same with the hash that was checked, since the password may change before it is acted upon.
+   * @param requester whose turn it is in the queue of passwords; the network of the request, unless given
+   */
+  async checked(
+    email: string,
+    password: string,
+    requester: Requester = this.#context.requester(),
+  ): Promise<CheckedUser | undefined> {
+    const { hostUsers, passwords } = this.#context
+    if (hostUsers) {
+      const user = await hostUsers.withPassword?.(email, password)
+      return user?.active ? { ...user, passwordHash: null } : this.#refused(user)
+    }
+    const row = await this.#byEmail(email)
+    const found = (await this.#intact(row)) && row
+    const matches = await passwords.check(password, this.#hashOf(found), requester)
+    return found?.active && matches ? found : this.#refused(found)
+  }
+
+  // Whose address it is, and never what was typed: people enter their password in the wrong field.
+  #refused(user: User | undefined): undefined {
+    const by = { actor: 'unknown' } as const
+    this.#context.audit.addLoginFailure({ ...ofUser(user), by, details: { count: 1 } })
+  }
+
+  /** @throws PasswordHashingBusy where too many passwords of this requester wait already */
+  requireRoom(requester: Requester): void {
+    const { hostUsers, passwords } = this.#context
+    if (!hostUsers) passwords.requireRoom(requester)
+  }
+
+  /** What changes with the password of a user; empty where the application has the passwords. */
+  markOf(user: CheckedUser): string {
+    const hash = this.#hashOf(user)
+    return hash === undefined ? '' : sha256(hash)
+  }
+
+  /** The same of the user of an id as it is now; undefined where the user is gone or inactive. */
+  async passwordMark(id: UserId): Promise<string | undefined> {
+    const { hostUsers, store } = this.#context
+    if (hostUsers) return (await hostUsers.find(id))?.active ? '' : undefined
+    const row = await store.users.find(id)
+    const user = (await this.#intact(row)) && row
+    return user?.active ? this.markOf(user) : undefined
+  }
+
+  /** Whether the password is still the one that was checked, whatever key its hash is sealed under by now. */
+  async hasStill(id: UserId, passwordHash: string): Promise<boolean> {
+    const user = await this.#context.store.users.find(id)
+    if (!user || !(await this.#intact(user))) return false
+    if (user.passwordHash === passwordHash) return true
+    const checked = this.#hashOf({ ...user, passwordHash })
+    return checked !== undefined && checked === this.#hashOf(user)
+  }
+
+  /**
+   * Whether this is the user's password: for code of the application. Wrong ones are counted by user, apart from those of
+   * the login page.
+   * @throws OAuthError 429 with `Retry-After` after too many wrong ones
+   */
+  async checkPassword(id: UserId, password: string): Promise<boolean> {
+    const { store, passwords, limits } = this.#context
+    const giveBack = await limits.attempt('guessesOfAccount', '', `user ${id}`)
+    let isRight: boolean | undefined
+    try {
+      const row = await store.users.find(id)
+      const user = (await this.#intact(row)) && row
+      isRight = await passwords.check(password, this.#hashOf(user))
+      return isRight
+    } finally {
+      // One that could not be checked is no wrong one.
+      if (isRight !== false) await giveBack()
+    }
+  }
+
+  /** Sets the password and ends the user's sessions; personal tokens and authorizations stay. */
+  async setPassword(id: UserId, password: string): Promise<boolean> {
+    const { store, audit, passwords } = this.#context
+    const row = await store.users.find(id)
+    const user = await this.#intact(row)
+    if (row && !user) return false
+    const hash = await passwords.hash(validPassword(password))
+    const passwordHash = this.#sealedHash({ id, email: user?.email ?? '' }, hash)
+    return store.transaction(async (tx) => {
+      // The password first: a login that is under way holds the user, and has its session when it lets go.
+      const isSet = await tx.users.setPassword(id, passwordHash)
+      const count = await tx.sessions.deleteOfUser(id)
+      if (!isSet) return false
+      await audit.add(tx, 'user.password_changed', { ...ofUser(user), details: {} })
+      const details = { reason: 'password', count }
+      if (count > 0) await audit.add(tx, 'session.ended', { ...ofUser(user), details })
+      return true
+    })
+  }
+
+  /** An inactive user's tokens and clients are invalid from the next request on, until reactivated. */
+  setActive(id: UserId, active: boolean): Promise<boolean> {
+    return this.#changed(id, active ? 'user.activated' : 'user.deactivated', { active })
+  }
+
+  /** Whether the user may use the administrator's page. */
+  setAdmin(id: UserId, isAdmin: boolean): Promise<boolean> {
+    return this.#changed(id, isAdmin ? 'user.admin_granted' : 'user.admin_withdrawn', { isAdmin })
+  }
+
+  /**
+   * Tells us that the application deletes a user of its own: all that belongs to the user is removed in small parts.
+   * Once it returns, nothing is left. Call it again after a failure.
+   */
+  async deleted(id: UserId): Promise<void> {
+    const { store, audit } = this.#context
+    while ((await store.userData.deleteSome(id, removedAtOnce)) > 0) await nextTurn()
+    await store.sweeperNotes.delete('missing user', [String(id)])
+    await audit.add(store, 'user.deleted', { userId: id, details: {} })
+  }
+
+  /**
+   * Deletes the user: clients, tokens, consents and sessions are of no use from the next request on, and are removed
+   * in the background. False where there was none.
+   */
+  async delete(id: UserId): Promise<boolean> {
+    const { store, audit, clock, removed } = this.#context
+    const user = await store.users.find(id)
+    const isDeleted = await store.transaction(async (tx) => {
+      if (!(await tx.users.delete(id, clock()))) return false
+      await audit.add(tx, 'user.deleted', { ...ofUser(user), details: {} })
+      return true
+    })
+    if (isDeleted) await removed({ kind: 'user', key: Number(id) })
+    return isDeleted
+  }
+
+  async #changed(
+    id: UserId,
+    event: 'user.activated' | 'user.deactivated' | AdminEvent,
+    marks: Partial<Pick<User, 'active' | 'isAdmin'>>,
+  ): Promise<boolean> {
+    const { store, audit, intact } = this.#context
+    if (!intact.hasBuiltInUsers) throw new NotOurUsers()
+    return store.transaction(async (tx) => {
+      // Held from here on: the seal names the other mark too.
+      const before = await this.#intact(await tx.users.find(id))
+      if (!before || !(await tx.users.update(this.#sealed({ ...before, ...marks })))) return false
+      await audit.add(tx, event, { ...ofUser(before), details: {} })
+      return true
+    })
+  }
+
+  #sealed(user: User): StoredUser {
+    return { ...user, seal: this.#context.keys.sealRow(userClaims(user)) }
+  }
+
+  // Sealed to its user, so that a hash that was written into the table or moved to another row opens nothing.
+  #sealedHash(user: Pick<User, 'id' | 'email'>, hash: string): string {
+    return this.#context.keys.seal('row', hash, passwordClaims(user))
+  }
+
+  #hashOf(
+    user: Pick<UserWithPassword, 'id' | 'email' | 'passwordHash'> | undefined,
+  ): string | undefined {
+    if (!user?.passwordHash) return undefined
+    return this.#context.keys.open('row', user.passwordHash, passwordClaims(user))
+  }
+
+  async #intact(row: StoredUser | undefined): Promise<User | undefined> {
+    return row && (this.#context.intact.user(row) ?? this.#tampered(row))
+  }
+
+  async #tampered({ id, seal }: StoredUser): Promise<undefined> {
+    await mustHaveKeyOf(seal, this.#context)
+    this.#context.log({
+      level: 'error',
+      event: 'user.tampered',
+      message:
+        'A user row was not written by this server, or by another secret key; it is refused.',
+      userId: id,
+    })
+    return undefined
+  }
+
+  async #tamperedState({ client, user }: TokenWithState): Promise<undefined> {
+    const { intact, log } = this.#context
+    if (intact.isClient(client)) return user ? this.#tampered(user) : undefined
+    await mustHaveKeyOf(client.stateSeal, this.#context)
+    log({
+      level: 'error',
+      event: 'client.tampered',
+      message:
+        'A client row was not written by this server, or by another secret key; it is refused.',
+      clientId: client.clientId,
+    })
+    return undefined
+  }
+
+  async #byEmail(email: string): Promise<UserWithPassword | undefined> {
+    const key = emailKey(email)
+    return key === undefined ? undefined : this.#context.store.users.findByEmail(key)
+  }
+}
+
+const withoutPassword = ({ id, email, emailVerified, active, isAdmin }: User): User => ({
+  id,
+  email,
+  emailVerified,
+  active,
+  isAdmin,
+})

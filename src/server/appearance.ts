@@ -1,0 +1,44 @@
+import type { Brand, FrameLinks } from '../pages/frame.ts'
+import { builtInPages, type Pages } from '../pages/pages.ts'
+import { InvalidSettings } from '../settings/invalid-settings.ts'
+import type { Settings } from '../settings/settings.ts'
+
+/** What the pages call the application: by default the host that people see in the address. */
+export const brandOf = ({ applicationName, logo }: Settings, issuer: string): Brand => ({
+  name: applicationName ?? new URL(issuer).host,
+  logo,
+})
+
+/** The addresses that every page needs. */
+export const linksOf = (
+  settings: Settings,
+  basePath: string,
+  { hostLogin }: { readonly hostLogin: boolean },
+): FrameLinks => ({
+  stylesheet: `${basePath}${settings.oauthPrefix}/style.css`,
+  script: `${basePath}${settings.oauthPrefix}/page.js`,
+  home: `${basePath}/`,
+  applications: `${basePath}${settings.settingsPrefix}/applications/`,
+  sessions: hostLogin ? null : `${basePath}${settings.settingsPrefix}/sessions/`,
+  activity: `${basePath}${settings.settingsPrefix}/activity/`,
+  admin: `${basePath}${settings.adminPrefix}/applications/`,
+  adminActivity: `${basePath}${settings.adminPrefix}/activity/`,
+  login: settings.loginUrl ?? `${basePath}${settings.loginPath}`,
+  logout: hostLogin ? null : `${basePath}${settings.logoutPath}`,
+})
+
+/**
+ * The pages, some of them the host's own.
+ * @throws InvalidSettings for a name that no page has
+ */
+export const pagesOf = (own: Partial<Pages> = {}): Pages => {
+  const replaced = Object.entries(own).filter(([, page]) => page !== undefined)
+  const problems = replaced
+    .filter(([name, page]) => !Object.hasOwn(builtInPages, name) || typeof page !== 'function')
+    .map(
+      ([name]) =>
+        `pages accepts functions named ${Object.keys(builtInPages).join(', ')}; given was ${JSON.stringify(name)}.`,
+    )
+  if (problems.length > 0) throw new InvalidSettings(problems)
+  return { ...builtInPages, ...Object.fromEntries(replaced) }
+}

@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { Scope } from '../model/scope.ts'
+import { importPath } from './import-path.ts'
+
+const group = 'svc_oauth2server.scopes'
+
+const manifest = z.object({
+  name: z.string().optional(),
+  dependencies: z.record(z.string(), z.string()).default({}),
+  entryPoints: z
+    .object({ [group]: z.record(z.string(), z.string()).default({}) })
+    .partial()
+    .default({}),
+})
+
+/**
+ * The scopes that the application and its direct dependencies declare in the `entryPoints` of their
+ * `package.json`: a name each, and the module and export of a `Scope`.
+ * @throws Error that names the package and the entry which cannot be used
+ */
+export const entryPointScopes = async (applicationRoot: string): Promise<readonly Scope[]> => {
+  const application = await manifestIn(applicationRoot)
+  if (!application)
+    throw new Error(`There is no package.json in the application root ${applicationRoot}.`)
+  const roots = Object.keys(application.dependencies).flatMap(
+    (name) => packageRoot(name, applicationRoot) ?? [],
+  )
+  const scopes: Scope[] = []
+  for (const root of [applicationRoot, ...roots]) {
+    const declaring = root === applicationRoot ? application : await manifestIn(root)
+    // What this package declares is for its own checkout; applications have the built-in scopes anyway.
+    if (root !== applicationRoot && declaring?.name === 'svc-oauth2server') continue
+    for (const [name, path] of Object.entries(declaring?.entryPoints[group] ?? {}))
+      scopes.push(await scopeAt(path, root, name))
+  }
+  return scopes
+}
+
+const scopeAt = async (path: string, root: string, name: string): Promise<Scope> => {
+  const scope = await importPath(path, root).catch((cause: unknown) => {
+    const [why] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
+    throw new Error(`The entry point ${name} (${path}) of ${root} cannot be loaded: ${why}`, {
+      cause,
+    })
+  })
+  if (!(scope instanceof Scope))
+    throw new TypeError(`The entry point ${name} (${path}) of ${root} is no Scope.`)
+  return scope
+}
+
+const manifestIn = async (root: string): Promise<z.output<typeof manifest> | undefined> => {
+  const text = await readFile(join(root, 'package.json'), 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  try {
+    return manifest.parse(JSON.parse(text))
+  } catch (cause) {
+    throw new Error(`The entry points in ${join(root, 'package.json')} cannot be read.`, { cause })
+  }
+}
+
+// Not every package exports its package.json, so the folders are looked through as Node does.
+const packageRoot = (name: string, applicationRoot: string): string | undefined => {
+  const require = createRequire(join(applicationRoot, 'package.json'))
+  for (const folder of require.resolve.paths(name) ?? []) {
+    try {
+      return dirname(require.resolve(join(folder, name, 'package.json')))
+    } catch {
+      // Not in this folder: perhaps in the next.
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,87 @@
+import { dirname } from 'node:path'
+import { InvalidSettings } from '../../settings/invalid-settings.ts'
+import { sqlite } from '../../store/sqlite.ts'
+import { type StoreOpener, StoreUnusable, type TransientsOpener } from '../../store/store.ts'
+
+/** The database that a `DATABASE_URL` names. */
+export interface Database {
+  readonly store: StoreOpener
+  /** The folder of its file. */
+  readonly dataFolder: string | undefined
+  /** Others may use it from elsewhere, who could not find a secret key that was made here. */
+  readonly isShared: boolean
+}
+
+/**
+ * The database at an address. PostgreSQL and its driver are loaded by whoever uses them alone.
+ * @throws InvalidSettings
+ */
+export const databaseFrom = async (url: string): Promise<Database> => {
+  if (/^postgres(?:ql)?:/.test(url)) {
+    const { postgres } = await withDriver(
+      'pg',
+      'DATABASE_URL=postgres:',
+      () => import('../../store/postgres.ts'),
+    )
+    const { address, prepare } = postgresAddress(url)
+    return { store: postgres(address, { prepare }), dataFolder: undefined, isShared: true }
+  }
+  const [, path] = /^sqlite:(.+)$/.exec(url) ?? []
+  if (path === undefined) {
+    throw new InvalidSettings([
+      'DATABASE_URL accepts sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST/DATABASE.',
+    ])
+  }
+  const dataFolder = path === ':memory:' ? undefined : dirname(path)
+  return { store: sqlite(path), dataFolder, isShared: false }
+}
+
+/**
+ * Takes our own parameter `prepare` out of an address: `?prepare=false` is for PgBouncer in transaction mode.
+ * @throws InvalidSettings
+ */
+const postgresAddress = (url: string): { readonly address: string; readonly prepare: boolean } => {
+  if (!URL.canParse(url)) return { address: url, prepare: true }
+  const address = new URL(url)
+  const values = address.searchParams.getAll('prepare')
+  if (values.length === 0) return { address: url, prepare: true }
+  const [value = ''] = values
+  if (values.length > 1 || !['true', 'false'].includes(value))
+    throw new InvalidSettings(['DATABASE_URL: prepare accepts true or false, once.'])
+  address.searchParams.delete('prepare')
+  return { address: address.href, prepare: value === 'true' }
+}
+
+/**
+ * The keeper of short-lived values at an `OAUTH2_CACHE_REDIS_URL`; loaded like PostgreSQL.
+ * @throws InvalidSettings
+ */
+export const transientsFrom = async (url: string): Promise<TransientsOpener> => {
+  const { redis } = await withDriver(
+    '@redis/client',
+    'OAUTH2_CACHE_REDIS_URL',
+    () => import('../../store/redis.ts'),
+  )
+  try {
+    return redis(url)
+  } catch (error) {
+    if (!(error instanceof StoreUnusable)) throw error
+    throw new InvalidSettings([`OAUTH2_CACHE_REDIS_URL: ${error.message}`])
+  }
+}
+
+const withDriver = async <M>(name: string, setting: string, load: () => Promise<M>): Promise<M> => {
+  try {
+    return await load()
+  } catch (error) {
+    const isMissing =
+      error instanceof Error &&
+      'code' in error &&
+      error.code === 'ERR_MODULE_NOT_FOUND' &&
+      error.message.includes(`'${name}'`)
+    if (!isMissing) throw error
+    throw new InvalidSettings([
+      `${setting} needs the package ${name}, which is not installed: npm install ${name}`,
+    ])
+  }
+}

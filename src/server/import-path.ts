@@ -1,0 +1,37 @@
+import { createRequire } from 'node:module'
+import { extname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+/** The modules of this package that the specification names, without their extension. */
+const ownModules: Readonly<Record<string, string>> = {
+  svc_oauth2server: '../index',
+  'svc_oauth2server.scopes': '../model/scope',
+  'svc_oauth2server.utils': '../protocol/session/utils',
+}
+
+const camelCase = (name: string): string =>
+  name.replaceAll(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
+/**
+ * The export that an import path such as `svc_oauth2server.utils:jwt_verify_token` names: split at the
+ * last colon; `svc_oauth2server` is this package, `./…` starts at the application root, anything else is
+ * a package that the application depends on.
+ * @throws Error that says what is missing
+ */
+export const importPath = async (path: string, applicationRoot: string): Promise<unknown> => {
+  const colon = path.lastIndexOf(':')
+  const [specifier, name] = [path.slice(0, colon), path.slice(colon + 1)]
+  const module: Record<string, unknown> = await import(
+    /* @vite-ignore */ resolve(specifier, applicationRoot)
+  )
+  if (name in module) return module[name]
+  if (camelCase(name) in module) return module[camelCase(name)]
+  throw new Error(`${specifier} has no export ${name}.`)
+}
+
+const resolve = (specifier: string, applicationRoot: string): string => {
+  const own = ownModules[specifier]
+  if (own !== undefined) return new URL(own + extname(import.meta.url), import.meta.url).href
+  const root = join(applicationRoot, 'package.json')
+  return pathToFileURL(createRequire(root).resolve(specifier)).href
+}

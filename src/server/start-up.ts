@@ -1,0 +1,267 @@
+import { resolve } from 'node:path'
+import { checksumLength } from '../crypto/personal-token-value.ts'
+import { weaknessOf } from '../crypto/weak-secret.ts'
+import { type ProtectedResource, resourceNamed } from '../model/protected-resource.ts'
+import { emailScope, type Scope, ScopeDoesNotExists, ScopeRegistry } from '../model/scope.ts'
+import type { VerifyJwt } from '../model/verify-jwt.ts'
+import { InvalidSettings } from '../settings/invalid-settings.ts'
+import { parseSettings } from '../settings/parse-settings.ts'
+import type { Settings, SettingsInput } from '../settings/settings.ts'
+import type { TransientsOpener } from '../store/store.ts'
+import { entryPointScopes } from './entry-points.ts'
+import { importPath } from './import-path.ts'
+
+/** The options that a start depends on. */
+export interface StartOptions extends SettingsInput {
+  readonly issuer: string
+  readonly secretKeys: readonly (string | undefined)[]
+  readonly scopes?: readonly Scope[]
+  readonly applicationRoot?: string
+  readonly views?: Readonly<Record<string, string>>
+  readonly resourceOwner?: unknown
+  readonly resources?: readonly ProtectedResource[]
+  readonly transients?: TransientsOpener | undefined
+  readonly registerClient?: unknown
+}
+
+export interface CheckedOptions {
+  readonly settings: Settings
+  readonly issuer: string
+  readonly basePath: string
+  readonly secrets: readonly [string, ...string[]]
+  readonly scopes: ScopeRegistry
+  readonly errorView: string
+  /** The first is the issuer: the whole application. */
+  readonly resources: readonly ProtectedResource[]
+}
+
+const shortestKey = 32
+const errorsName = 'svc_oauth2server.errors'
+
+/**
+ * Checks every option before anything is opened.
+ * @throws InvalidSettings that lists all that is wrong
+ */
+export const checkedOptions = async (options: StartOptions): Promise<CheckedOptions> => {
+  const problems: string[] = []
+  const attempt = <T>(check: () => T): T | undefined => {
+    try {
+      return check()
+    } catch (error) {
+      if (error instanceof InvalidSettings) problems.push(...error.problems)
+      else problems.push(error instanceof Error ? error.message : String(error))
+      return undefined
+    }
+  }
+  const settings = attempt(() =>
+    parseSettings({ ...options, cacheType: options.cacheType ?? impliedCache(options) }),
+  )
+  const issuer = attempt(() => checkedIssuer(options.issuer))
+  const secrets = attempt(() => checkedSecrets(options.secretKeys))
+  const declared = await entryPoints(options).catch((error: Error) => {
+    problems.push(error.message)
+    return []
+  })
+  const scopes = attempt(
+    () =>
+      new ScopeRegistry(withoutRepetition([emailScope, ...(options.scopes ?? []), ...declared])),
+  )
+  if (settings && scopes) attempt(() => checkDefaultScopes(settings, scopes))
+  if (settings) problems.push(...cacheProblems(settings, options))
+  if (options.resourceOwner !== undefined && settings?.loginUrl === null) {
+    problems.push(
+      'loginUrl (OAUTH2SERVER_LOGIN_URL) is needed beside resourceOwner: where users log in.',
+    )
+  }
+  if (settings) attempt(() => checkTokenLength(settings))
+  const needsInitialToken =
+    settings?.dynamicRegistration === 'token' && settings.initialAccessToken === null
+  if (needsInitialToken && options.registerClient === undefined) {
+    problems.push(
+      'dynamicRegistration (OAUTH2SERVER_DYNAMIC_REGISTRATION) token needs initialAccessToken (OAUTH2SERVER_INITIAL_ACCESS_TOKEN), or the option registerClient.',
+    )
+  }
+  const resources =
+    scopes && attempt(() => checkedResources(options.resources ?? [], scopes, issuer))
+  if (problems.length > 0 || !settings || !issuer || !secrets || !scopes || !resources)
+    throw new InvalidSettings(problems)
+
+  const basePath = new URL(issuer).pathname.replace(/\/$/, '')
+  const view = attempt(() => errorView(settings, basePath, options.views))
+  if (view === undefined) throw new InvalidSettings(problems)
+  const described = resourceNamed(resources, issuer)
+  const whole = { ...described, resource: issuer }
+  const all = [whole, ...resources.filter((resource) => resource !== described)]
+  return { settings, issuer, basePath, secrets, scopes, errorView: view, resources: all }
+}
+
+const checkedResources = (
+  resources: readonly ProtectedResource[],
+  scopes: ScopeRegistry,
+  issuer: string | undefined,
+): readonly ProtectedResource[] => {
+  const problems = resources.flatMap(({ resource, scopes: own = [] }) => {
+    const unknown = own.filter((scope) => !scopes.requestable().includes(scope))
+    const wrong = whatIsWrong(resource, issuer)
+    const all = [...wrong, ...unknown.map((scope) => `there is no scope ${scope} for clients`)]
+    return all.map((why) => `resources: ${JSON.stringify(resource)}: ${why}.`)
+  })
+  const isRepeated = (one: ProtectedResource) => resourceNamed(resources, one.resource) !== one
+  if (problems.length === 0 && resources.some(isRepeated))
+    problems.push('resources: one is named twice.')
+  if (problems.length > 0) throw new InvalidSettings(problems)
+  return resources
+}
+
+const whatIsWrong = (resource: string, issuer: string | undefined): readonly string[] => {
+  if (!isIdentifier(resource))
+    return ['it must be an https address as URL parsers write it, without a query or a fragment']
+  const { origin, pathname } = new URL(resource)
+  // Its metadata has an address of ours with this path in it (RFC 9728 §3.1), where nothing may be read in two ways.
+  const isServedHere = issuer !== undefined && origin === new URL(issuer).origin
+  return isServedHere && !plainPath.test(pathname)
+    ? ['at the host of the issuer, its path has letters, digits and -._~ alone']
+    : []
+}
+
+// RFC 8707 §2, RFC 9728 §1.2. Clients send it on as their URL parser writes it, and it is compared as it is written.
+const isIdentifier = (resource: unknown): boolean => {
+  if (typeof resource !== 'string' || !URL.canParse(resource) || /[?#\s]/.test(resource))
+    return false
+  const { protocol, hostname, username, password, href, origin } = new URL(resource)
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && loopbackHosts.includes(hostname))
+  const isNormal = href === resource || origin === resource
+  return isSafe && isNormal && username === '' && password === ''
+}
+
+const impliedCache = ({ transients }: StartOptions): Settings['cacheType'] =>
+  transients ? 'redis' : 'database'
+
+const cacheProblems = (
+  { cacheType }: Settings,
+  { transients }: StartOptions,
+): readonly string[] => {
+  if (cacheType === 'redis' && !transients)
+    return [
+      'cacheType (OAUTH2_CACHE_TYPE) redis needs the option transients (OAUTH2_CACHE_REDIS_URL): the address of Redis.',
+    ]
+  if (cacheType !== 'redis' && transients)
+    return [
+      `cacheType (OAUTH2_CACHE_TYPE) ${cacheType} does not go with the option transients: leave one of them out.`,
+    ]
+  return []
+}
+
+const entryPoints = async ({ applicationRoot }: StartOptions): Promise<readonly Scope[]> =>
+  applicationRoot === undefined ? [] : entryPointScopes(applicationRoot)
+
+// One Scope object may be registered by code and by an entry point; two objects of one id are a mistake.
+const withoutRepetition = (scopes: readonly Scope[]): readonly Scope[] => [...new Set(scopes)]
+
+const plainPath = /^(?:\/[A-Za-z0-9\-._~]+)*\/?$/
+
+const loopbackHosts = ['localhost', '127.0.0.1', '[::1]']
+
+const checkedIssuer = (issuer: unknown): string => {
+  const refuse = (why: string) =>
+    new InvalidSettings([`issuer (BASE_URL) ${why}; given was ${JSON.stringify(issuer)}.`])
+  if (typeof issuer !== 'string' || !URL.canParse(issuer))
+    throw refuse('must be an address such as https://api.example.org')
+  const { protocol, hostname, search, hash, username, password, origin, pathname } = new URL(issuer)
+  if (search !== '' || hash !== '' || username !== '' || password !== '' || /[?#]/.test(issuer)) {
+    throw refuse('must not have a query, a fragment or a user')
+  }
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && loopbackHosts.includes(hostname))
+  if (!isSafe) throw refuse('must use https; http is for localhost, 127.0.0.1 and [::1] only')
+  if (!plainPath.test(pathname))
+    throw refuse('has a path with other characters than letters, digits and -._~')
+  return `${origin}${pathname.replace(/\/$/, '')}`
+}
+
+const checkedSecrets = (
+  secrets: readonly (string | undefined)[],
+): readonly [string, ...string[]] => {
+  const [current, ...previous] = secrets
+  if (current === undefined)
+    throw new InvalidSettings(['secretKeys (SECRET_KEY) is missing: at least 32 random bytes.'])
+  const all: [string, ...string[]] = [current, ...previous.filter((secret) => secret !== undefined)]
+  if (all.some((secret) => Buffer.byteLength(secret) < shortestKey)) {
+    throw new InvalidSettings([
+      `secretKeys (SECRET_KEY, SECRET_KEY_PREVIOUS): each must have at least ${shortestKey} bytes.`,
+    ])
+  }
+  const weakness = all.map(weaknessOf).find((reason) => reason !== undefined)
+  if (weakness !== undefined) {
+    throw new InvalidSettings([
+      `secretKeys (SECRET_KEY, SECRET_KEY_PREVIOUS): a key ${weakness}. Each must be random: openssl rand -base64 48 prints one.`,
+    ])
+  }
+  return all
+}
+
+const checkDefaultScopes = ({ defaultScopes }: Settings, scopes: ScopeRegistry): void => {
+  try {
+    scopes.validated(defaultScopes)
+  } catch (error) {
+    if (!(error instanceof ScopeDoesNotExists)) throw error
+    throw new InvalidSettings([
+      `defaultScopes (OAUTH2SERVER_DEFAULT_SCOPES) accepts registered scopes; given was ${JSON.stringify(error.scope)}.`,
+    ])
+  }
+}
+
+// As much as a token may have (specification, Limits).
+const longestToken = 255
+
+const checkTokenLength = ({
+  tokenPersonalPrefix: prefix,
+  tokenPersonalSaltLen,
+}: Settings): void => {
+  if (prefix === '') return
+  const length = prefix.length + tokenPersonalSaltLen + checksumLength
+  if (length <= longestToken) return
+  throw new InvalidSettings([
+    `tokenPersonalPrefix (OAUTH2SERVER_TOKEN_PERSONAL_PREFIX) and tokenPersonalSaltLen (OAUTH2SERVER_TOKEN_PERSONAL_SALT_LEN) make tokens of ${length} characters; ${longestToken} is the most.`,
+  ])
+}
+
+const errorView = (
+  { errorEndpoint, oauthPrefix }: Settings,
+  basePath: string,
+  views: Readonly<Record<string, string>> = {},
+): string => {
+  if (errorEndpoint === errorsName) return `${basePath}${oauthPrefix}/errors`
+  if (errorEndpoint.startsWith('/')) return errorEndpoint
+  const path = Object.hasOwn(views, errorEndpoint) ? views[errorEndpoint] : undefined
+  if (path?.startsWith('/') && !/^\/[/\\]/.test(path)) return path
+  const known = [errorsName, ...Object.keys(views)].join(', ')
+  throw new InvalidSettings([
+    `errorEndpoint (OAUTH2_PROVIDER_ERROR_ENDPOINT) accepts ${known}, or a path that starts with one /; given was ${JSON.stringify(errorEndpoint)}.`,
+  ])
+}
+
+/**
+ * The function that verifies the JWT of a session, loaded where the setting is an import path.
+ * @throws InvalidSettings where it cannot be loaded
+ */
+export const loadVerifyJwt = async (
+  { applicationRoot = '.' }: StartOptions,
+  { jwtVeryficationFactory }: Settings,
+): Promise<VerifyJwt> => {
+  if (typeof jwtVeryficationFactory === 'function') return jwtVeryficationFactory
+  const verify = await importPath(jwtVeryficationFactory, resolve(applicationRoot)).catch(
+    (cause: unknown) => {
+      throw new InvalidSettings([
+        `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} cannot be loaded: ${firstLine(cause)}`,
+      ])
+    },
+  )
+  if (typeof verify === 'function') return verify as VerifyJwt
+  throw new InvalidSettings([
+    `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} is no function.`,
+  ])
+}
+
+// Node lists behind it who required the module, which says nothing here.
+const firstLine = (error: unknown): string | undefined =>
+  (error instanceof Error ? error.message : String(error)).split('\n')[0]

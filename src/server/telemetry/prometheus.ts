@@ -1,0 +1,44 @@
+import type { Meter } from '@opentelemetry/api'
+import { InvalidSettings } from '../../settings/invalid-settings.ts'
+import { scopeName } from './meters.ts'
+
+/** Keeps measurements for Prometheus, which comes and reads them. */
+export interface Prometheus {
+  readonly meter: Meter
+  /** All measurements, in the text format of Prometheus. */
+  scrape(): Promise<string>
+  close(): Promise<void>
+}
+
+/**
+ * Loads what keeps and writes measurements, which only an application needs that has `/metrics` on.
+ * @throws InvalidSettings where the packages are not installed
+ */
+export const prometheus = async (): Promise<Prometheus> => {
+  const [{ MeterProvider }, { PrometheusExporter, PrometheusSerializer }] = await packages()
+  const reader = new PrometheusExporter({ preventServerStart: true })
+  const provider = new MeterProvider({ readers: [reader] })
+  // Without the information on the process: Prometheus knows which one it asked.
+  const serializer = new PrometheusSerializer(undefined, false, undefined, true, true)
+  return {
+    meter: provider.getMeter(scopeName),
+    async scrape() {
+      const { resourceMetrics } = await reader.collect()
+      return serializer.serialize(resourceMetrics)
+    },
+    close: () => provider.shutdown(),
+  }
+}
+
+const packages = async () => {
+  try {
+    return await Promise.all([
+      import('@opentelemetry/sdk-metrics'),
+      import('@opentelemetry/exporter-prometheus'),
+    ])
+  } catch {
+    throw new InvalidSettings([
+      'metricsToken (OAUTH2SERVER_METRICS_TOKEN) needs two packages: npm install @opentelemetry/sdk-metrics @opentelemetry/exporter-prometheus',
+    ])
+  }
+}

@@ -1,0 +1,73 @@
+import { type Span, SpanStatusCode } from '@opentelemetry/api'
+import type { Answer } from '../../http/answer.ts'
+import type { Connection, RequestSource } from '../../http/request.ts'
+import { requestIdOf, withRequestId } from '../../http/request-id.ts'
+import { inRequest } from '../../http/request-scope.ts'
+import type { LogSink } from '../../model/log.ts'
+import type { Telemetry } from './telemetry.ts'
+import type { Traces } from './traces.ts'
+
+/** Where requests are measured, traced and logged. */
+export interface Observers {
+  readonly telemetry: Telemetry
+  readonly traces: Traces
+  readonly log: LogSink
+}
+
+/** Answers a request, and says which pattern its address has. */
+type Answering<A> = (matched: (route: string) => void) => A | Promise<A>
+
+/** Gives every request an id, and says of each answer what it was and how long it took. */
+export const observeRequests =
+  ({ telemetry, traces, log }: Observers) =>
+  <A extends Answer | Response>(
+    source: RequestSource,
+    connection: Connection,
+    answer: Answering<A>,
+  ): Promise<A | Response> => {
+    const began = performance.now()
+    const id = requestIdOf(source, connection)
+    const method = methods.has(source.method) ? source.method : '_OTHER'
+    let route: string | undefined
+    const matched = (pattern: string) => {
+      route = pattern
+    }
+    return inRequest(id, () =>
+      traces.request(source, async (span) => {
+        const answered = withRequestId(await answer(matched), id)
+        const { status } = answered
+        const milliseconds = performance.now() - began
+        telemetry.request(milliseconds / 1000, attributesOf(method, route, status))
+        if (span.isRecording()) describe(span, method, route, status)
+        log({
+          level: 'debug',
+          event: 'http.request',
+          message: 'A request was answered.',
+          method,
+          route,
+          status,
+          milliseconds: Math.round(milliseconds * 10) / 10,
+        })
+        return answered
+      }),
+    )
+  }
+
+// Anybody can send any word as a method, and each would be a series of its own.
+const methods = new Set([
+  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'],
+])
+
+const attributesOf = (method: string, route: string | undefined, status: number) => ({
+  'http.request.method': method,
+  ...(route !== undefined && { 'http.route': route }),
+  'http.response.status_code': status,
+})
+
+const describe = (span: Span, method: string, route: string | undefined, status: number): void => {
+  span.updateName(route === undefined ? method : `${method} ${route}`)
+  span.setAttributes(attributesOf(method, route, status))
+  if (status < 500) return
+  span.setAttribute('error.type', String(status))
+  span.setStatus({ code: SpanStatusCode.ERROR })
+}

@@ -1,0 +1,26 @@
+import type { LogSink } from '../../model/log.ts'
+
+/**
+ * Calls a log function of the application that may throw or reject. The entry is lost, and nothing else: neither
+ * the request nor the background work that logged it. The first failure becomes a warning of the process.
+ */
+export const safeSink = (sink: LogSink): LogSink => {
+  let hasWarned = false
+  const warn = (): void => {
+    if (hasWarned) return
+    hasWarned = true
+    // Without the error: it may contain the entry that could not be written.
+    process.emitWarning(
+      'The log function failed: entries of the log are lost. Further failures are not reported.',
+      'OAuth2ServerLogWarning',
+    )
+  }
+  return (entry) => {
+    try {
+      const result: unknown = sink(entry)
+      if (result instanceof Promise) result.catch(warn)
+    } catch {
+      warn()
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { asOAuthError } from '../../http/refusal.ts'
+import type { LookupOutcome } from '../../model/auth.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import type { AroundStore, PoolStats } from '../../store/store.ts'
+import { events } from './events.ts'
+import { type AttributesOf, instruments } from './instruments.ts'
+import { type Meters, observed, type Recorder, recorder, scopeName } from './meters.ts'
+
+/** What the server measures. Nothing is measured where nobody takes it. */
+export interface Telemetry {
+  readonly request: Recorder<typeof instruments.requestDuration>
+  readonly event: Recorder<typeof instruments.events>
+  readonly tokenLookup: (outcome: LookupOutcome) => void
+  /** Counts a grant by its outcome. @throws what `run` throws */
+  readonly grant: <T>(type: string, run: () => Promise<T>) => Promise<T>
+  /** Measures a run of the sweeper, which says how many rows it removed. */
+  readonly sweep: (run: () => Promise<number>) => Promise<number>
+  /** Measures every operation of a store; undefined where nobody takes it. */
+  readonly aroundStore: AroundStore | undefined
+  /** Shows the connections of a pool. @returns what ends that */
+  readonly pool: (stats: () => PoolStats) => () => void
+}
+
+export const createTelemetry = (meters: Meters): Telemetry => {
+  const grants = recorder(meters, instruments.grants)
+  const lookups = recorder(meters, instruments.tokenLookups)
+  const runs = recorder(meters, instruments.sweeperRunDuration)
+  const rows = recorder(meters, instruments.sweeperRows)
+  return {
+    request: recorder(meters, instruments.requestDuration),
+    event: eventCounter(meters),
+    tokenLookup: (outcome) => lookups(1, outcomes[outcome]),
+    async grant(type, run) {
+      const count = (outcome: string) =>
+        grants(1, { 'oauth2server.grant_type': type, 'oauth2server.outcome': outcome })
+      try {
+        const result = await run()
+        count('ok')
+        return result
+      } catch (error) {
+        count(codeOf(error))
+        throw error
+      }
+    },
+    async sweep(run) {
+      const removed = await timed(runs, {}, run)
+      rows(removed, {})
+      return removed
+    },
+    aroundStore: meters.length === 0 ? undefined : measuredStore(meters),
+    pool: (stats) => showPool(meters, stats),
+  }
+}
+
+// From 0, since an alert on an increase does not see a series that begins with 1.
+const eventCounter = (meters: Meters): Telemetry['event'] => {
+  const count = recorder(meters, instruments.events)
+  for (const [event, { levels }] of Object.entries(events))
+    for (const level of levels)
+      if (level !== 'debug') count(0, { 'oauth2server.event': event, 'oauth2server.level': level })
+  return count
+}
+
+const outcomes = {
+  valid: { 'oauth2server.outcome': 'valid' },
+  unknown: { 'oauth2server.outcome': 'unknown' },
+  expired: { 'oauth2server.outcome': 'expired' },
+  inactive: { 'oauth2server.outcome': 'inactive' },
+  misplaced: { 'oauth2server.outcome': 'misplaced' },
+} as const satisfies Record<LookupOutcome, AttributesOf<typeof instruments.tokenLookups>>
+
+const codeOf = (error: unknown): string => {
+  const known = asOAuthError(error)
+  return known instanceof OAuthError ? known.code : 'server_error'
+}
+
+const timed = async <A, T>(
+  record: (seconds: number, attributes: A | (A & { readonly 'error.type': string })) => void,
+  attributes: A,
+  run: () => Promise<T>,
+): Promise<T> => {
+  const began = performance.now()
+  const seconds = () => (performance.now() - began) / 1000
+  try {
+    const result = await run()
+    record(seconds(), attributes)
+    return result
+  } catch (error) {
+    const type = error instanceof Error ? error.name : '_OTHER'
+    record(seconds(), { ...attributes, 'error.type': type })
+    throw error
+  }
+}
+
+const measuredStore = (meters: Meters): AroundStore => {
+  const record = recorder(meters, instruments.storeOperationDuration)
+  return ({ name }, run) => timed(record, { 'oauth2server.store.operation': name }, run)
+}
+
+const poolName = { 'db.client.connection.pool.name': scopeName }
+
+const showPool = (meters: Meters, stats: () => PoolStats): (() => void) => {
+  const ends = [
+    observed(meters, instruments.poolConnections, (observe) => {
+      const { total, idle } = stats()
+      observe(idle, { ...poolName, 'db.client.connection.state': 'idle' })
+      observe(total - idle, { ...poolName, 'db.client.connection.state': 'used' })
+    }),
+    observed(meters, instruments.poolPending, (observe) => observe(stats().waiting, poolName)),
+  ]
+  return () => {
+    for (const end of ends) end()
+  }
+}

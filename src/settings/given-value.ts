@@ -1,0 +1,14 @@
+import type { z } from 'zod'
+import type { Setting } from './setting-types.ts'
+import { type SettingName, settings } from './settings.ts'
+
+/** What was given for a setting, for a start-up error: never the value of a secret. */
+export const given = (name: SettingName, value: unknown): string => {
+  const { isSecret = false }: Setting<z.ZodType> = settings[name]
+  return isSecret ? 'something else was given' : `given was ${shown(value)}`
+}
+
+const shown = (value: unknown): string => {
+  const text = typeof value === 'function' ? 'a function' : (JSON.stringify(value) ?? String(value))
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}

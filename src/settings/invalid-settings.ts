@@ -1,0 +1,10 @@
+/** Settings that cannot be used. The message names each one and what it accepts. */
+export class InvalidSettings extends Error {
+  override readonly name = 'InvalidSettings'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`Some settings cannot be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+    this.problems = problems
+  }
+}

@@ -1,0 +1,52 @@
+import { limitTable } from './limit-table.ts'
+import type { Settings } from './settings.ts'
+
+/** OWASP ASVS 2.2.1. */
+const mostGuessesInAnHour = 100
+
+/** Settings that make the server less strict than it can be, or is by default, each with what that means. */
+export const loosenings = (value: Settings): readonly string[] => {
+  const found: string[] = []
+  if (value.allowedResponseTypes.includes('token'))
+    found.push(
+      'The implicit grant is on, as specified: access tokens stand in addresses (RFC 9700 §2.1.2). allowedResponseTypes (OAUTH2SERVER_ALLOWED_RESPONSE_TYPES) code turns it off.',
+    )
+  if (value.acceptQueryAccessToken)
+    found.push(
+      'Access tokens in the query are accepted, as specified: addresses are logged and passed on (RFC 9700 §4.3.2). acceptQueryAccessToken (OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN) false turns it off.',
+    )
+  if (value.allowedGrantTypes.includes('password'))
+    found.push(
+      'The password grant is on: clients see passwords (RFC 9700 §2.4). allowedGrantTypes (OAUTH2SERVER_ALLOWED_GRANT_TYPES) without password turns it off.',
+    )
+  if (value.requirePkce === 'never')
+    found.push('PKCE is required of nobody: authorization codes can be stolen (RFC 9700 §2.1.1).')
+  if (value.allowPrivateUseRedirectUris)
+    found.push(
+      'Private-use redirect URIs are allowed: another application can claim one (RFC 8252 §8.1).',
+    )
+  if (value.sessionIpv4Prefix < 32 || value.sessionIpv6Prefix < 128)
+    found.push('Sessions are bound to a network, not to one address.')
+  if (value.dynamicRegistration === 'open')
+    found.push('Anybody can register a client: its users are warned that nobody has checked it.')
+  if (value.acceptUnsignedLeakReports)
+    found.push('Anybody can report leaked credentials: whoever holds one can end it.')
+  if (value.dangerouslyAllowPrivateAddresses)
+    found.push(
+      'Requests are sent to private addresses that clients name: whoever registers can reach this network.',
+    )
+  if (value.dangerouslyIgnoreLimits)
+    found.push(
+      'Limits are ignored: passwords, secrets and tokens can be guessed, and requests sent, without an end.',
+    )
+  const { points, seconds } = { ...limitTable.guessesOfAccount, ...value.limits.guessesOfAccount }
+  if (points * Math.ceil(3_600 / seconds) > mostGuessesInAnHour)
+    found.push(
+      `The limit guessesOfAccount lets strangers guess at the password of one account more than ${mostGuessesInAnHour} times an hour (OWASP ASVS 2.2.1).`,
+    )
+  if (value.cacheType === 'memory')
+    found.push(
+      'Authorization codes and new secrets that wait to be shown are kept in memory: they end with the process, and other nodes do not see them.',
+    )
+  return found
+}

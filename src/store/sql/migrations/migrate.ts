@@ -1,0 +1,101 @@
+import type { Kysely } from 'kysely'
+import { type MigrationInfo, Migrator } from 'kysely/migration'
+import { type MigrationResult, NewerSchema, StoreUnusable } from '../../store.ts'
+import type { Handle } from '../handle.ts'
+import type { Tables } from '../tables.ts'
+import { migrationsFor } from './all.ts'
+import { forgetOnlineAfter, pendingOnline, runOnline } from './online-steps.ts'
+
+const table = 'oauth2server_migration'
+
+export interface MigrateOptions {
+  readonly to?: string
+  readonly dryRun?: boolean
+  /** For tests of migrations that do not exist yet; the contract of the store does not name it. */
+  readonly migrations?: typeof migrationsFor
+}
+
+/**
+ * Brings the schema to the newest migration, or to the one named, in one transaction. Online steps follow, and continue
+ * where an earlier call was interrupted.
+ */
+export const migrate = async (
+  { write: db, users, types }: Handle,
+  { to, dryRun = false, migrations: listed = migrationsFor }: MigrateOptions = {},
+): Promise<readonly MigrationResult[]> => {
+  const migrations = listed({ users, types })
+  if (to !== undefined && !Object.hasOwn(migrations, to)) {
+    throw new StoreUnusable(
+      `There is no migration ${to}. Known: ${Object.keys(migrations).join(', ')}.`,
+    )
+  }
+  await refuseNewer(db, Object.keys(migrations))
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => ({ ...migrations }) },
+    migrationTableName: table,
+    migrationLockTableName: `${table}_lock`,
+  })
+  const schemaPlan = planned(await migrator.getMigrations(), to)
+  const plan = withOnline(schemaPlan, await pendingOnline(db, migrations, to))
+  if (dryRun || plan.length === 0) return plan
+
+  if (to !== undefined && plan.some(({ direction }) => direction === 'down'))
+    await forgetOnlineAfter(db, to)
+  const done = schemaPlan.length > 0 ? await migrateSchema(migrator, to) : []
+  return withOnline(done, await runOnline(db, migrations, to))
+}
+
+const migrateSchema = async (
+  migrator: Migrator,
+  to: string | undefined,
+): Promise<readonly MigrationResult[]> => {
+  const { error, results = [] } =
+    to === undefined ? await migrator.migrateToLatest() : await migrator.migrateTo(to)
+  if (error) throw error
+  return results
+    .filter(({ status }) => status === 'Success')
+    .map(({ migrationName, direction }) => ({
+      name: migrationName,
+      direction: direction === 'Up' ? 'up' : 'down',
+    }))
+}
+
+const withOnline = (
+  schema: readonly MigrationResult[],
+  online: readonly string[],
+): readonly MigrationResult[] => [
+  ...schema,
+  ...online
+    .filter((name) => !schema.some((result) => result.name === name))
+    .map((name): MigrationResult => ({ name, direction: 'up' })),
+]
+
+const planned = (
+  known: readonly MigrationInfo[],
+  to: string | undefined,
+): readonly MigrationResult[] => {
+  const last = to ?? known.at(-1)?.name ?? ''
+  return known.flatMap(({ name, executedAt }): MigrationResult[] => {
+    if (name <= last && !executedAt) return [{ name, direction: 'up' }]
+    if (name > last && executedAt) return [{ name, direction: 'down' }]
+    return []
+  })
+}
+
+const refuseNewer = async (db: Kysely<Tables>, known: readonly string[]): Promise<void> => {
+  const tables = await db.introspection.getTables()
+  if (!tables.some(({ name }) => name === table)) return
+  const rows = await db
+    .withTables<{ [table]: { name: string } }>()
+    .selectFrom(table)
+    .select('name')
+    .execute()
+  const applied = rows.map(({ name }) => name)
+  const unknown = applied.filter((name) => !known.includes(name))
+  if (unknown.length === 0) return
+  const why = `The database was made by a newer version of svc-oauth2server (it has ${unknown.join(', ')}).`
+  if (known.every((name) => applied.includes(name)))
+    throw new NewerSchema(`${why} This version serves from it, and only that one can migrate it.`)
+  throw new StoreUnusable(`${why} Install that version, or restore a backup.`)
+}

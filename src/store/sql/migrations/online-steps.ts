@@ -1,0 +1,62 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../tables.ts'
+import type { OnlineMigration } from './online.ts'
+
+type Migrations = Readonly<Record<string, OnlineMigration>>
+
+const table = 'oauth2server_migration_online'
+
+/** The migrations up to the one named whose online steps have not completed in this database. */
+export const pendingOnline = async (
+  db: Kysely<Tables>,
+  migrations: Migrations,
+  to: string | undefined,
+): Promise<readonly string[]> => {
+  const names = Object.keys(migrations).filter(
+    (name) => migrations[name]?.online && (to === undefined || name <= to),
+  )
+  if (names.length === 0 || !(await hasTable(db))) return names
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)}`.execute(db)
+  return names.filter((name) => !rows.some((row) => row.name === name))
+}
+
+/**
+ * Runs the pending online steps, and remembers each migration when its steps are complete. On PostgreSQL one node runs them,
+ * under the lock of migrations. On SQLite several nodes may: every statement stands alone there, and repeats nothing.
+ */
+export const runOnline = (
+  db: Kysely<Tables>,
+  migrations: Migrations,
+  to: string | undefined,
+): Promise<readonly string[]> =>
+  db.connection().execute(async (connection) => {
+    const { adapter } = connection.getExecutor()
+    const lock = { lockTable: `${table}_lock`, lockRowId: 'migration_lock' }
+    await adapter.acquireMigrationLock(connection, lock)
+    try {
+      const pending = await pendingOnline(connection, migrations, to)
+      if (pending.length > 0)
+        await sql`create table if not exists ${sql.table(table)} (name text primary key not null)`.execute(
+          connection,
+        )
+      for (const name of pending) {
+        await migrations[name]?.online?.(connection as unknown as Kysely<unknown>)
+        await sql`insert into ${sql.table(table)} (name) values (${name}) on conflict do nothing`.execute(
+          connection,
+        )
+      }
+      return pending
+    } finally {
+      await adapter.releaseMigrationLock(connection, lock)
+    }
+  })
+
+/** Before migrations are reverted: their online steps have to run again after a later `up`. */
+export const forgetOnlineAfter = async (db: Kysely<Tables>, to: string): Promise<void> => {
+  if (await hasTable(db)) await sql`delete from ${sql.table(table)} where name > ${to}`.execute(db)
+}
+
+const hasTable = async (db: Kysely<Tables>): Promise<boolean> => {
+  const tables = await db.introspection.getTables()
+  return tables.some(({ name }) => name === table)
+}

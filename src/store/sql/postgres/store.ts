@@ -1,0 +1,62 @@
+import { Kysely } from 'kysely'
+import type { UserKeyType } from '../../../model/user-table.ts'
+import { type OpenStore, StoreUnavailable } from '../../store.ts'
+import type { Users } from '../handle.ts'
+import { newHandle } from '../handle.ts'
+import type { LockRetries } from '../lock-retries.ts'
+import { sqlStore } from '../sql-store.ts'
+import type { Tables } from '../tables.ts'
+import type { PostgresDialect } from './dialect.ts'
+import { postgresHotPaths } from './hot-paths.ts'
+
+// Of this very moment; a count of milliseconds, as the rows have it.
+const currentTime = 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now'
+// On in every transaction of a standby.
+const isReadOnly = `select current_setting('transaction_read_only') as is_read_only`
+
+/** The store over PostgreSQL, whatever driver the connections are of. */
+export const postgresStore = (
+  dialect: PostgresDialect,
+  users: Users,
+  {
+    keyType,
+    batch,
+    lockRetries,
+  }: {
+    readonly keyType: UserKeyType
+    readonly batch: boolean
+    readonly lockRetries?: LockRetries | undefined
+  },
+): OpenStore => {
+  const db = new Kysely<Tables>({ dialect })
+  const types = {
+    id: 'bigserial',
+    userKey: keyType === 'integer' ? 'bigint' : keyType,
+  } as const
+  const store = sqlStore(
+    newHandle({
+      read: db,
+      write: db,
+      purge: db,
+      users,
+      // Many transactions write at once here: what one has read must not change before it writes.
+      locking: true,
+      types,
+      hot: postgresHotPaths({ dialect, users, types, batch, lockRetries }),
+      ...(lockRetries && {
+        transact: (work) => lockRetries.transaction(() => db.transaction().execute(work)),
+      }),
+    }),
+  )
+  // A standby, or what is about to become one: whoever asks is answered, and nothing can be written.
+  const ping = async (): Promise<void> => {
+    const { rows } = await dialect.run(isReadOnly, [])
+    if (rows[0]?.is_read_only === 'on')
+      throw new StoreUnavailable('The database is read-only: it is a standby, or set to be.')
+  }
+  const now = async (): Promise<number> => {
+    const { rows } = await dialect.run(currentTime, [])
+    return Number(rows[0]?.now)
+  }
+  return { ...store, ping, now }
+}

@@ -1,0 +1,99 @@
+import { Worker } from 'node:worker_threads'
+import { StoreUnavailable } from '../../store.ts'
+import type { StatementResult } from './database.ts'
+
+/** What the thread is told to do. */
+export interface ThreadRequest {
+  readonly id: number
+  readonly sql: string
+  readonly parameters: readonly unknown[]
+}
+
+export interface ThreadAnswer {
+  readonly id: number
+  readonly result?: StatementResult
+  readonly unavailable?: string
+  readonly error?: string
+}
+
+interface Waiting {
+  readonly resolve: (result: StatementResult) => void
+  readonly reject: (error: Error) => void
+}
+
+/**
+ * A connection in a thread of its own, for work that nobody waits for: SQLite blocks the thread that it
+ * runs in, for as long as the disk takes. The thread begins with the first statement.
+ */
+export class SqliteThread {
+  readonly #path: string
+  readonly #synchronous: 'NORMAL' | 'FULL'
+  readonly #waiting = new Map<number, Waiting>()
+  #worker: Worker | undefined
+  #lastId = 0
+
+  constructor(path: string, synchronous: 'NORMAL' | 'FULL') {
+    this.#path = path
+    this.#synchronous = synchronous
+  }
+
+  /** @throws StoreUnavailable */
+  run(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
+    const worker = this.#started()
+    return new Promise((resolve, reject) => {
+      this.#lastId += 1
+      const request: ThreadRequest = { id: this.#lastId, sql, parameters }
+      this.#waiting.set(request.id, { resolve, reject })
+      // A process that waits for an answer does not end; one that does not, may.
+      worker.ref()
+      worker.postMessage(request)
+    })
+  }
+
+  async begin(): Promise<void> {
+    await this.run('begin immediate', [])
+  }
+
+  async commit(): Promise<void> {
+    await this.run('commit', [])
+  }
+
+  async rollback(): Promise<void> {
+    await this.run('rollback', [])
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.terminate()
+  }
+
+  #started(): Worker {
+    if (this.#worker) return this.#worker
+    // In a checkout the sources run as they are.
+    const [extension] = /\.[jt]s$/.exec(import.meta.url) ?? ['.js']
+    const worker = new Worker(new URL(`./worker${extension}`, import.meta.url), {
+      workerData: { path: this.#path, synchronous: this.#synchronous },
+    })
+    worker.on('message', (answer: ThreadAnswer) => this.#answered(answer))
+    worker.on('error', (error) => this.#ended(error))
+    worker.on('exit', () => this.#ended())
+    this.#worker = worker
+    return worker
+  }
+
+  #answered({ id, result, unavailable, error }: ThreadAnswer): void {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    if (this.#waiting.size === 0) this.#worker?.unref()
+    if (result) waiting?.resolve(result)
+    else if (unavailable !== undefined) waiting?.reject(new StoreUnavailable(unavailable))
+    else waiting?.reject(new Error(error))
+  }
+
+  // The next statement begins another thread.
+  #ended(cause?: unknown): void {
+    this.#worker = undefined
+    const error = new StoreUnavailable('The thread of the database has ended.', { cause })
+    for (const { reject } of this.#waiting.values()) reject(error)
+    this.#waiting.clear()
+  }
+}

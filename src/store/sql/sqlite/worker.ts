@@ -1,0 +1,24 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { StoreUnavailable, StoreUnusable } from '../../store.ts'
+import { openDatabase } from './database.ts'
+import type { ThreadAnswer, ThreadRequest } from './thread.ts'
+
+// Runs in a thread of its own: one connection, statement by statement.
+
+const database = openDatabase(workerData.path, { synchronous: workerData.synchronous })
+// Whoever sends a statement is told; without one, nobody is.
+database.catch(() => undefined)
+
+const answerTo = async ({ id, sql, parameters }: ThreadRequest): Promise<ThreadAnswer> => {
+  try {
+    return { id, result: await (await database).run(sql, parameters) }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    const isOutage = error instanceof StoreUnavailable || error instanceof StoreUnusable
+    return isOutage ? { id, unavailable: message } : { id, error: message }
+  }
+}
+
+parentPort?.on('message', async (request: ThreadRequest) => {
+  parentPort?.postMessage(await answerTo(request))
+})

@@ -1,0 +1,60 @@
+import { type Kysely, sql } from 'kysely'
+import { StoreUnavailable } from '../../store.ts'
+import { Silence, within } from '../../within.ts'
+import type { Tables } from '../tables.ts'
+import { isLocked } from './database.ts'
+
+/** Milliseconds between two probes while writes succeed. */
+const interval = 5_000
+/** Milliseconds that a caller waits for a probe; one that waits for a lock longer is no verdict yet. */
+const patience = 500
+/** Characters that a probe writes. */
+const size = 4_000
+/** The same after a failure: room for one page does not make a full disk usable again. */
+const recoverySize = 256_000
+
+const key = 'write probe'
+
+/** Finds out whether the database can be written: on a full or broken disk reads still succeed. */
+export class SqliteWriteProbe {
+  readonly #write: Kysely<Tables>
+  #failure: StoreUnavailable | undefined
+  #probedAt = Number.NEGATIVE_INFINITY
+  #probing: Promise<void> | undefined
+
+  constructor(write: Kysely<Tables>) {
+    this.#write = write
+  }
+
+  /** @throws StoreUnavailable where the latest probe could not write */
+  async check(): Promise<void> {
+    const isDue = this.#failure !== undefined || performance.now() - this.#probedAt >= interval
+    if (isDue) {
+      this.#probing ??= this.#probe().finally(() => {
+        this.#probing = undefined
+      })
+      await within(patience, this.#probing).catch(unlessSilent)
+    }
+    if (this.#failure) throw this.#failure
+  }
+
+  async #probe(): Promise<void> {
+    const value = 'x'.repeat(this.#failure ? recoverySize : size)
+    try {
+      // Two commits: pages that are freed in the transaction that took them are never written. A row that is left behind has expired.
+      await sql`insert into oauth2server_transient (key, value, count, expires_at) values (${key}, ${value}, 0, 0)
+        on conflict (key) do update set value = excluded.value`.execute(this.#write)
+      await sql`delete from oauth2server_transient where key = ${key}`.execute(this.#write)
+      this.#failure = undefined
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error
+      // Another connection writes, so the disk takes writes.
+      if (!isLocked(error.cause)) this.#failure = error
+    }
+    this.#probedAt = performance.now()
+  }
+}
+
+const unlessSilent = (error: unknown): void => {
+  if (!(error instanceof Silence)) throw error
+}

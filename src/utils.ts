@@ -1,2 +1,0 @@
-/** The specification's `svc_oauth2server.utils:jwt_verify_token`. */
-export { jwtVerifyToken } from './session/jwt.ts'
