@@ -108,7 +108,7 @@ describe('AZ-02 Unregistered redirect URI refused at authorize, not only at toke
   })
 })
 
-describe('AZ-04 Exact string comparison', () => {
+describe('AZ-04 Exact string comparison [T496]', () => {
   const others = [
     `${cb}/`,
     'https://client.example/CB',
@@ -225,7 +225,7 @@ describe('AZ-05 Path confusion table', () => {
   })
 })
 
-describe('AZ-07 Native loopback: any port, nothing else', () => {
+describe('AZ-07 Native loopback: any port, nothing else [T533]', () => {
   const native = { client: 'pub' } as const
   test.each(['http://127.0.0.1:1/cb', 'http://127.0.0.1:65535/cb', 'http://[::1]:9/cb'])(
     '%s gets its code, and the token request repeats it',
@@ -288,7 +288,7 @@ describe('AZ-07 Native loopback: any port, nothing else', () => {
   })
 })
 
-describe('AZ-09 Dangerous redirect URIs refused at registration', () => {
+describe('AZ-09 Dangerous redirect URIs refused at registration [T546]', () => {
   const uris = [...dangerousRedirectUris, ' JavaScript:alert(1)', 'https://client.example/cb\0']
 
   test.each(uris)('%j', async (uri) => {
@@ -366,7 +366,7 @@ describe('AZ-10 Omitted redirect_uri', () => {
     expect((await attack.token({ code, ...omitted })).status).toBe(200)
   })
 
-  test('two or none registered', async () => {
+  test('two or none registered [T032]', async () => {
     const two = await client({ redirectUris: [cb, `${cb}2`] })
     expectLocal400(await attack.authorize(omitted, { client: two, submit: null }))
     expectLocal400(await attack.authorize({ redirect_uri: '' }, { client: two, submit: null }))
@@ -504,13 +504,13 @@ describe('AZ-13 response_type, grant and unknown parameters', () => {
   })
 })
 
-describe('AZ-14 Implicit flow cannot be reached by tampering', () => {
+describe('AZ-14 Implicit flow cannot be reached by tampering [T541]', () => {
   const noToken = ({ locations, text }: { locations: readonly string[]; text: string }) => {
     expect(locations.join()).not.toContain('access_token')
     expect(text).not.toContain('access_token')
   }
 
-  test('(a) a client without it', async () => {
+  test('(a) a client without it [T283]', async () => {
     const answer = await attack.authorize({ response_type: 'token' })
     expectRedirect(answer, 'unauthorized_client')
     noToken(answer)
@@ -663,7 +663,7 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
     }
   })
 
-  test('prompt=none leads nobody away to a client that registered itself', async () => {
+  test('prompt=none leads nobody away to a client that registered itself [T534]', async () => {
     await using open = await startAttackServer({ dynamicRegistration: 'open' })
     const { evil } = open.clients
     const none = { prompt: 'none' }
@@ -713,7 +713,7 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
   })
 })
 
-describe('AZ-17 Redirect mechanics', () => {
+describe('AZ-17 Redirect mechanics [T556]', () => {
   test('success, denial, errors and login are redirected with 303, uncached and without referrer', async () => {
     const { agent } = await attack.browser('a')
     const page = await attack.authorize({ prompt: 'consent' }, { submit: null })

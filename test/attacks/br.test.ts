@@ -266,8 +266,8 @@ describe('BR-06 Header grammar', () => {
   })
 })
 
-describe('BR-07 Machine tokens never impersonate a user', () => {
-  test('nobody chooses a client id: not one that is the id of a user', async () => {
+describe('BR-07 Machine tokens never impersonate a user [T545]', () => {
+  test('nobody chooses a client id: not one that is the id of a user [T514]', async () => {
     const { a, m } = attack.users
     for (const client_id of [String(a.user.id), String(m.user.id), 'user-a', a.user.email]) {
       const metadata = { redirect_uris: ['https://evil.example/cb'], client_id, user_id: a.user.id }

@@ -144,7 +144,7 @@ describe('CA-03 More than one authentication method', () => {
     expect((await attack.token({ code })).status).toBe(200)
   })
 
-  test('Basic and an assertion; a secret and an assertion', async () => {
+  test('Basic and an assertion; a secret and an assertion [T009]', async () => {
     const key = await newClientKey()
     const own = await attack.client({
       jwks: jwksOf(key),
@@ -167,14 +167,14 @@ describe('CA-03 More than one authentication method', () => {
     expect(alone.status).toBe(200)
   })
 
-  test('a secret twice', async () => {
+  test('a secret twice [T518]', async () => {
     const { clientId, clientSecret } = attack.clients.imp
     const client_secret = [clientSecret, clientSecret]
     const given = { code: 'x', client_id: clientId, client_secret }
     expectJson(await attack.token(given, { auth: 'none' }), 400, 'invalid_request')
   })
 
-  test('the query is never read, and what stands there is not logged', async () => {
+  test('the query is never read, and what stands there is not logged [T519]', async () => {
     const { clientId, clientSecret, redirectUri } = attack.clients.imp
     const code = await attack.code({}, { client: 'imp' })
     const whole = formOf({
@@ -226,7 +226,7 @@ describe('CA-03 More than one authentication method', () => {
   )
 })
 
-describe('CA-06 Registered method, grant and client type are enforced', () => {
+describe('CA-06 Registered method, grant and client type are enforced [T040]', () => {
   const machine = { grant_type: 'client_credentials' }
 
   test.each([
@@ -244,7 +244,7 @@ describe('CA-06 Registered method, grant and client type are enforced', () => {
     expect((await attack.token(machine, { client: own, auth: right })).status).toBe(200)
   })
 
-  test('keys are registered, a secret is used', async () => {
+  test('keys are registered, a secret is used [T014]', async () => {
     const own = await attack.client({
       tokenEndpointAuthMethod: 'private_key_jwt',
       jwks: jwksOf(await newClientKey()),
@@ -253,7 +253,7 @@ describe('CA-06 Registered method, grant and client type are enforced', () => {
       expectJson(await attack.token(machine, { client: own, auth }), 401, 'invalid_client')
   })
 
-  test('a public client sends any secret, even the one of its row', async () => {
+  test('a public client sends any secret, even the one of its row [T003]', async () => {
     const { spa } = attack.clients
     const code = await attack.code({}, { client: 'spa' })
     await expectNoChange(attack, async () => {
@@ -505,7 +505,7 @@ describe('CA-09 client_id lookup is exact', () => {
     })
   })
 
-  test('a secret that is written otherwise in the header', async () => {
+  test('a secret that is written otherwise in the header [T517]', async () => {
     const { clientId, clientSecret } = attack.clients.conf
     const code = await attack.code()
     const given = { code, client_id: undefined }

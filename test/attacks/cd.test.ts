@@ -59,7 +59,7 @@ describe('CD-01 Short life', () => {
   })
 })
 
-describe('CD-02 Sequential replay by the rightful client', () => {
+describe('CD-02 Sequential replay by the rightful client [T549]', () => {
   test.each([
     ['at once', 0],
     ['after a second', 1],
@@ -109,7 +109,7 @@ describe('CD-02 Sequential replay by the rightful client', () => {
   })
 })
 
-describe('CD-04 Code bound to client and user', () => {
+describe('CD-04 Code bound to client and user [T551]', () => {
   const attempts = (
     code: string,
   ): [string, Over, Parameters<AttackServer['token']>[1], number, string][] => {
@@ -142,7 +142,7 @@ describe('CD-04 Code bound to client and user', () => {
     ]
   }
 
-  test('nobody but its client can redeem it, and it still can', async () => {
+  test('nobody but its client can redeem it, and it still can [T059]', async () => {
     const code = await attack.code()
     await expectNoChange(attack, async () => {
       for (const [name, over, redeeming, status, error] of attempts(code)) {
@@ -172,7 +172,7 @@ describe('CD-04 Code bound to client and user', () => {
   })
 })
 
-describe('CD-05 redirect_uri binding', () => {
+describe('CD-05 redirect_uri binding [T552]', () => {
   const cb = 'https://client.example/cb'
   test('every other one is refused, and burns nothing', async () => {
     const own = await attack.client({ redirectUris: [cb, `${cb}2`] })
@@ -243,7 +243,7 @@ const race = async (code: string): Promise<readonly { status: number; body: obje
   })
 }
 
-describe('CD-06 50 parallel redemptions, one node', () => {
+describe('CD-06 50 parallel redemptions, one node [T550]', () => {
   test('one is answered; the others are replays, which revoke what it got', async () => {
     const other = await attack.grant()
     const code = await attack.code()
@@ -413,7 +413,7 @@ describe('CD-12 Unguessable, and not widened at the token endpoint', () => {
     }
   }
 
-  test('access and refresh tokens', async () => {
+  test('access and refresh tokens [T083]', async () => {
     const { clientId } = attack.clients.conf
     const issued = []
     for (let count = 0; count < samples; count += 1)
@@ -422,7 +422,7 @@ describe('CD-12 Unguessable, and not widened at the token endpoint', () => {
     expectRandom(issued.map(({ refreshToken }) => refreshToken))
   })
 
-  test('authorization codes', async () => {
+  test('authorization codes [T089]', async () => {
     const codes = []
     for (let count = 0; count < 60; count += 1) codes.push(await attack.code())
     expectRandom(codes)
@@ -447,7 +447,7 @@ describe('CD-12 Unguessable, and not widened at the token endpoint', () => {
     expect(new Set(userCodes).size).toBe(userCodes.length)
   })
 
-  test('client ids and secrets, registered and reset', async () => {
+  test('client ids and secrets, registered and reset [T530]', async () => {
     const made = []
     for (let count = 0; count < 60; count += 1) made.push(await attack.client())
     expectRandom(made.map(({ clientId }) => clientId))

@@ -415,7 +415,7 @@ describe.each(storeNames)('on %s', (name) => {
     }
   }
 
-  test('DB-05 every table is covered, or listed with the reason', () => {
+  test('DB-05 every table is covered, or listed with the reason [T604]', () => {
     const covered = [...kinds.values()].map(({ table }) => `oauth2server_${table}`)
     const listed = [...new Set([...covered, ...Object.keys(unsealed)])]
     expect(listed.filter((table) => schema.has(table)).sort()).toEqual([...schema.keys()].sort())
@@ -446,7 +446,7 @@ describe.each(storeNames)('on %s', (name) => {
   test('DB-05 every kind of row is tried', () => expect([...kinds.keys()]).toEqual(names))
 
   describe.each(names)('%s', (of) => {
-    test('DB-05 each column that was written is refused, or listed with the reason', async () => {
+    test('DB-05 each column that was written is refused, or listed with the reason [T603]', async () => {
       const kind = kindOf(of)
       expect(await accepts(kind, kind), 'as it was').toBe(true)
       const columns = columnsOf(kind)

@@ -45,7 +45,7 @@ describe.each(storeNames)('on %s', (name) => {
       return answer.status
     }
 
-    test('DB-01 an e-mail address and its password hash, moved to the row of another user, log nobody in', async () => {
+    test('DB-01 an e-mail address and its password hash, moved to the row of another user, log nobody in [T598]', async () => {
       const [own, victim] = [await newUser(), await newUser()]
       expect(await logIn(own.email)).toBe(303)
       const { email, password_hash: hash } = await rowOf('user', `id = ${own.id}`)
@@ -57,7 +57,7 @@ describe.each(storeNames)('on %s', (name) => {
       expect(errors()).toContain('user.tampered')
     })
 
-    test('DB-01 a user who was made by hand, or made an administrator, or active again, is refused', async () => {
+    test('DB-01 a user who was made by hand, or made an administrator, or active again, is refused [T599]', async () => {
       const own = await newUser()
       const before = await rowOf('user', `id = ${own.id}`)
       for (const change of ['is_admin = 1', 'email_verified = 0', 'id = id + 1']) {
@@ -116,7 +116,7 @@ describe.each(storeNames)('on %s', (name) => {
     const mine = 'theAttackerChoseThisRegistrationToken'
     const digest = digestOf('registration_token', mine)
 
-    test('DB-02 a registration token that was written into the row of an owner’s client manages nothing', async () => {
+    test('DB-02 a registration token that was written into the row of an owner’s client manages nothing [T600]', async () => {
       const { clientId } = await it.app.client()
       await it.db.run(
         `update oauth2server_client set registration_token = '${digest}' where client_id = '${clientId}'`,
@@ -139,7 +139,7 @@ describe.each(storeNames)('on %s', (name) => {
   })
 
   describe('DB-03 Widening a token', () => {
-    test('DB-03 a token row that was made by hand is not opened by a form, and widens no other', async () => {
+    test('DB-03 a token row that was made by hand is not opened by a form, and widens no other [T601]', async () => {
       const script = await Script.logIn(it.app)
       const { body } = await script.post(`${applications}/tokens/new/`, {
         name: 'Laptop',
@@ -250,7 +250,7 @@ describe.each(storeNames)('on %s', (name) => {
       for (const { accessToken } of tokens) expect(await statusOf(it.app, accessToken)).toBe(200)
     })
 
-    test('DB-04 a token that was moved to another client is refused', async () => {
+    test('DB-04 a token that was moved to another client is refused [T602]', async () => {
       const [one, other] = [await it.app.client(), await it.app.client()]
       const { id, accessToken, refreshToken } = await granted(one)
       const { client_key: key } = await rowOf('client', `client_id = '${other.clientId}'`)

@@ -369,7 +369,7 @@ describe('DR-05 Flood', () => {
     )
   })
 
-  test('the table is bounded: at 10,000 that were never used the oldest give way to others, and they expire', async () => {
+  test('the table is bounded: at 10,000 that were never used the oldest give way to others, and they expire [T597]', async () => {
     let pretended: number | undefined
     await using full = await startAttackServer({
       dynamicRegistration: 'open',

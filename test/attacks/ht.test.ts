@@ -232,7 +232,7 @@ describe('HT-02 Duplicate and empty parameters at POST endpoints', () => {
     },
   )
 
-  test('an empty one is one that was left out', async () => {
+  test('an empty one is one that was left out [T022]', async () => {
     const { refreshToken } = await it.grant()
     const fields = await fieldsOf('/oauth/token')
     for (const empty of ['scope=', 'scope', 'refresh_token=', 'client_secret=&client_id='])
@@ -352,7 +352,7 @@ describe('HT-04 +, space and encoding symmetry', () => {
   })
 })
 
-describe('HT-05 Cache and security headers on every answer', () => {
+describe('HT-05 Cache and security headers on every answer [T069]', () => {
   const get = (path: string, headers: Record<string, string> = {}) => it.request(path, { headers })
   const withSession = (path: string, init: RequestInit = {}) =>
     it.request(path, { agent: person.agent, ...init })
@@ -504,7 +504,7 @@ describe('HT-05 Cache and security headers on every answer', () => {
   })
 })
 
-describe('HT-06 CORS', () => {
+describe('HT-06 CORS [T548]', () => {
   const interactive = [
     ['GET', '/oauth/authorize?client_id=x'],
     ['POST', '/oauth/authorize'],
@@ -587,7 +587,7 @@ describe('HT-06 CORS', () => {
   })
 })
 
-describe('HT-07 Paths, methods and error bodies', () => {
+describe('HT-07 Paths, methods and error bodies [T096]', () => {
   const send = (request: RawRequest): Promise<RawResponse> => rawHttp(it.server, request)
 
   test.each([
@@ -688,7 +688,7 @@ describe('HT-07 Paths, methods and error bodies', () => {
   )
 
   const nasty = ['"', '\\', '\r\n', '\u0000', 'é', '😀', '\u202E', '<script>', '%00', '\u007F']
-  test.each(nasty)('error_description stays within its characters: %j', async (text) => {
+  test.each(nasty)('error_description stays within its characters: %j [T054]', async (text) => {
     const answers = [
       await it.token({ grant_type: text }),
       await it.token({ code: text }),

@@ -68,7 +68,7 @@ test('the JWT of the session, also when it was signed by hand, is taken: what fo
     expect((await present(jwt)).body).toMatchObject({ kind: 'session' })
 })
 
-describe('JW-01 alg none and friends', () => {
+describe('JW-01 alg none and friends [T143]', () => {
   const signature = (): string => session.jwt.split('.')[2] ?? ''
   const unsigned = (header: unknown, behind = ''): string =>
     `${base64(header)}.${base64(claims())}.${behind}`
@@ -106,7 +106,7 @@ describe('JW-01 alg none and friends', () => {
     jws({ ...ours, alg: 'ES256', jwk: publicKey.export({ format: 'jwk' }) }, claims())
 })
 
-describe('JW-02 Key confusion', () => {
+describe('JW-02 Key confusion [T144]', () => {
   test.each<[string, () => string | Uint8Array]>([
     ['an empty key', () => ''],
     ['secret', () => 'secret'],
@@ -158,7 +158,7 @@ describe('JW-02 Key confusion', () => {
   })
 })
 
-describe('JW-03 kid, jku, jwk, x5u, crit, zip, b64', () => {
+describe('JW-03 kid, jku, jwk, x5u, crit, zip, b64 [T148]', () => {
   /** Who signs with a key of their own and says where it is. */
   const own = 'a key of the attacker of more than 32 bytes'
   let asked = 0
@@ -275,7 +275,7 @@ describe('JW-04 exp, nbf, iat', () => {
     },
   )
 
-  test('a second before its end it is taken; so is an iat that another clock gave', async () => {
+  test('a second before its end it is taken; so is an iat that another clock gave [T138]', async () => {
     const { status } = await present(jws(ours, claims({ iat: now() - 60, exp: now() + 1 })))
     expect(status).toBe(200)
     const ahead = { iat: now() + 59, exp: now() + 120 }
@@ -329,7 +329,7 @@ describe('JW-06 Other-purpose JWTs under the same key', () => {
       expectBearer(await present(jws({ ...ours, typ }, claims())), 'invalid_token')
   })
 
-  test('the JWT of a session is nothing elsewhere: no token, no code, no device code, no CSRF token', async () => {
+  test('the JWT of a session is nothing elsewhere: no token, no code, no device code, no CSRF token [T150]', async () => {
     const { jwt, agent } = session
     const free = await attack.client()
     const before = await attack.state()
@@ -353,7 +353,7 @@ describe('JW-06 Other-purpose JWTs under the same key', () => {
     expect(await attack.state()).toEqual(before)
   })
 
-  test('nor is another credential the JWT of a session', async () => {
+  test('nor is another credential the JWT of a session [T151]', async () => {
     const { accessToken, refreshToken } = await attack.grant()
     for (const value of [refreshToken, attack.clients.conf.clientSecret, session.csrfToken])
       expectBearer(await present(value), 'invalid_token')
@@ -361,7 +361,7 @@ describe('JW-06 Other-purpose JWTs under the same key', () => {
     expect((await present(accessToken)).body.kind).toBe('access_token')
   })
 
-  test('a JWT access token is no session, and of its own key', async () => {
+  test('a JWT access token is no session, and of its own key [T152]', async () => {
     await using signing = await startAttackServer({ accessTokenFormat: 'jwt' })
     const { agent } = await signing.browser('a')
     const { accessToken } = await signing.grant()
@@ -381,7 +381,7 @@ describe('JW-06 Other-purpose JWTs under the same key', () => {
   })
 })
 
-describe('JW-07 Header shape', () => {
+describe('JW-07 Header shape [T142]', () => {
   /** What is answered to this very header, with the cookie of the session. */
   const raw = async (authorization: string | undefined, path = '/api/me') => {
     const headers = [`Cookie: ${session.cookie}`, `User-Agent: ${browser}`]

@@ -56,7 +56,7 @@ const ledTo = async (
   return on ? [...led, on.location, hidden.next] : led
 }
 
-describe('LR-01 login next', () => {
+describe('LR-01 login next [T535]', () => {
   test.each([
     'https://evil.example',
     'HTTPS://evil.example',

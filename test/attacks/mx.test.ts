@@ -78,7 +78,7 @@ describe.each(['', '/app'])(
   },
 )
 
-describe('MX-02 iss cannot be chosen by the caller', () => {
+describe('MX-02 iss cannot be chosen by the caller [T536]', () => {
   test('in the authorization request, by link and form', async () => {
     for (const method of ['GET', 'POST'] as const) {
       const given = { iss: evil, issuer: evil }
@@ -125,7 +125,7 @@ describe('MX-02 iss cannot be chosen by the caller', () => {
   })
 })
 
-describe('MX-04 Metadata is true and at the right place', () => {
+describe('MX-04 Metadata is true and at the right place [T544]', () => {
   test('an issuer with a path has it inserted, for both kinds of metadata', async () => {
     await using own = await startAttackServer({ basePath: '/app' })
     const { origin } = new URL(own.issuer)
@@ -151,7 +151,7 @@ describe('MX-04 Metadata is true and at the right place', () => {
     })
   })
 
-  test('S256 alone', async () => {
+  test('S256 alone [T255]', async () => {
     expect((await metadataOf(attack)).code_challenge_methods_supported).toEqual(['S256'])
   })
 

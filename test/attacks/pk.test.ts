@@ -32,7 +32,7 @@ const refused = (over: Over, client: Named = 'conf', server = attack): Promise<v
 
 const without = { code_challenge: undefined, code_challenge_method: undefined }
 
-describe('PK-01 Public client without challenge', () => {
+describe('PK-01 Public client without challenge [T537]', () => {
   test.each(['pub', 'spa'] as const)('%s, by link, form and pushed request', async (client) => {
     await refused(without, client)
     await refused({ code_challenge: undefined }, client)
@@ -66,7 +66,7 @@ describe('PK-01 Public client without challenge', () => {
   })
 })
 
-describe('PK-02 Only S256, spelled exactly', () => {
+describe('PK-02 Only S256, spelled exactly [T538]', () => {
   test.each(['plain', undefined, '', 's256', 'S512', 'S256 ', ' S256', 'S256\0', 'SHA256', 'none'])(
     '%j',
     async (code_challenge_method) => {
@@ -75,7 +75,7 @@ describe('PK-02 Only S256, spelled exactly', () => {
     },
   )
 
-  test('a plain challenge is never redeemed by itself', async () => {
+  test('a plain challenge is never redeemed by itself [T253]', async () => {
     const { verifier } = newPkce()
     for (const code_challenge_method of ['plain', undefined])
       await refused({ code_challenge: verifier, code_challenge_method }, 'pub')
@@ -97,7 +97,7 @@ const flipped = (text: string) =>
     letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
   )
 
-describe('PK-03 Missing, wrong or recycled verifier', () => {
+describe('PK-03 Missing, wrong or recycled verifier [T539]', () => {
   const wrong = (): Record<string, string | undefined> => ({
     missing: undefined,
     other: newPkce().verifier,
@@ -122,7 +122,7 @@ describe('PK-03 Missing, wrong or recycled verifier', () => {
     },
   )
 
-  test('a verifier of another authorization of the same user and client', async () => {
+  test('a verifier of another authorization of the same user and client [T248]', async () => {
     const other = newPkce()
     await attack
       .grant({ code_challenge: other.challenge }, { client: 'spa' })
@@ -150,7 +150,7 @@ describe('PK-03 Missing, wrong or recycled verifier', () => {
   })
 })
 
-describe('PK-04 PKCE downgrade', () => {
+describe('PK-04 PKCE downgrade [T540]', () => {
   test('a verifier for a code that has no challenge', async () => {
     const code = await attack.code(without)
     await expectNoChange(attack, async () => {

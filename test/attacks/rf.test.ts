@@ -33,7 +33,7 @@ afterAll(async () => {
 const { r, w, rwAll } = scopes
 const day = 86_400
 
-describe('RF-01 Rotation and reuse detection', () => {
+describe('RF-01 Rotation and reuse detection [T542]', () => {
   /** R0, R1, R2. */
   const rotatedTwice = async (
     server: AttackServer,
@@ -204,7 +204,7 @@ describe('RF-05 50 parallel refreshes, one node and two nodes', () => {
   })
 })
 
-describe('RF-07 Narrowing', () => {
+describe('RF-07 Narrowing [T560]', () => {
   test('less for one access token, and the whole grant again; never more', async () => {
     const own = await attack.client({ redirectUris: ['https://client.example/cb'] })
     const redeeming = { client: own }
@@ -245,7 +245,7 @@ describe('RF-07 Narrowing', () => {
   })
 })
 
-describe('RF-08 Absolute lifetime and dormant users', () => {
+describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
   test('however often it rotates, the limit ends it', async () => {
     await using own = await startAttackServer({
       authorizationExpiresIn: 10 * day,
@@ -262,7 +262,7 @@ describe('RF-08 Absolute lifetime and dormant users', () => {
     expectJson(await own.refresh(tokens.refreshToken), 400, 'invalid_grant')
   })
 
-  test('a refresh token that nobody uses ends too, also after the clean-up', async () => {
+  test('a refresh token that nobody uses ends too, also after the clean-up [T528]', async () => {
     await using own = await startAttackServer({ refreshTokenExpiresIn: 4 * day })
     const [kept, used] = [await own.grant(), await own.grant()]
     own.server.advance(4 * day - 1)

@@ -24,7 +24,7 @@ describe('RV-09 An empty access_token is a credential that is not valid', () => 
     return status
   }
 
-  test('alone and beside a session cookie', async () => {
+  test('alone and beside a session cookie [T624]', async () => {
     const { cookie } = await it.browser('a')
     const browsers = [[], [`Cookie: ${cookie}`, `User-Agent: ${browser}`]]
     for (const headers of browsers)
@@ -51,7 +51,7 @@ describe('RV-09 An empty access_token is a credential that is not valid', () => 
   })
 })
 
-describe('RV-12 A path with a dot segment leads nowhere', () => {
+describe('RV-12 A path with a dot segment leads nowhere [T626]', () => {
   test.each([
     ['GET', '/oauth/../admin/applications/'],
     ['GET', '/oauth/%2e%2e/admin/applications/'],
@@ -133,7 +133,7 @@ describe('RV-13 An outage spends neither a device decision nor a try', () => {
     },
   )
 
-  test('of a user code that could not be looked up, no try is counted', async () => {
+  test('of a user code that could not be looked up, no try is counted [T627]', async () => {
     await using given = await setUp()
     const { server, person, device } = given
     const codes = await device.codes()
@@ -215,7 +215,7 @@ describe('RV-14 A pushed request is spent once, whatever the response type', () 
   })
 })
 
-describe('RV-15 An absolute request target with credentials is refused', () => {
+describe('RV-15 An absolute request target with credentials is refused [T625]', () => {
   test.each(['/oauth/ping', '/oauth/token', '/login', '/api/me', '/api/public'])(
     '%s: 400 without a leak',
     async (path) => {

@@ -61,7 +61,7 @@ const beyond = {
   'a part of one': 'rw:',
 } as const
 
-describe('SC-01 Unknown, internal and un-granted scopes', () => {
+describe('SC-01 Unknown, internal and un-granted scopes [T543]', () => {
   test.each(Object.entries(beyond))('%s, wherever it is asked for', async (_, scope) => {
     const before = await attack.state()
     expectRedirect(await attack.authorize({ scope }), 'invalid_scope')
@@ -259,7 +259,7 @@ describe('SC-05 Scope syntax', () => {
   })
 })
 
-describe('SC-06 Audience / resource', () => {
+describe('SC-06 Audience / resource [T554]', () => {
   const unusable = {
     unknown: 'https://other.example',
     'with a fragment': `${notes}#part`,

@@ -63,7 +63,7 @@ const foreign: readonly Record<string, string>[] = [
   { 'sec-fetch-site': 'cross-site' },
 ]
 
-describe('SS-01 Direct cross-site consent POST', () => {
+describe('SS-01 Direct cross-site consent POST [T091]', () => {
   test.each([{}, { origin: 'null' }, ...foreign])(
     'a decision on no request that was shown: 403, no code, from %j',
     async (headers) => {
@@ -623,7 +623,7 @@ describe('SS-10 Termination', () => {
   })
 })
 
-describe('SS-11 Clickjacking and CSP that still works', () => {
+describe('SS-11 Clickjacking and CSP that still works [T093]', () => {
   const strict = [
     "default-src 'none'",
     "script-src 'self'",

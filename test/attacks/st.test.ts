@@ -16,7 +16,7 @@ const hour = 3_600
 const day = 24 * hour
 const form = 'application/x-www-form-urlencoded'
 
-describe('ST-01 No usable credential at rest', () => {
+describe('ST-01 No usable credential at rest [T555]', () => {
   /** A secret as somebody could have written it down. */
   const writings = (secret: string): readonly string[] => [
     secret,
@@ -101,7 +101,7 @@ describe('ST-01 No usable credential at rest', () => {
     return secrets
   }
 
-  test('neither in the database, its journal, nor the log; and the search would find it', async () => {
+  test('neither in the database, its journal, nor the log; and the search would find it [T082]', async () => {
     await using it = await startAttackServer({ logLevel: 'debug' })
     const secrets = await useEverything(it)
     expect(secrets.size).toBe(29)

@@ -236,7 +236,7 @@ describe('XS-02 Reflected input', () => {
     expect(page.text).not.toMatch(/javascript:(?!alert\(1\)<)|error_uri/)
   })
 
-  test.each(hostileTexts)('each parameter of an authorization request: %s', async (text) => {
+  test.each(hostileTexts)('each parameter of an authorization request: %s [T095]', async (text) => {
     const names = [
       ...['client_id', 'redirect_uri', 'response_type', 'response_mode', 'scope', 'state'],
       ...['prompt', 'code_challenge', 'code_challenge_method', 'request', 'resource', 'foo'],
@@ -473,7 +473,7 @@ describe('XS-06 Consent page tells the truth', () => {
     expect(shown(await consentPage({}, { client: plain }))).not.toContain(en.consent.mixesAlphabets)
   })
 
-  test('every scope that is granted, the default ones too, who grants it, and that it lasts', async () => {
+  test('every scope that is granted, the default ones too, who grants it, and that it lasts [T080]', async () => {
     const many = ['r', 'w', 'rw:all', 'user:email', 'notes:read', 'notes:write']
     const client = await attack.client({ defaultScopes: ['r', 'w'] })
     const ids = (html: string) =>
@@ -497,7 +497,7 @@ describe('XS-06 Consent page tells the truth', () => {
     expect(shown(nothing)).toContain('It gets no further permission.')
   })
 
-  test('a program on this very computer may be any program', async () => {
+  test('a program on this very computer may be any program [T497]', async () => {
     const redirectUris = ['http://localhost/cb', 'http://127.0.0.1/cb']
     const [redirect_uri = ''] = redirectUris
     const made = await registered(attack.server, {
@@ -540,7 +540,7 @@ describe('XS-07 Consent skipping', () => {
       expect(await isAsked({ scope }, { client }), scope).toBe(true)
   })
 
-  test('agreed by this user, to this client, and to no other', async () => {
+  test('agreed by this user, to this client, and to no other [T499]', async () => {
     const client = await agreed({ name: 'One' })
     const other = await attack.client({ name: 'One' })
     expect(await isAsked({}, { client })).toBe(false)
@@ -559,7 +559,7 @@ describe('XS-07 Consent skipping', () => {
     expect(answer.query).toMatchObject({ error: 'consent_required' })
   })
 
-  test('so is one that registered itself, though it has a secret', async () => {
+  test('so is one that registered itself, though it has a secret [T081]', async () => {
     const { evil } = attack.clients
     await attack.grant({}, { client: evil })
     expect(await isAsked({}, { client: evil })).toBe(true)
@@ -583,7 +583,7 @@ describe('XS-07 Consent skipping', () => {
     expect(await isAsked({}, { client })).toBe(true)
   })
 
-  test('prompt=none asks nobody, and grants nothing that is not agreed', async () => {
+  test('prompt=none asks nobody, and grants nothing that is not agreed [T092]', async () => {
     const client = await attack.client()
     const before = await attack.state()
     for (const scope of ['r', 'r w']) {

@@ -62,7 +62,7 @@ describe('clients create', () => {
     )
   })
 
-  test('prints the id and the secret of a confidential client', async () => {
+  test('prints the id and the secret of a confidential client [T633]', async () => {
     await using place = await withUser()
     const { stdout, ...rest } = await place.run('clients', 'create', ...minimal)
     expect(rest).toEqual({ code: 0, stderr: '' })

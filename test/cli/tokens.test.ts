@@ -25,7 +25,7 @@ const withUser = async (): Promise<
 }
 
 describe('tokens create', () => {
-  test('prints the access token alone; it has no scope and does not expire', async () => {
+  test('prints the access token alone; it has no scope and does not expire [T632]', async () => {
     await using place = await withUser()
     const { code, stdout, stderr } = await place.run(
       'tokens',

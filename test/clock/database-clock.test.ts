@@ -103,7 +103,7 @@ describe('the clock of a node with a database', () => {
     expect(await it.clock.isWrong()).toBe(false)
   })
 
-  test('within 5 s of difference it says nothing; beyond, it warns and serves', async () => {
+  test('within 5 s of difference it says nothing; beyond, it warns and serves [T609]', async () => {
     using it = await setUp(4 * second)
     expect(it.log).toEqual([])
     it.at.machine += 2 * second
@@ -132,7 +132,7 @@ describe('the clock of a node with a database', () => {
     },
   )
 
-  test('a database whose clock jumps, as after a failover, is not swept by it', async () => {
+  test('a database whose clock jumps, as after a failover, is not swept by it [T611]', async () => {
     using it = await setUp()
     it.at.database += 86_400 * second
     await expect(it.clock.sweepTime()).rejects.toThrow(ClockInDoubt)

@@ -118,7 +118,7 @@ export const guardsContract = (
         return Promise.all(paths.map(async (path) => (await app.ask(path, headers)).status))
       }
 
-      test('any of the scopes is enough, or all are needed', async () => {
+      test('any of the scopes is enough, or all are needed [T636]', async () => {
         expect(await statuses(['notes:read', 'notes:write'])).toEqual([200, 200, 200])
         expect(await statuses(['notes:write'])).toEqual([200, 403, 200])
         expect(await statuses(['notes:share'])).toEqual([403, 403, 403])

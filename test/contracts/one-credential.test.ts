@@ -203,7 +203,7 @@ describe('contract §3 two credentials', () => {
       'two tokens in the query, one name encoded',
       ({ token }) => ({ query: `?access_token=${token}&%61ccess_token=${token}` }),
     ],
-  ])('%s: 400 invalid_request', (_, present) => check(present, { both: twoCredentials }))
+  ])('%s: 400 invalid_request [T529]', (_, present) => check(present, { both: twoCredentials }))
 })
 
 describe('contract §3 an opaque token', () => {
@@ -223,7 +223,7 @@ describe('contract §3 an opaque token', () => {
       'in the query beside a live session',
       ({ token, other }) => ({ query: `?access_token=${token}`, cookie: other.cookie }),
     ],
-  ])('valid, %s: its user', (_, present) => check(present, holder()))
+  ])('valid, %s: its user [T641]', (_, present) => check(present, holder()))
 
   test.each<[string, (world: World) => string]>([
     ['unknown', () => 'A'.repeat(60)],
@@ -244,7 +244,7 @@ describe('contract §3 an opaque token', () => {
       ({ claims }) => forgedJwt(claims(), { header: { typ: 'application/AT+JWT' } }),
     ],
   ])(
-    '%s: 401 invalid_token, also where anonymous is allowed, and never the cookie instead',
+    '%s: 401 invalid_token, also where anonymous is allowed, and never the cookie instead [T755]',
     async (_, value) => {
       const token = value(world)
       const { cookie } = world.session
@@ -257,7 +257,7 @@ describe('contract §3 an opaque token', () => {
     },
   )
 
-  test('without a scope that the resource needs: 403 insufficient_scope with the scope', async () => {
+  test('without a scope that the resource needs: 403 insufficient_scope with the scope [T645]', async () => {
     const { app, token } = world
     const answer = await rawHttp(app, {
       method: 'DELETE',
@@ -283,7 +283,7 @@ describe('contract §3 a value with dots', () => {
     ],
     ['two session cookies in two headers', ({ session }) => [session.cookie, session.cookie]],
   ]
-  test.each(noSession)('and %s: 401, bare', async (_, cookie) => {
+  test.each(noSession)('and %s: 401, bare [T751]', async (_, cookie) => {
     for (const value of [world.session.jwt, 'a.b.c', 'a.b', '.', jwt({}).slice(7)]) {
       const presented = { authorization: `Bearer ${value}`, cookie: cookie(world) ?? [] }
       await check(() => presented, { both: bare })
@@ -367,7 +367,7 @@ describe('contract §3 a value with dots', () => {
         return `Bearer {"protected":"${h}"."payload":"${p}"."signature":"${s}"}`
       },
     ],
-  ])('beside a session, %s: 400 JWTDecodeError', (_, value) =>
+  ])('beside a session, %s: 400 JWTDecodeError [T141]', (_, value) =>
     check((world) => ofSession(value(world)), { both: decodeError }),
   )
 
@@ -379,7 +379,7 @@ describe('contract §3 a value with dots', () => {
       'iat as long ago as a JWT lives, whatever exp says',
       () => ({ iat: seconds() - 86_400, exp: seconds() + 9_999 }),
     ],
-  ])('beside a session, expired (%s): 403 JWTExpiredToken', (_, changed) =>
+  ])('beside a session, expired (%s): 403 JWTExpiredToken [T137]', (_, changed) =>
     check(({ claims }) => ofSession(jwt(claims(changed()))), { both: expiredToken }),
   )
 
@@ -399,7 +399,7 @@ describe('contract §3 a value with dots', () => {
       'the identifier in the cookie instead of the name of the session',
       ({ claims, session }) => jwt(claims({ sid: session.identifier })),
     ],
-  ])('beside a session, %s: 403 JWTInvalidIssuer', (_, value) =>
+  ])('beside a session, %s: 403 JWTInvalidIssuer [T147]', (_, value) =>
     check((world) => ofSession(value(world)), { both: invalidIssuer }),
   )
 
@@ -428,7 +428,7 @@ describe('contract §3 a value with dots', () => {
       ({ claims }) => jwt(claims({ iat: seconds() + 86_400, exp: seconds() + 90_000 })),
     ],
     ['nbf tomorrow', ({ claims }) => jwt(claims({ nbf: seconds() + 86_400 }))],
-  ])('beside a session, %s: 400 JWTNoAuthorizationError', (_, value) =>
+  ])('beside a session, %s: 400 JWTNoAuthorizationError [T136]', (_, value) =>
     check((world) => ofSession(value(world)), { both: noAuthorization }),
   )
 })
@@ -438,18 +438,18 @@ describe('contract §3 a session', () => {
     ['Bearer', 'Bearer'],
     ['the scheme in lower case', 'bearer'],
     ['two spaces', 'Bearer '],
-  ])('with the JWT of its page (%s): its user', (_, word) =>
+  ])('with the JWT of its page (%s): its user [T639]', (_, word) =>
     check(({ session }) => ({ authorization: `${word} ${session.jwt}`, cookie: session.cookie }), {
       guarded: known({ id: world.app.user.id, email: world.app.user.email, kind: 'session' }),
       anonymous: known({ kind: 'session', user: { id: world.app.user.id } }),
     }),
   )
 
-  test('with no JWT header: 400 JWTInvalidHeaderError; anonymous where that is allowed', () =>
+  test('with no JWT header: 400 JWTInvalidHeaderError; anonymous where that is allowed [T640]', () =>
     check(({ session }) => ({ cookie: session.cookie }), { guarded: missingHeader, anonymous }))
 
   test.each(['Basic YTpi', 'Token abc', 'Bearer', 'JWT a.b.c', 'Bearera.b.c', ''])(
-    'with the header "%s", of another type: 400 JWTInvalidHeaderError, and never anonymous',
+    'with the header "%s", of another type: 400 JWTInvalidHeaderError, and never anonymous [T765]',
     (authorization) =>
       check(({ session }) => ({ authorization, cookie: session.cookie }), { both: missingHeader }),
   )
@@ -484,7 +484,7 @@ describe('contract §3 no session', () => {
     ],
     ['cookies named as members of every object', () => ({ cookie: '__proto__=x; constructor=y' })],
     ['an array-shaped parameter', ({ token }) => ({ query: `?access_token%5B%5D=${token}` })],
-  ])('and %s: 401, bare; anonymous where that is allowed', (_, present) =>
+  ])('and %s: 401, bare; anonymous where that is allowed [T754]', (_, present) =>
     check(present, { guarded: bare, anonymous }),
   )
 })

@@ -38,7 +38,7 @@ describe('KeyRing', () => {
     expect(keys.open('token', keys.seal('token', 'secret', claims), other)).toBeUndefined()
   })
 
-  test('each purpose has a key of its own', () => {
+  test('each purpose has a key of its own [T146]', () => {
     const purposes: readonly SealPurpose[] = ['token', 'row', 'transient']
     for (const purpose of purposes) {
       const sealed = keys.seal(purpose, 'secret', claims)
@@ -62,7 +62,7 @@ describe('KeyRing', () => {
     expect(new Set(nonces).size).toBe(200)
   })
 
-  test('each day has a key of its own, which the value names', () => {
+  test('each day has a key of its own, which the value names [T620]', () => {
     let now = 0
     const day = 86_400_000
     const ring = new KeyRing([first], () => now)

@@ -229,22 +229,24 @@ const twoAtOnce = pLimit(2)
 const framework = ['express', 'fastify', 'hono', 'nest', 'node', 'node-2']
 
 describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => {
-  test.for(framework)('%s: nobody, a token, and a token without the scope', (name, { expect }) =>
-    twoAtOnce(() =>
-      running(name, async ({ url, database }) => {
-        const ask = asking(`${url}/api/notes`)
-        const { reads, nothing } = await tokensOf(database)
-        expect(await ask()).toEqual([401, null])
-        expect(await ask(reads)).toEqual([
-          200,
-          [{ text: expect.stringMatching(/^A note of user \d+$/) }],
-        ])
-        expect(await ask(nothing)).toEqual([403, null])
-        expect((await fetch(`${url}/login`)).status).toBe(200)
-        expect((await fetch(`${url}/oauth/session.js`)).status).toBe(200)
-        expect((await fetch(`${url}/elsewhere`)).status).toBe(404)
-      }),
-    ),
+  test.for(framework)(
+    '%s: nobody, a token, and a token without the scope [T638]',
+    (name, { expect }) =>
+      twoAtOnce(() =>
+        running(name, async ({ url, database }) => {
+          const ask = asking(`${url}/api/notes`)
+          const { reads, nothing } = await tokensOf(database)
+          expect(await ask()).toEqual([401, null])
+          expect(await ask(reads)).toEqual([
+            200,
+            [{ text: expect.stringMatching(/^A note of user \d+$/) }],
+          ])
+          expect(await ask(nothing)).toEqual([403, null])
+          expect((await fetch(`${url}/login`)).status).toBe(200)
+          expect((await fetch(`${url}/oauth/session.js`)).status).toBe(200)
+          expect((await fetch(`${url}/elsewhere`)).status).toBe(404)
+        }),
+      ),
   )
 
   test('access-control: another user’s note is none', ({ expect }) =>

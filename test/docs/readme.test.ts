@@ -23,7 +23,7 @@ const compilerOptions = {
   noEmit: true,
 }
 
-test('the application of the README compiles, runs and guards its notes', async () => {
+test('the application of the README compiles, runs and guards its notes [T628]', async () => {
   await using folder = await temporaryFolder()
   await installInto(folder.path)
   const code = blocksOf(readPage('README.md')).filter(({ language }) => language === 'ts')

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { parseAst } from 'vitest/node'
 import { readPage, root } from './markdown.ts'
+import { allTestIds, testIdsIn } from './test-ids.ts'
 
 const specification = resolve(root, '../shared/spec/authorization-service.md')
 
 interface TestReference {
   readonly path: string
-  /** As vitest prints it, with ` > ` between the titles; the outer ones only where they are needed. */
-  readonly title: string
+  /** Ends the title of the test: `[T012]`. */
+  readonly id: string
 }
 
 interface Row {
@@ -30,9 +30,9 @@ const testsIn = (cell: string): readonly TestReference[] =>
     .split('<br>')
     .filter((line) => line !== '')
     .map((line) => {
-      const [, target = '', , title = ''] =
-        /^\[[^\]]+\]\(([^)]+)\): (`+)(.+)\2$/.exec(line) ?? expect.fail(`not a test: ${line}`)
-      return { path: posix.join('docs', target), title: title.replaceAll('\\|', '|') }
+      const [, target = '', id = ''] =
+        /^\[[^\]]+\]\(([^)]+)\): (T\d{3,4})$/.exec(line) ?? expect.fail(`not a test: ${line}`)
+      return { path: posix.join('docs', target), id }
     })
 
 const rows: readonly Row[] = [...page.matchAll(/^\| `([^`]+)` +\| (.*) \|$/gm)].map(
@@ -43,47 +43,6 @@ const rows: readonly Row[] = [...page.matchAll(/^\| `([^`]+)` +\| (.*) \|$/gm)].
     return { id, statement, sources: linksIn(sources), tests: testsIn(tests), note }
   },
 )
-
-interface Node {
-  readonly type: string
-  readonly start: number
-  readonly end: number
-  readonly [field: string]: unknown
-}
-
-const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
-
-/** `test` of `test('…')`, `test.each([…])('…')` and ``test.for`…`('…')``. */
-const nameOfCallee = (node: unknown): unknown => {
-  if (!isNode(node)) return undefined
-  return node.type === 'Identifier'
-    ? node.name
-    : nameOfCallee(node.callee ?? node.object ?? node.tag ?? node.expression)
-}
-
-const titlesBelow = (node: Node, outer: readonly string[] = []): readonly string[] => {
-  const [first] = Array.isArray(node.arguments) ? node.arguments : []
-  const title: unknown = isNode(first) ? first.value : undefined
-  const called = typeof title === 'string' ? nameOfCallee(node.callee) : undefined
-  if (called === 'test' || called === 'it') return [[...outer, title].join(' > ')]
-  const inner = called === 'describe' ? [...outer, String(title)] : outer
-  return Object.values(node)
-    .flatMap((value) => (Array.isArray(value) ? value : [value]).filter(isNode))
-    .flatMap((child) => titlesBelow(child, inner))
-}
-
-const known = new Map<string, readonly string[]>()
-
-/** The titles of a file of tests as they are written: those of `test.each` are templates. */
-const titlesOf = (path: string): readonly string[] => {
-  const before = known.get(path)
-  if (before) return before
-  const program: unknown = parseAst(readFileSync(resolve(root, path), 'utf8'), { lang: 'ts' }, path)
-  const titles = isNode(program) ? titlesBelow(program) : []
-  known.set(path, titles)
-  return titles
-}
 
 const sections: Readonly<Record<string, string>> = {
   'What the service does': 'does',
@@ -207,9 +166,6 @@ versioning-1, versioning-2,
 
 const isThere = (path: string): boolean => existsSync(resolve(root, path))
 
-const timesIn = (path: string, title: string): number =>
-  titlesOf(path).filter((whole) => whole === title || whole.endsWith(` > ${title}`)).length
-
 test('the table has a row for every statement of the specification, once and in its order', () => {
   expect(rows.map(({ id }) => id)).toEqual(specified)
   expect(new Set(specified).size).toBe(specified.length)
@@ -226,10 +182,15 @@ test.each(rows)('$id has sources and tests, and they exist', (row) => {
   expect(statement).not.toBe('')
   expect(sources.filter((path) => !path.startsWith('src/') || !isThere(path))).toEqual([])
   expect(tests.filter(({ path }) => !path.startsWith('test/') || !isThere(path))).toEqual([])
-  const found = tests.map(({ path, title }) => ({ path, title, times: timesIn(path, title) }))
-  expect(found.filter(({ times }) => times !== 1)).toEqual([])
+  expect(tests.filter(({ path, id }) => !testIdsIn(path).includes(id))).toEqual([])
   if (sources.length === 0 || tests.length === 0)
     expect(note).toMatch(/^(?:Later|Nothing to build): /)
+})
+
+test('no two tests have the same ID', () => {
+  const ids = allTestIds()
+  expect(ids.length).toBeGreaterThan(700)
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
 })
 
 test('what we decide otherwise is listed above the table, and only that', () => {

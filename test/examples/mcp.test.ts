@@ -154,7 +154,7 @@ describe.each<[string, string, Protocol]>([
     await assistant.close()
   }
 
-  test('an assistant that nobody knows registers itself, logs its user in, and calls a tool', async () => {
+  test('an assistant that nobody knows registers itself, logs its user in, and calls a tool [T486]', async () => {
     const assistant = new Assistant(app, protocol)
     app.requests.length = 0
     await usesTools(assistant)
@@ -167,7 +167,7 @@ describe.each<[string, string, Protocol]>([
     ])
   })
 
-  test('an assistant whose client id is the address of its metadata document', async () => {
+  test('an assistant whose client id is the address of its metadata document [T485]', async () => {
     const assistant = new Assistant(app, protocol)
     assistant.memory.clientMetadataUrl = clientMetadataUrl
     app.requests.length = 0
@@ -179,7 +179,7 @@ describe.each<[string, string, Protocol]>([
   test.each([
     ['a secret', { isConfidential: true }],
     ['none', { isConfidential: false }],
-  ])('an assistant that was registered beforehand, with %s', async (_, kind) => {
+  ])('an assistant that was registered beforehand, with %s [T487]', async (_, kind) => {
     const { client, clientSecret } = await app.server.clients.create({
       name: 'Assistant',
       userId: app.user.id,
@@ -197,7 +197,7 @@ describe.each<[string, string, Protocol]>([
     expect(app.requests.some((request) => request.endsWith('/oauth/register'))).toBe(false)
   })
 
-  test('step-up: a tool that needs more asks the user once more, and works', async () => {
+  test('step-up: a tool that needs more asks the user once more, and works [T488]', async () => {
     const assistant = new Assistant(app, protocol)
     await assistant.connect()
     // The challenge to whoever comes without a token names what the address needs, and no more.
@@ -213,7 +213,7 @@ describe.each<[string, string, Protocol]>([
     await assistant.close()
   })
 
-  test('an access token that has expired is refreshed without the user', async () => {
+  test('an access token that has expired is refreshed without the user [T490]', async () => {
     const assistant = new Assistant(app, protocol)
     await assistant.connect()
     const before = assistant.memory.kept
@@ -294,7 +294,7 @@ test('an assistant whose tokens are bound to its key (DPoP), with the nonces of 
   await assistant.close()
 })
 
-test('a tool that needs more is refused by 403, with all scopes and the metadata in the challenge', async () => {
+test('a tool that needs more is refused by 403, with all scopes and the metadata in the challenge [T491]', async () => {
   await using app = await startMcpApp()
   const { resource } = app
   const accessToken = await tokenFor(app, [resource])
@@ -313,7 +313,7 @@ test('a tool that needs more is refused by 403, with all scopes and the metadata
   await client.close()
 })
 
-test('node examples/mcp/main.ts starts it, and says where it is', async () => {
+test('node examples/mcp/main.ts starts it, and says where it is [T489]', async () => {
   await using data = await temporaryFolder()
   const port = await freePort()
   const env = notesEnvironment(port, data.path)

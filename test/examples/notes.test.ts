@@ -22,7 +22,7 @@ const asker = (token: string) => {
   }
 }
 
-test("a token with every scope reaches its user's notes alone", async () => {
+test("a token with every scope reaches its user's notes alone [T759]", async () => {
   const { server } = app
   const other = await server.users.create({ email: 'user-b@example.org', password: null })
   const [mine, theirs] = [

@@ -95,7 +95,7 @@ const isShown = async (clientId: string): Promise<string> => {
 }
 
 describe('§3 the client id', () => {
-  test('§6 the metadata say that such ids are supported, and without the option they are not', async () => {
+  test('§6 the metadata say that such ids are supported, and without the option they are not [T468]', async () => {
     const supported = async ({ issuer }: TestServer) => {
       const response = await fetch(`${issuer}/.well-known/oauth-authorization-server`)
       const metadata = (await response.json()) as Record<string, unknown>
@@ -128,7 +128,7 @@ describe('§3 the client id', () => {
     ['https://client.example/<c>', 'It contains a character that is not allowed'],
     ['https://client.example:22/c', 'Its port must be'],
     [`https://client.example/${'c'.repeat(1_000)}`, 'It is longer than'],
-  ])('§3 %s is refused, and nobody is asked', async (clientId, sentence) => {
+  ])('§3 %s is refused, and nobody is asked [T449]', async (clientId, sentence) => {
     const before = site.requests.length
     const { status, text } = await errorPage(clientId)
     expect(status).toBe(400)
@@ -136,7 +136,7 @@ describe('§3 the client id', () => {
     expect(site.requests.length).toBe(before)
   })
 
-  test('§8.6 without the dangerous option private addresses are refused, in every spelling', async () => {
+  test('§8.6 without the dangerous option private addresses are refused, in every spelling [T476]', async () => {
     await using safe = await start({ dangerouslyAllowPrivateAddresses: false })
     const clientId = publish()
     const ids = [
@@ -158,7 +158,7 @@ describe('§3 the client id', () => {
     expect(timesAsked(clientId)).toBe(0)
   })
 
-  test('§3 ids are compared as strings: with another spelling it is another client, whose document does not say so', async () => {
+  test('§3 ids are compared as strings: with another spelling it is another client, whose document does not say so [T452]', async () => {
     const clientId = publish()
     expect(await isShown(clientId)).toBe('/login')
     for (const other of [
@@ -188,7 +188,7 @@ describe('§4 the document', () => {
   }
   const right = { client_id: 'CLIENT_ID', client_name: 'C', redirect_uris: [callback] }
 
-  test('the one that is right is taken', async () => {
+  test('the one that is right is taken [T451]', async () => {
     expect(await isShown(withDocument(right))).toBe('/login')
   })
 
@@ -243,7 +243,7 @@ describe('§4 the document', () => {
     [{ ...right, scope: ['notes:read'] }, 'scope must be'],
     [{ ...right, jwks: { keys: [{ kty: 'oct', k: 'AAAA' }] } }, 'there is a secret among them'],
     [{ ...right, jwks: 'x' }, 'jwks must be'],
-  ] as const)('§4 %j is refused, with a clear sentence', async (document, sentence) => {
+  ] as const)('§4 %j is refused, with a clear sentence [T453]', async (document, sentence) => {
     const { status, text } = await errorPage(withDocument(document))
     expect(status).toBe(400)
     expect(text).toContain(sentence)
@@ -252,7 +252,7 @@ describe('§4 the document', () => {
     )
   })
 
-  test('AZ-09 dangerous redirect URIs are refused', async () => {
+  test('AZ-09 dangerous redirect URIs are refused [T460]', async () => {
     for (const uri of dangerousRedirectUris) {
       const clientId = withDocument({ ...right, redirect_uris: [callback, uri] })
       const { text } = await errorPage(clientId)
@@ -260,7 +260,7 @@ describe('§4 the document', () => {
     }
   })
 
-  test('§4.1 a private key in it is refused, also of a client that needs none', async () => {
+  test('§4.1 a private key in it is refused, also of a client that needs none [T457]', async () => {
     const { exportJWK } = await import('jose')
     const { privateKey } = await newClientKey()
     const jwks = { keys: [await exportJWK(privateKey)] }
@@ -272,7 +272,7 @@ describe('§4 the document', () => {
     }
   })
 
-  test('what this server has not is left out: other grants, other scopes, keys that are not needed', async () => {
+  test('what this server has not is left out: other grants, other scopes, keys that are not needed [T461]', async () => {
     const clientId = publish({
       grant_types: [
         'authorization_code',
@@ -320,14 +320,14 @@ describe('§4 the document', () => {
     expect((await app.server.clients.find(nameless))?.name).toBe(new URL(nameless).host)
   })
 
-  test('§8.7 at most 16 KiB are read', async () => {
+  test('§8.7 at most 16 KiB are read [T481]', async () => {
     expect((await errorPage(publish({ x: 'x'.repeat(17_000) }))).text).toContain(
       'It is larger than 16384 bytes.',
     )
     expect(await isShown(publish({ x: 'x'.repeat(15_000) }))).toBe('/login')
   })
 
-  test('§5 only the status 200 counts, and no redirect is followed', async () => {
+  test('§5 only the status 200 counts, and no redirect is followed [T455]', async () => {
     const target = publish()
     const path = `/moved-${++paths}`
     site.answer(path, (_request, response) => {
@@ -346,7 +346,7 @@ describe('§4 the document', () => {
     }
   })
 
-  test('§4 a content type of its own is taken, if it is of JSON', async () => {
+  test('§4 a content type of its own is taken, if it is of JSON [T456]', async () => {
     const json = publish({}, { headers: { 'content-type': 'application/client-metadata+json' } })
     expect(await isShown(json)).toBe('/login')
     const html = publish({}, { headers: { 'content-type': 'text/html' } })
@@ -355,7 +355,7 @@ describe('§4 the document', () => {
 })
 
 describe('§4.2, RFC 9700 §2.1 redirect URIs', () => {
-  test('§4.2 only those of the document are used, compared as strings', async () => {
+  test('§4.2 only those of the document are used, compared as strings [T458]', async () => {
     const clientId = publish()
     for (const redirect_uri of [`${callback}/`, 'https://evil.example/callback', clientId]) {
       const { text } = await errorPage(clientId, { redirect_uri })
@@ -364,7 +364,7 @@ describe('§4.2, RFC 9700 §2.1 redirect URIs', () => {
     expect(await device(clientId).code()).toMatch(/^\w+$/)
   })
 
-  test('RFC 8252 §7.3 a loopback address may have any port: each installation has its own', async () => {
+  test('RFC 8252 §7.3 a loopback address may have any port: each installation has its own [T459]', async () => {
     const loopback = 'http://127.0.0.1/callback'
     const clientId = publish({ redirect_uris: [loopback, 'http://localhost/callback'] })
     for (const redirectUri of [
@@ -404,7 +404,7 @@ describe('§5 nothing is written for whoever only names an address (DS-03)', () 
 })
 
 describe('the whole flow', () => {
-  test('§8.2 a client with private_key_jwt has to prove itself, by keys in the document or at its address', async () => {
+  test('§8.2 a client with private_key_jwt has to prove itself, by keys in the document or at its address [T469]', async () => {
     const key = await newClientKey()
     const path = `/jwks-${++paths}.json`
     site.serve(path, jwksOf(key))
@@ -432,7 +432,7 @@ describe('the whole flow', () => {
     }
   })
 
-  test('§8.5 the consent page names the host of the client, and warns that nobody has checked it', async () => {
+  test('§8.5 the consent page names the host of the client, and warns that nobody has checked it [T474]', async () => {
     const clientId = publish({
       client_name: 'Well known',
       client_uri: 'https://well-known.example',
@@ -451,7 +451,7 @@ describe('the whole flow', () => {
     expect(site.requests.some(({ url }) => url === '/logo.svg' || url === '/about')).toBe(false)
   })
 
-  test('consent is never remembered, for confidential ones either', async () => {
+  test('consent is never remembered, for confidential ones either [T475]', async () => {
     const key = await newClientKey()
     const jwks = JSON.parse(jwksOf(key))
     for (const more of [{}, { token_endpoint_auth_method: 'private_key_jwt', jwks }]) {
@@ -560,7 +560,7 @@ describe('§8.4 a document that changes', () => {
     return client
   }
 
-  test('§5 it is fetched again, and its redirect URIs, its name and its keys with it', async () => {
+  test('§5 it is fetched again, and its redirect URIs, its name and its keys with it [T462]', async () => {
     const clientId = publish()
     const client = device(clientId)
     const tokens = await client.tokens()
@@ -579,7 +579,7 @@ describe('§8.4 a document that changes', () => {
     expect(await device(clientId, { redirectUri: moved }).code()).toMatch(/^\w+$/)
   })
 
-  test('a confidential client that becomes public loses what it was granted', async () => {
+  test('a confidential client that becomes public loses what it was granted [T471]', async () => {
     const key = await newClientKey()
     const clientId = publish({
       token_endpoint_auth_method: 'private_key_jwt',
@@ -600,7 +600,7 @@ describe('§8.4 a document that changes', () => {
     expect((await clientOf(clientId)).isConfidential).toBe(false)
   })
 
-  test('a public client that becomes confidential has to prove itself from then on', async () => {
+  test('a public client that becomes confidential has to prove itself from then on [T470]', async () => {
     const clientId = publish()
     const client = device(clientId)
     const { refresh_token } = await client.tokens()
@@ -617,7 +617,7 @@ describe('§8.4 a document that changes', () => {
     expect((await client.refresh(refresh_token, given)).status).toBe(200)
   })
 
-  test('an administrator has the last word: what was disabled stays so, whatever the document says', async () => {
+  test('an administrator has the last word: what was disabled stays so, whatever the document says [T472]', async () => {
     const clientId = publish({}, { headers: { 'cache-control': 'no-store' } })
     const client = device(clientId)
     const tokens = await client.tokens()
@@ -645,7 +645,7 @@ describe('§8.4 a document that changes', () => {
     expect(await isShown(clientId)).toBe('/login')
   })
 
-  test('the mark of who was checked stays, until the document says another name or leads elsewhere', async () => {
+  test('the mark of who was checked stays, until the document says another name or leads elsewhere [T473]', async () => {
     const clientId = publish()
     const client = device(clientId)
     await client.code()
@@ -705,7 +705,7 @@ describe('§8.4 a document that changes', () => {
 })
 
 describe('§5.1 a document that is not to be had', () => {
-  test('§5.1 no authorization begins: a clear error page, and nobody is sent anywhere', async () => {
+  test('§5.1 no authorization begins: a clear error page, and nobody is sent anywhere [T464]', async () => {
     const clientId = publish()
     await device(clientId).code()
     site.answer(pathOf(clientId), (_request, response) => response.writeHead(500).end())
@@ -750,7 +750,7 @@ describe('§5.1 a document that is not to be had', () => {
     expect(refusal(await client.refresh(body.refresh_token))).toBe('401 invalid_client')
   })
 
-  test('a client that is not kept here is told so', async () => {
+  test('a client that is not kept here is told so [T454]', async () => {
     const gone = site.url('/nowhere.json')
     expect(refusal(await device(gone).refresh('x'))).toBe('401 invalid_client')
     const path = `/down-${++paths}`
@@ -764,7 +764,7 @@ describe('§5.1 a document that is not to be had', () => {
     expect(refusal(bad)).toBe('401 invalid_client')
   })
 
-  test('§5.2 a document that is wrong is not kept: the next one is taken at once', async () => {
+  test('§5.2 a document that is wrong is not kept: the next one is taken at once [T467]', async () => {
     const clientId = publish({ redirect_uris: [] }, { headers: { 'cache-control': 'max-age=600' } })
     expect((await errorPage(clientId)).text).toContain('redirect_uris is missing.')
     publish({}, { path: pathOf(clientId) })
@@ -774,7 +774,7 @@ describe('§5.1 a document that is not to be had', () => {
 })
 
 describe('§5.2, §9.1 how often is asked', () => {
-  test('§5.2 as the cache headers say: a whole login asks once', async () => {
+  test('§5.2 as the cache headers say: a whole login asks once [T465]', async () => {
     const clientId = publish({}, { headers: { 'cache-control': 'max-age=3600' } })
     const client = device(clientId)
     const { refresh_token } = await client.tokens()
@@ -822,7 +822,7 @@ describe('§5.2, §9.1 how often is asked', () => {
   })
 })
 
-test('http on this very machine is for tests alone', async () => {
+test('http on this very machine is for tests alone [T450]', async () => {
   const { createServer } = await import('node:http')
   const server = createServer((request, response) => {
     const client_id = `http://localhost:${port}${request.url}`

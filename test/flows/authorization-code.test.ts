@@ -9,7 +9,7 @@ describe('authorization code flow by hand', () => {
   })
   afterAll(() => app.close())
 
-  test('RFC 6749 §4.1 login, consent, code, token, resource, refresh', async () => {
+  test('RFC 6749 §4.1 login, consent, code, token, resource, refresh [T017]', async () => {
     const client = await app.client()
     const { verifier, challenge } = newPkce()
     const url = authorizeUrl(app.issuer, {

@@ -24,7 +24,7 @@ describe('oauth4webapi, the implicit grant', () => {
     return url
   }
 
-  test('RFC 6749 §4.2 implicit: the token stands in the fragment, with state and iss, and no refresh token', async () => {
+  test('RFC 6749 §4.2 implicit: the token stands in the fragment, with state and iss, and no refresh token [T656]', async () => {
     const { clientId } = await app.client({ isConfidential: false })
     const url = authorizationUrl({
       response_type: 'token',

@@ -100,7 +100,7 @@ describe.each(
   afterAll(() => app.close())
 
   test.each(methods)(
-    'RFC 6749 §4.1, §6, RFC 7636, RFC 9207: code with PKCE, then refresh, by %s',
+    'RFC 6749 §4.1, §6, RFC 7636, RFC 9207: code with PKCE, then refresh, by %s [T629]',
     async (method) => {
       const client = await newClient(app, library, { method })
       expect(client.server).toMatchObject({
@@ -139,7 +139,7 @@ describe.each(
     },
   )
 
-  test('RFC 9207 §2.4 an answer of another issuer is refused by the client, and one of none', async () => {
+  test('RFC 9207 §2.4 an answer of another issuer is refused by the client, and one of none [T398]', async () => {
     const client = await newClient(app, library)
     const { url, finish } = await client.begin({ scope: 'notes:read' })
     const callback = await agent.authorize(app, url)
@@ -342,7 +342,7 @@ describe.each(
     expect(await refusalOf(ended)).toBe('401 bearer invalid_token')
   })
 
-  test('RFC 9728 §5.1 from the refusal of a resource to its server, and from there to a token that it accepts', async () => {
+  test('RFC 9728 §5.1 from the refusal of a resource to its server, and from there to a token that it accepts [T630]', async () => {
     const stranger = await newClient(app, library)
     const url = `${app.issuer}/api/notes`
     const challenge = await challengeOf(stranger.request('unknown', url))
@@ -427,7 +427,7 @@ describe.each(
       expect(await statusOf(app, access_token)).toBe(401)
     })
 
-    test('RFC 7591 §3.2.2 a refusal is understood', async () => {
+    test('RFC 7591 §3.2.2 a refusal is understood [T210]', async () => {
       const redirect_uris = ['http://client.example/cb']
       const refused = library.register(
         app.issuer,
@@ -439,7 +439,7 @@ describe.each(
 
     // Where anybody may register, there is no challenge.
     if (basePath !== '')
-      test('RFC 6750 §3 a client without the initial access token understands the challenge', async () => {
+      test('RFC 6750 §3 a client without the initial access token understands the challenge [T203]', async () => {
         const register = (more: object) => library.register(app.issuer, metadata('none'), more)
         expect(await refusalOf(register({}))).toBe('401 bearer undefined')
         const wrong = register({ initialAccessToken: 'wrong' })
@@ -530,7 +530,7 @@ describe.each(libraries)('$name, JWT access tokens', (library) => {
   })
 
   test.each([false, true])(
-    'RFC 9068 §4 another server accepts it by the published keys alone; with DPoP: %s',
+    'RFC 9068 §4 another server accepts it by the published keys alone; with DPoP: %s [T366]',
     async (dpop) => {
       const { app } = given
       const client = await newClient(app, library, { dpop })
@@ -565,7 +565,7 @@ describe.each(libraries)('$name, JWT access tokens', (library) => {
 
 describe.each(libraries)('$name, client id metadata documents', (library) => {
   test.each(['none', 'private_key_jwt'] as const)(
-    'draft-ietf-oauth-client-id-metadata-document §1 a client that was never here, by %s',
+    'draft-ietf-oauth-client-id-metadata-document §1 a client that was never here, by %s [T463]',
     async (method) => {
       await using site = await remoteSite()
       const { app, agent } = await start({
@@ -649,7 +649,7 @@ describe.each(
   afterAll(() => given.app.close())
 
   test.each(['ES256', 'PS256', 'Ed25519'])(
-    'FAPI 2.0 §5.3 the whole flow, with assertions that are signed by %s',
+    'FAPI 2.0 §5.3 the whole flow, with assertions that are signed by %s [T506]',
     async (alg) => {
       const { app } = given
       const client = await newClient(app, library, { method: 'private_key_jwt', alg, dpop: true })

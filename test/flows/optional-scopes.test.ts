@@ -78,7 +78,7 @@ describe('optional scopes', () => {
     expect((await open(await register(), { scope: 'notes:read' })).boxes).toEqual({})
   })
 
-  test('the token answer says what was granted', async () => {
+  test('the token answer says what was granted [T043]', async () => {
     const client = await register()
     expect(await allow(client, ['notes:write', 'user:email'])).toBe(scope)
     const other = await register()

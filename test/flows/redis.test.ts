@@ -64,7 +64,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     )
   }
 
-  test('login, consent and code, redeemed at the other node; nothing of it is in the database', async () => {
+  test('login, consent and code, redeemed at the other node; nothing of it is in the database [T783]', async () => {
     const code = await client.code()
     const [, atB] = await presented('x', 2)
     expect(atB && refusal(atB)).toBe('400 invalid_grant')
@@ -131,7 +131,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect((await client.redeem(code)).status).toBe(200)
   })
 
-  test('Redis lost what it had: codes are invalid, logins and consents stand, and new codes come', async () => {
+  test('Redis lost what it had: codes are invalid, logins and consents stand, and new codes come [T623]', async () => {
     const code = await client.code()
     await own.stop()
     expect(refusal(await client.redeem(code))).toBe('503 temporarily_unavailable')
@@ -142,7 +142,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect(again.headers.get('location')).toContain('code=')
   })
 
-  test('a client assertion that was used stays used when Redis is emptied', async () => {
+  test('a client assertion that was used stays used when Redis is emptied [T621]', async () => {
     const key = await newClientKey()
     const { clientId } = await a.client({
       tokenEndpointAuthMethod: 'private_key_jwt',
@@ -169,7 +169,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect(await a.query(spent)).toHaveLength(0)
   })
 
-  test('a DPoP proof that was used can be used again when Redis is emptied, for 5 minutes after it was made', async () => {
+  test('a DPoP proof that was used can be used again when Redis is emptied, for 5 minutes after it was made [T622]', async () => {
     const key = await newKey()
     const { body } = await redeem(client, await client.code(), { dpop: key })
     const { access_token: accessToken } = body

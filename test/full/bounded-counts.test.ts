@@ -116,7 +116,7 @@ describe.each([
       expect(await quickest(many)).toBeLessThan(20 * ((await quickest(few)) + 0.05))
     }
 
-    test('users of a client, whatever its other tokens are', async () => {
+    test('users of a client, whatever its other tokens are [T583]', async () => {
       const [many, few, mixed] = [await aClient(store), await aClient(store), await aClient(store)]
       await tokens(large, many, {})
       await tokens(small, few, {})

@@ -207,7 +207,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     expect(page.url()).toBe(`${app.url}/`)
   })
 
-  test('the home page embeds a JWT with which its scripts may ask the REST API', async () => {
+  test('the home page embeds a JWT with which its scripts may ask the REST API [T665]', async () => {
     const page = await newPage()
     await logIn(page)
     const field = page.locator('input[type=hidden][name=authorized_token]')
@@ -234,7 +234,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     complaints = complaints.filter((text) => !text.includes('the server responded with a status'))
   })
 
-  test('a confidential client: login, consent, code; then no consent, also straight after a login', async () => {
+  test('a confidential client: login, consent, code; then no consent, also straight after a login [T648]', async () => {
     const { url, redeem, arrives } = await flow(
       { redirectUris: [callback()], name: 'Confidential' },
       callback(),
@@ -260,7 +260,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await redeem(another)
   })
 
-  test('a public client asks every time, at whatever port of this computer it listens', async () => {
+  test('a public client asks every time, at whatever port of this computer it listens [T649]', async () => {
     const { url, redeem, arrives } = await flow(
       { redirectUris: ['http://127.0.0.1/cb'], isConfidential: false },
       callback(),

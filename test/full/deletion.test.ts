@@ -12,7 +12,7 @@ const isLacking = await lacks('postgres')
 const issuer = 'http://localhost:8080'
 
 describe('kill -9 while the rows of a deleted client are removed', () => {
-  test('a later process removes the rest', async () => {
+  test('a later process removes the rest [T575]', async () => {
     const many = 60_000
     await using folder = await temporaryFolder()
     const cluster = { data: folder.path, issuer, env: { OAUTH2SERVER_SWEEP_INTERVAL: '1' } }

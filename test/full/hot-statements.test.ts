@@ -383,14 +383,14 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
     expect(Object.keys(hot).filter((name) => !operations.includes(name))).toEqual([])
   })
 
-  test('in tables that were never analyzed', async () => {
+  test('in tables that were never analyzed [T578]', async () => {
     const owner = await anOwner()
     await grow()
     await execute(owner)
     await expectFewRows(owner)
   })
 
-  test('in tables that were analyzed while they were empty', async () => {
+  test('in tables that were analyzed while they were empty [T579]', async () => {
     await database.query('analyze')
     const owner = await anOwner()
     await grow()
@@ -398,7 +398,7 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
     await expectFewRows(owner)
   })
 
-  test('by plans that were made while the tables were tiny and never analyzed', async () => {
+  test('by plans that were made while the tables were tiny and never analyzed [T580]', async () => {
     const owner = await anOwner()
     await execute(owner)
     await grow()
@@ -421,7 +421,7 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
     await expectFewRows(owner)
   })
 
-  test('in tables that were analyzed, where one client owns nearly all rows', async () => {
+  test('in tables that were analyzed, where one client owns nearly all rows [T581]', async () => {
     const owner = await anOwner()
     await grow()
     await database.query('analyze')

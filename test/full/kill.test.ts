@@ -184,7 +184,7 @@ describe('FT-01 kill -9 around the redemption of a code', () => {
     ])
   })
 
-  test('I2 before and after every store operation of the exchange', {
+  test('I2 before and after every store operation of the exchange [T562]', {
     timeout: patience,
   }, async () => {
     await using it = await furnished()

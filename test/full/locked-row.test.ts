@@ -160,7 +160,7 @@ describe.skipIf(await lacks('postgres'))('a row that somebody keeps locked', () 
     ],
   }
 
-  test.each(Object.keys(rows))('a locked %s delays no request', async (name) => {
+  test.each(Object.keys(rows))('a locked %s delays no request [T576]', async (name) => {
     const [sql, key] = rows[name] ?? ['', () => null]
     const victim = await newParty()
     const others = await Promise.all(Array.from({ length: 40 }, newParty))

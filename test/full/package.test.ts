@@ -163,7 +163,7 @@ describe('installed in an empty folder', () => {
     expect(await compileAndRun(folder.path)).toEqual(expected)
   })
 
-  test('it compiles and runs with Express 4 as well', async () => {
+  test('it compiles and runs with Express 4 as well [T785]', async () => {
     const names = await Promise.all(['typescript', '@types/node'].map(versionOf))
     await using other = await installed('express@4', '@types/express@4', ...names)
     expect(await compileAndRun(other.path)).toEqual(expected)

@@ -73,45 +73,48 @@ const cases: readonly Case[] = [
 ]
 
 describe.skipIf(await lacks('postgres'))('requests that wait for one locked row', () => {
-  test.each(cases)('$name hold one connection of the pool', async ({ lock, status, prepare }) => {
-    const database = await makeDatabase()
-    const holder = new Client({ connectionString: database.url })
-    await holder.connect()
-    try {
-      await using app = await startServer({
-        store: postgres(database.url, { poolSize }),
-        tokenExchange: true,
-        // So many tries at once are not counted here.
-        dangerouslyIgnoreLimits: true,
-      })
-      const stranger = await app.personalToken()
-      const requests = await prepare(app)
-      const waiting = async () => {
-        const [row] = await database.query(
-          `select count(*)::int as n from pg_stat_activity
+  test.each(cases)(
+    '$name hold one connection of the pool [T577]',
+    async ({ lock, status, prepare }) => {
+      const database = await makeDatabase()
+      const holder = new Client({ connectionString: database.url })
+      await holder.connect()
+      try {
+        await using app = await startServer({
+          store: postgres(database.url, { poolSize }),
+          tokenExchange: true,
+          // So many tries at once are not counted here.
+          dangerouslyIgnoreLimits: true,
+        })
+        const stranger = await app.personalToken()
+        const requests = await prepare(app)
+        const waiting = async () => {
+          const [row] = await database.query(
+            `select count(*)::int as n from pg_stat_activity
            where datname = current_database() and wait_event_type = 'Lock'`,
-        )
-        return Number(row?.n)
+          )
+          return Number(row?.n)
+        }
+        await holder.query('begin')
+        await holder.query(lock)
+        const answers = Promise.all(requests.map((request) => request()))
+        answers.catch(() => undefined)
+        await vi.waitFor(async () => expect(await waiting()).toBeGreaterThan(0), {
+          timeout: 20_000,
+          interval: 20,
+        })
+        for (let times = 0; times < 5; times += 1) expect(await statusOf(app, stranger)).toBe(200)
+        // One of them, and perhaps the write of when tokens were used.
+        expect(await waiting()).toBeLessThanOrEqual(2)
+        await holder.query('rollback')
+        const statuses = new Set(await answers)
+        // 503 where this machine was too slow to release the row within two seconds.
+        statuses.delete(503)
+        expect([...statuses]).toEqual([status])
+      } finally {
+        await holder.end()
+        await database.drop()
       }
-      await holder.query('begin')
-      await holder.query(lock)
-      const answers = Promise.all(requests.map((request) => request()))
-      answers.catch(() => undefined)
-      await vi.waitFor(async () => expect(await waiting()).toBeGreaterThan(0), {
-        timeout: 20_000,
-        interval: 20,
-      })
-      for (let times = 0; times < 5; times += 1) expect(await statusOf(app, stranger)).toBe(200)
-      // One of them, and perhaps the write of when tokens were used.
-      expect(await waiting()).toBeLessThanOrEqual(2)
-      await holder.query('rollback')
-      const statuses = new Set(await answers)
-      // 503 where this machine was too slow to release the row within two seconds.
-      statuses.delete(503)
-      expect([...statuses]).toEqual([status])
-    } finally {
-      await holder.end()
-      await database.drop()
-    }
-  })
+    },
+  )
 })

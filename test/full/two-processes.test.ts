@@ -192,7 +192,7 @@ describe('two processes on one SQLite file', () => {
     expect(second.body.refresh_token).toBe(first.body.refresh_token)
   })
 
-  test('FT-07 login, consent, code, tokens and logout may each meet another node', async () => {
+  test('FT-07 login, consent, code, tokens and logout may each meet another node [T666]', async () => {
     const agent = new UserAgent()
     const login = { user: it.user, password }
     // The login page from one node, its form to the other.
@@ -233,7 +233,7 @@ describe('two processes on one SQLite file', () => {
     expect((await send(it.client.refreshing(it.b, body.refresh_token))).status).toBe(400)
   })
 
-  test('P-22 deactivation by the operator is there for the next request to either node, and so is its end', async () => {
+  test('P-22 deactivation by the operator is there for the next request to either node, and so is its end [T570]', async () => {
     const tokens = await it.client.tokens(it.a, it.agent)
     const code = await it.client.code(it.a, it.agent)
     const statuses = async () => [
@@ -271,7 +271,7 @@ describe('two processes on one SQLite file', () => {
     expect((await send(it.client.refreshing(it.b, tokens.refresh_token))).status).toBe(200)
   })
 
-  test('P-22 a new secret, a password change and a deletion are there for the next request to either node', async () => {
+  test('P-22 a new secret, a password change and a deletion are there for the next request to either node [T571]', async () => {
     const tokens = await it.client.tokens(it.a, it.agent)
     const { clientSecret } = await it.records.clients.resetClientSecret(it.client.clientId)
     for (const node of [it.a, it.b]) {

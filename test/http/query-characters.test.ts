@@ -29,7 +29,7 @@ const accepted = async (server: TestServer): Promise<string> => {
 const sorted = (text: string): string => [...new Set(text)].sort().join('')
 
 describe('contract §6.2 characters of a query string', () => {
-  test('unreserved ones and the specified ones are accepted, and of all other bytes none', async () => {
+  test('unreserved ones and the specified ones are accepted, and of all other bytes none [T778]', async () => {
     expect(sorted(await accepted(app))).toBe(sorted(`${unreserved}${specified.replace('%', '')}`))
   })
 
@@ -124,7 +124,7 @@ describe('contract §6.2 characters of a query string', () => {
   })
 
   test.each(['/', '/login', '/.well-known/oauth-authorization-server', '/oauth/style.css'])(
-    'where rest() is not mounted, as at %s, nothing is refused',
+    'where rest() is not mounted, as at %s, nothing is refused [T750]',
     async (path) => {
       expect((await ask(app, 'a[]=1&b=|{}', path)).status).toBe(200)
     },
@@ -139,7 +139,7 @@ describe('OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS', () => {
     ['what looks like a range', '!-/'],
     ['what is special in a regular expression', '.*+?$|()'],
     ['all of ASCII', bytes.slice(0x21, 0x7f).join('')],
-  ])('%s: exactly these are accepted', async (_, allowedUrlencodeCharacters) => {
+  ])('%s: exactly these are accepted [T749]', async (_, allowedUrlencodeCharacters) => {
     await using own = await startServer({ allowedUrlencodeCharacters })
     // The tests' own `x=` would be refused without the equals sign.
     const statuses = await Promise.all(bytes.map((character) => ask(own, `x${character}1`)))

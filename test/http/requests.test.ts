@@ -47,30 +47,33 @@ const open: readonly string[] = [
 ]
 
 describe('contract §2 methods', () => {
-  test.each(endpoints)('%s takes %s; every other is 405 with Allow', async (target, allow) => {
-    for (const method of [
-      'GET',
-      'POST',
-      'PUT',
-      'PATCH',
-      'DELETE',
-      'OPTIONS',
-      'TRACE',
-      'PROPFIND',
-    ]) {
-      const answer = await send({ method, target, headers: [urlencoded] })
-      if (allow.split(', ').includes(method)) {
-        expect(answer.status, method).not.toBe(405)
-        continue
+  test.each(endpoints)(
+    '%s takes %s; every other is 405 with Allow [T732]',
+    async (target, allow) => {
+      for (const method of [
+        'GET',
+        'POST',
+        'PUT',
+        'PATCH',
+        'DELETE',
+        'OPTIONS',
+        'TRACE',
+        'PROPFIND',
+      ]) {
+        const answer = await send({ method, target, headers: [urlencoded] })
+        if (allow.split(', ').includes(method)) {
+          expect(answer.status, method).not.toBe(405)
+          continue
+        }
+        expect(answer.status, method).toBe(405)
+        expect(answer.headers.get('allow')).toBe(allow)
+        const isOpen = open.includes(target) && method !== 'OPTIONS'
+        expect(answer.headers.get('access-control-allow-origin')).toBe(isOpen ? '*' : null)
+        expect(answer.headers.get('cache-control')).toBe('no-store')
+        expect(JSON.parse(answer.text)).toMatchObject({ error: 'invalid_request' })
       }
-      expect(answer.status, method).toBe(405)
-      expect(answer.headers.get('allow')).toBe(allow)
-      const isOpen = open.includes(target) && method !== 'OPTIONS'
-      expect(answer.headers.get('access-control-allow-origin')).toBe(isOpen ? '*' : null)
-      expect(answer.headers.get('cache-control')).toBe('no-store')
-      expect(JSON.parse(answer.text)).toMatchObject({ error: 'invalid_request' })
-    }
-  })
+    },
+  )
 
   test.each([
     '/login',

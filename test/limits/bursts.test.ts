@@ -78,7 +78,7 @@ const burst = 200
 describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'] as const))(
   '200 token requests of one client at the same moment, on %s',
   (name) => {
-    test('are all served, and delay a request of another client by the work of a few', async () => {
+    test('are all served, and delay a request of another client by the work of a few [T582]', async () => {
       await using site = await started(name)
       const { app, operations } = site
       const [busy, other] = [await app.client(), await app.client()]

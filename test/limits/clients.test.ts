@@ -28,7 +28,7 @@ const ask = (
 const wrong = (client: Client): Client => ({ ...client, clientSecret: 'wrong' })
 
 describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute force)', () => {
-  test('from one address: 429 with Retry-After there, never invalid_client; and nowhere else', async () => {
+  test('from one address: 429 with Retry-After there, never invalid_client; and nowhere else [T012]', async () => {
     await using app = await start({ limits })
     const [client, another] = [await app.client(), await app.client()]
     for (let guess = 0; guess < 3; guess += 1)
@@ -57,7 +57,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     },
   )
 
-  test('of whatever clients from one address: 429 there, also for those that there are not', async () => {
+  test('of whatever clients from one address: 429 there, also for those that there are not [T013]', async () => {
     await using app = await start({ limits })
     const client = await app.client()
     for (let guess = 0; guess < 10; guess += 1)
@@ -77,7 +77,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     },
   )
 
-  test('what succeeds is not counted, and reads no counter', async () => {
+  test('what succeeds is not counted, and reads no counter [T774]', async () => {
     const operations: string[] = []
     const aroundStore: AroundStore = ({ name }, run) => {
       operations.push(name)

@@ -89,7 +89,7 @@ const browserWith = async (app: TestServer, cookie: string) => {
 }
 
 describe('guesses at one account', () => {
-  test('from a whole /48 stop at the limit of the network, and a new browser elsewhere logs in', async () => {
+  test('from a whole /48 stop at the limit of the network, and a new browser elsewhere logs in [T584]', async () => {
     await using app = await start()
     const addresses = Array.from({ length: 20 }, (_, index) => inNetwork(1, index * 3_203))
     const statuses = await guessFrom(app, addresses)
@@ -100,7 +100,7 @@ describe('guesses at one account', () => {
     expect((await newBrowser(app).tries(app.password)).status).toBe(303)
   })
 
-  test('from any number of networks stop at the limit of the account, in every ten minutes anew', async () => {
+  test('from any number of networks stop at the limit of the account, in every ten minutes anew [T585]', async () => {
     await using app = await start({ limits })
     for (let round = 0; round < 2; round += 1) {
       const networks = Array.from({ length: 12 }, (_, index) => inNetwork(round * 100 + index))
@@ -111,7 +111,7 @@ describe('guesses at one account', () => {
     }
   })
 
-  test('are at most 100 in any hour by default, and a looser limit is warned about', () => {
+  test('are at most 100 in any hour by default, and a looser limit is warned about [T586]', () => {
     const { points, seconds } = limitTable.guessesOfAccount
     // Places become free one by one, each exactly after the seconds of the limit.
     expect(points * Math.ceil(3_600 / seconds)).toBeLessThanOrEqual(100)
@@ -123,7 +123,7 @@ describe('guesses at one account', () => {
     expect(loosenings(parseSettings({})).join()).not.toContain('guessesOfAccount')
   })
 
-  test('of many accounts from a whole network stop, and a known browser in that network logs in', async () => {
+  test('of many accounts from a whole network stop, and a known browser in that network logs in [T593]', async () => {
     await using app = await start({ limits })
     const known = await knownBrowser(app, inNetwork(7, 1))
     for (let account = 0; account < 8; account += 1)
@@ -134,7 +134,7 @@ describe('guesses at one account', () => {
     expect(reached(app)).toContainEqual(['wrongPasswordsOfNetwork', '2001:db8:7::/48'])
   })
 
-  test('at an unknown account are answered like those at a known one', async () => {
+  test('at an unknown account are answered like those at a known one [T595]', async () => {
     await using app = await start({ limits })
     const addresses = [0, 0, 0, 1, 2, 3].map((network) => inNetwork(network))
     const answers = async (email: string) => {
@@ -171,7 +171,7 @@ describe('guesses at one account', () => {
 })
 
 describe('a browser that logged in before', () => {
-  test('logs in while strangers guess at its account', async () => {
+  test('logs in while strangers guess at its account [T587]', async () => {
     await using app = await start({ limits })
     const known = await knownBrowser(app)
     expect(await lock(app)).toEqual([403, 403, 403])
@@ -196,7 +196,7 @@ describe('a browser that logged in before', () => {
     expect((await (await browserWith(app, cookie)).tries(app.password)).status).toBe(429)
   })
 
-  test('is counted by itself: its wrong passwords lock out nobody else', async () => {
+  test('is counted by itself: its wrong passwords lock out nobody else [T588]', async () => {
     await using app = await start({ limits })
     const known = await knownBrowser(app)
     const other = await knownBrowser(app)
@@ -250,21 +250,21 @@ describe('the cookie of a known browser is worth nothing', () => {
     expect(tried.status).toBe(429)
   }
 
-  test('at another account', async () => {
+  test('at another account [T589]', async () => {
     await using app = await start({ limits })
     const cookie = await knownCookie(app, await knownBrowser(app))
     const { email } = await app.newUser({ email: 'other@example.org' })
     await worthless(app, cookie, { email, password: app.password })
   })
 
-  test('after it was altered', async () => {
+  test('after it was altered [T590]', async () => {
     await using app = await start({ limits })
     const cookie = await knownCookie(app, await knownBrowser(app))
     const other = cookie.at(-10) === 'A' ? 'B' : 'A'
     await worthless(app, `${cookie.slice(0, -10)}${other}${cookie.slice(-9)}`)
   })
 
-  test('after the password was changed', async () => {
+  test('after the password was changed [T591]', async () => {
     await using app = await start({ limits })
     const cookie = await knownCookie(app, await knownBrowser(app))
     const password = 'another correct horse'
@@ -308,7 +308,7 @@ test('a planted cookie of the same name does not make a browser unknown', async 
   expect(answer.status).toBe(303)
 })
 
-test('checkPassword counts the wrong passwords of a user, apart from those of strangers', async () => {
+test('checkPassword counts the wrong passwords of a user, apart from those of strangers [T594]', async () => {
   await using app = await start({ limits })
   const user = await app.server.users.fromId(app.user.id)
   await lock(app)

@@ -10,7 +10,7 @@ const limits = {
 }
 
 describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
-  test('of one account from one address: then the form again with 429, whatever the password is', async () => {
+  test('of one account from one address: then the form again with 429, whatever the password is [T090]', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     for (let wrong = 0; wrong < 3; wrong += 1)
@@ -181,7 +181,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
   })
 })
 
-test('120 strangers of one network at once keep no known browser out: 12 of 12 log in, in turns with them', async () => {
+test('120 strangers of one network at once keep no known browser out: 12 of 12 log in, in turns with them [T592]', async () => {
   await using app = await start()
   const emails = Array.from({ length: 12 }, (_, index) => `owner-${index}@example.org`)
   const owners = []
@@ -223,7 +223,7 @@ describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
     return client
   }
 
-  test('are counted with those of the login page', async () => {
+  test('are counted with those of the login page [T063]', async () => {
     await using app = await start({ limits, allowedGrantTypes })
     expect((await guesser(app, here)('wrong')).status).toBe(403)
     for (let wrong = 0; wrong < 2; wrong += 1) expect((await grant(app, 'wrong')).status).toBe(400)
@@ -265,7 +265,7 @@ describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
   })
 })
 
-test('without the shared counters, each node counts alone: no more than the limit are tried', async () => {
+test('without the shared counters, each node counts alone: no more than the limit are tried [T064]', async () => {
   let isAway = false
   const aroundStore: AroundStore = ({ name }, run) => {
     if (isAway && name.startsWith('transients.')) throw new StoreUnavailable('gone')

@@ -15,7 +15,7 @@ const refused = (check: () => unknown, field: string) => {
 }
 
 describe('name', () => {
-  test('has at most 40 characters, counted as code points', () => {
+  test('has at most 40 characters, counted as code points [T770]', () => {
     expect(validName('x'.repeat(40))).toBe('x'.repeat(40))
     expect(validName('😀'.repeat(40))).toBe('😀'.repeat(40))
     refused(() => validName('x'.repeat(41)), 'name')
@@ -64,7 +64,7 @@ describe('name', () => {
 })
 
 describe('description', () => {
-  test('is optional, may have lines, is trimmed', () => {
+  test('is optional, may have lines, is trimmed [T669]', () => {
     expect(validDescription('')).toBe('')
     expect(validDescription(' a\r\nb\tc ')).toBe('a\nb\tc')
     expect(validDescription('x'.repeat(4000))).toHaveLength(4000)
@@ -84,7 +84,9 @@ describe('website', () => {
     'https://example.org/a?b=c#d',
     'http://localhost:3000/',
     'https://bücher.example/ü',
-  ])('%j is a URL to show, or none', (website) => expect(validWebsite(website)).toBe(website))
+  ])('%j is a URL to show, or none [T670]', (website) =>
+    expect(validWebsite(website)).toBe(website),
+  )
 
   test.each([
     'javascript:alert(1)',

@@ -13,7 +13,7 @@ const strict = { privateUse: false }
 const native = { privateUse: true }
 
 describe('which redirect URIs may be registered', () => {
-  test.each(dangerousRedirectUris)('AZ-09 %j is refused', (uri) => {
+  test.each(dangerousRedirectUris)('AZ-09 %j is refused [T495]', (uri) => {
     expect(redirectUriProblem(uri, strict)).toMatchObject({
       problem: expect.stringMatching(/^redirectUri/),
       sentence: expect.stringMatching(/^It .*\.$|^A private-use .*\.$/),
@@ -39,7 +39,7 @@ describe('which redirect URIs may be registered', () => {
     'http://127.0.0.1:1/cb?x',
     'http://[::1]/cb',
     'http://[::1]:65535/cb',
-  ])('%s is a valid URL that uses https, or http on a loopback host', (uri) => {
+  ])('%s is a valid URL that uses https, or http on a loopback host [T030]', (uri) => {
     expect(redirectUriProblem(uri, strict)).toBeUndefined()
   })
 
@@ -64,13 +64,13 @@ describe('which redirect URIs may be registered', () => {
     ['https://client.example:99999/cb', 'redirectUriInvalid'],
     ['http://client.example/cb', 'redirectUriNotHttps'],
     ['javascript:alert(1)', 'redirectUriNotHttps'],
-  ])('%s is named for what is wrong with it: %s', (uri, problem) => {
+  ])('%s is named for what is wrong with it: %s [T028]', (uri, problem) => {
     const found = redirectUriProblem(uri, strict)
     expect(found?.problem).toBe(problem)
     expect(found?.value).toBe(problem === 'redirectUriTooLong' ? 2_000 : undefined)
   })
 
-  test('RFC 8252 §7.1 a private-use scheme needs the option, and a dot', () => {
+  test('RFC 8252 §7.1 a private-use scheme needs the option, and a dot [T280]', () => {
     expect(redirectUriProblem('com.example.app:/cb', native)).toBeUndefined()
     for (const uri of [
       'myapp:/cb',
@@ -100,7 +100,7 @@ describe('matching', () => {
   const match = (uri: string, anyLoopbackPort = false) =>
     matchRedirectUri(registered, uri, { anyLoopbackPort })
 
-  test('AZ-04 RFC 9700 §2.1 is comparison of the strings as given', () => {
+  test('AZ-04 RFC 9700 §2.1 is comparison of the strings as given [T036]', () => {
     for (const uri of registered) expect(match(uri)).toBe(uri)
     for (const uri of [
       'https://client.example/cb/',

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { isWithin, narrow, parseScope } from '../../src/model/scope.ts'
 
 describe('Scope', () => {
-  test('fields: id is required; help_text and group are empty, is_internal is false by default', () => {
+  test('fields: id is required; help_text and group are empty, is_internal is false by default [T710]', () => {
     expect({ ...new Scope('homepage:read') }).toEqual({
       id: 'homepage:read',
       helpText: '',
@@ -12,25 +12,25 @@ describe('Scope', () => {
     })
   })
 
-  test('the constructor argument `internal` becomes the field isInternal', () => {
+  test('the constructor argument `internal` becomes the field isInternal [T712]', () => {
     const scope = new Scope('a', { helpText: 'Help', group: 'G', internal: true })
     expect({ ...scope }).toEqual({ id: 'a', helpText: 'Help', group: 'G', isInternal: true })
   })
 
-  test('email_scope is provided by the service', () => {
+  test('email_scope is provided by the service [T716]', () => {
     expect(emailScope).toBeInstanceOf(Scope)
     expect(emailScope.id).toBe('user:email')
     expect(emailScope.isInternal).toBe(false)
   })
 
   test.each(['', 'a b', 'a\tb', 'a\nb', 'a"b', 'a\\b', 'é', 'a\u0000', 'x'.repeat(256)])(
-    'RFC 6749 §3.3 %j is no scope id',
+    'RFC 6749 §3.3 %j is no scope id [T711]',
     (id) => {
       expect(() => new Scope(id)).toThrow(TypeError)
     },
   )
 
-  test('RFC 6749 §3.3 every other printable ASCII character may be in an id', () => {
+  test('RFC 6749 §3.3 every other printable ASCII character may be in an id [T106]', () => {
     const id = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index))
       .filter((character) => character !== '"' && character !== '\\')
       .join('')
@@ -107,7 +107,7 @@ describe('ScopeRegistry', () => {
     expect(once.get('a')).toBe(first)
   })
 
-  test('choices are sorted by id and leave internal scopes out; all() has them', () => {
+  test('choices are sorted by id and leave internal scopes out; all() has them [T719]', () => {
     expect(registry.choices().map(({ id }) => id)).toEqual(['a:x', 'b:x'])
     expect(registry.all().map(({ id }) => id)).toEqual(['a:x', 'b:x', 'c:x'])
     expect(registry.requestable()).toEqual(['a:x', 'b:x'])
@@ -118,7 +118,7 @@ describe('ScopeRegistry', () => {
     expect(registry.validated([])).toEqual([])
   })
 
-  test('an unregistered scope raises ScopeDoesNotExists that names it; ids are case-sensitive', () => {
+  test('an unregistered scope raises ScopeDoesNotExists that names it; ids are case-sensitive [T680]', () => {
     for (const id of ['nope', 'A:X', '', 'a:x ']) {
       const refused = expect(() => registry.validated(['a:x', id]))
       refused.toThrow(ScopeDoesNotExists)

@@ -70,7 +70,7 @@ const declares = (name: string, entries: Record<string, string>, more = {}) => (
 })
 
 describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', () => {
-  test('of the application and of its direct dependencies, and of nobody else', async () => {
+  test('of the application and of its direct dependencies, and of nobody else [T713]', async () => {
     const folder = await application({
       'package.json': declares(
         'app',
@@ -179,7 +179,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
       'cannot be read',
     ],
     ['a package.json that is no JSON', { 'package.json': '{' }, 'cannot be read'],
-  ])('%s: the error names the package and the entry', async (_, files, what) => {
+  ])('%s: the error names the package and the entry [T714]', async (_, files, what) => {
     const folder = await application(files)
     const [problem = '', ...others] = await problemsOf(folder)
     expect(others).toEqual([])
@@ -210,7 +210,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
 })
 
 describe('import paths', () => {
-  test('the default of the specification is the one that this package exports', async () => {
+  test('the default of the specification is the one that this package exports [T781]', async () => {
     expect(await importPath('svc_oauth2server.utils:jwt_verify_token', root)).toBe(jwtVerifyToken)
     expect(await importPath('svc_oauth2server.utils:jwtVerifyToken', root)).toBe(jwtVerifyToken)
     expect(await importPath('svc_oauth2server:Scope', root)).toBe(Scope)

@@ -118,7 +118,7 @@ describe('a setting that contradicts the profile stops the start', () => {
     ['fapi2', { authorizationCodeExpiresIn: 61 }, 'authorizationCodeExpiresIn'],
     ['fapi2', { refreshTokenLeeway: 0 }, 'refreshTokenLeeway'],
     ['fapi2', { signingAlgorithm: 'RS256' }, 'signingAlgorithm'],
-  ])('%s and %j', (securityProfile, given, name) => {
+  ])('%s and %j [T414]', (securityProfile, given, name) => {
     const [problem = '', ...more] = problemsOf({ securityProfile, ...given })
     expect(more).toEqual([])
     const { env = '' } = describeSettings().find((setting) => setting.name === name) ?? {}
@@ -188,30 +188,30 @@ describe('oauth2.1', () => {
     expect(resource.bearer_methods_supported).toEqual(['header'])
   })
 
-  test('PKCE is required of confidential clients too', async () => {
+  test('PKCE is required of confidential clients too [T482]', async () => {
     const without = { code_challenge: undefined, code_challenge_method: undefined }
     expect(answerTo(conf, await conf.ask(without)).error).toBe('invalid_request')
     expect((await conf.tokens()).token_type).toBe('Bearer')
   })
 
-  test('there is no implicit grant', async () => {
+  test('there is no implicit grant [T483]', async () => {
     const answer = answerTo(conf, await conf.ask({ response_type: 'token' }))
     expect(answer.error).toBe('unsupported_response_type')
   })
 
-  test('there is no password grant', async () => {
+  test('there is no password grant [T532]', async () => {
     const { email: username } = app.user
     const asked = await conf.token({ grant_type: 'password', username, password: app.password })
     expect(refusal(asked)).toBe('400 unsupported_grant_type')
   })
 
-  test('a token in the query is none', async () => {
+  test('a token in the query is none [T484]', async () => {
     const { access_token: token } = await conf.tokens()
     expect(await ping(app, token)).toBe(200)
     expect((await fetch(`${app.issuer}/oauth/ping?access_token=${token}`)).status).toBe(401)
   })
 
-  test('AZ-10 the redirect URI has to be named, also where there is only one', async () => {
+  test('AZ-10 the redirect URI has to be named, also where there is only one [T516]', async () => {
     for (const redirect_uri of [undefined, '']) {
       const response = await agent.browse(conf.url({ redirect_uri }))
       expect(response.address).toContain('/oauth/errors?error=invalid_request')
@@ -226,7 +226,7 @@ describe('oauth2.1', () => {
     expect((await conf.redeem(await conf.code())).status).toBe(200)
   })
 
-  test('the authorization endpoint is closed to scripts of other origins', async () => {
+  test('the authorization endpoint is closed to scripts of other origins [T520]', async () => {
     const asked = await fetch(`${app.issuer}/oauth/authorize`, {
       method: 'OPTIONS',
       headers: { origin: 'https://spa.example', 'access-control-request-method': 'GET' },
@@ -313,7 +313,7 @@ describe('fapi2', () => {
     })
   })
 
-  test('§5.3.2.1 clients authenticate by private_key_jwt alone', async () => {
+  test('§5.3.2.1 clients authenticate by private_key_jwt alone [T500]', async () => {
     const secret = await TestClient.register(app, agent)
     const open = await TestClient.register(app, agent, { isConfidential: false })
     expect((await push(secret)).body.error).toBe('invalid_client')
@@ -329,14 +329,14 @@ describe('fapi2', () => {
     }
   })
 
-  test('§5.3.2.1 only the issuer as a text is the audience of an assertion', async () => {
+  test('§5.3.2.1 only the issuer as a text is the audience of an assertion [T501]', async () => {
     for (const aud of [[app.issuer], `${app.issuer}/oauth/par`, `${app.issuer}/oauth/token`]) {
       const fields = { ...requestOf(client), ...(await assertion({ aud })) }
       expect((await postForm(`${app.issuer}/oauth/par`, fields)).body.error).toBe('invalid_client')
     }
   })
 
-  test('§5.3.2.2 an authorization request has to be pushed', async () => {
+  test('§5.3.2.2 an authorization request has to be pushed [T505]', async () => {
     const answer = answerTo(client, await client.ask())
     expect([answer.error, answer.code]).toEqual(['invalid_request', undefined])
   })
@@ -345,19 +345,19 @@ describe('fapi2', () => {
     ['redirect_uri', { redirect_uri: undefined }],
     ['code_challenge', { code_challenge: undefined, code_challenge_method: undefined }],
     ['S256', { code_challenge_method: 'plain' }],
-  ])('§5.3.2.2 a pushed request needs %s', async (_what, given) => {
+  ])('§5.3.2.2 a pushed request needs %s [T507]', async (_what, given) => {
     expect((await par(given)).body.error).toBe('invalid_request')
   })
 
-  test('§5.3.2.2 the response type is code', async () => {
+  test('§5.3.2.2 the response type is code [T504]', async () => {
     expect((await par({ response_type: 'token' })).body.error).toBe('unsupported_response_type')
   })
 
-  test('§5.3.2.2 a reference lives less than 600 seconds', async () => {
+  test('§5.3.2.2 a reference lives less than 600 seconds [T509]', async () => {
     expect((await par()).body.expires_in).toBeLessThan(600)
   })
 
-  test('§5.3.2.1 only tokens that are bound to a key are issued', async () => {
+  test('§5.3.2.1 only tokens that are bound to a key are issued [T510]', async () => {
     const value = await code()
     const without = await askToken(
       client,
@@ -379,13 +379,13 @@ describe('fapi2', () => {
     expect(query.status).toBe(401)
   })
 
-  test('§5.3.2.1 a code that was used is refused', async () => {
+  test('§5.3.2.1 a code that was used is refused [T508]', async () => {
     const value = await code()
     expect((await redeemed(value)).status).toBe(200)
     expect(refusal(await redeemed(value))).toBe('400 invalid_grant')
   })
 
-  test('§5.3.2.1 note 1: a client that lost the new refresh token gets it again', async () => {
+  test('§5.3.2.1 note 1: a client that lost the new refresh token gets it again [T502]', async () => {
     const { body } = await redeemed(await code())
     const again = () => ask({ grant_type: 'refresh_token', refresh_token: body.refresh_token })
     const first = await again()
@@ -397,14 +397,14 @@ describe('fapi2', () => {
   test.each([
     ['10 seconds in the future', 10, 200],
     ['61 seconds in the future', 61, 400],
-  ])('§5.3.2.1 a proof whose iat is %s', async (_what, ahead, expected) => {
+  ])('§5.3.2.1 a proof whose iat is %s [T503]', async (_what, ahead, expected) => {
     const iat = Math.floor(Date.now() / 1000) + ahead + (ahead > 60 ? 5 : 0)
     const dpop = await proofBy(key, { app: at() }, { claims: { iat } })
     const given = { grant_type: 'client_credentials', ...(await assertion()) }
     expect((await askToken(client, given, { isPublic: true, dpop })).status).toBe(expected)
   })
 
-  test('§5.4.1 RS256 is not used, neither by proofs nor by assertions', async () => {
+  test('§5.4.1 RS256 is not used, neither by proofs nor by assertions [T512]', async () => {
     const rsa = await newKey('RS256')
     const machine = { grant_type: 'client_credentials' }
     expect((await ask(machine, rsa)).body.error).toBe('invalid_dpop_proof')

@@ -38,7 +38,7 @@ describe('configuration variables', () => {
     ['OAUTH2_CACHE_TYPE', 'cacheType', 'database'],
     ['OAUTH2_PROVIDER_ERROR_ENDPOINT', 'errorEndpoint', 'svc_oauth2server.errors'],
     ['OAUTH2_PROVIDER_TOKEN_EXPIRES_IN', 'tokenExpiresIn', 3600],
-  ])('%s is %s, %j by default', (env, name, byDefault) => {
+  ])('%s is %s, %j by default [T775]', (env, name, byDefault) => {
     const described = describeSettings().find((setting) => setting.env === env)
     expect(described).toMatchObject({ name, default: byDefault })
     expect(Reflect.get(parseSettings({}), name)).toEqual(byDefault)

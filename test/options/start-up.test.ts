@@ -92,7 +92,7 @@ describe('resources', () => {
     undefined,
     null,
     7,
-  ])('RFC 8707 §2 %j is none: the start is refused', async (resource) => {
+  ])('RFC 8707 §2 %j is none: the start is refused [T347]', async (resource) => {
     expect(await problemsOf({ resources: [{ resource: resource as string }] })).toEqual([
       expect.stringContaining(
         `resources: ${JSON.stringify(resource)}: it must be an https address`,
@@ -101,7 +101,7 @@ describe('resources', () => {
   })
 
   test.each(['caf%C3%A9', 'a%20b', ':id', 'a*', 'a//b', '/'])(
-    'RFC 9728 §3.1 /%s cannot be served at the host of the issuer: the start is refused',
+    'RFC 9728 §3.1 /%s cannot be served at the host of the issuer: the start is refused [T439]',
     async (path) => {
       const resource = `https://api.example.org/${path}`
       expect(await problemsOf({ resources: [{ resource }] })).toEqual([
@@ -197,7 +197,7 @@ describe('issuer', () => {
     'https://api.example.org/ä',
     'https://api.example.org/"',
   ])(
-    '%j is none: https, or http on a loopback host, without query, fragment and user',
+    '%j is none: https, or http on a loopback host, without query, fragment and user [T018]',
     async (issuer) => {
       const problems = await problemsOf({ issuer })
       expect(problems).toEqual([expect.stringMatching(/^issuer \(BASE_URL\) .*; given was /)])
@@ -210,7 +210,7 @@ describe('issuer', () => {
 })
 
 describe('secret keys', () => {
-  test('at least 32 bytes in UTF-8, as given', async () => {
+  test('at least 32 bytes in UTF-8, as given [T145]', async () => {
     expect(await problemsOf({ secretKeys: [key('k')] })).toEqual([])
     expect(await problemsOf({ secretKeys: ['äöüßéèêëçñåøæœþð'] })).toEqual([])
     for (const secretKeys of [['k'.repeat(31)], [''], ['ä'.repeat(15)], [key('k'), 'short']])
@@ -219,7 +219,7 @@ describe('secret keys', () => {
       ])
   })
 
-  test('refuses weak keys, the current one and earlier ones, and says how to make one', async () => {
+  test('refuses weak keys, the current one and earlier ones, and says how to make one [T619]', async () => {
     const weak = ['0'.repeat(64), 'password'.repeat(5), 'please-change-this-secret-key-please']
     for (const secret of weak) {
       for (const secretKeys of [[secret], [key('k'), secret]])
@@ -253,7 +253,7 @@ describe('secret keys', () => {
 })
 
 describe('scopes', () => {
-  test('email_scope is always registered; the same object may be given again', async () => {
+  test('email_scope is always registered; the same object may be given again [T718]', async () => {
     const notes = new Scope('notes:read')
     const registered = await accepted({ scopes: [notes, emailScope, notes] }, (server) =>
       server.scopes.all(),
@@ -373,11 +373,14 @@ describe('what is warned about in the log', () => {
     ['implicit grant', { acceptQueryAccessToken: false }, /^The implicit grant is on/],
     ['token in the query', { allowedResponseTypes: ['code'] }, /^Access tokens in the query/],
     ['password grant', { ...strict, allowedGrantTypes: ['password'] }, /^The password grant is on/],
-  ])('RFC 9700 %s: one warning, that says how to turn it off', async (_, options, message) => {
-    const messages = await warnings(options)
-    expect(messages).toEqual([expect.stringMatching(message)])
-    expect(messages[0]).toMatch(/\(OAUTH2SERVER_[A-Z_]+\) .*turns it off\.$/)
-  })
+  ])(
+    'RFC 9700 %s: one warning, that says how to turn it off [T062]',
+    async (_, options, message) => {
+      const messages = await warnings(options)
+      expect(messages).toEqual([expect.stringMatching(message)])
+      expect(messages[0]).toMatch(/\(OAUTH2SERVER_[A-Z_]+\) .*turns it off\.$/)
+    },
+  )
 
   test('with all three off, and under OAuth 2.1, there is none', async () => {
     expect(await warnings(strict)).toEqual([])
@@ -391,7 +394,7 @@ describe('short-lived values', () => {
     open: () => Promise.reject(new StoreUnusable('There is no Redis in this test.')),
   }
 
-  test('cacheType redis needs to know where they are, and the option alone means redis', async () => {
+  test('cacheType redis needs to know where they are, and the option alone means redis [T782]', async () => {
     expect(await problemsOf({ cacheType: 'redis' })).toEqual([
       expect.stringMatching(/^cacheType \(OAUTH2_CACHE_TYPE\) redis needs the option transients/),
     ])
@@ -433,7 +436,7 @@ describe('the secret key and the database', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  test('a key that does not fit what is stored stops the start; named as an earlier one it fits', async () => {
+  test('a key that does not fit what is stored stops the start; named as an earlier one it fits [T762]', async () => {
     const store = sqlite(join(folder, 'keys.sqlite'))
     const first = await create({ store, secretKeys: [key('a')] })
     const user = await first.users.create({ email: 'user-a@example.org', password: null })

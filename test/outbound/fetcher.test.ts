@@ -197,20 +197,23 @@ describe('SSRF: which addresses', () => {
     '0x7f.1',
     'localhost',
     '',
-  ])('a host name that leads to %j is refused, and nobody is connected to', async (address) => {
-    expect(isPublic(address)).toBe(false)
-    const before = site.requests.length
-    const outbound = outboundWith(
-      {
-        ...site.outbound,
-        resolve: async () => [{ address, family: address.includes(':') ? 6 : 4 }],
-      },
-      false,
-    )
-    const { message } = await refusal(site.url('/x'), { outbound })
-    expect(message).toBe('Its host has no public address.')
-    expect(site.requests.length).toBe(before)
-  })
+  ])(
+    'a host name that leads to %j is refused, and nobody is connected to [T478]',
+    async (address) => {
+      expect(isPublic(address)).toBe(false)
+      const before = site.requests.length
+      const outbound = outboundWith(
+        {
+          ...site.outbound,
+          resolve: async () => [{ address, family: address.includes(':') ? 6 : 4 }],
+        },
+        false,
+      )
+      const { message } = await refusal(site.url('/x'), { outbound })
+      expect(message).toBe('Its host has no public address.')
+      expect(site.requests.length).toBe(before)
+    },
+  )
 
   test.each(['93.184.216.34', '8.8.8.8', '2606:2800:220:1::1'])('%s is public', (address) => {
     expect(isPublic(address)).toBe(true)
@@ -241,7 +244,7 @@ describe('SSRF: which addresses', () => {
     expect(new Set(refusals.map(({ message, isOutage }) => `${message} ${isOutage}`)).size).toBe(1)
   })
 
-  test('a host name is looked up once, and its first answer is the one that is connected to', async () => {
+  test('a host name is looked up once, and its first answer is the one that is connected to [T479]', async () => {
     const path = newPath()
     site.serve(path, { from: 'the first' })
     let lookups = 0
@@ -588,7 +591,7 @@ describe('what is kept, by the rules of HTTP caches (RFC 9111)', () => {
     expect(requestsTo(path).length).toBe(1)
   })
 
-  test('after a failure nobody is asked for 3 seconds, and nothing of it is kept', async () => {
+  test('after a failure nobody is asked for 3 seconds, and nothing of it is kept [T466]', async () => {
     const path = newPath()
     const outbound = outboundWith()
     answer(path, 500)

@@ -92,7 +92,7 @@ describe('the addresses of a name', () => {
     await expect(lookUp('nobody.example')).rejects.toMatchObject({ code: 'ENOTFOUND' })
   })
 
-  test('one private address in either family is enough to refuse', async () => {
+  test('one private address in either family is enough to refuse [T480]', async () => {
     names.answer('a.example', { A: ['10.0.0.1'], AAAA: [six.address] })
     names.answer('aaaa.example', { A: [four.address], AAAA: ['fd00::1'] })
     const outbound = outboundWith(

@@ -58,7 +58,7 @@ const beside = (html: string, term: string): string | undefined =>
   new RegExp(`<dt>${term}</dt><dd>([\\s\\S]*?)</dd>`).exec(html)?.[1]
 
 describe('XS-06 the consent page lists what is asked for', () => {
-  test('scopes with their help texts, under their groups', async () => {
+  test('scopes with their help texts, under their groups [T654]', async () => {
     const { html } = await open({}, { scope: 'notes:write user:email plain notes:read helped' })
     expect(groups(html)).toEqual({
       Notes: ['Write and delete your notes `notes:write`', 'Read your notes `notes:read`'],
@@ -98,7 +98,7 @@ describe('XS-06 the consent page lists what is asked for', () => {
 })
 
 describe('XS-06 it says who asks, who is asked, and where the answer goes', () => {
-  test('name, description, website, owner and user', async () => {
+  test('name, description, website, owner and user [T668]', async () => {
     const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
     const { html } = await open({
       name: 'Note Reader',
@@ -131,10 +131,13 @@ describe('XS-06 it says who asks, who is asked, and where the answer goes', () =
     ['http://127.0.0.1:9/cb', '<code>127.0.0.1:9</code> (a program on this very computer)', false],
     ['http://[::1]:9/cb', '<code>[::1]:9</code> (a program on this very computer)', false],
     ['com.example.app:/cb', '<code>com.example.app:</code>', false],
-  ])('%s: the user is told that %s comes next', async (uri, shown, isConfidential = true) => {
-    const { html } = await open({ redirectUris: [uri], isConfidential })
-    expect(beside(html, 'You will be sent to')?.replace(' dir="ltr"', '')).toBe(shown)
-  })
+  ])(
+    '%s: the user is told that %s comes next [T031]',
+    async (uri, shown, isConfidential = true) => {
+      const { html } = await open({ redirectUris: [uri], isConfidential })
+      expect(beside(html, 'You will be sent to')?.replace(' dir="ltr"', '')).toBe(shown)
+    },
+  )
 
   test.each([
     'https://аpple.com/cb',

@@ -132,7 +132,7 @@ describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
       { errorEndpoint: 'my.errors', views: { 'my.errors': '/mine' } },
       `/mine?${query}`,
     ],
-  ])('%s', async (_, options, expected) => {
+  ])('%s [T767]', async (_, options, expected) => {
     await using own = await startServer(options)
     const { oauthPrefix } = own.server.settings
     const answer = await fetch(`${own.issuer}${oauthPrefix}/authorize?client_id=unknown`, {
@@ -142,7 +142,7 @@ describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
     expect(answer.headers.get('location')).toBe(expected)
   })
 
-  test('by default the built-in one, whose page says it', async () => {
+  test('by default the built-in one, whose page says it [T766]', async () => {
     const location = await whereErrorsGo(app)
     expect(location).toBe(`/oauth/errors?${query}`)
     const page = await fetch(`${app.issuer}${location}`)
@@ -160,7 +160,7 @@ describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
     ' /x',
     '/x y',
     'javascript:alert(1)',
-  ])('"%s" is none: the start is refused', async (errorEndpoint) => {
+  ])('"%s" is none: the start is refused [T784]', async (errorEndpoint) => {
     await expect(startServer({ errorEndpoint })).rejects.toThrow('OAUTH2_PROVIDER_ERROR_ENDPOINT')
   })
 

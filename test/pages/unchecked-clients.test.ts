@@ -64,7 +64,7 @@ const shown = (html: string): string => shownText(html).join(' ').replaceAll(/\s
 const { en } = languages
 
 describe('XS-06 the consent page tells the truth about who asks', () => {
-  test('a client that registered itself: nobody here has checked it', async () => {
+  test('a client that registered itself: nobody here has checked it [T215]', async () => {
     const { client_id } = await registered(app, { client_name: 'Notes & Co' })
     const html = await consent(client_id)
     expect(shown(html)).toContain(
@@ -85,7 +85,7 @@ describe('XS-06 the consent page tells the truth about who asks', () => {
     expect(html).toContain('<code dir="ltr">assistant.example</code>')
   })
 
-  test('both: a program on the user’s own computer may be any program', async () => {
+  test('both: a program on the user’s own computer may be any program [T078]', async () => {
     const redirect_uris = ['http://localhost:8000/cb', 'http://127.0.0.1/cb', 'http://[::1]/cb']
     const { client_id } = await registered(app, {
       redirect_uris,
@@ -99,7 +99,7 @@ describe('XS-06 the consent page tells the truth about who asks', () => {
     expect(shown(await consent(document))).not.toContain(en.consent.localCaution)
   })
 
-  test('§2 of RFC 7591: website, terms and policy stand apart, as its own words', async () => {
+  test('§2 of RFC 7591: website, terms and policy stand apart, as its own words [T186]', async () => {
     const { client_id } = await registered(app, {
       client_name: 'Assistant',
       client_uri: 'https://assistant.example/',
@@ -124,7 +124,7 @@ describe('XS-06 the consent page tells the truth about who asks', () => {
     expect(await consent(client_id)).not.toContain('class="description"')
   })
 
-  test('once an administrator has verified it, it is marked so, and no warning is left', async () => {
+  test('once an administrator has verified it, it is marked so, and no warning is left [T498]', async () => {
     const { client_id } = await registered(app, {
       redirect_uris: ['http://localhost/cb'],
       client_uri: 'https://assistant.example/',
@@ -145,7 +145,7 @@ describe('XS-06 the consent page tells the truth about who asks', () => {
     expect(text).not.toContain(en.consent.localCaution)
   })
 
-  test.each(Object.entries(languages))('%s says all of it', async (language, texts) => {
+  test.each(Object.entries(languages))('%s says all of it [T216]', async (language, texts) => {
     const { client_id } = await registered(app, {
       redirect_uris: ['http://localhost/cb'],
       tos_uri: 'https://assistant.example/terms',

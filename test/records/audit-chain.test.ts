@@ -185,7 +185,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect(head).toMatch(/^3:[\w-]{43}$/)
     })
 
-    test('finds a change of any column of a row and of a checkpoint', async () => {
+    test('finds a change of any column of a row and of a checkpoint [T605]', async () => {
       const { server, run, restore } = await sixRows()
       for (const column of auditColumns) {
         const isNumber = ['at', 'token_id', 'authorization_id', 'is_routine'].includes(column)
@@ -208,7 +208,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server)).found).toEqual([])
     })
 
-    test('finds each removed, inserted and moved row', async () => {
+    test('finds each removed, inserted and moved row [T606]', async () => {
       const { server, run, restore } = await sixRows()
       const names = [...auditColumns, 'seal'].join()
       for (let id = 1; id <= 6; id += 1) {
@@ -241,7 +241,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       }
     })
 
-    test('finds removed and forged checkpoints, and the latest ones by an earlier head', async () => {
+    test('finds removed and forged checkpoints, and the latest ones by an earlier head [T607]', async () => {
       const { server, run, read, restore } = await sixRows()
       const { head } = await verify(server)
       expect((await verify(server, head ?? '')).found).toEqual([])

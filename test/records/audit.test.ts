@@ -512,7 +512,7 @@ describe('failed logins', () => {
     )
   })
 
-  test('records the first at once, the others of the hour as one, and warns of many', async () => {
+  test('records the first at once, the others of the hour as one, and warns of many [T596]', async () => {
     const [heard, log] = [[] as AuditEvent[], [] as LogEntry[]]
     const failed = new FailedLogins(
       (event) => heard.push(event),

@@ -218,7 +218,7 @@ describe('an application that was switched off', () => {
     },
   )
 
-  test('every token of it is refused with the next request, on every node, and counts again afterwards', async () => {
+  test('every token of it is refused with the next request, on every node, and counts again afterwards [T572]', async () => {
     await using node = await startServer({ beside: app })
     const { clientId } = await app.client()
     const client = await clientOf(app, clientId)

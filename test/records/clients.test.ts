@@ -24,7 +24,7 @@ describe('client', () => {
   }
 
   describe('fields', () => {
-    test('a name is all that is needed; every other field takes the specified default', async () => {
+    test('a name is all that is needed; every other field takes the specified default [T634]', async () => {
       const { client, clientSecret } = await app.server.clients.create({ name: 'Only a name' })
       expect({ ...client }).toEqual({
         clientKey: expect.any(Number),
@@ -59,7 +59,7 @@ describe('client', () => {
       expect(clientSecret).toMatch(/^[A-Za-z0-9]{60}$/)
     })
 
-    test('what is given is what is found again', async () => {
+    test('what is given is what is found again [T675]', async () => {
       const input = {
         name: 'Größe 😀',
         description: 'Two\nlines',
@@ -84,7 +84,7 @@ describe('client', () => {
       })
     })
 
-    test('a name has a value and at most 40 characters', async () => {
+    test('a name has a value and at most 40 characters [T667]', async () => {
       await refused({ name: '' }, 'name')
       await refused({ name: '  ' }, 'name')
       await refused({ name: 'x'.repeat(41) }, 'name')
@@ -102,7 +102,7 @@ describe('client', () => {
       await refused({ website: 'javascript:alert(1)' }, 'website')
     })
 
-    test('user_id refers to a user who is there', async () => {
+    test('user_id refers to a user who is there [T671]', async () => {
       await refused({ userId: 4711 }, 'user_id')
       await refused({ userId: 'nobody' }, 'user_id')
       const { client } = await create()
@@ -121,7 +121,7 @@ describe('client', () => {
       expect((await app.server.clients.find(clientId))?.owner?.id).toBe(app.user.id)
     })
 
-    test('client_id and client_secret are unique; references are indexed', async () => {
+    test('client_id and client_secret are unique; references are indexed [T672]', async () => {
       const indexed = (table: string) =>
         query<{ sql: string | null; name: string }>(
           app.database,
@@ -145,7 +145,7 @@ describe('client', () => {
       )
     })
 
-    test('the secret is shown once; the store has its digest', async () => {
+    test('the secret is shown once; the store has its digest [T674]', async () => {
       const { client, clientSecret } = await create()
       expect(JSON.stringify(row(client.clientId))).not.toContain(clientSecret)
       expect(JSON.stringify(await app.server.clients.find(client.clientId))).not.toContain(
@@ -182,7 +182,7 @@ describe('client', () => {
   })
 
   describe('redirect_uris', () => {
-    test('rule 1: a text is split on newlines, entries are trimmed, and stored joined by newlines', async () => {
+    test('rule 1: a text is split on newlines, entries are trimmed, and stored joined by newlines [T676]', async () => {
       const { client } = await create({
         redirectUris: ' https://a.example/cb \r\n\n\thttp://localhost/cb\n',
       })
@@ -193,16 +193,19 @@ describe('client', () => {
       )
     })
 
-    test.each(dangerousRedirectUris)('rule 2, AZ-09: %j makes the assignment fail', async (uri) => {
-      await refused({ redirectUris: [uri] }, 'redirect_uris')
-      await refused({ redirectUris: ['https://a.example/cb', uri] }, 'redirect_uris')
-      await refused(
-        { redirectUris: `https://a.example/cb\n${uri}`, isConfidential: false },
-        'redirect_uris',
-      )
-    })
+    test.each(dangerousRedirectUris)(
+      'rule 2, AZ-09: %j makes the assignment fail [T686]',
+      async (uri) => {
+        await refused({ redirectUris: [uri] }, 'redirect_uris')
+        await refused({ redirectUris: ['https://a.example/cb', uri] }, 'redirect_uris')
+        await refused(
+          { redirectUris: `https://a.example/cb\n${uri}`, isConfidential: false },
+          'redirect_uris',
+        )
+      },
+    )
 
-    test('an invalid line fails the whole assignment: nothing is stored, and the line is named', async () => {
+    test('an invalid line fails the whole assignment: nothing is stored, and the line is named [T685]', async () => {
       const { client } = await create({ redirectUris: 'https://a.example/cb' })
       await expect(
         app.server.clients.update(client.clientId, {
@@ -222,7 +225,7 @@ describe('client', () => {
       expect((await create({ redirectUris: uris.slice(1) })).client.redirectUris).toHaveLength(50)
     })
 
-    test('default_redirect_uri is the first, or none', async () => {
+    test('default_redirect_uri is the first, or none [T677]', async () => {
       const { client } = await create({
         redirectUris: ['https://a.example/cb', 'https://b.example/cb'],
       })
@@ -244,7 +247,7 @@ describe('client', () => {
   })
 
   describe('default_scopes', () => {
-    test('rule 3: each is a registered scope, duplicates are removed, stored space-separated', async () => {
+    test('rule 3: each is a registered scope, duplicates are removed, stored space-separated [T678]', async () => {
       const { client } = await create({
         defaultScopes: ['notes:write', 'notes:read', 'notes:write'],
       })
@@ -255,7 +258,7 @@ describe('client', () => {
     })
 
     test.each(['nope', 'NOTES:READ', 'constructor', '', 'notes:read notes:write'])(
-      '%j is not registered: ScopeDoesNotExists, and nothing is stored',
+      '%j is not registered: ScopeDoesNotExists, and nothing is stored [T679]',
       async (scope) => {
         const before = count(app.database, 'oauth2server_client')
         await expect(create({ defaultScopes: ['notes:read', scope] })).rejects.toThrow(
@@ -273,7 +276,7 @@ describe('client', () => {
       },
     )
 
-    test('rule 4: validate_scopes is true when all are registered and false when one does not exist', async () => {
+    test('rule 4: validate_scopes is true when all are registered and false when one does not exist [T687]', async () => {
       const { client } = await create()
       expect(client.validateScopes([])).toBe(true)
       expect(client.validateScopes(['notes:read', 'test:scope'])).toBe(true)
@@ -302,12 +305,12 @@ describe('client', () => {
   })
 
   describe('derived attributes', () => {
-    test('client_type', async () => {
+    test('client_type [T681]', async () => {
       expect((await create()).client.clientType).toBe('confidential')
       expect((await create({ isConfidential: false })).client.clientType).toBe('public')
     })
 
-    test('allowed_grant_types and allowed_response_types are the configured sets', async () => {
+    test('allowed_grant_types and allowed_response_types are the configured sets [T682]', async () => {
       const { client } = await create()
       expect([...client.allowedGrantTypes].sort()).toEqual([
         'authorization_code',
@@ -317,7 +320,7 @@ describe('client', () => {
       expect([...client.allowedResponseTypes].sort()).toEqual(['code', 'token'])
     })
 
-    test('contract §4.6 … narrowed, never widened, by the limit of the client', async () => {
+    test('contract §4.6 … narrowed, never widened, by the limit of the client [T683]', async () => {
       const { client } = await create({
         grantTypes: ['password', 'refresh_token'],
         responseTypes: ['code'],
@@ -339,7 +342,7 @@ describe('client', () => {
       expect(other.allowedResponseTypes).toEqual([])
     })
 
-    test('get_users counts the tokens that are neither personal nor internal', async () => {
+    test('get_users counts the tokens that are neither personal nor internal [T684]', async () => {
       const { client } = await create()
       expect(await client.getUsers()).toBe(0)
       for (let user = 0; user < 3; user += 1)

@@ -85,7 +85,7 @@ describe('ST-04 a random source that repeats itself: another value is drawn, not
     expect(count(app.database, 'oauth2server_client')).toBe(4)
   })
 
-  test('access and refresh tokens of an authorization', async () => {
+  test('access and refresh tokens of an authorization [T697]', async () => {
     const { clientId } = await app.client()
     const [one, other] = await again(() => authorizationOf(app, clientId))
     expect(

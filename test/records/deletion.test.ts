@@ -96,7 +96,7 @@ describe('deletion', () => {
     expect(await app.server.clients.find(basic.clientId)).toBeDefined()
   })
 
-  test('of a client is known to another node with its next request', async () => {
+  test('of a client is known to another node with its next request [T573]', async () => {
     await using app = await startServer()
     await using other = await startServer({ beside: app })
     const { clientId } = await app.client()
@@ -198,7 +198,7 @@ describe('deletion', () => {
     await until(() => left(app) === 0)
   })
 
-  test('keeps no turn of the event loop for long, however many rows are removed', async () => {
+  test('keeps no turn of the event loop for long, however many rows are removed [T574]', async () => {
     await using app = await startServer()
     // In processor time of this thread: what others do on the machine does not count.
     const longestTurn = async (work: () => Promise<unknown>): Promise<number> => {

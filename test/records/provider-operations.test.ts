@@ -36,7 +36,7 @@ const start = async (options: Partial<AuthorizationServerOptions>) => {
 }
 
 describe('get_client', () => {
-  test('is asked at both endpoints, may look elsewhere, and may refuse', async () => {
+  test('is asked at both endpoints, may look elsewhere, and may refuse [T741]', async () => {
     const asked: string[] = []
     let refuses = false
     await using host = await start({
@@ -68,7 +68,7 @@ describe('get_client', () => {
     expect(answer.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
   })
 
-  test('P-24 the built-in one finds no client behind a personal token; it supports the inactivation of the owner', async () => {
+  test('P-24 the built-in one finds no client behind a personal token; it supports the inactivation of the owner [T740]', async () => {
     await using host = await start({})
     const { clientId } = await host.app.server.tokens.createPersonal('Test', host.app.user.id)
     expect(await host.app.server.getClient(clientId)).toBeUndefined()
@@ -83,7 +83,7 @@ describe('get_client', () => {
 })
 
 describe('get_token', () => {
-  test('is asked by the bearer check and by the refresh grant, and may refuse', async () => {
+  test('is asked by the bearer check and by the refresh grant, and may refuse [T743]', async () => {
     const asked: object[] = []
     let refuses = false
     await using host = await start({
@@ -146,7 +146,7 @@ describe('get_user', () => {
     expect((await logIn('anybody', 'directory')).status).not.toBe(200)
   })
 
-  test('rule 6: without the password grant it is not asked', async () => {
+  test('rule 6: without the password grant it is not asked [T745]', async () => {
     let asked = 0
     await using host = await start({
       allowedGrantTypes: ['authorization_code', 'client_credentials', 'refresh_token'],
@@ -171,7 +171,7 @@ describe('save_token', () => {
     fields: { ...data.fields, ...fields },
   })
 
-  test('is given the token data and the request, and persists by next()', async () => {
+  test('is given the token data and the request, and persists by next() [T746]', async () => {
     const seen: [string, string][] = []
     await using host = await start({
       saveToken: async (data, request, next) => {

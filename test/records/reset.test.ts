@@ -29,7 +29,7 @@ describe('rule 5: regenerating credentials', () => {
     return status === 200
   }
 
-  test('the lengths are the configured ones', async () => {
+  test('the lengths are the configured ones [T688]', async () => {
     await using other = await startServer({ clientIdSaltLen: 30, clientSecretSaltLen: 50 })
     const { clientId } = await other.client()
     const reset = await other.server.clients.resetCredentials(clientId)
@@ -40,7 +40,7 @@ describe('rule 5: regenerating credentials', () => {
     )
   })
 
-  test('a new secret stops the old one at once; id and tokens stay', async () => {
+  test('a new secret stops the old one at once; id and tokens stay [T689]', async () => {
     const old = await app.client()
     const issued = await authorizationOf(app, old.clientId)
     const { client, clientSecret } = await app.server.clients.resetClientSecret(old.clientId)
@@ -53,7 +53,7 @@ describe('rule 5: regenerating credentials', () => {
     expect((await refresh({ ...old, clientSecret }, issued.refreshToken)).status).toBe(200)
   })
 
-  test('a new id keeps secret, fields, tokens, refresh tokens and consents', async () => {
+  test('a new id keeps secret, fields, tokens, refresh tokens and consents [T690]', async () => {
     const old = await app.client({ description: 'kept', defaultScopes: ['notes:read'] })
     const issued = await authorizationOf(app, old.clientId, {
       scopes: ['notes:read', 'notes:write'],
@@ -133,7 +133,7 @@ describe('rule 5: regenerating credentials', () => {
     expect(redeemed.body.error).toBe('invalid_grant')
   })
 
-  test('the combined operation renews both', async () => {
+  test('the combined operation renews both [T691]', async () => {
     const old = await app.client()
     const { accessToken } = await authorizationOf(app, old.clientId)
     const { client, clientSecret } = await app.server.clients.resetCredentials(old.clientId)

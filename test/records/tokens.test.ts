@@ -22,7 +22,7 @@ describe('token', () => {
   ]
 
   describe('create_personal', () => {
-    test('rule 3: creates a public, internal client of that name and user, with the scopes as its default', async () => {
+    test('rule 3: creates a public, internal client of that name and user, with the scopes as its default [T707]', async () => {
       const token = await create('My laptop', { scopes: ['notes:read', 'user:email'] })
       const client = await clientOf(app, token.clientId)
       expect(client).toMatchObject({
@@ -37,7 +37,7 @@ describe('token', () => {
       })
     })
 
-    test('rule 3: creates a token that is personal, of the given scopes, and does not expire', async () => {
+    test('rule 3: creates a token that is personal, of the given scopes, and does not expire [T702]', async () => {
       const token = await create('My laptop', { scopes: ['notes:read', 'notes:read'] })
       expect(token.accessToken).toMatch(/^[A-Za-z0-9]{60}$/)
       expect({ ...token }).toEqual({
@@ -62,7 +62,7 @@ describe('token', () => {
       expect(found?.user?.id).toBe(app.user.id)
     })
 
-    test('scopes default to none, is_internal to false; is_internal is the given value', async () => {
+    test('scopes default to none, is_internal to false; is_internal is the given value [T701]', async () => {
       expect(await create()).toMatchObject({ scopes: [], isInternal: false })
       const token = await create('Internal', { isInternal: true })
       expect(token.isInternal).toBe(true)
@@ -75,7 +75,7 @@ describe('token', () => {
       expect(token.getVisibleScopes()).toEqual(['notes:read'])
     })
 
-    test('rule 4: it behaves like an API key, and never expires', async () => {
+    test('rule 4: it behaves like an API key, and never expires [T631]', async () => {
       const { accessToken } = await create()
       await using app2 = await startServer({
         beside: app,
@@ -85,7 +85,7 @@ describe('token', () => {
       expect(await statusOf(app, accessToken)).toBe(200)
     })
 
-    test('an own life time is optional: 1 second to 10 years', async () => {
+    test('an own life time is optional: 1 second to 10 years [T708]', async () => {
       const token = await create('Short', { expiresIn: 60 })
       expect(token.expires).toBe(app.now() + 60_000)
       for (const expiresIn of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 315_360_001, '60'])
@@ -94,7 +94,7 @@ describe('token', () => {
         )
     })
 
-    test('the value is shown once: it is in no enumeration, log or JSON, and in no later look-up', async () => {
+    test('the value is shown once: it is in no enumeration, log or JSON, and in no later look-up [T709]', async () => {
       const token = await create()
       const { accessToken } = token
       expect(Object.keys(token)).not.toContain('accessToken')
@@ -122,7 +122,7 @@ describe('token', () => {
         () => app.server.tokens.createPersonal('Test', 4711),
         InvalidField,
       ],
-    ])('%s fails, and nothing is stored', async (_, attempt, error) => {
+    ])('%s fails, and nothing is stored [T703]', async (_, attempt, error) => {
       const before = counts()
       await expect(attempt()).rejects.toThrow(error)
       expect(counts()).toEqual(before)
@@ -145,7 +145,7 @@ describe('token', () => {
   })
 
   describe('one nested transaction', () => {
-    test('inside a transaction that fails it leaves nothing behind', async () => {
+    test('inside a transaction that fails it leaves nothing behind [T705]', async () => {
       const before = counts()
       let accessToken = ''
       await expect(
@@ -159,7 +159,7 @@ describe('token', () => {
       expect(await app.server.tokens.find({ accessToken })).toBeUndefined()
     })
 
-    test('it is a savepoint: where it fails, the outer transaction goes on', async () => {
+    test('it is a savepoint: where it fails, the outer transaction goes on [T706]', async () => {
       const failing = await startServer({
         beside: app,
         aroundStore: async (operation, run) => {
@@ -187,7 +187,7 @@ describe('token', () => {
   })
 
   describe('fields', () => {
-    test('of an issued token: bearer, one hour, the scopes; a missing refresh token stays missing', async () => {
+    test('of an issued token: bearer, one hour, the scopes; a missing refresh token stays missing [T695]', async () => {
       const { clientId } = await app.client()
       const issued = await authorizationOf(app, clientId)
       expect(issued.token).toMatchObject({
@@ -218,7 +218,7 @@ describe('token', () => {
       })
     })
 
-    test('values are stored encrypted: never in the clear, never alike', async () => {
+    test('values are stored encrypted: never in the clear, never alike [T696]', async () => {
       const { clientId } = await app.client()
       const { token, accessToken, refreshToken } = await authorizationOf(app, clientId)
       const stored = row(token.id) ?? {}
@@ -228,7 +228,7 @@ describe('token', () => {
       expect(JSON.stringify(stored)).not.toContain(refreshToken)
     })
 
-    test('limits: the longest configurable values fit the 255 characters of the specification, and work', async () => {
+    test('limits: the longest configurable values fit the 255 characters of the specification, and work [T698]', async () => {
       await using long = await startServer({
         clientIdSaltLen: 255,
         clientSecretSaltLen: 255,
@@ -241,7 +241,7 @@ describe('token', () => {
       expect(await statusOf(long, accessToken)).toBe(200)
     })
 
-    test('get_token: by the access token; by the refresh token where that is absent; personal ones too', async () => {
+    test('get_token: by the access token; by the refresh token where that is absent; personal ones too [T742]', async () => {
       const { find } = app.server.tokens
       const get = find.bind(app.server.tokens)
       const { accessToken, refreshToken, token } = await authorizationOf(
@@ -259,7 +259,7 @@ describe('token', () => {
       expect((await get({ accessToken: personal.accessToken }))?.token.id).toBe(personal.id)
     })
 
-    test('get_visible_scopes: those among the non-internal choices of the current server state', async () => {
+    test('get_visible_scopes: those among the non-internal choices of the current server state [T704]', async () => {
       const { accessToken } = await create('Test', {
         scopes: ['notes:write', 'test:scope', 'notes:read'],
       })
@@ -276,7 +276,7 @@ describe('token', () => {
       ])
     })
 
-    test('ids are never reused, not even the highest', async () => {
+    test('ids are never reused, not even the highest [T692]', async () => {
       const { id, clientId } = await create()
       await app.server.clients.delete(clientId)
       expect((await create()).id).toBeGreaterThan(id)
@@ -309,7 +309,7 @@ describe('token', () => {
       expect(await app.server.tokens.revoke(one.token)).toBe(false)
     })
 
-    test('ST-06 0 is expired, null is never; a token ends at its second, not after it', async () => {
+    test('ST-06 0 is expired, null is never; a token ends at its second, not after it [T699]', async () => {
       const { clientId } = await app.client()
       const { accessToken, token } = await authorizationOf(app, clientId)
       await using later = await startServer({ beside: app, clock: () => Number(token.expires) - 1 })

@@ -20,7 +20,7 @@ describe('user', () => {
     return app.server.users.create({ email: `user-${last}@example.org`, password: null })
   }
 
-  test('is found by id and by e-mail address, in whatever writing; the hash never leaves', async () => {
+  test('is found by id and by e-mail address, in whatever writing; the hash never leaves [T728]', async () => {
     const { users } = app.server
     const found = await users.findByEmail('  USER-A@Example.ORG ')
     expect(found).toEqual({
@@ -56,7 +56,7 @@ describe('user', () => {
       await expect(app.server.users.create(input)).rejects.toThrow(InvalidField)
   })
 
-  test('get_user: by e-mail and password, if active', async () => {
+  test('get_user: by e-mail and password, if active [T744]', async () => {
     const { users } = app.server
     const user = await users.create({ email: 'get@example.org', password: 'a good password' })
     expect(await users.withPassword('GET@example.org', 'a good password')).toEqual(user)
@@ -73,7 +73,7 @@ describe('user', () => {
     expect(await app.server.users.checkPassword(4711, 'x')).toBe(false)
   })
 
-  test('the proxy is rebuilt from its id and compares the password', async () => {
+  test('the proxy is rebuilt from its id and compares the password [T724]', async () => {
     const proxy = await app.server.users.fromId(
       JSON.parse(JSON.stringify(await app.server.users.fromId(app.user.id))),
     )
@@ -141,7 +141,7 @@ describe('user', () => {
       return { user, clientId: own.clientId, theirs }
     }
 
-    test('a user is deleted with clients, tokens and sessions; others keep theirs', async () => {
+    test('a user is deleted with clients, tokens and sessions; others keep theirs [T673]', async () => {
       const before = counts()
       const { user, theirs } = await furnished()
       const kept = await app.personalToken()
@@ -157,7 +157,7 @@ describe('user', () => {
       expect(await app.server.users.delete(user.id)).toBe(false)
     })
 
-    test('a client is deleted with its tokens, authorizations and consents', async () => {
+    test('a client is deleted with its tokens, authorizations and consents [T693]', async () => {
       const { user, clientId, theirs } = await furnished()
       const before = counts()
       expect(await app.server.clients.delete(clientId)).toBe(true)

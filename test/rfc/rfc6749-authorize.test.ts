@@ -93,7 +93,7 @@ describe('contract §4.1 client and redirect URI are validated before anything e
   }
 
   test.each(Object.entries(cases))(
-    '%s: 303 to the error view, never to the client',
+    '%s: 303 to the error view, never to the client [T033]',
     async (_case, url) => {
       expect(await localError(await new UserAgent().fetch(url()))).toBe('invalid_request')
       expect(await localError(await agent.fetch(url()))).toBe('invalid_request')
@@ -131,7 +131,7 @@ describe('contract §4.1 client and redirect URI are validated before anything e
     'request_uri',
     'iss',
     'client_secret',
-  ])('RFC 6749 §3.1 %s given twice, equal or not, in query or body', async (name) => {
+  ])('RFC 6749 §3.1 %s given twice, equal or not, in query or body [T024]', async (name) => {
     const base = new URL(conf.url())
     const value = base.searchParams.get(name) ?? 'consent'
     for (const second of [value, 'other', '']) {
@@ -148,7 +148,7 @@ describe('contract §4.1 client and redirect URI are validated before anything e
     }
   })
 
-  test('RFC 6749 §3.1 unrecognized parameters are ignored, also twice', async () => {
+  test('RFC 6749 §3.1 unrecognized parameters are ignored, also twice [T023]', async () => {
     const answer = await agent.authorize(
       app,
       `${conf.url()}&foo=1&foo=2&scope[x]=notes:write&audience=a&audience=b`,
@@ -160,7 +160,7 @@ describe('contract §4.1 client and redirect URI are validated before anything e
     })
   })
 
-  test('contract §2 a POST reads the body only: what stands in the query is ignored', async () => {
+  test('contract §2 a POST reads the body only: what stands in the query is ignored [T020]', async () => {
     const { client_id, ...rest } = Object.fromEntries(new URL(conf.url()).searchParams)
     const inQuery = await agent.fetch(`${app.issuer}/oauth/authorize?client_id=${client_id}`, {
       method: 'POST',
@@ -175,7 +175,7 @@ describe('contract §4.1 client and redirect URI are validated before anything e
     expect(await doubled.text()).not.toContain('notes:write')
   })
 
-  test('contract §2 the error view shows error and error_description as text', async () => {
+  test('contract §2 the error view shows error and error_description as text [T037]', async () => {
     const view = await agent.fetch(
       `${app.issuer}/oauth/errors?error=${encodeURIComponent('<script>x</script>')}&error_description=${encodeURIComponent('"><img src=x>')}`,
     )
@@ -248,7 +248,7 @@ describe('contract §4.2 matching is comparison of the strings as given', () => 
     wide = await register({ redirectUris: [redirectUri, 'https://client.example/cb/deep'] })
   })
   test.each([...suffixes.map((suffix) => redirectUri + suffix), ...others])(
-    'RFC 9700 §2.1 %j is not the registered one',
+    'RFC 9700 §2.1 %j is not the registered one [T034]',
     async (uri) => {
       for (const client of [conf, wide]) {
         const { status, headers } = await agent.fetch(client.url({ redirect_uri: uri }))
@@ -271,7 +271,7 @@ describe('contract §4.2 matching is comparison of the strings as given', () => 
     'http://localhost:8080/cb',
     'http://127.0.0.1/cb',
     'http://[::1]:9/cb',
-  ])('contract §4.2 %s is emitted verbatim, parameters appended', async (uri) => {
+  ])('contract §4.2 %s is emitted verbatim, parameters appended [T029]', async (uri) => {
     const client = await register({ redirectUris: [uri] })
     const page = await agent.browse(client.url())
     const answer = await agent.submit(page, { confirm: 'yes' })
@@ -285,7 +285,7 @@ describe('contract §4.2 matching is comparison of the strings as given', () => 
     expect((await client.redeem(code)).status).toBe(200)
   })
 
-  test.each(dangerousRedirectUris)('contract §4.2 %j cannot be registered', async (uri) => {
+  test.each(dangerousRedirectUris)('contract §4.2 %j cannot be registered [T027]', async (uri) => {
     const before = await conf.app.server.clients.find(conf.clientId)
     for (const redirectUris of [[uri], [redirectUri, uri]]) {
       await expect(app.client({ redirectUris })).rejects.toThrow(
@@ -300,7 +300,7 @@ describe('contract §4.2 matching is comparison of the strings as given', () => 
     )
   })
 
-  test('RFC 6749 §3.1.2.3 omitted means the registered one when there is exactly one; the token request may omit it too', async () => {
+  test('RFC 6749 §3.1.2.3 omitted means the registered one when there is exactly one; the token request may omit it too [T035]', async () => {
     const code = await conf.code({ redirect_uri: undefined })
     expect(refusal(await conf.redeem(code, { redirect_uri: `${redirectUri}/` }))).toBe(
       '400 invalid_grant',
@@ -352,7 +352,7 @@ describe('contract §4.1 other errors go to the registered redirect URI', () => 
     ['invalid_request', 'a control character', { response_type: 'code\u0000' }],
   ]
 
-  test.each(cases)('RFC 6749 %s: %s', async (error, _why, given, client = '') => {
+  test.each(cases)('RFC 6749 %s: %s [T026]', async (error, _why, given, client = '') => {
     const asking = limited[client] ?? conf
     expect(await errorAt(asking, { ...given, state: 'a b&c' })).toEqual({
       error,
@@ -370,7 +370,7 @@ describe('contract §4.1 other errors go to the registered redirect URI', () => 
     ['invalid_request', 'response_mode bogus', { response_mode: 'bogus' }],
   ]
   test.each(implicit)(
-    'RFC 6749 %s for response type token, in query and fragment: %s',
+    'RFC 6749 %s for response type token, in query and fragment: %s [T768]',
     async (error, _why, given, client = '') => {
       const asking = limited[client] ?? conf
       const answer = await asking.ask({ response_type: 'token', state: 'a b', ...given })
@@ -386,7 +386,7 @@ describe('contract §4.1 other errors go to the registered redirect URI', () => 
   )
 
   test.each(['code', 'token'])(
-    'RFC 6749 §4.1.2.1, §4.2.2.1 access_denied when the user refuses a %s',
+    'RFC 6749 §4.1.2.1, §4.2.2.1 access_denied when the user refuses a %s [T056]',
     async (response_type) => {
       const client = await register()
       const answer = await client.ask({ response_type, state: 's' }, 'no')
@@ -406,7 +406,7 @@ describe('contract §4.1 other errors go to the registered redirect URI', () => 
   )
 
   test.each([{ scope: 'bogus' }, { response_type: undefined }, { code_challenge: 'short' }])(
-    'RFC 9700 §4.11.2 before the login, %j leads to the login page; after it, to the client',
+    'RFC 9700 §4.11.2 before the login, %j leads to the login page; after it, to the client [T016]',
     async (given) => {
       const stranger = new UserAgent()
       const first = await stranger.fetch(conf.url({ ...given, state: 'a&b=c%26#d' }))
@@ -424,7 +424,7 @@ describe('contract §4.1 other errors go to the registered redirect URI', () => 
     },
   )
 
-  test('attacks P-17 temporarily_unavailable when the store fails after the redirect URI was proved', async () => {
+  test('attacks P-17 temporarily_unavailable when the store fails after the redirect URI was proved [T057]', async () => {
     let fails = false
     await using failing = await startServer({
       aroundStore: async (operation, run) => {
@@ -457,7 +457,7 @@ describe('contract §4.1 other errors go to the registered redirect URI', () => 
     expect(response.headers.get('location')).toBeNull()
   })
 
-  test('RFC 6749 §4.1.2.1 unsupported_response_type when the server has it switched off', async () => {
+  test('RFC 6749 §4.1.2.1 unsupported_response_type when the server has it switched off [T761]', async () => {
     await using strict = await startServer({ allowedResponseTypes: ['code'] })
     const client = await TestClient.register(strict, new UserAgent())
     const answer = await client.ask({ response_type: 'token' })
@@ -487,7 +487,7 @@ describe('RFC 6749 §4.1.2 state is opaque', () => {
     ['2 KiB of letters', 'x'.repeat(2048), 'x'.repeat(2048)],
     ['2 KiB of encoded bytes', percentHeavy, '%'.repeat(2048)],
   ]
-  test.each(states)('%s comes back as it was', async (_what, sent, received) => {
+  test.each(states)('%s comes back as it was [T052]', async (_what, sent, received) => {
     const url = `${conf.url({ state: undefined })}&state=${sent}`
     const known = await agent.authorize(app, url)
     expect(answerTo(conf, known).state).toBe(received)
@@ -513,7 +513,7 @@ describe('RFC 6749 §4.1.2 state is opaque', () => {
     expect(answerTo(conf, answer).state).toBe('\u00e9#\u{1F600} x\\y"z')
   })
 
-  test('absent stays absent', async () => {
+  test('absent stays absent [T053]', async () => {
     expect(answerTo(conf, await conf.ask({ state: undefined }))).not.toHaveProperty('state')
   })
 
@@ -646,7 +646,7 @@ describe('contract §4.4 the validated request is stored', () => {
     expect(hidden.authorization_request).toMatch(/^[A-Za-z0-9]{43}$/)
   })
 
-  test('the page names the client, its owner, the user, every scope and where the user will be sent', async () => {
+  test('the page names the client, its owner, the user, every scope and where the user will be sent [T079]', async () => {
     const client = await register({ name: 'A <b>client</b>', website: 'https://client.example/' })
     const html = await (await agent.browse(client.url({ scope: 'notes:read user:email' }))).text()
     for (const text of [
@@ -883,7 +883,7 @@ describe('contract §4.5 scopes', () => {
     (await client.tokens({ scope })).scope
 
   test.each([undefined, ''])(
-    'omitted (%j): the default_scopes of the client, shown on the consent page',
+    'omitted (%j): the default_scopes of the client, shown on the consent page [T044]',
     async (scope) => {
       const client = await register({ defaultScopes: ['notes:write', 'user:email'] })
       const page = await (await agent.browse(client.url({ scope }))).text()
@@ -896,7 +896,7 @@ describe('contract §4.5 scopes', () => {
     },
   )
 
-  test('omitted, and no default_scopes: OAUTH2SERVER_DEFAULT_SCOPES, by default none: authentication only', async () => {
+  test('omitted, and no default_scopes: OAUTH2SERVER_DEFAULT_SCOPES, by default none: authentication only [T045]', async () => {
     const client = await register()
     const tokens = await client.tokens({ scope: undefined })
     expect(tokens.scope).toBe('')
@@ -913,7 +913,7 @@ describe('contract §4.5 scopes', () => {
     expect(await granted(client, 'notes:write')).toBe('notes:write')
   })
 
-  test('allowed_scopes is one; null is every registered scope that is not internal', async () => {
+  test('allowed_scopes is one; null is every registered scope that is not internal [T085]', async () => {
     const limited = await register({ allowedScopes: ['notes:read', 'user:email'] })
     expect(await granted(limited, 'user:email notes:read')).toBe('user:email notes:read')
     expect((await errorAt(limited, { scope: 'notes:read notes:write' })).error).toBe(
@@ -924,7 +924,7 @@ describe('contract §4.5 scopes', () => {
     expect(await granted(open, all)).toBe(all)
   })
 
-  test('allowed_scopes limits the default_scopes too', async () => {
+  test('allowed_scopes limits the default_scopes too [T086]', async () => {
     const client = await register({
       allowedScopes: ['notes:read'],
       defaultScopes: ['notes:read', 'notes:write'],
@@ -932,7 +932,7 @@ describe('contract §4.5 scopes', () => {
     expect(await granted(client, undefined)).toBe('notes:read')
   })
 
-  test('internal scopes: no authorization request can have one, whoever lists it for the client', async () => {
+  test('internal scopes: no authorization request can have one, whoever lists it for the client [T720]', async () => {
     const client = await register({
       allowedScopes: ['test:scope', 'notes:read'],
       defaultScopes: ['test:scope', 'notes:read'],
@@ -945,7 +945,7 @@ describe('contract §4.5 scopes', () => {
     expect(token.scopes).toEqual(['test:scope'])
   })
 
-  test('RFC 6749 §3.3 duplicates and spaces collapse', async () => {
+  test('RFC 6749 §3.3 duplicates and spaces collapse [T046]', async () => {
     const client = await register()
     expect(await granted(client, ' notes:read  notes:read   notes:write notes:read ')).toBe(
       'notes:read notes:write',
@@ -971,7 +971,7 @@ describe('contract §4.7 consent', () => {
     return isPage
   }
 
-  test('is remembered per user and client for confidential clients and an equal or smaller scope', async () => {
+  test('is remembered per user and client for confidential clients and an equal or smaller scope [T655]', async () => {
     const client = await register()
     expect(await asks(client, { scope: 'notes:read user:email' })).toBe(true)
     await client.code({ scope: 'notes:read user:email' })
@@ -1007,18 +1007,21 @@ describe('contract §4.7 consent', () => {
     expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
   })
 
-  test.each([redirectUri, 'http://127.0.0.1/cb'])('public clients always ask: %s', async (uri) => {
-    const client = await register({ isConfidential: false, redirectUris: [uri] })
-    for (let round = 0; round < 2; round += 1) {
-      expect(await asks(client)).toBe(true)
-      await client.code()
-    }
-    expect(answerTo(client, await client.ask({ prompt: 'none' })).error).toBe('consent_required')
-  })
+  test.each([redirectUri, 'http://127.0.0.1/cb'])(
+    'public clients always ask: %s [T077]',
+    async (uri) => {
+      const client = await register({ isConfidential: false, redirectUris: [uri] })
+      for (let round = 0; round < 2; round += 1) {
+        expect(await asks(client)).toBe(true)
+        await client.code()
+      }
+      expect(answerTo(client, await client.ask({ prompt: 'none' })).error).toBe('consent_required')
+    },
+  )
 })
 
 describe('contract §4.3 client_secret in the request is accepted and ignored', () => {
-  test('never logged, stored or echoed, and it need not be right', async () => {
+  test('never logged, stored or echoed, and it need not be right [T652]', async () => {
     for (const secret of [conf.clientSecret, 'sure-not-the-right-one']) {
       const url = conf.url({ client_secret: secret, prompt: 'consent' })
       const stranger = new UserAgent()
@@ -1044,7 +1047,7 @@ describe('contract §4.3 client_secret in the request is accepted and ignored', 
   })
 
   test.each(['client%5Fsecret', 'client_secre%74', '%63lient_secret'])(
-    'also when it is spelled %s, or posted',
+    'also when it is spelled %s, or posted [T733]',
     async (name) => {
       const secret = 'sure-not-the-right-one'
       const hidden = await new UserAgent().fetch(`${conf.url()}&${name}=${secret}`)
@@ -1063,7 +1066,7 @@ describe('contract §4.3 client_secret in the request is accepted and ignored', 
 
 describe('RFC 6749 §4.2 implicit grant', () => {
   test.each([true, false])(
-    'the answer stands in the fragment alone (confidential: %s)',
+    'the answer stands in the fragment alone (confidential: %s) [T061]',
     async (isConfidential) => {
       const client = await register({ isConfidential })
       const page = await agent.browse(client.url({ response_type: 'token', state: 'a b' }))
@@ -1148,7 +1151,7 @@ describe('HTTP at the authorization endpoint', () => {
       response.headers.get(name),
     )
 
-  test('RFC 9700 §4.12 every redirect is a 303 that nobody keeps and that tells no referrer', async () => {
+  test('RFC 9700 §4.12 every redirect is a 303 that nobody keeps and that tells no referrer [T522]', async () => {
     const client = await register()
     const page = await agent.browse(client.url())
     const granted = await agent.submit(page, { confirm: 'yes' })
@@ -1166,14 +1169,14 @@ describe('HTTP at the authorization endpoint', () => {
     }
   })
 
-  test('RFC 9700 §2.6 no CORS, whoever asks', async () => {
+  test('RFC 9700 §2.6 no CORS, whoever asks [T547]', async () => {
     for (const origin of ['https://evil.example', 'null', app.issuer]) {
       const page = await agent.fetch(conf.url({ prompt: 'consent' }), { headers: { origin } })
       expect(page.headers.get('access-control-allow-origin')).toBeNull()
     }
   })
 
-  test('contract §6.3 pages: strict CSP that names the validated redirect origin', async () => {
+  test('contract §6.3 pages: strict CSP that names the validated redirect origin [T094]', async () => {
     const page = await agent.browse(conf.url({ prompt: 'consent' }))
     const csp = page.headers.get('content-security-policy') ?? ''
     expect(csp).toContain("default-src 'none'")
@@ -1225,7 +1228,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect(post.status).toBe(303)
   })
 
-  test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s: 405 with Allow', async (method) => {
+  test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s: 405 with Allow [T019]', async (method) => {
     const response = await agent.fetch(conf.url(), { method })
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe('GET, HEAD, POST')

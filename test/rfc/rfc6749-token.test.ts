@@ -91,7 +91,7 @@ describe('contract §5.1 the answer', () => {
       async () => conf.refresh((await conf.tokens()).refresh_token),
       refreshable,
     ],
-  ])('RFC 6749 %s: exactly these members, and no-store', async (_grant, ask, more) => {
+  ])('RFC 6749 %s: exactly these members, and no-store [T068]', async (_grant, ask, more) => {
     const { status, headers, body } = await ask()
     expect(status).toBe(200)
     expect(body).toEqual(whole('notes:read', more))
@@ -104,7 +104,7 @@ describe('contract §5.1 the answer', () => {
     expect(await ping(app, body.access_token)).toBe(200)
   })
 
-  test('scope always, also where nothing was granted', async () => {
+  test('scope always, also where nothing was granted [T042]', async () => {
     expect((await conf2.token(machine)).body).toEqual(whole(''))
   })
 
@@ -129,7 +129,7 @@ describe('contract §5.1 the answer', () => {
     },
   )
 
-  test('OAUTH2_PROVIDER_TOKEN_EXPIRES_IN is the life of every access token', async () => {
+  test('OAUTH2_PROVIDER_TOKEN_EXPIRES_IN is the life of every access token [T493]', async () => {
     await using short = await startServer({ tokenExpiresIn: 90, allowedGrantTypes: everyGrant })
     const client = await TestClient.register(short, new UserAgent())
     const issued = [
@@ -170,7 +170,7 @@ describe('contract §5.2 client authentication', () => {
       'client_secret_post',
       () => [{}, { ...machine, client_id: conf.clientId, client_secret: conf.clientSecret }],
     ],
-  ])('RFC 6749 §2.3.1 %s is enough', async (_method, request) => {
+  ])('RFC 6749 §2.3.1 %s is enough [T010]', async (_method, request) => {
     expect((await post(...request())).status).toBe(200)
   })
 
@@ -209,7 +209,7 @@ describe('contract §5.2 client authentication', () => {
     ['the same header twice', () => `Basic ${canonical()}, Basic ${canonical()}`],
     ['8 kB', () => `Basic ${base64(`${conf.clientId}:${'x'.repeat(6_000)}`)}`],
   ])(
-    'RFC 6749 §5.2 Basic with %s: 401 invalid_client with WWW-Authenticate',
+    'RFC 6749 §5.2 Basic with %s: 401 invalid_client with WWW-Authenticate [T067]',
     async (_what, authorization) => {
       const answer = await post({ authorization: authorization() }, machine)
       expect(refusal(answer)).toBe('401 invalid_client')
@@ -270,11 +270,14 @@ describe('contract §5.2 client authentication', () => {
       () => ({ client_id: wide(conf.clientId), client_secret: conf.clientSecret }),
     ],
     ['10 kB', () => ({ client_id: 'x'.repeat(10_000), client_secret: 'x' })],
-  ])('RFC 6749 §5.2 in the body %s: 401 invalid_client, and no challenge', async (_what, given) => {
-    const answer = await post({}, { ...machine, ...given() })
-    expect(refusal(answer)).toBe('401 invalid_client')
-    expect(answer.headers.get('www-authenticate')).toBeNull()
-  })
+  ])(
+    'RFC 6749 §5.2 in the body %s: 401 invalid_client, and no challenge [T039]',
+    async (_what, given) => {
+      const answer = await post({}, { ...machine, ...given() })
+      expect(refusal(answer)).toBe('401 invalid_client')
+      expect(answer.headers.get('www-authenticate')).toBeNull()
+    },
+  )
   const swapped = (text: string) =>
     [...text].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join('')
   const wide = (text: string) =>
@@ -298,11 +301,11 @@ describe('contract §5.2 client authentication', () => {
     ['a wrong one', () => ({ client_id: conf.clientId, client_secret: 'wrong' })],
     ['another client_id', () => ({ client_id: conf2.clientId })],
     ["a public client's client_id", () => ({ client_id: pub.clientId })],
-  ])('RFC 6749 §2.3 Basic, and in the body %s: invalid_request', async (_what, given) => {
+  ])('RFC 6749 §2.3 Basic, and in the body %s: invalid_request [T008]', async (_what, given) => {
     expect(refusal(await conf.token({ ...machine, ...given() }))).toMatch(/^400 invalid_request$/)
   })
 
-  test('RFC 6749 §2.3.1 credentials in the address are never read, and never logged', async () => {
+  test('RFC 6749 §2.3.1 credentials in the address are never read, and never logged [T011]', async () => {
     const credentials = { client_id: conf.clientId, client_secret: conf.clientSecret }
     for (const [query, body] of [
       [credentials, machine],
@@ -323,19 +326,22 @@ describe('contract §5.2 client authentication', () => {
     ['by Basic', () => [basic(base64(secretOf(pub))), {}]],
     ['by Basic, empty', () => [basic(base64(`${pub.clientId}:`)), {}]],
     ['that is wrong', () => [{}, { client_id: pub.clientId, client_secret: 'x' }]],
-  ])('a public client sends client_id alone; a secret %s is refused', async (_how, request) => {
-    const { refresh_token } = await pub.tokens()
-    const [headers, given] = request()
-    const answer = await post(headers, { grant_type: 'refresh_token', refresh_token, ...given })
-    expect(refusal(answer)).toBe('401 invalid_client')
-    expect((await pub.refresh(refresh_token)).status).toBe(200)
-  })
+  ])(
+    'a public client sends client_id alone; a secret %s is refused [T007]',
+    async (_how, request) => {
+      const { refresh_token } = await pub.tokens()
+      const [headers, given] = request()
+      const answer = await post(headers, { grant_type: 'refresh_token', refresh_token, ...given })
+      expect(refusal(answer)).toBe('401 invalid_client')
+      expect((await pub.refresh(refresh_token)).status).toBe(200)
+    },
+  )
 
-  test('a public client cannot use client_credentials', async () => {
+  test('a public client cannot use client_credentials [T066]', async () => {
     expect(refusal(await pub.token(machine))).toBe('400 unauthorized_client')
   })
 
-  test('RFC 7636 §7 attacks PK-09 a correct verifier is no client authentication; the code stays', async () => {
+  test('RFC 7636 §7 attacks PK-09 a correct verifier is no client authentication; the code stays [T004]', async () => {
     const code = await conf.code()
     const redemption = {
       grant_type: 'authorization_code',
@@ -380,7 +386,7 @@ describe('contract §5.2 client authentication', () => {
     ['client_secret_basic', 'basic', 'post'],
     ['client_secret_post', 'post', 'basic'],
   ] as const)(
-    'contract §4.6 a client limited to %s cannot use the other method',
+    'contract §4.6 a client limited to %s cannot use the other method [T015]',
     async (tokenEndpointAuthMethod, own, other) => {
       const client = await TestClient.register(app, agent, { tokenEndpointAuthMethod }, own)
       expect(refusal(await client.token(machine, other))).toBe('401 invalid_client')
@@ -403,7 +409,7 @@ describe('contract §5.2 client authentication', () => {
   })
 })
 
-describe('RFC 6749 §5.2 errors', () => {
+describe('RFC 6749 §5.2 errors [T070]', () => {
   test.each<[string, string, Given]>([
     ['400 invalid_request', 'no grant_type', {}],
     ['400 invalid_request', 'an empty grant_type', { grant_type: '' }],
@@ -447,11 +453,11 @@ describe('RFC 6749 §5.2 errors', () => {
     ['400 invalid_scope', 'constructor', { ...machine, scope: 'constructor' }],
     ['400 invalid_scope', 'a tab in a scope', { ...machine, scope: 'notes:read\tuser:email' }],
     ['400 invalid_scope', 'NUL in a scope', { ...machine, scope: 'notes:read\0' }],
-  ])('%s: %s', async (expected, _why, request) => {
+  ])('%s: %s [T769]', async (expected, _why, request) => {
     expect(refusal(await conf.token(request))).toBe(expected)
   })
 
-  test('the client is authenticated before anything else is said', async () => {
+  test('the client is authenticated before anything else is said [T058]', async () => {
     for (const request of [{}, { grant_type: 'urn:x' }, { ...machine, scope: 'bogus' }]) {
       expect(refusal(await post({ authorization: 'Basic x' }, request))).toBe('401 invalid_client')
     }
@@ -468,7 +474,7 @@ describe('RFC 6749 §5.2 errors', () => {
     'scope',
     'username',
     'password',
-  ])('§3.2 %s given twice, equal or not: invalid_request', async (name) => {
+  ])('§3.2 %s given twice, equal or not: invalid_request [T025]', async (name) => {
     const valid = new URLSearchParams({
       ...machine,
       client_id: conf.clientId,
@@ -481,7 +487,7 @@ describe('RFC 6749 §5.2 errors', () => {
     expect((await post({}, `${valid}`)).status).toBe(200)
   })
 
-  test('§3.2 unrecognized parameters are ignored, also twice; parameters without a value are omitted', async () => {
+  test('§3.2 unrecognized parameters are ignored, also twice; parameters without a value are omitted [T021]', async () => {
     const odd =
       'foo=1&foo=2&scope[]=notes:write&a.b=1&grant_type[x]=y&&=&__proto__[scope]=w&audience=https://a'
     const own = 'grant_type=client_credentials&code=&scope=&redirect_uri&username='
@@ -505,7 +511,7 @@ describe('RFC 6749 §5.2 errors', () => {
     expect(refusal(await ask('notes:read%2Bnotes:write'))).toBe('400 invalid_scope')
   })
 
-  test('grant types that are off: unsupported_grant_type; a client that may not: unauthorized_client', async () => {
+  test('grant types that are off: unsupported_grant_type; a client that may not: unauthorized_client [T071]', async () => {
     await using plain = await startServer()
     const client = await TestClient.register(plain, new UserAgent())
     const asked = { ...byPassword(), username: plain.user.email }
@@ -530,13 +536,13 @@ describe('RFC 6749 §5.2 errors', () => {
 })
 
 describe('RFC 6749 §4.1.3 the authorization code', () => {
-  test('is opaque: 43 letters and digits, never twice', async () => {
+  test('is opaque: 43 letters and digits, never twice [T005]', async () => {
     const codes = await Promise.all(Array.from({ length: 50 }, () => conf.code()))
     expect(new Set(codes).size).toBe(50)
     for (const code of codes) expect(code).toMatch(/^[A-Za-z0-9]{43}$/)
   })
 
-  test('contract §4.8 lives 60 s', async () => {
+  test('contract §4.8 lives 60 s [T047]', async () => {
     const inTime = await conf.code()
     app.advance(59)
     expect((await conf.redeem(inTime)).status).toBe(200)
@@ -545,7 +551,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     expect(refusal(await conf.redeem(late))).toBe('400 invalid_grant')
   })
 
-  test('contract §4.8 or OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN, which cannot be over 10 minutes', async () => {
+  test('contract §4.8 or OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN, which cannot be over 10 minutes [T048]', async () => {
     await expect(startServer({ authorizationCodeExpiresIn: 601 })).rejects.toThrow(InvalidSettings)
     await using other = await startServer({ authorizationCodeExpiresIn: 600 })
     const client = await TestClient.register(other, new UserAgent())
@@ -557,7 +563,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     expect(refusal(await client.redeem(late))).toBe('400 invalid_grant')
   })
 
-  test('contract §4.8 is bound to its client; a refused attempt consumes nothing', async () => {
+  test('contract §4.8 is bound to its client; a refused attempt consumes nothing [T041]', async () => {
     const code = await conf.code()
     expect(refusal(await conf2.redeem(code))).toBe('400 invalid_grant')
     expect(refusal(await pub.redeem(code))).toBe('400 invalid_grant')
@@ -582,7 +588,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     ['a query more', `${redirectUri}?`],
     ['other letters', 'https://CLIENT.example/cb'],
   ])(
-    'contract §4.8 is bound to its redirect URI: %s is refused, and consumes nothing',
+    'contract §4.8 is bound to its redirect URI: %s is refused, and consumes nothing [T051]',
     async (_what, uri) => {
       const client = await TestClient.register(app, agent, {
         redirectUris: [redirectUri, 'https://client.example/other'],
@@ -600,7 +606,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     }
   })
 
-  test('contract §4.8 is bound to its user', async () => {
+  test('contract §4.8 is bound to its user [T647]', async () => {
     const other = await app.server.users.create({
       email: 'user-b@example.org',
       password: app.password,
@@ -718,7 +724,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect((await client.redeem(code)).status).toBe(200)
     })
 
-    test('attacks P-25 a confidential client becomes public: all that was granted to it ends', async () => {
+    test('attacks P-25 a confidential client becomes public: all that was granted to it ends [T513]', async () => {
       const { client, code } = await granted('cd10-k@example.org')
       const tokens = await client.tokens()
       await app.server.clients.update(client.clientId, { isConfidential: false })
@@ -774,7 +780,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
       await fetch(`${app.issuer}/oauth/info`, { headers: { authorization: `Bearer ${token}` } })
     ).json()
 
-  test("contract §5.3 the token belongs to the client's owner", async () => {
+  test("contract §5.3 the token belongs to the client's owner [T646]", async () => {
     const { body } = await conf.token(machine)
     expect(await info(body.access_token)).toEqual({
       user: { id: app.user.id },
@@ -783,7 +789,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
     })
   })
 
-  test('RFC 9700 §4.15 attacks BR-07 it is never a user because of its client_id; without an owner it is nobody', async () => {
+  test('RFC 9700 §4.15 attacks BR-07 it is never a user because of its client_id; without an owner it is nobody [T515]', async () => {
     const client = await TestClient.register(app, agent, { userId: null })
     const { body } = await client.token(machine)
     expect(body).not.toHaveProperty('user')
@@ -872,7 +878,7 @@ describe('RFC 6749 §4.3 password', () => {
     ['no e-mail address', { username: "' or 1=1 --" }],
     ['a password of 50 kB', { password: 'x'.repeat(50_000) }],
     ['letters of the password turned', { password: 'CORRECT HORSE BATTERY STAPLE' }],
-  ])('%s: invalid_grant', async (_what, given) => {
+  ])('%s: invalid_grant [T065]', async (_what, given) => {
     expect(refusal(await conf.token({ ...byPassword(), ...given }))).toBe('400 invalid_grant')
   })
 
@@ -891,7 +897,7 @@ describe('RFC 6749 §4.3 password', () => {
     expect((await conf.token(asked)).status).toBe(200)
   })
 
-  test('contract §4.5 scopes: omitted, within the ceiling, beyond it', async () => {
+  test('contract §4.5 scopes: omitted, within the ceiling, beyond it [T088]', async () => {
     const client = await TestClient.register(app, agent, {
       defaultScopes: ['notes:read'],
       allowedScopes: ['notes:read', 'notes:write'],
@@ -903,7 +909,7 @@ describe('RFC 6749 §4.3 password', () => {
     expect(refusal(await ask('test:scope'))).toBe('400 invalid_scope')
   })
 
-  test('contract §5.4 a public client may use it, and gets a refresh token', async () => {
+  test('contract §5.4 a public client may use it, and gets a refresh token [T650]', async () => {
     const { body } = await pub.token(byPassword())
     expect((await pub.refresh(body.refresh_token)).status).toBe(200)
   })
@@ -971,7 +977,7 @@ describe('HTTP at the token endpoint', () => {
   })
 
   test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
-    'RFC 6749 §3.2 %s: 405 with Allow: POST',
+    'RFC 6749 §3.2 %s: 405 with Allow: POST [T038]',
     async (method) => {
       const response = await fetch(
         `${app.issuer}/oauth/token?${new URLSearchParams({ ...machine, client_id: conf.clientId, client_secret: conf.clientSecret })}`,
@@ -1127,7 +1133,7 @@ describe('HTTP at the token endpoint', () => {
 })
 
 describe('contract §5.7 generated values', () => {
-  test('use [A-Za-z0-9], in the specified lengths', async () => {
+  test('use [A-Za-z0-9], in the specified lengths [T772]', async () => {
     const pat = await app.server.tokens.createPersonal('PAT', app.user.id)
     expect(conf.clientId).toMatch(/^[A-Za-z0-9]{40}$/)
     expect(conf.clientSecret).toMatch(/^[A-Za-z0-9]{60}$/)
@@ -1135,7 +1141,7 @@ describe('contract §5.7 generated values', () => {
     expect(pat.clientId).toMatch(/^[A-Za-z0-9]{40}$/)
   })
 
-  test.each([22, 255])('…_SALT_LEN may be %d', async (length) => {
+  test.each([22, 255])('…_SALT_LEN may be %d [T006]', async (length) => {
     await using other = await startServer({
       clientIdSaltLen: length,
       clientSecretSaltLen: length,
@@ -1154,7 +1160,7 @@ describe('contract §5.7 generated values', () => {
   })
 
   test.each(['clientIdSaltLen', 'clientSecretSaltLen', 'tokenPersonalSaltLen'])(
-    '%s may be 22 to 255, and nothing else',
+    '%s may be 22 to 255, and nothing else [T771]',
     async (name) => {
       for (const value of [0, 21, 256, 40.5, Number.NaN])
         await expect(startServer({ [name]: value })).rejects.toThrow(InvalidSettings)

@@ -50,7 +50,7 @@ describe.each(resources)('RFC 6750 §2.1 the header, at %s', (target) => {
     ['BEARER T', () => `BEARER ${token}`],
     ['two spaces', () => `Bearer  ${token}`],
     ['a space at the end', () => `Bearer ${token} `],
-  ])('%s is accepted', async (_, value) => {
+  ])('%s is accepted [T099]', async (_, value) => {
     expect(await send(value())).toBe('200')
   })
 
@@ -72,15 +72,15 @@ describe.each(resources)('RFC 6750 §2.1 the header, at %s', (target) => {
     ['SQL wildcards', () => 'Bearer %'],
     ['quotes', () => `Bearer "${token}"`],
     ['10 000 characters', () => `Bearer ${'a'.repeat(10_000)}`],
-  ])('%s is refused: 401 invalid_token', async (_, value) => {
+  ])('%s is refused: 401 invalid_token [T100]', async (_, value) => {
     expect(await send(value())).toBe('401 invalid_token')
   })
 
-  test('a comma, as between two credentials, is refused: 400 invalid_request', async () => {
+  test('a comma, as between two credentials, is refused: 400 invalid_request [T108]', async () => {
     expect(await send(`Bearer ${token},Bearer ${token}`)).toBe('400 invalid_request')
   })
 
-  test('100 kB and a JWT of 1 MB are refused before they are read, and others are served', async () => {
+  test('100 kB and a JWT of 1 MB are refused before they are read, and others are served [T107]', async () => {
     for (const value of ['a'.repeat(100_000), `a.${'b'.repeat(1_000_000)}.c`]) {
       expect(await send(`Bearer ${value}`).catch(() => 'closed')).toMatch(/^(?:431|closed)$/)
     }
@@ -88,7 +88,7 @@ describe.each(resources)('RFC 6750 §2.1 the header, at %s', (target) => {
   })
 })
 
-describe('RFC 6750 §2.2 a token in the body is not taken', () => {
+describe('RFC 6750 §2.2 a token in the body is not taken [T101]', () => {
   const multipart = () => {
     const form = new FormData()
     form.set('access_token', token)
@@ -104,7 +104,7 @@ describe('RFC 6750 §2.2 a token in the body is not taken', () => {
       }),
     ],
     ['multipart', () => ({ body: multipart() })],
-  ])('%s: 401, bare', async (_, init) => {
+  ])('%s: 401, bare [T102]', async (_, init) => {
     for (const [path, scope] of [
       ['/api/notes', ', scope="notes:write"'],
       ['/oauth/ping', ''],
@@ -144,7 +144,7 @@ describe('RFC 6750 §2.3 a token in the query', () => {
     ['as a member', () => `?access_token%5Bx%5D=${token}`, '401'],
     ['under a name that only begins alike', () => `?access_tokens=${token}`, '401'],
     ['in another case', () => `?Access_Token=${token}`, '401'],
-  ])('%s', async (_, query, expected) => {
+  ])('%s [T098]', async (_, query, expected) => {
     for (const path of resources) expect(await get(`${path}${query()}`)).toBe(expected)
   })
 
@@ -155,7 +155,7 @@ describe('RFC 6750 §2.3 a token in the query', () => {
     }
   })
 
-  test('§2.3 the answer is private, and its address is not sent on', async () => {
+  test('§2.3 the answer is private, and its address is not sent on [T104]', async () => {
     for (const query of [`?access_token=${token}`, '?access_token=bad', '']) {
       for (const path of ['/api/me', '/api/notes', '/api/public', '/oauth/ping', '/oauth/info']) {
         const { headers } = await fetch(`${app.issuer}${path}${query}`)
@@ -166,7 +166,7 @@ describe('RFC 6750 §2.3 a token in the query', () => {
     }
   })
 
-  test('§5.3 it reaches no log and no answer', async () => {
+  test('§5.3 it reaches no log and no answer [T111]', async () => {
     const failing = await startServer({
       aroundStore: ({ name }, operation) => {
         if (name === 'tokens.findByAccess') throw new Error('The disk is on fire.')
@@ -190,7 +190,7 @@ describe('RFC 6750 §2.3 a token in the query', () => {
     expect(logged(app)).not.toContain(token)
   })
 
-  test('acceptQueryAccessToken off: it is no credential at all, and the metadata says so', async () => {
+  test('acceptQueryAccessToken off: it is no credential at all, and the metadata says so [T103]', async () => {
     await using off = await startServer({ acceptQueryAccessToken: false })
     const own = await off.personalToken()
     for (const path of resources) {
@@ -210,7 +210,7 @@ const logged = ({ log }: TestServer): string =>
     value instanceof Error ? { message: value.message, stack: value.stack } : value,
   )
 
-describe('RFC 6750 §3 the challenge', () => {
+describe('RFC 6750 §3 the challenge [T105]', () => {
   test.each<[string, () => RequestInit & { query?: string }, number, string]>([
     ['nothing presented names no error', () => ({}), 401, ''],
     [
@@ -225,7 +225,7 @@ describe('RFC 6750 §3 the challenge', () => {
       400,
       ', error="invalid_request", error_description="Give one credential, once."',
     ],
-  ])('%s', async (_, init, status, more) => {
+  ])('%s [T076]', async (_, init, status, more) => {
     for (const path of resources) {
       const { query = '', ...rest } = init()
       const answer = await fetch(`${app.issuer}${path}${query}`, rest)
@@ -256,7 +256,7 @@ describe('RFC 6750 §3.1 tokens that do not hold', () => {
     return { client, access: access_token }
   }
 
-  test('of a client that was deleted', async () => {
+  test('of a client that was deleted [T109]', async () => {
     const { client, access } = await issue()
     await app.server.clients.delete(client.clientId)
     for (const path of resources) expect(await get(path, access)).toBe('401 invalid_token')
@@ -282,7 +282,7 @@ describe('RFC 6750 §3.1 tokens that do not hold', () => {
     for (const path of resources) expect(await get(path, accessToken)).toBe('401 invalid_token')
   })
 
-  test('an access token lives as long as it was said, not a second longer; a personal one for ever', async () => {
+  test('an access token lives as long as it was said, not a second longer; a personal one for ever [T074]', async () => {
     await using short = await startServer({ tokenExpiresIn: 10 })
     const client = await TestClient.register(short, new UserAgent())
     const { access_token, expires_in } = await client.tokens()
@@ -298,7 +298,7 @@ describe('RFC 6750 §3.1 tokens that do not hold', () => {
     expect(await status(personal)).toBe('200')
   })
 
-  test('other values of ours are no access tokens: code, refresh token, client secret, session identifier', async () => {
+  test('other values of ours are no access tokens: code, refresh token, client secret, session identifier [T084]', async () => {
     const client = await TestClient.register(app, new UserAgent())
     const code = await client.code()
     const { refresh_token } = await client.tokens()
@@ -328,7 +328,7 @@ describe('RFC 6750 §3.1 scopes', () => {
     return serve(host)
   }
 
-  test('insufficient_scope names all scopes that the resource needs, and a token needs them all', async () => {
+  test('insufficient_scope names all scopes that the resource needs, and a token needs them all [T075]', async () => {
     await using host = await guarded(
       ['/api/both', requireApiAuth(), requireOauthScopes('notes:read', 'notes:write')],
       [
@@ -358,7 +358,7 @@ describe('RFC 6750 §3.1 scopes', () => {
     for (const path of ['/api/both', '/api/twice']) expect((await ask(path, all)).status).toBe(200)
   })
 
-  test('P-27 membership is exact: no prefix, no case, no member of every object', async () => {
+  test('P-27 membership is exact: no prefix, no case, no member of every object [T492]', async () => {
     const near = [
       'notes',
       'notes:rea',
@@ -380,14 +380,14 @@ describe('RFC 6750 §3.1 scopes', () => {
     }
   })
 
-  test('contract §3 a session is not limited by scopes', async () => {
+  test('contract §3 a session is not limited by scopes [T756]', async () => {
     const answer = await session.agent.fetch(`${app.issuer}/api/notes`, {
       headers: bearer(session.jwt),
     })
     expect(answer.status).toBe(200)
   })
 
-  test('P-27 a guard for scopes alone lets no anonymous caller through', async () => {
+  test('P-27 a guard for scopes alone lets no anonymous caller through [T635]', async () => {
     await using host = await guarded(
       ['/api/scopes', requireOauthScopes('notes:read')],
       ['/api/mixed', requireApiAuth({ allowAnonymous: true }), requireOauthScopes('notes:read')],
@@ -414,25 +414,28 @@ describe('RFC 6750 §3.1 scopes', () => {
     ['requireApiAuth()', requireApiAuth()],
     ['requireApiAuth({ allowAnonymous: true })', requireApiAuth({ allowAnonymous: true })],
     ["requireOauthScopes('notes:read')", requireOauthScopes('notes:read')],
-  ])('P-27 %s without rest() before it refuses, and never lets through', async (_, guard) => {
-    const reached = vi.fn()
-    const host = express()
-    host.get('/unresolved', guard, (_req, res) => {
-      reached()
-      res.end()
-    })
-    host.use('/api', rest(app.server))
-    host.use(((error, _req, res, _next) => {
-      res.status(500).json({ message: error.message })
-    }) satisfies express.ErrorRequestHandler)
-    await using served = await serve(host)
-    for (const headers of [{}, bearer(token)]) {
-      const answer = await fetch(`${served.issuer}/unresolved`, { headers })
-      expect(answer.status).toBe(500)
-      expect(await answer.json()).toEqual({ message: expect.stringContaining('rest(server)') })
-    }
-    expect(reached).not.toHaveBeenCalled()
-  })
+  ])(
+    'P-27 %s without rest() before it refuses, and never lets through [T748]',
+    async (_, guard) => {
+      const reached = vi.fn()
+      const host = express()
+      host.get('/unresolved', guard, (_req, res) => {
+        reached()
+        res.end()
+      })
+      host.use('/api', rest(app.server))
+      host.use(((error, _req, res, _next) => {
+        res.status(500).json({ message: error.message })
+      }) satisfies express.ErrorRequestHandler)
+      await using served = await serve(host)
+      for (const headers of [{}, bearer(token)]) {
+        const answer = await fetch(`${served.issuer}/unresolved`, { headers })
+        expect(answer.status).toBe(500)
+        expect(await answer.json()).toEqual({ message: expect.stringContaining('rest(server)') })
+      }
+      expect(reached).not.toHaveBeenCalled()
+    },
+  )
 })
 
 describe('BR-08 methods and addresses', () => {
@@ -555,7 +558,7 @@ describe('contract §2 /oauth/ping and /oauth/info', () => {
     expect(await me.json()).toEqual({ id: owner.id, kind: 'access_token' })
   })
 
-  test('BR-07 and for nobody where the client has no owner', async () => {
+  test('BR-07 and for nobody where the client has no owner [T694]', async () => {
     const client = await app.client({ userId: null, defaultScopes: ['notes:read'] })
     const { body } = await tokenRequest(
       app.issuer,

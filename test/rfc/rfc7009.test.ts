@@ -49,7 +49,7 @@ const refreshStatus = async (client: TestClient, refreshToken: string): Promise<
 const asTokenAnswer = (answer: FormAnswer) => answer as unknown as TokenAnswer
 
 describe('§2 the address', () => {
-  test('§2 is in the metadata, with the ways to authenticate there', async () => {
+  test('§2 is in the metadata, with the ways to authenticate there [T117]', async () => {
     const response = await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
     const metadata = (await response.json()) as Record<string, unknown>
     expect(metadata.revocation_endpoint).toBe(`${app.issuer}/oauth/revoke`)
@@ -84,7 +84,7 @@ describe('§2 the address', () => {
     },
   )
 
-  test('§2 a script of any origin may call it, without credentials of a browser', async () => {
+  test('§2 a script of any origin may call it, without credentials of a browser [T134]', async () => {
     const headers = { origin: 'https://app.example' }
     const asked = await fetch(`${app.issuer}/oauth/revoke`, {
       method: 'OPTIONS',
@@ -101,7 +101,7 @@ describe('§2 the address', () => {
 })
 
 describe('§2.1 the request', () => {
-  test('§2.1 a client that fails to authenticate is refused, and the token lives', async () => {
+  test('§2.1 a client that fails to authenticate is refused, and the token lives [T121]', async () => {
     const { access_token: token } = await conf.tokens()
     const wrong = { ...conf, clientId: conf.clientId, clientSecret: 'wrong' }
     const nobody = { clientId: 'nobody', clientSecret: 'wrong' }
@@ -118,11 +118,11 @@ describe('§2.1 the request', () => {
     expect(await ping(app, token)).toBe(200)
   })
 
-  test('§2.1 the client is authenticated before the token is looked at', async () => {
+  test('§2.1 the client is authenticated before the token is looked at [T122]', async () => {
     expect(refusal(asTokenAnswer(await revokeAs(undefined, {})))).toBe('401 invalid_client')
   })
 
-  test('§2.1 client_secret_post and a public client by its id are as good as at the token endpoint', async () => {
+  test('§2.1 client_secret_post and a public client by its id are as good as at the token endpoint [T123]', async () => {
     const { access_token: token } = await conf.tokens()
     const { clientId: client_id, clientSecret: client_secret } = conf
     expect((await revokeAs(undefined, { token, client_id, client_secret })).status).toBe(200)
@@ -137,7 +137,7 @@ describe('§2.1 the request', () => {
     ['empty', { token: '' }],
     ['doubled', 'token=a&token=a'],
     ['a doubled hint', 'token=a&token_type_hint=x&token_type_hint=x'],
-  ])('§2.1 a token that is %s is invalid_request', async (_what, fields) => {
+  ])('§2.1 a token that is %s is invalid_request [T119]', async (_what, fields) => {
     expect(refusal(asTokenAnswer(await revokeAs(conf, fields)))).toBe('400 invalid_request')
   })
 
@@ -148,7 +148,7 @@ describe('§2.1 the request', () => {
     expect(await ping(app, token)).toBe(200)
   })
 
-  test('§2.1 another content type is refused', async () => {
+  test('§2.1 another content type is refused [T118]', async () => {
     const answer = await fetch(`${app.issuer}/oauth/revoke`, {
       method: 'POST',
       body: JSON.stringify({ token: 'x' }),
@@ -164,7 +164,7 @@ describe('§2.1 the request', () => {
     ['with dots', 'a.b.c'],
     ['beyond ASCII', '\u{1F511}é'],
     ['with SQL in it', "' or 1=1 --"],
-  ])('§2.2 a token %s is an unknown one', async (_what, token) => {
+  ])('§2.2 a token %s is an unknown one [T130]', async (_what, token) => {
     expect((await revokeAs(conf, { token })).status).toBe(200)
   })
 
@@ -174,7 +174,7 @@ describe('§2.1 the request', () => {
 })
 
 describe('§2.1 what is revoked', () => {
-  test('§2.1 a refresh token, with the access tokens of its authorization, at once', async () => {
+  test('§2.1 a refresh token, with the access tokens of its authorization, at once [T112]', async () => {
     for (const client of [conf, pub]) {
       const { access_token, refresh_token } = await client.tokens()
       const answer = await revoke(client, refresh_token)
@@ -185,7 +185,7 @@ describe('§2.1 what is revoked', () => {
     }
   })
 
-  test('§2.1 an access token, with its refresh token and its whole authorization', async () => {
+  test('§2.1 an access token, with its refresh token and its whole authorization [T113]', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     await revoke(conf, access_token)
     expect(await ping(app, access_token)).toBe(401)
@@ -201,7 +201,7 @@ describe('§2.1 what is revoked', () => {
     expect(await refreshStatus(client, refresh_token)).toBe(400)
   })
 
-  test('§2.1 a token of client_credentials, and no other of that client', async () => {
+  test('§2.1 a token of client_credentials, and no other of that client [T114]', async () => {
     const machine = { grant_type: 'client_credentials' }
     const first = (await conf.token(machine)).body.access_token
     const second = (await conf.token(machine)).body.access_token
@@ -210,7 +210,7 @@ describe('§2.1 what is revoked', () => {
     expect(await ping(app, second)).toBe(200)
   })
 
-  test('§2.1 an implicit token', async () => {
+  test('§2.1 an implicit token [T115]', async () => {
     const answer = await conf.ask({ response_type: 'token' })
     const token = new URLSearchParams(answer.hash.slice(1)).get('access_token') ?? ''
     expect(await ping(app, token)).toBe(200)
@@ -218,7 +218,7 @@ describe('§2.1 what is revoked', () => {
     expect(await ping(app, token)).toBe(401)
   })
 
-  test('P-8 no other authorization of the same user and client', async () => {
+  test('P-8 no other authorization of the same user and client [T127]', async () => {
     const [one, other] = [await conf.tokens(), await conf.tokens()]
     await revoke(conf, one.refresh_token)
     expect(await ping(app, other.access_token)).toBe(200)
@@ -226,7 +226,7 @@ describe('§2.1 what is revoked', () => {
   })
 
   test.each(['access_token', 'refresh_token', 'session', '', 'x'.repeat(5_000)])(
-    '§2.1 the hint is only a hint: %.20s',
+    '§2.1 the hint is only a hint: %.20s [T120]',
     async (token_type_hint) => {
       const [one, other] = [await conf.tokens(), await conf.tokens()]
       expect((await revoke(conf, one.access_token, { token_type_hint })).status).toBe(200)
@@ -236,7 +236,7 @@ describe('§2.1 what is revoked', () => {
     },
   )
 
-  test('§2.1 a refresh that is under way leaves nothing alive', async () => {
+  test('§2.1 a refresh that is under way leaves nothing alive [T126]', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { refresh_token } = await conf.tokens()
       const [refreshed] = await Promise.all([
@@ -249,7 +249,7 @@ describe('§2.1 what is revoked', () => {
     }
   })
 
-  test('§2.1 a JWT access token too, and here at once', async () => {
+  test('§2.1 a JWT access token too, and here at once [T116]', async () => {
     await using other = await startServer({ accessTokenFormat: 'jwt' })
     const client = await TestClient.register(other, new UserAgent())
     const { access_token, refresh_token } = await client.tokens()
@@ -280,7 +280,7 @@ describe('§2.1 what is revoked', () => {
 describe('§2.2 what has no effect is 200 all the same', () => {
   const machine = { grant_type: 'client_credentials' }
 
-  test("IR-03 another client's tokens: they live", async () => {
+  test("IR-03 another client's tokens: they live [T124]", async () => {
     const { access_token, refresh_token } = await conf.tokens()
     const own = (await conf.token(machine)).body.access_token
     for (const stranger of [conf2, pub]) {
@@ -292,7 +292,7 @@ describe('§2.2 what has no effect is 200 all the same', () => {
     expect(await refreshStatus(conf, refresh_token)).toBe(200)
   })
 
-  test('IR-03 unknown, twice, an access token that was rotated away: the same answer as a real one', async () => {
+  test('IR-03 unknown, twice, an access token that was rotated away: the same answer as a real one [T129]', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     const { body } = await conf.refresh(refresh_token)
     const answers = [
@@ -317,7 +317,7 @@ describe('§2.2 what has no effect is 200 all the same', () => {
     expect(await ping(app, access_token)).toBe(401)
   })
 
-  test('IR-03 a personal token is revoked by no client', async () => {
+  test('IR-03 a personal token is revoked by no client [T125]', async () => {
     const token = await app.personalToken()
     for (const client of [conf, pub]) expect((await revoke(client, token)).status).toBe(200)
     const [{ client_id }] = (await app.query(
@@ -328,7 +328,7 @@ describe('§2.2 what has no effect is 200 all the same', () => {
     expect(await ping(app, token)).toBe(200)
   })
 
-  test("a refresh token that was rotated ends the authorization: its client's, and nobody else's", async () => {
+  test("a refresh token that was rotated ends the authorization: its client's, and nobody else's [T131]", async () => {
     const first = await conf.tokens()
     const { body } = await conf.refresh(first.refresh_token)
     expect((await revoke(conf2, first.refresh_token)).status).toBe(200)
@@ -343,7 +343,7 @@ describe('§2.2 what has no effect is 200 all the same', () => {
 })
 
 describe('§2.1 revokeAccessTokenAlone', () => {
-  test('the access token ends, and the refresh token goes on, however often', async () => {
+  test('the access token ends, and the refresh token goes on, however often [T128]', async () => {
     for (const isConfidential of [true, false]) {
       const client = await TestClient.register(alone, agent, { isConfidential })
       const by = (token: string) =>
@@ -428,7 +428,7 @@ describe('§2.2.1 an outage', () => {
     ['authorizations.revoke', 'refresh_token'],
     ['clients.find', 'access_token'],
   ] as const)(
-    'IR-04 of %s is 503 with Retry-After, never 200, and it works afterwards',
+    'IR-04 of %s is 503 with Retry-After, never 200, and it works afterwards [T132]',
     async (operation, which) => {
       const tokens = await conf.tokens()
       failing = operation
@@ -443,7 +443,7 @@ describe('§2.2.1 an outage', () => {
     },
   )
 
-  test('IR-04 while a rotated token is looked up, and while one is revoked alone', async () => {
+  test('IR-04 while a rotated token is looked up, and while one is revoked alone [T133]', async () => {
     const { refresh_token } = await conf.tokens()
     const { body } = await conf.refresh(refresh_token)
     failing = 'tokens.findRotated'
@@ -453,7 +453,7 @@ describe('§2.2.1 an outage', () => {
   })
 })
 
-test('§5 no secret of the request is in an answer or the log', async () => {
+test('§5 no secret of the request is in an answer or the log [T135]', async () => {
   const { access_token, refresh_token } = await conf.tokens()
   const answers = [
     await revoke(conf2, access_token),

@@ -68,13 +68,13 @@ const outcomeOf = async (
 const seconds = (ahead: number): number => Math.floor(app.now() / 1000) + ahead
 
 describe('§2.2 the parameters', () => {
-  test('§2.2 a client is authenticated by client_assertion_type and client_assertion', async () => {
+  test('§2.2 a client is authenticated by client_assertion_type and client_assertion [T153]', async () => {
     const { status, body } = await withAssertion(await signed())
     expect(status).toBe(200)
     expect(body.scope).toBe('notes:read')
   })
 
-  test('§2.2 client_assertion_type is the one of JWT, and neither parameter goes without the other', async () => {
+  test('§2.2 client_assertion_type is the one of JWT, and neither parameter goes without the other [T154]', async () => {
     const saml = 'urn:ietf:params:oauth:client-assertion-type:saml2-bearer'
     for (const client_assertion_type of [saml, jwtBearer.toUpperCase(), `${jwtBearer}x`, 'jwt']) {
       const answer = await withAssertion(await signed(), { client_assertion_type })
@@ -89,7 +89,7 @@ describe('§2.2 the parameters', () => {
     expect(refusal(await withAssertion(''))).toBe('400 invalid_request')
   })
 
-  test('§2.2 client_assertion is one JWT: none, several, and what is none are refused', async () => {
+  test('§2.2 client_assertion is one JWT: none, several, and what is none are refused [T155]', async () => {
     const one = await signed()
     const [header = '', payload = '', signature = ''] = one.split('.')
     const malformed = [
@@ -135,7 +135,7 @@ describe('§2.2 the parameters', () => {
     }
   })
 
-  test('RFC 7521 §4.2 client_id may come along, and must name the same client', async () => {
+  test('RFC 7521 §4.2 client_id may come along, and must name the same client [T181]', async () => {
     const other = await app.client()
     const right = await withAssertion(await signed(), { client_id: clientId })
     expect(outcome(right)).toBe('200')
@@ -143,7 +143,7 @@ describe('§2.2 the parameters', () => {
     expect(refusal(wrong)).toBe('400 invalid_request')
   })
 
-  test('RFC 6749 §2.3 no other method is used at the same time', async () => {
+  test('RFC 6749 §2.3 no other method is used at the same time [T182]', async () => {
     const secret = await app.client({ jwks: jwksOf(key) })
     const assertion = await assertionOf(app, secret.clientId, key)
     const post = await withAssertion(assertion, {
@@ -167,13 +167,13 @@ describe('§2.2 the parameters', () => {
 })
 
 describe('§3 the claims', () => {
-  test('§3 (1) iss is there, and is the client', async () => {
+  test('§3 (1) iss is there, and is the client [T156]', async () => {
     const other = await clientWith({ jwks: jwksOf(key) })
     for (const iss of [undefined, null, '', 1, {}, [clientId], 'x', other, `${clientId} `])
       expect(await outcomeOf({ iss })).toBe('401 invalid_client')
   })
 
-  test('§3 (2) sub is there, and is the client id', async () => {
+  test('§3 (2) sub is there, and is the client id [T157]', async () => {
     const other = await clientWith({ jwks: jwksOf(key) })
     for (const sub of [undefined, null, '', 1, {}, [clientId], 'x', other, clientId.toUpperCase()])
       expect(await outcomeOf({ sub })).toBe('401 invalid_client')
@@ -181,7 +181,7 @@ describe('§3 the claims', () => {
       expect(await outcomeOf({ iss: both, sub: both })).toBe('401 invalid_client')
   })
 
-  test('§3 (3) aud is the issuer, compared as strings, and nothing else (draft-ietf-oauth-rfc7523bis §4)', async () => {
+  test('§3 (3) aud is the issuer, compared as strings, and nothing else (draft-ietf-oauth-rfc7523bis §4) [T158]', async () => {
     const { issuer } = app
     const wrong = [
       undefined,
@@ -206,7 +206,7 @@ describe('§3 the claims', () => {
     expect(await outcomeOf({ aud: [issuer] })).toBe('200')
   })
 
-  test('§3 (4) exp is there, has not passed, and is not far ahead', async () => {
+  test('§3 (4) exp is there, has not passed, and is not far ahead [T159]', async () => {
     const wrong = [undefined, null, '9999999999', {}, -1, 0, seconds(-61), seconds(661), 9e15]
     for (const exp of wrong)
       expect([exp, await outcomeOf({ exp })]).toEqual([exp, '401 invalid_client'])
@@ -215,20 +215,20 @@ describe('§3 the claims', () => {
       expect([ahead, await outcomeOf({ exp: seconds(ahead) })]).toEqual([ahead, '200'])
   })
 
-  test('§3 (5) before nbf it is not accepted', async () => {
+  test('§3 (5) before nbf it is not accepted [T160]', async () => {
     for (const nbf of [seconds(62), '1', {}])
       expect(await outcomeOf({ nbf })).toBe('401 invalid_client')
     for (const ahead of [58, 0, -600]) expect(await outcomeOf({ nbf: seconds(ahead) })).toBe('200')
   })
 
-  test('§3 (6) iat may be missing, and is not in the future', async () => {
+  test('§3 (6) iat may be missing, and is not in the future [T161]', async () => {
     for (const iat of [seconds(62), '1', {}])
       expect(await outcomeOf({ iat })).toBe('401 invalid_client')
     for (const iat of [undefined, seconds(58), seconds(-600)])
       expect(await outcomeOf({ iat })).toBe('200')
   })
 
-  test('§3 (7) jti is there, and counts once', async () => {
+  test('§3 (7) jti is there, and counts once [T162]', async () => {
     for (const jti of [undefined, null, '', 1, {}, ['x'], 'x'.repeat(256)])
       expect([jti, await outcomeOf({ jti })]).toEqual([jti, '401 invalid_client'])
     const assertion = await signed()
@@ -241,14 +241,14 @@ describe('§3 the claims', () => {
     expect(await outcomeOf({ jti, exp: seconds(120) })).toBe('401 invalid_client')
   })
 
-  test('§3 (7) a jti is one of its client: another may choose the same', async () => {
+  test('§3 (7) a jti is one of its client: another may choose the same [T163]', async () => {
     const other = await clientWith({ jwks: jwksOf(key) })
     const jti = randomUUID()
     expect(await outcomeOf({ jti })).toBe('200')
     expect(outcome(await withAssertion(await assertionOf(app, other, key, { jti })))).toBe('200')
   })
 
-  test('§3 (7) it is remembered as long as the assertion could be accepted', async () => {
+  test('§3 (7) it is remembered as long as the assertion could be accepted [T164]', async () => {
     await using place = await startServer()
     const { clientId: id } = await place.client({
       jwks: jwksOf(key),
@@ -290,7 +290,7 @@ describe('§3 the claims', () => {
     expect(await send(behind.issuer)).toBe('401 invalid_client')
   })
 
-  test('§3 (7) of 20 requests at once with one assertion, on two nodes, one is accepted', async () => {
+  test('§3 (7) of 20 requests at once with one assertion, on two nodes, one is accepted [T165]', async () => {
     await using beside = await startServer({ beside: app, issuer: app.issuer })
     const assertion = await signed()
     const answers = await Promise.all(
@@ -302,19 +302,19 @@ describe('§3 the claims', () => {
     expect(answers.map(outcome).filter((status) => status === '401 invalid_client').length).toBe(19)
   })
 
-  test('§3 (7) an assertion that was refused has not been used', async () => {
+  test('§3 (7) an assertion that was refused has not been used [T166]', async () => {
     const jti = randomUUID()
     expect(await outcomeOf({ jti, aud: 'https://other.example' })).toBe('401 invalid_client')
     expect(await outcomeOf({ jti })).toBe('200')
   })
 
-  test('§3 (8) other claims may stand in it', async () => {
+  test('§3 (8) other claims may stand in it [T167]', async () => {
     expect(await outcomeOf({ scope: 'x', __proto__: 1, admin: true, client_id: 'other' })).toBe(
       '200',
     )
   })
 
-  test('§3.2 every refusal of an assertion is invalid_client, and says what is wrong to whoever signed it', async () => {
+  test('§3.2 every refusal of an assertion is invalid_client, and says what is wrong to whoever signed it [T173]', async () => {
     const { body } = await withAssertion(await signed({ aud: `${app.issuer}/oauth/token` }))
     expect(body.error_description).toBe(`aud must be the issuer and nothing else: ${app.issuer}`)
     const [header, payload] = (await signed({ aud: 'x' })).split('.')
@@ -327,7 +327,7 @@ describe('§3 the claims', () => {
 })
 
 describe('§3 (9) the signature', () => {
-  test('§3 (9) one of another key, and one over something else, are refused', async () => {
+  test('§3 (9) one of another key, and one over something else, are refused [T168]', async () => {
     const other = await newClientKey('ES256', { kid: key.jwk.kid ?? '' })
     const byOther = await assertionOf(app, clientId, other)
     expect(refusal(await withAssertion(byOther))).toBe('401 invalid_client')
@@ -349,7 +349,7 @@ describe('§3 (9) the signature', () => {
     { alg: [] },
     { alg: { a: 1 } },
     {},
-  ])('JW-01, JW-02 the algorithm of %j is refused', async ({ alg }) => {
+  ])('JW-01, JW-02 the algorithm of %j is refused [T169]', async ({ alg }) => {
     const [, payload] = (await signed()).split('.')
     const header = base64url.encode(JSON.stringify({ alg, kid: key.jwk.kid }))
     for (const signature of ['', 'A'.repeat(43), 'A'.repeat(86)])
@@ -358,7 +358,7 @@ describe('§3 (9) the signature', () => {
       )
   })
 
-  test('JW-02 neither the secret of the client nor its public key is taken for an HMAC key', async () => {
+  test('JW-02 neither the secret of the client nor its public key is taken for an HMAC key [T170]', async () => {
     const { clientId: id, clientSecret } = await app.client({ jwks: jwksOf(key) })
     const at = seconds(0)
     const claims = { iss: id, sub: id, aud: app.issuer, exp: at + 60 }
@@ -370,7 +370,7 @@ describe('§3 (9) the signature', () => {
     }
   })
 
-  test('JW-03 a key, or an address of keys, in the header of the assertion is not looked at', async () => {
+  test('JW-03 a key, or an address of keys, in the header of the assertion is not looked at [T171]', async () => {
     const evil = await newClientKey()
     const before = site.requests.length
     const headers = [
@@ -388,7 +388,7 @@ describe('§3 (9) the signature', () => {
     expect(site.requests.length).toBe(before)
   })
 
-  test('JW-03 an extension that must be understood is refused where it is not', async () => {
+  test('JW-03 an extension that must be understood is refused where it is not [T172]', async () => {
     const [, payload, signature] = (await signed()).split('.')
     for (const more of [{ crit: ['x'], x: 1 }, { crit: ['b64'], b64: false }, { zip: 'DEF' }]) {
       const header = base64url.encode(JSON.stringify({ alg: 'ES256', kid: key.jwk.kid, ...more }))
@@ -398,7 +398,7 @@ describe('§3 (9) the signature', () => {
     }
   })
 
-  test('JW-06 a JWT of another type is refused: a DPoP proof, an access token', async () => {
+  test('JW-06 a JWT of another type is refused: a DPoP proof, an access token [T183]', async () => {
     for (const typ of ['dpop+jwt', 'at+jwt', 'application/at+jwt', 'logout+jwt', ''])
       expect([typ, await outcomeOf({}, { typ })]).toEqual([typ, '401 invalid_client'])
     const right = [
@@ -411,7 +411,7 @@ describe('§3 (9) the signature', () => {
   })
 
   test.each(['ES256', 'RS256', 'PS256', 'EdDSA', 'Ed25519'])(
-    '§5 the algorithm %s is supported, and listed in the metadata',
+    '§5 the algorithm %s is supported, and listed in the metadata [T176]',
     async (alg) => {
       const own = await newClientKey(alg)
       const id = await clientWith({ jwks: jwksOf(own) })
@@ -505,7 +505,7 @@ describe('who may use it', () => {
     expect(text).not.toContain('token_endpoint_auth_signing_alg_values_supported')
   })
 
-  test('FAPI 2.0 §5.3.2.1, §5.4.1 in the profile fapi2 aud is a string, and RS256 is refused', async () => {
+  test('FAPI 2.0 §5.3.2.1, §5.4.1 in the profile fapi2 aud is a string, and RS256 is refused [T177]', async () => {
     await using strict = await startServer({ securityProfile: 'fapi2' })
     const [rs, ps] = [await newClientKey('RS256'), await newClientKey('PS256')]
     const { clientId: id } = await strict.client({
@@ -539,14 +539,14 @@ describe('keys at an address of the client', () => {
     site.requests.filter(({ url }) => url === path).length
   const send = async (id: string, own: ClientKey) => withAssertion(await assertionOf(app, id, own))
 
-  test('they are fetched once and kept', async () => {
+  test('they are fetched once and kept [T179]', async () => {
     const own = await newClientKey()
     const { path, id } = await served(own)
     for (let times = 0; times < 5; times += 1) expect(outcome(await send(id, own))).toBe('200')
     expect(timesAsked(path)).toBe(1)
   })
 
-  test('an unknown kid makes the server look once more, and not more often than once a minute', async () => {
+  test('an unknown kid makes the server look once more, and not more often than once a minute [T180]', async () => {
     const [old, young] = [await newClientKey(), await newClientKey()]
     const { path, id } = await served(old)
     expect(outcome(await send(id, old))).toBe('200')
@@ -562,7 +562,7 @@ describe('keys at an address of the client', () => {
     expect(timesAsked(path)).toBe(2)
   })
 
-  test('an outage there is no verdict on the client: 503, and the same assertion counts later', async () => {
+  test('an outage there is no verdict on the client: 503, and the same assertion counts later [T174]', async () => {
     const own = await newClientKey()
     const { path, id } = await served(own)
     site.answer(path, (_request, response) => response.writeHead(500).end())
@@ -578,7 +578,7 @@ describe('keys at an address of the client', () => {
     expect(outcome(await withAssertion(assertion))).toBe('200')
   })
 
-  test('what is no set of public keys there is the fault of the client', async () => {
+  test('what is no set of public keys there is the fault of the client [T175]', async () => {
     const own = await newClientKey()
     const secret = { kty: 'oct', k: 'AAAA', kid: own.jwk.kid }
     for (const body of ['{}', '[]', '{"keys":[]}', JSON.stringify({ keys: [own.jwk, secret] })]) {
@@ -593,7 +593,7 @@ describe('keys at an address of the client', () => {
     expect(refusal(await send(id, own))).toBe('401 invalid_client')
   })
 
-  test('a private address is not asked', async () => {
+  test('a private address is not asked [T477]', async () => {
     await using safe = await startServer({ outbound: site.outbound })
     const own = await newClientKey()
     const path = '/private-jwks.json'
@@ -667,7 +667,7 @@ describe('keys at the registration', () => {
       .then(() => 'registered')
       .catch(({ field, message }) => `${field}: ${message}`)
 
-  test('a client with private_key_jwt has keys or an address of keys, and not both', async () => {
+  test('a client with private_key_jwt has keys or an address of keys, and not both [T178]', async () => {
     const jwks = jwksOf(key)
     const jwksUri = 'https://client.example/jwks.json'
     const tokenEndpointAuthMethod = 'private_key_jwt'

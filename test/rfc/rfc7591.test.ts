@@ -44,20 +44,20 @@ const refused = async (metadata: unknown, headers: Record<string, string> = {}) 
 }
 
 describe('§3 who may register', () => {
-  test('DR-01 off, by default: there is no such address, and the metadata names none', async () => {
+  test('DR-01 off, by default: there is no such address, and the metadata names none [T198]', async () => {
     await using closed = await startServer()
     expect((await register(closed)).status).toBe(404)
     expect((await fetch(`${closed.issuer}/oauth/register/x`)).status).toBe(404)
     expect(await metadataOf(closed)).not.toHaveProperty('registration_endpoint')
   })
 
-  test('§3 open: without any authorization, at the address that the metadata names', async () => {
+  test('§3 open: without any authorization, at the address that the metadata names [T197]', async () => {
     const { registration_endpoint: endpoint } = await metadataOf(app)
     expect(endpoint).toBe(`${app.issuer}/oauth/register`)
     expect((await register(app)).status).toBe(201)
   })
 
-  test('DR-01 token: without the initial access token a challenge, with a wrong one 401, with it 201', async () => {
+  test('DR-01 token: without the initial access token a challenge, with a wrong one 401, with it 201 [T199]', async () => {
     await using guarded = await startServer({ dynamicRegistration: 'token', initialAccessToken })
     const none = await register(guarded)
     expect(none.status).toBe(401)
@@ -98,7 +98,7 @@ describe('§3 who may register', () => {
     )
   })
 
-  test('§3 other methods than POST are refused', async () => {
+  test('§3 other methods than POST are refused [T196]', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const answer = await fetch(`${app.issuer}/oauth/register`, { method })
       expect(answer.status).toBe(405)
@@ -130,7 +130,7 @@ describe('§3 who may register', () => {
 })
 
 describe('§3.2.1 the answer', () => {
-  test('§3.2.1 201, JSON, for no cache; client id, secret and every default that was registered', async () => {
+  test('§3.2.1 201, JSON, for no cache; client id, secret and every default that was registered [T001]', async () => {
     const { status, headers, body } = await register(app)
     expect(status).toBe(201)
     expect(headers.get('content-type')).toMatch(/^application\/json\b/)
@@ -151,7 +151,7 @@ describe('§3.2.1 the answer', () => {
     })
   })
 
-  test('§3.2.1 all that was registered comes back, as the server keeps it', async () => {
+  test('§3.2.1 all that was registered comes back, as the server keeps it [T206]', async () => {
     const given = {
       redirect_uris: ['https://client.example/cb', 'http://localhost:3000/cb?a=b'],
       token_endpoint_auth_method: 'client_secret_post',
@@ -193,20 +193,20 @@ describe('§3.2.1 the answer', () => {
     })
   })
 
-  test('§3.2.1 a public client gets no secret, and nothing that speaks of one', async () => {
+  test('§3.2.1 a public client gets no secret, and nothing that speaks of one [T205]', async () => {
     const body = await registered(app, { token_endpoint_auth_method: 'none' })
     expect(body).not.toHaveProperty('client_secret')
     expect(body).not.toHaveProperty('client_secret_expires_at')
     expect(body.token_endpoint_auth_method).toBe('none')
   })
 
-  test('§3.2.1 every registration has its own id, secret and token', async () => {
+  test('§3.2.1 every registration has its own id, secret and token [T204]', async () => {
     const many = await Promise.all(Array.from({ length: 20 }, () => registered(app)))
     for (const member of ['client_id', 'client_secret', 'registration_access_token'])
       expect(new Set(many.map((one) => one[member])).size).toBe(20)
   })
 
-  test('I5 neither the secret nor the registration access token is in the database or in the log', async () => {
+  test('I5 neither the secret nor the registration access token is in the database or in the log [T241]', async () => {
     const body = await registered(app)
     const rows = JSON.stringify(await app.query('select * from oauth2server_client'))
     for (const text of [rows, JSON.stringify(app.log)]) {
@@ -295,7 +295,7 @@ describe('§2 client metadata', () => {
     ['software_id', 'x'.repeat(256)],
     ['software_version', 2],
     ['software_version', 'a\u0007'],
-  ])('DR-03 %s that is %j is refused, and nothing is written', async (member, value) => {
+  ])('DR-03 %s that is %j is refused, and nothing is written [T187]', async (member, value) => {
     expect(await refused({ redirect_uris: [redirectUri], [member]: value })).toBe(
       '400 invalid_client_metadata',
     )
@@ -317,18 +317,21 @@ describe('§2 client metadata', () => {
     ['a bad one behind a good one', [redirectUri, 'javascript:alert(1)']],
     ['51 of them', Array.from({ length: 51 }, (_, index) => `${redirectUri}/${index}`)],
     ['1,500 of them', Array.from({ length: 1500 }, (_, index) => `${redirectUri}/${index}`)],
-  ])('§5 redirect_uris: %s is invalid_redirect_uri', async (_what, redirect_uris) => {
+  ])('§5 redirect_uris: %s is invalid_redirect_uri [T002]', async (_what, redirect_uris) => {
     expect(await refused({ redirect_uris })).toBe('400 invalid_redirect_uri')
   })
 
-  test.each(dangerousRedirectUris)('AZ-09 redirect URI %j is invalid_redirect_uri', async (uri) => {
-    for (const token_endpoint_auth_method of ['client_secret_basic', 'none']) {
-      const metadata = { redirect_uris: [uri], token_endpoint_auth_method }
-      expect(await refused(metadata)).toBe('400 invalid_redirect_uri')
-    }
-  })
+  test.each(dangerousRedirectUris)(
+    'AZ-09 redirect URI %j is invalid_redirect_uri [T211]',
+    async (uri) => {
+      for (const token_endpoint_auth_method of ['client_secret_basic', 'none']) {
+        const metadata = { redirect_uris: [uri], token_endpoint_auth_method }
+        expect(await refused(metadata)).toBe('400 invalid_redirect_uri')
+      }
+    },
+  )
 
-  test('AZ-09 a private-use scheme with a dot is for public clients, where the settings allow it', async () => {
+  test('AZ-09 a private-use scheme with a dot is for public clients, where the settings allow it [T212]', async () => {
     await using native = await startServer({
       dynamicRegistration: 'open',
       allowPrivateUseRedirectUris: true,
@@ -345,7 +348,7 @@ describe('§2 client metadata', () => {
     expect(body.redirect_uris).toEqual([redirectUri])
   })
 
-  test('DR-02 privileges are no metadata: they are ignored, and what counts is the server’s', async () => {
+  test('DR-02 privileges are no metadata: they are ignored, and what counts is the server’s [T189]', async () => {
     const body = await registered(app, {
       client_id: 'chosen',
       client_secret: 'chosen-secret-of-more-than-22-characters',
@@ -398,7 +401,7 @@ describe('§2 client metadata', () => {
     expect(await refused(asConstructor)).toBe('400 invalid_client_metadata')
   })
 
-  test('§2 the name is shown, so it is cut where it is too long; the answer says to what', async () => {
+  test('§2 the name is shown, so it is cut where it is too long; the answer says to what [T208]', async () => {
     const body = await registered(app, {
       client_name: 'Claude Code (plugin:compound-engineering:context7)',
     })
@@ -408,27 +411,27 @@ describe('§2 client metadata', () => {
     expect([...String(huge.client_name)]).toHaveLength(40)
   })
 
-  test('§2 a client without a name is called as the host that it leads to', async () => {
+  test('§2 a client without a name is called as the host that it leads to [T185]', async () => {
     const loopback = { redirect_uris: ['http://localhost/cb'], client_name: '  ' }
     expect((await registered(app, loopback)).client_name).toBe('Unnamed')
     const other = { redirect_uris: ['https://Other.example:8443/cb'] }
     expect((await registered(app, other)).client_name).toBe('other.example:8443')
   })
 
-  test('§2.2 names in other languages are no members that are known', async () => {
+  test('§2.2 names in other languages are no members that are known [T192]', async () => {
     const body = await registered(app, { client_name: 'Print', 'client_name#de': 'Drucken' })
     expect(body.client_name).toBe('Print')
     expect(body).not.toHaveProperty(['client_name#de'])
   })
 
-  test('§2.3 a software statement is refused, not overlooked', async () => {
+  test('§2.3 a software statement is refused, not overlooked [T193]', async () => {
     for (const software_statement of ['eyJhbGciOiJub25lIn0.e30.', {}, 'x'])
       expect(await refused({ redirect_uris: [redirectUri], software_statement })).toBe(
         '400 unapproved_software_statement',
       )
   })
 
-  test('§2 keys: one of jwks and jwks_uri, public ones alone, and needed for private_key_jwt', async () => {
+  test('§2 keys: one of jwks and jwks_uri, public ones alone, and needed for private_key_jwt [T188]', async () => {
     const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
     const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: '1' }] }
     const jwks_uri = 'https://client.example/keys'
@@ -451,7 +454,7 @@ describe('§2.1 grant types and response types', () => {
     return status === 201 ? [body.grant_types, body.response_types] : body.error
   }
 
-  test('§2.1 they go together, and one that is not said is what belongs to the other', async () => {
+  test('§2.1 they go together, and one that is not said is what belongs to the other [T190]', async () => {
     expect(await outcome({ grant_types: ['authorization_code'] })).toEqual([
       ['authorization_code'],
       ['code'],
@@ -476,11 +479,11 @@ describe('§2.1 grant types and response types', () => {
     [['authorization_code', 'implicit'], ['code']],
     [['refresh_token'], ['code']],
     [['authorization_code'], ['code', 'id_token']],
-  ])('§2.1 %j with %j is inconsistent, and refused', async (grant_types, response_types) => {
+  ])('§2.1 %j with %j is inconsistent, and refused [T191]', async (grant_types, response_types) => {
     expect(await outcome({ grant_types, response_types })).toBe('invalid_client_metadata')
   })
 
-  test('§3.2.1 grant types that are not offered are left out, and the answer says so', async () => {
+  test('§3.2.1 grant types that are not offered are left out, and the answer says so [T207]', async () => {
     const grant_types = [
       'authorization_code',
       'refresh_token',
@@ -554,7 +557,7 @@ describe('§3.1 the request', () => {
       'bytes that are no UTF-8, replaced',
       `{"redirect_uris":["${redirectUri}"],"client_name":"\uFFFD"}`,
     ],
-  ])('DR-03 %s is invalid_client_metadata', async (_what, text) => {
+  ])('DR-03 %s is invalid_client_metadata [T209]', async (_what, text) => {
     expect(await refused(text)).toBe('400 invalid_client_metadata')
   })
 
@@ -581,13 +584,13 @@ describe('§3.1 the request', () => {
     'application/json; charset=iso-8859-1',
     'application/jwt',
     '',
-  ])('DR-03 content type %j is refused', async (type) => {
+  ])('DR-03 content type %j is refused [T195]', async (type) => {
     expect(await refused({ redirect_uris: [redirectUri] }, { 'content-type': type })).toBe(
       '400 invalid_request',
     )
   })
 
-  test('§3.1 JSON in UTF-8 may say so', async () => {
+  test('§3.1 JSON in UTF-8 may say so [T194]', async () => {
     const type = { 'content-type': 'application/json; charset=UTF-8' }
     const { status, body } = await register(
       app,
@@ -623,7 +626,7 @@ describe('a client that registered itself', () => {
     }
   })
 
-  test('§2 one that does not say how it authenticates may use its secret either way, but not leave it out', async () => {
+  test('§2 one that does not say how it authenticates may use its secret either way, but not leave it out [T184]', async () => {
     const client = asTestClient(app, agent, await registered(app))
     for (const proof of ['basic', 'post'] as const) {
       const code = await client.code()
@@ -667,7 +670,7 @@ describe('a client that registered itself', () => {
     expect((await client.tokens({ scope: undefined })).scope).toBe('')
   })
 
-  test('P-20 its user is asked each time, until an administrator has verified it', async () => {
+  test('P-20 its user is asked each time, until an administrator has verified it [T217]', async () => {
     const body = await registered(app)
     const client = asTestClient(app, agent, body)
     await client.tokens()
@@ -747,7 +750,7 @@ describe('client_credentials', () => {
       { basic: { clientId: body.client_id, clientSecret: body.client_secret } },
     )
 
-  test('the initial access token vouches for it, within the scope that was registered', async () => {
+  test('the initial access token vouches for it, within the scope that was registered [T218]', async () => {
     await using guarded = await startServer({ dynamicRegistration: 'token', initialAccessToken })
     const authorization = { authorization: `Bearer ${initialAccessToken}` }
     const limited = await registered(guarded, { ...machine, scope: 'notes:read' }, authorization)
@@ -795,7 +798,7 @@ describe('registerClient: the application’s say', () => {
   const withHost = (registerClient: RegisterClient, options = {}) =>
     startServer({ dynamicRegistration: 'open', registerClient, ...options })
 
-  test('it refuses by false, or by an error of its own', async () => {
+  test('it refuses by false, or by an error of its own [T220]', async () => {
     await using picky = await withHost((metadata) => {
       if (metadata.client_name === 'Throws')
         throw new OAuthError('invalid_client_metadata', 'Not that one.')
@@ -809,7 +812,7 @@ describe('registerClient: the application’s say', () => {
     expect(await clientCount(picky)).toBe(1)
   })
 
-  test('it is told what was asked for, where it comes from, and what changes', async () => {
+  test('it is told what was asked for, where it comes from, and what changes [T219]', async () => {
     const told: Parameters<RegisterClient>[] = []
     await using asked = await withHost(async (...given) => {
       told.push(given)
@@ -882,7 +885,7 @@ describe('DR-05 floods', () => {
   const from = (address: string) => ({ 'x-forwarded-for': address })
   const behindProxy = { dynamicRegistration: 'open', trustedProxies: ['127.0.0.1'] } as const
 
-  test('DR-05 one address registers 300 clients in ten minutes, and others go on', async () => {
+  test('DR-05 one address registers 300 clients in ten minutes, and others go on [T200]', async () => {
     await using flooded = await startServer(behindProxy)
     const flood = async (count: number) => {
       for (let sent = 0; sent < count; sent += 50)
@@ -918,7 +921,7 @@ describe('DR-05 floods', () => {
     ['198.51.100.0/24', '198.51.100.1', '198.51.100.254', '198.51.101.1'],
     ['2001:db8:7::/48', '2001:db8:7:1::1', '2001:db8:7:2::1', '2001:db8:8:1::1'],
   ])(
-    'DR-05 the network %s has a limit of its own, which keeps no other network out',
+    'DR-05 the network %s has a limit of its own, which keeps no other network out [T201]',
     async (_, one, neighbour, stranger) => {
       await using flooded = await startServer(behindProxy)
       const limits = new Limits(flooded.server.store.transients, flooded.now)
@@ -931,7 +934,7 @@ describe('DR-05 floods', () => {
     },
   )
 
-  test('DR-05 with 10,000 clients that were never used the oldest of them give way, and the log says so', async () => {
+  test('DR-05 with 10,000 clients that were never used the oldest of them give way, and the log says so [T202]', async () => {
     let isFull = false
     await using full = await startServer({
       dynamicRegistration: 'open',
@@ -973,7 +976,7 @@ describe('§5 unused registrations', () => {
       ({ client_id }) => client_id,
     )
 
-  test('DR-05 one that never got a token is removed after a week, one that acts for somebody stays', async () => {
+  test('DR-05 one that never got a token is removed after a week, one that acts for somebody stays [T213]', async () => {
     await using site = await startServer({ dynamicRegistration: 'open' })
     const browser = new UserAgent()
     const owned = await site.client()
@@ -1007,7 +1010,7 @@ describe('§5 unused registrations', () => {
     expect(await ids(site)).toEqual([])
   })
 
-  test('unusedClientExpiresIn 0 removes none, another number of seconds earlier', async () => {
+  test('unusedClientExpiresIn 0 removes none, another number of seconds earlier [T214]', async () => {
     await using never = await startServer({ dynamicRegistration: 'open', unusedClientExpiresIn: 0 })
     await registered(never)
     never.advance(365 * day)

@@ -36,7 +36,7 @@ const rowOf = async (clientId: string) =>
   (await app.query(`select * from oauth2server_client where client_id = '${clientId}'`))[0]
 
 describe('§2 the client configuration endpoint', () => {
-  test('§2 the token goes into the Authorization header as a bearer token, and nowhere else', async () => {
+  test('§2 the token goes into the Authorization header as a bearer token, and nowhere else [T221]', async () => {
     const information = await registered(app)
     const { registration_client_uri: url, registration_access_token: token } = information
     expect((await manage('GET', information)).status).toBe(200)
@@ -60,7 +60,7 @@ describe('§2 the client configuration endpoint', () => {
       expect((await sendJson('GET', url, undefined, { authorization })).status).toBe(200)
   })
 
-  test('DR-06 one answer for a wrong token, a foreign one, an unknown client and a deleted one', async () => {
+  test('DR-06 one answer for a wrong token, a foreign one, an unknown client and a deleted one [T222]', async () => {
     const mine = await registered(app)
     const other = await registered(app)
     const gone = await registered(app)
@@ -95,7 +95,7 @@ describe('§2 the client configuration endpoint', () => {
     expect((await clientOf(app, owned.clientId)).clientId).toBe(owned.clientId)
   })
 
-  test('DR-06 the token opens nothing else: no API, no endpoint of the protocol, no registration', async () => {
+  test('DR-06 the token opens nothing else: no API, no endpoint of the protocol, no registration [T223]', async () => {
     await using guarded = await startServer({
       dynamicRegistration: 'token',
       initialAccessToken: 'an-initial-access-token-of-this-test',
@@ -123,7 +123,7 @@ describe('§2 the client configuration endpoint', () => {
     expect((await manage('GET', managing)).status).toBe(401)
   })
 
-  test('§2 POST and others are refused, with what is allowed', async () => {
+  test('§2 POST and others are refused, with what is allowed [T224]', async () => {
     const { registration_client_uri: url } = await registered(app)
     for (const method of ['POST', 'PATCH']) {
       const answer = await fetch(url, { method })
@@ -149,7 +149,7 @@ describe('§2 the client configuration endpoint', () => {
 })
 
 describe('§2.1 reading', () => {
-  test('§2.1 §3 all that is registered, with the token and the address that were used', async () => {
+  test('§2.1 §3 all that is registered, with the token and the address that were used [T225]', async () => {
     const information = await registered(app, {
       ...withRefresh,
       client_name: 'Print',
@@ -173,7 +173,7 @@ describe('§2.1 reading', () => {
 })
 
 describe('§2.2 changing', () => {
-  test('§2.2 what is sent takes the place of all that was there, and what is left out is gone', async () => {
+  test('§2.2 what is sent takes the place of all that was there, and what is left out is gone [T227]', async () => {
     const information = await registered(app, {
       ...withRefresh,
       client_name: 'Print',
@@ -201,7 +201,7 @@ describe('§2.2 changing', () => {
     expect((await manage('GET', information)).body).toEqual(body)
   })
 
-  test('§2.2 client_id has to be there, and to be its own', async () => {
+  test('§2.2 client_id has to be there, and to be its own [T229]', async () => {
     const information = await registered(app)
     const other = await registered(app)
     for (const client_id of [
@@ -216,7 +216,7 @@ describe('§2.2 changing', () => {
       expect(refusal(await put(information, { client_id }))).toBe('400 invalid_client_metadata')
   })
 
-  test('§2.2 client_secret may be repeated, and not be chosen', async () => {
+  test('§2.2 client_secret may be repeated, and not be chosen [T230]', async () => {
     const information = await registered(app)
     const { client_secret } = information
     expect((await put(information, { client_secret })).status).toBe(200)
@@ -228,7 +228,7 @@ describe('§2.2 changing', () => {
     expect((await client.redeem(await client.code())).status).toBe(200)
   })
 
-  test('§2.2 the secret stays the one it was, and so does the registration access token', async () => {
+  test('§2.2 the secret stays the one it was, and so does the registration access token [T231]', async () => {
     const information = await registered(app)
     const { body } = await put(information, { client_name: 'Other' })
     expect(body).not.toHaveProperty('client_secret')
@@ -237,7 +237,7 @@ describe('§2.2 changing', () => {
     expect((await client.redeem(await client.code())).status).toBe(200)
   })
 
-  test('§2.2 members that only the server gives are not taken from the request', async () => {
+  test('§2.2 members that only the server gives are not taken from the request [T228]', async () => {
     const information = await registered(app)
     const { body } = await put(information, {
       registration_access_token: 'chosen',
@@ -261,7 +261,7 @@ describe('§2.2 changing', () => {
     })
   })
 
-  test('DR-06 everything is checked as at the registration, and a refused change changes nothing', async () => {
+  test('DR-06 everything is checked as at the registration, and a refused change changes nothing [T234]', async () => {
     const information = await registered(app)
     const before = await rowOf(information.client_id)
     const { client_id } = information
@@ -304,7 +304,7 @@ describe('§2.2 changing', () => {
     expect(await rowOf(client_id)).toEqual(before)
   })
 
-  test('DR-06 grant types that were taken away count at once', async () => {
+  test('DR-06 grant types that were taken away count at once [T235]', async () => {
     const information = await registered(app, withRefresh)
     const client = asTestClient(app, agent, information)
     const { refresh_token } = await client.tokens()
@@ -312,7 +312,7 @@ describe('§2.2 changing', () => {
     expect((await client.refresh(refresh_token)).body.error).toBe('unauthorized_client')
   })
 
-  test('DR-06 scopes that were taken away count at the next refresh and at the next request', async () => {
+  test('DR-06 scopes that were taken away count at the next refresh and at the next request [T236]', async () => {
     const information = await registered(app, withRefresh)
     const client = asTestClient(app, agent, information)
     const { refresh_token } = await client.tokens({ scope: 'notes:read notes:write' })
@@ -324,7 +324,7 @@ describe('§2.2 changing', () => {
     expect(beyond.searchParams.get('error')).toBe('invalid_scope')
   })
 
-  test('P-25 a redirect URI that was taken away ends the codes that were sent there', async () => {
+  test('P-25 a redirect URI that was taken away ends the codes that were sent there [T237]', async () => {
     const information = await registered(app)
     const client = asTestClient(app, agent, information)
     const code = await client.code()
@@ -333,7 +333,7 @@ describe('§2.2 changing', () => {
     expect((await agent.fetch(client.url())).headers.get('location')).toContain('/oauth/errors')
   })
 
-  test('P-25 confidential to public ends every authorization; the secret is worth nothing', async () => {
+  test('P-25 confidential to public ends every authorization; the secret is worth nothing [T238]', async () => {
     const information = await registered(app, withRefresh)
     const client = asTestClient(app, agent, information)
     const { access_token, refresh_token } = await client.tokens()
@@ -345,7 +345,7 @@ describe('§2.2 changing', () => {
     expect((await client.token(refresh, 'basic')).body.error).toBe('invalid_client')
   })
 
-  test('§2.2 a public client that becomes confidential is told its secret, once', async () => {
+  test('§2.2 a public client that becomes confidential is told its secret, once [T232]', async () => {
     const information = await registered(app, {
       ...withRefresh,
       token_endpoint_auth_method: 'none',
@@ -362,7 +362,7 @@ describe('§2.2 changing', () => {
     expect((await put(information, withRefresh)).body).not.toHaveProperty('client_secret')
   })
 
-  test('§2.2 keys in the place of a secret end the secret, and back again is another one', async () => {
+  test('§2.2 keys in the place of a secret end the secret, and back again is another one [T233]', async () => {
     const { publicKey } = await generateKeyPair('ES256', { extractable: true })
     const jwks = { keys: [await exportJWK(publicKey)] }
     const information = await registered(app)
@@ -416,7 +416,7 @@ describe('§2.2 changing', () => {
 })
 
 describe('§2.2 a client that an administrator disabled', () => {
-  test('DR-06 can neither be read, changed, revived nor deleted', async () => {
+  test('DR-06 can neither be read, changed, revived nor deleted [T226]', async () => {
     const information = await registered(app)
     await app.server.clients.mark(information.client_id, { isDisabled: true })
     const before = await rowOf(information.client_id)
@@ -449,7 +449,7 @@ describe('§2.2 a client that an administrator disabled', () => {
 })
 
 describe('§2.3 deleting', () => {
-  test('§2.3 204, and everything of the client ends at once', async () => {
+  test('§2.3 204, and everything of the client ends at once [T239]', async () => {
     const information = await registered(app, withRefresh)
     const client = asTestClient(app, agent, information)
     const { access_token, refresh_token } = await client.tokens()
@@ -509,7 +509,7 @@ describe('§2.3 deleting', () => {
   })
 })
 
-test('§5 the token ends with the registration, and with a new id that an administrator gave the client', async () => {
+test('§5 the token ends with the registration, and with a new id that an administrator gave the client [T240]', async () => {
   const information = await registered(app)
   const { clientId } = await app.server.clients.resetClientId(information.client_id)
   expect((await manage('GET', information)).status).toBe(401)

@@ -36,7 +36,7 @@ describe('contract §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
       })
     ).status
 
-  test('public, by default: a public client must send a challenge, a confidential one may', async () => {
+  test('public, by default: a public client must send a challenge, a confidential one may [T250]', async () => {
     expect(await outcome(pub)).toBe('invalid_request')
     expect(await outcome(conf)).toBe(200)
   })
@@ -46,7 +46,7 @@ describe('contract §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
     ['always', 'invalid_request', 'invalid_request'],
     ['never', 200, 200],
   ] as const)(
-    '%s: a public client gets %s, a confidential one %s',
+    '%s: a public client gets %s, a confidential one %s [T252]',
     async (requirePkce, open, secret) => {
       await using other = await startServer({ requirePkce })
       const browser = new UserAgent()
@@ -57,7 +57,7 @@ describe('contract §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
     },
   )
 
-  test('§4.4.1 no consent page and no code without it, by query and by POST', async () => {
+  test('§4.4.1 no consent page and no code without it, by query and by POST [T249]', async () => {
     const url = pub.url(withoutPkce)
     const got = await agent.fetch(url)
     const posted = await agent.fetch(`${app.issuer}/oauth/authorize`, {
@@ -76,7 +76,7 @@ describe('contract §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
     }
   })
 
-  test('it is checked whenever a challenge was sent, also where it is required of nobody', async () => {
+  test('it is checked whenever a challenge was sent, also where it is required of nobody [T247]', async () => {
     await using other = await startServer({ requirePkce: 'never' })
     const client = await TestClient.register(other, new UserAgent())
     const code = await client.code()
@@ -96,7 +96,7 @@ describe('§4.3 the challenge', () => {
     ['S512', 'S512'],
     ['S256 with a space', 'S256 '],
     ['S256 with NUL', 'S256\0'],
-  ])('method %s is refused', async (_what, code_challenge_method) => {
+  ])('method %s is refused [T244]', async (_what, code_challenge_method) => {
     for (const client of [conf, pub])
       expect(await errorOf(client, { code_challenge_method })).toBe('invalid_request')
   })
@@ -113,7 +113,7 @@ describe('§4.3 the challenge', () => {
     ['a letter that is not ASCII', `${'x'.repeat(42)}\u00e9`],
     ['a line feed at its end', `${'x'.repeat(43)}\n`],
     ['a space at its end', `${'x'.repeat(43)} `],
-  ])('that is malformed is refused: %s', async (_what, code_challenge) => {
+  ])('that is malformed is refused: %s [T245]', async (_what, code_challenge) => {
     for (const client of [conf, pub])
       expect(await errorOf(client, { code_challenge })).toBe('invalid_request')
   })
@@ -126,7 +126,7 @@ describe('§4.3 the challenge', () => {
     expect((await conf.redeem(code, { code_verifier: '' })).status).toBe(200)
   })
 
-  test('a method without a challenge is no request without PKCE', async () => {
+  test('a method without a challenge is no request without PKCE [T246]', async () => {
     expect(await errorOf(conf, { code_challenge: undefined })).toBe('invalid_request')
   })
 })
@@ -145,7 +145,7 @@ describe('§4.6 the verifier', () => {
     ['a line feed behind', (verifier) => `${verifier}\n`, '400 invalid_request'],
     ['NUL', () => '\0'.repeat(43), '400 invalid_request'],
   ])(
-    'that is wrong is invalid_grant and consumes nothing: %s',
+    'that is wrong is invalid_grant and consumes nothing: %s [T251]',
     async (_what, wrong, expected = '400 invalid_grant') => {
       for (const client of [conf, pub]) {
         const code = await client.code()
@@ -169,18 +169,21 @@ describe('§4.6 the verifier', () => {
     ['a space', `${'a'.repeat(43)} `, 400],
     ['a letter that is not ASCII', `${'a'.repeat(43)}\u00e9`, 400],
     ['a line feed', `${'a'.repeat(43)}\n`, 400],
-  ])('§4.1 its syntax decides, whatever its digest says: %s', async (_what, verifier, status) => {
-    const code = await conf.code({ code_challenge: challengeOf(verifier) })
-    expect((await conf.redeem(code, { code_verifier: verifier })).status).toBe(status)
-  })
+  ])(
+    '§4.1 its syntax decides, whatever its digest says: %s [T242]',
+    async (_what, verifier, status) => {
+      const code = await conf.code({ code_challenge: challengeOf(verifier) })
+      expect((await conf.redeem(code, { code_verifier: verifier })).status).toBe(status)
+    },
+  )
 
-  test('§4.6 App. B the example of the RFC', async () => {
+  test('§4.6 App. B the example of the RFC [T243]', async () => {
     const code = await pub.code({ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' })
     const code_verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
     expect((await pub.redeem(code, { code_verifier })).status).toBe(200)
   })
 
-  test('RFC 9700 §4.8.2 without a challenge it betrays a downgrade: invalid_grant', async () => {
+  test('RFC 9700 §4.8.2 without a challenge it betrays a downgrade: invalid_grant [T524]', async () => {
     const code = await conf.code(withoutPkce)
     expect(refusal(await conf.redeem(code))).toBe('400 invalid_grant')
     expect((await conf.redeem(code, { code_verifier: undefined })).status).toBe(200)

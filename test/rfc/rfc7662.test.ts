@@ -71,7 +71,7 @@ describe('§2 the address', () => {
   })
 
   test.each(['GET', 'PUT', 'DELETE', 'HEAD'])(
-    'IR-01 takes POST alone: %s is 405',
+    'IR-01 takes POST alone: %s is 405 [T256]',
     async (method) => {
       const { access_token: token } = await conf.tokens()
       const answer = await fetch(`${app.issuer}/oauth/introspect?token=${token}`, {
@@ -86,7 +86,7 @@ describe('§2 the address', () => {
 })
 
 describe('§2.1 the request', () => {
-  test('IR-01 whoever does not authenticate is refused: nobody, a wrong secret, the holder of a token', async () => {
+  test('IR-01 whoever does not authenticate is refused: nobody, a wrong secret, the holder of a token [T261]', async () => {
     const { access_token: token } = await conf.tokens()
     const url = `${app.issuer}/oauth/introspect`
     const wrong = { clientId: conf.clientId, clientSecret: 'wrong' }
@@ -102,7 +102,7 @@ describe('§2.1 the request', () => {
     expect(answers[1]?.headers.get('www-authenticate')).toMatch(/^Basic /)
   })
 
-  test('IR-01 a public client proves nothing, and is refused: even for its own tokens', async () => {
+  test('IR-01 a public client proves nothing, and is refused: even for its own tokens [T262]', async () => {
     const { access_token: token } = await pub.tokens()
     const url = `${app.issuer}/oauth/introspect`
     const answers = [
@@ -126,11 +126,11 @@ describe('§2.1 the request', () => {
     ['empty', { token: '' }],
     ['doubled', 'token=a&token=a'],
     ['a doubled hint', 'token=a&token_type_hint=x&token_type_hint=x'],
-  ])('IR-02 a token that is %s is invalid_request', async (_what, fields) => {
+  ])('IR-02 a token that is %s is invalid_request [T258]', async (_what, fields) => {
     expect(refusal(asTokenAnswer(await introspectAs(conf, fields)))).toBe('400 invalid_request')
   })
 
-  test('IR-01 a token in the query is not read', async () => {
+  test('IR-01 a token in the query is not read [T257]', async () => {
     const { access_token: token } = await conf.tokens()
     const url = `${app.issuer}/oauth/introspect?token=${token}`
     expect(refusal(asTokenAnswer(await postForm(url, {}, basicOf(conf))))).toBe(
@@ -139,7 +139,7 @@ describe('§2.1 the request', () => {
   })
 
   test.each(['access_token', 'refresh_token', 'session', '', 'x'.repeat(5_000)])(
-    '§2.1 the hint is only a hint: %.20s',
+    '§2.1 the hint is only a hint: %.20s [T259]',
     async (token_type_hint) => {
       const { access_token, refresh_token } = await conf.tokens()
       for (const token of [access_token, refresh_token])
@@ -150,7 +150,7 @@ describe('§2.1 the request', () => {
 })
 
 describe('§2.2 a token that is active', () => {
-  test('§2.2 an access token: every member, and no other', async () => {
+  test('§2.2 an access token: every member, and no other [T263]', async () => {
     const { access_token } = await conf.tokens()
     const { status, headers, body } = await introspect(conf, access_token)
     const now = Math.floor(app.now() / 1000)
@@ -173,7 +173,7 @@ describe('§2.2 a token that is active', () => {
     expect(headers.get('pragma')).toBe('no-cache')
   })
 
-  test('§2.2 a refresh token: what it can restore, until when, and no type of access token', async () => {
+  test('§2.2 a refresh token: what it can restore, until when, and no type of access token [T264]', async () => {
     const { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
     const { body: narrowed } = await conf.refresh(refresh_token, { scope: 'notes:read' })
     const now = Math.floor(app.now() / 1000)
@@ -218,7 +218,7 @@ describe('§2.2 a token that is active', () => {
     expect(answer.body).not.toHaveProperty('exp')
   })
 
-  test('RFC 8707, RFC 9449 §6.2 its resources and its key', async () => {
+  test('RFC 8707, RFC 9449 §6.2 its resources and its key [T416]', async () => {
     const client = await clientOf(app, conf.clientId)
     const issue = (more: { resources: readonly string[]; keyThumbprint?: string }) =>
       app.server.tokens.issue({ type: 'client', client, subject: app.user, scopes: [], ...more })
@@ -246,12 +246,12 @@ describe('§2.2 a token that is active', () => {
 })
 
 describe('§2.2 everything else is not active, and nothing is said about why', () => {
-  test('IR-02 unknown, empty of sense, a code, of 60 kB', async () => {
+  test('IR-02 unknown, empty of sense, a code, of 60 kB [T265]', async () => {
     const tokens = ['unknown', '\0', 'a.b.c', "' or 1=1 --", await conf.code(), 'x'.repeat(60_000)]
     for (const token of tokens) expectInactive(await introspect(conf, token))
   })
 
-  test("IR-02 another client's, of either kind", async () => {
+  test("IR-02 another client's, of either kind [T266]", async () => {
     const { access_token, refresh_token } = await conf.tokens()
     const machine = (await conf.token({ grant_type: 'client_credentials' })).body.access_token
     for (const token of [access_token, refresh_token, machine])
@@ -260,13 +260,13 @@ describe('§2.2 everything else is not active, and nothing is said about why', (
     expectInactive(await introspect(conf, public_.access_token))
   })
 
-  test('IR-02 a personal token, whoever asks', async () => {
+  test('IR-02 a personal token, whoever asks [T267]', async () => {
     const token = await app.personalToken(['notes:read'])
     expectInactive(await introspect(conf, token))
     expect(await ping(app, token)).toBe(200)
   })
 
-  test('IR-02 expired, revoked, rotated', async () => {
+  test('IR-02 expired, revoked, rotated [T268]', async () => {
     await using other = await startServer()
     const client = await TestClient.register(other, new UserAgent())
     const first = await client.tokens()
@@ -284,7 +284,7 @@ describe('§2.2 everything else is not active, and nothing is said about why', (
     expectInactive(await introspect(client, third.refresh_token))
   })
 
-  test('IR-02 of an inactive user, until the user is active again', async () => {
+  test('IR-02 of an inactive user, until the user is active again [T269]', async () => {
     const { server } = app
     const user = await server.users.create({ email: 'user-c@example.org', password: null })
     const { accessToken, refreshToken } = await server.tokens.issue({
@@ -301,7 +301,7 @@ describe('§2.2 everything else is not active, and nothing is said about why', (
     }
   })
 
-  test('§2.2 a token that is bound to a key, where keys are not accepted', async () => {
+  test('§2.2 a token that is bound to a key, where keys are not accepted [T260]', async () => {
     await using other = await startServer({ dpop: 'off' })
     const client = await TestClient.register(other, new UserAgent())
     const { accessToken } = await other.server.tokens.issue({
@@ -314,7 +314,7 @@ describe('§2.2 everything else is not active, and nothing is said about why', (
     expectInactive(await introspect(client, accessToken))
   })
 
-  test('§4 the same is looked up, whatever it is', async () => {
+  test('§4 the same is looked up, whatever it is [T270]', async () => {
     const operations: string[] = []
     await using other = await startServer({
       aroundStore: ({ name }, run) => {
@@ -338,7 +338,7 @@ describe('§2.2 everything else is not active, and nothing is said about why', (
 })
 
 describe('§4 entitled callers', () => {
-  test('P-13 the server of a resource may ask about tokens that can be used there, and about no others', async () => {
+  test('P-13 the server of a resource may ask about tokens that can be used there, and about no others [T272]', async () => {
     const introspectionClients: string[] = []
     await using other = await startServer({
       resources: [{ resource: files, introspectionClients }, { resource: mail }],
@@ -373,7 +373,7 @@ describe('§4 entitled callers', () => {
     expectInactive(await introspect(nobody, (await issue([files])).accessToken))
   })
 
-  test('§4 who asks about too many that are none is stopped for a minute, while real ones are answered', async () => {
+  test('§4 who asks about too many that are none is stopped for a minute, while real ones are answered [T273]', async () => {
     await using other = await startServer()
     const client = await TestClient.register(other, new UserAgent())
     const { access_token } = await client.tokens()
@@ -406,7 +406,7 @@ describe('an outage', () => {
   )
 })
 
-test('§4 no token is in an answer or the log, and no secret of a client', async () => {
+test('§4 no token is in an answer or the log, and no secret of a client [T274]', async () => {
   const { access_token, refresh_token } = await conf.tokens()
   const answers = [
     await introspect(conf, access_token),

@@ -36,7 +36,7 @@ describe('§7.3 loopback redirect URIs of public clients', () => {
     'http://[::1]/cb',
     'http://[::1]:9/cb',
   ])(
-    '%s: the port may differ; the code goes there, and the token request repeats it',
+    '%s: the port may differ; the code goes there, and the token request repeats it [T278]',
     async (redirect_uri) => {
       const page = await agent.browse(native.url({ redirect_uri }))
       const response = await agent.submit(page, { confirm: 'yes' })
@@ -79,11 +79,11 @@ describe('§7.3 loopback redirect URIs of public clients', () => {
     'http://[0:0:0:0:0:0:0:1]:9/cb',
     'http://[::ffff:127.0.0.1]:9/cb',
     'http://[::1%25lo]:9/cb',
-  ])('%s: nothing else may differ', async (redirect_uri) => {
+  ])('%s: nothing else may differ [T287]', async (redirect_uri) => {
     await isRefusedHere(native, redirect_uri)
   })
 
-  test('attacks P-2 the port of localhost may differ as well, of nothing else', async () => {
+  test('attacks P-2 the port of localhost may differ as well, of nothing else [T282]', async () => {
     const client = await TestClient.register(app, agent, {
       isConfidential: false,
       redirectUris: ['http://localhost:8080/cb', 'https://client.example/cb'],
@@ -97,7 +97,7 @@ describe('§7.3 loopback redirect URIs of public clients', () => {
     await isRefusedHere(client, 'https://client.example:8443/cb')
   })
 
-  test('contract §4.2 not for confidential clients', async () => {
+  test('contract §4.2 not for confidential clients [T286]', async () => {
     const client = await TestClient.register(app, agent, { redirectUris: loopbackUris })
     for (const uri of loopbackUris) {
       await isRefusedHere(client, uri.replace('/cb', ':9/cb'))
@@ -106,14 +106,14 @@ describe('§7.3 loopback redirect URIs of public clients', () => {
     }
   })
 
-  test('an error goes to the port of this installation too', async () => {
+  test('an error goes to the port of this installation too [T281]', async () => {
     const redirect_uri = 'http://127.0.0.1:9/cb'
     const answer = await native.ask({ redirect_uri, scope: 'bogus' })
     expect(answerTo({ redirectUri: redirect_uri }, answer).error).toBe('invalid_scope')
   })
 })
 
-test('§7.2 a claimed https address is one like any other, and the client stays a public one', async () => {
+test('§7.2 a claimed https address is one like any other, and the client stays a public one [T277]', async () => {
   const redirectUris = ['https://app.example.com/oauth2redirect/example-provider']
   const client = await TestClient.register(app, agent, { isConfidential: false, redirectUris })
   // Whoever has the code needs the verifier, and the user is asked each time.
@@ -125,7 +125,7 @@ test('§7.2 a claimed https address is one like any other, and the client stays 
 })
 
 describe('§7.1 private-use URI schemes', () => {
-  test('contract §4.2 com.example.app:/cb works for a public client, where the option allows it', async () => {
+  test('contract §4.2 com.example.app:/cb works for a public client, where the option allows it [T276]', async () => {
     const client = await TestClient.register(app, agent, {
       isConfidential: false,
       redirectUris: ['com.example.app:/cb'],
@@ -156,12 +156,12 @@ describe('§7.1 private-use URI schemes', () => {
     'com.example.app:/c b',
     'javascript.x:alert(1)',
     'http.example:cb',
-  ])('contract §4.2 %s cannot be registered even then', async (uri) => {
+  ])('contract §4.2 %s cannot be registered even then [T279]', async (uri) => {
     const input = { isConfidential: false, redirectUris: [uri] }
     await expect(app.client(input)).rejects.toThrow(InvalidField)
   })
 
-  test('contract §4.2 not for confidential clients, and for nobody where the option is off', async () => {
+  test('contract §4.2 not for confidential clients, and for nobody where the option is off [T284]', async () => {
     const redirectUris = ['com.example.app:/cb']
     await expect(app.client({ redirectUris })).rejects.toThrow(InvalidField)
     await using plain = await startServer()
@@ -170,7 +170,7 @@ describe('§7.1 private-use URI schemes', () => {
     )
   })
 
-  test('contract §4.2 a public client that has one cannot become confidential with it', async () => {
+  test('contract §4.2 a public client that has one cannot become confidential with it [T285]', async () => {
     const { clientId } = await app.client({
       isConfidential: false,
       redirectUris: ['com.example.app:/cb'],
@@ -181,7 +181,7 @@ describe('§7.1 private-use URI schemes', () => {
   })
 })
 
-test('§8.1 native apps must use PKCE: a code intercepted on its way is of no use', async () => {
+test('§8.1 native apps must use PKCE: a code intercepted on its way is of no use [T275]', async () => {
   const code = await native.code({ redirect_uri: 'http://127.0.0.1:9/cb' })
   const stolen = { redirect_uri: 'http://127.0.0.1:9/cb', code_verifier: undefined }
   expect(refusal(await native.redeem(code, stolen))).toBe('400 invalid_grant')
@@ -195,7 +195,7 @@ test('§8.4 the consent page tells that the code goes to a program on this compu
   expect(html).toContain('a program on this very computer')
 })
 
-test('§8.6 a native client is nobody in particular: its user is always asked', async () => {
+test('§8.6 a native client is nobody in particular: its user is always asked [T288]', async () => {
   for (let round = 0; round < 2; round += 1) {
     const page = await agent.browse(native.url({ redirect_uri: 'http://127.0.0.1:9/cb' }))
     expect(page.status).toBe(200)

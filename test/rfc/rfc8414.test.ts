@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 describe('§3 where it stands', () => {
-  test('at the well-known address, as JSON that anybody may read and keep for a while', async () => {
+  test('at the well-known address, as JSON that anybody may read and keep for a while [T295]', async () => {
     const response = await fetch(`${app.issuer}${wellKnown}`)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toMatch(/^application\/json\b/)
@@ -28,7 +28,7 @@ describe('§3 where it stands', () => {
     expect(response.headers.get('set-cookie')).toBeNull()
   })
 
-  test('§3.1 with a path in the issuer: at the root, inserted in front of it, and behind it too; nowhere else', async () => {
+  test('§3.1 with a path in the issuer: at the root, inserted in front of it, and behind it too; nowhere else [T297]', async () => {
     await using other = await startServer({ basePath: '/some/app' })
     const { origin } = new URL(other.issuer)
     const inserted = await fetchMetadata(`${origin}${wellKnown}/some/app`)
@@ -46,7 +46,7 @@ describe('§3 where it stands', () => {
       expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 404])
   })
 
-  test('HEAD like GET; every other method 405', async () => {
+  test('HEAD like GET; every other method 405 [T296]', async () => {
     const head = await fetch(`${app.issuer}${wellKnown}`, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
     expect(head.headers.get('content-type')).toMatch(/^application\/json\b/)
@@ -54,7 +54,7 @@ describe('§3 where it stands', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 
-  test('attacks P-1 it is configured: Host and forwarded headers change nothing', async () => {
+  test('attacks P-1 it is configured: Host and forwarded headers change nothing [T298]', async () => {
     const expected = await metadataOf(app)
     const { text } = await rawHttp(app, {
       target: wellKnown,
@@ -71,7 +71,7 @@ const authMethods = ['client_secret_basic', 'client_secret_post', 'private_key_j
 const algorithms = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256']
 
 describe('§2 what it says', () => {
-  test('by default', async () => {
+  test('by default [T254]', async () => {
     const { issuer } = app
     expect(await metadataOf(app)).toEqual({
       issuer,
@@ -105,7 +105,7 @@ describe('§2 what it says', () => {
     })
   })
 
-  test('§3.2 lists of nothing are left out, but for those whose absence would mean something', async () => {
+  test('§3.2 lists of nothing are left out, but for those whose absence would mean something [T290]', async () => {
     await using other = await startServer({
       allowedGrantTypes: [],
       allowedResponseTypes: [],
@@ -117,7 +117,7 @@ describe('§2 what it says', () => {
     expect(metadata).not.toHaveProperty('response_modes_supported')
   })
 
-  test('an internal scope is not told', async () => {
+  test('an internal scope is not told [T292]', async () => {
     expect(JSON.stringify(await metadataOf(app))).not.toContain('test:scope')
   })
 
@@ -199,40 +199,46 @@ describe('attacks MX-04 it is true, whatever is switched off', () => {
         response_modes_supported: [],
       },
     ],
-  ])('%s: what is listed works, what is not is refused', async (_what, options, expected) => {
-    await using other = await startServer(options)
-    const metadata = await metadataOf(other)
-    for (const [member, values = []] of Object.entries(expected))
-      expect([...((metadata[member] ?? []) as string[])].sort(), member).toEqual([...values].sort())
+  ])(
+    '%s: what is listed works, what is not is refused [T294]',
+    async (_what, options, expected) => {
+      await using other = await startServer(options)
+      const metadata = await metadataOf(other)
+      for (const [member, values = []] of Object.entries(expected))
+        expect([...((metadata[member] ?? []) as string[])].sort(), member).toEqual(
+          [...values].sort(),
+        )
 
-    const client = await TestClient.register(other, new UserAgent())
-    for (const response_type of ['code', 'token']) {
-      const answer = await client.ask({ response_type })
-      const isListed = metadata.response_types_supported.includes(response_type)
-      const { error } = answerTo(client, answer, answer.search === '' ? 'fragment' : 'query')
-      expect([response_type, error]).toEqual([
-        response_type,
-        isListed ? undefined : 'unsupported_response_type',
-      ])
-    }
-    const credentials = { username: other.user.email, password: other.password }
-    for (const grant_type of grants) {
-      const answer = await client.token({
-        grant_type,
-        code: 'x',
-        refresh_token: 'x',
-        ...credentials,
-      })
-      const isListed = metadata.grant_types_supported.includes(grant_type)
-      const { error } = answer.body
-      if (isListed) expect([undefined, 'invalid_grant']).toContain(error)
-      else expect([grant_type, refusal(answer)]).toEqual([grant_type, '400 unsupported_grant_type'])
-    }
-    const isOff = refusal(await client.token({ grant_type: 'implicit' }))
-    expect(isOff).toBe('400 unsupported_grant_type')
-  })
+      const client = await TestClient.register(other, new UserAgent())
+      for (const response_type of ['code', 'token']) {
+        const answer = await client.ask({ response_type })
+        const isListed = metadata.response_types_supported.includes(response_type)
+        const { error } = answerTo(client, answer, answer.search === '' ? 'fragment' : 'query')
+        expect([response_type, error]).toEqual([
+          response_type,
+          isListed ? undefined : 'unsupported_response_type',
+        ])
+      }
+      const credentials = { username: other.user.email, password: other.password }
+      for (const grant_type of grants) {
+        const answer = await client.token({
+          grant_type,
+          code: 'x',
+          refresh_token: 'x',
+          ...credentials,
+        })
+        const isListed = metadata.grant_types_supported.includes(grant_type)
+        const { error } = answer.body
+        if (isListed) expect([undefined, 'invalid_grant']).toContain(error)
+        else
+          expect([grant_type, refusal(answer)]).toEqual([grant_type, '400 unsupported_grant_type'])
+      }
+      const isOff = refusal(await client.token({ grant_type: 'implicit' }))
+      expect(isOff).toBe('400 unsupported_grant_type')
+    },
+  )
 
-  test('every client authentication method it lists works', async () => {
+  test('every client authentication method it lists works [T293]', async () => {
     const { token_endpoint_auth_methods_supported: methods } = await metadataOf(app)
     const proofs = {
       client_secret_basic: 'basic',
@@ -250,7 +256,7 @@ describe('attacks MX-04 it is true, whatever is switched off', () => {
     }
   })
 
-  test('every scope it lists can be asked for', async () => {
+  test('every scope it lists can be asked for [T291]', async () => {
     const { scopes_supported } = await metadataOf(app)
     const client = await TestClient.register(app, new UserAgent())
     const scope = (scopes_supported as string[]).join(' ')

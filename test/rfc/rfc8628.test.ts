@@ -53,7 +53,7 @@ const somebody = async (at: TestServer, email: string, address?: string): Promis
 }
 
 describe('§3.1 the device authorization request', () => {
-  test('§3.1 a client that fails to authenticate is refused', async () => {
+  test('§3.1 a client that fails to authenticate is refused [T299]', async () => {
     const { clientId } = conf.client
     for (const client of [
       new Device(app, { clientId, clientSecret: 'wrong' }, true),
@@ -66,11 +66,11 @@ describe('§3.1 the device authorization request', () => {
     expect(refusal(both)).toBe('400 invalid_request')
   })
 
-  test('§3.1 a public client says who it is by client_id, a confidential one proves it', async () => {
+  test('§3.1 a public client says who it is by client_id, a confidential one proves it [T300]', async () => {
     for (const device of [pub, conf]) expect((await device.ask()).status).toBe(200)
   })
 
-  test('§3.1 a client that may not use the grant is refused', async () => {
+  test('§3.1 a client that may not use the grant is refused [T309]', async () => {
     const other = await Device.register(app, { grantTypes: ['authorization_code'] })
     expect(refusal(await other.ask())).toBe('400 unauthorized_client')
     const codes = await pub.codes()
@@ -85,11 +85,11 @@ describe('§3.1 the device authorization request', () => {
     ['malformed', 'notes:"read', '400 invalid_scope'],
     ['with a control character', 'notes:read\n', '400 invalid_scope'],
     ['of 10 kB', 'x'.repeat(10_000), '400 invalid_scope'],
-  ])('§3.1 a scope that is %s is invalid_scope', async (_what, scope, expected) => {
+  ])('§3.1 a scope that is %s is invalid_scope [T301]', async (_what, scope, expected) => {
     expect(refusal(await pub.ask({ scope }))).toBe(expected)
   })
 
-  test('§3.1 scope beyond the limit of the client is refused; omitted, its default scopes are asked for', async () => {
+  test('§3.1 scope beyond the limit of the client is refused; omitted, its default scopes are asked for [T302]', async () => {
     const limited = await Device.register(app, {
       allowedScopes: ['notes:read'],
       defaultScopes: ['notes:read'],
@@ -99,7 +99,7 @@ describe('§3.1 the device authorization request', () => {
     expect((await limited.poll(codes)).body.scope).toBe('notes:read')
   })
 
-  test('§3.1 parameters must not be given twice, and unknown ones are ignored', async () => {
+  test('§3.1 parameters must not be given twice, and unknown ones are ignored [T304]', async () => {
     const url = `${app.issuer}/oauth/device_authorization`
     const client_id = pub.client.clientId
     const answer = (pairs: [string, string][]) =>
@@ -127,7 +127,7 @@ describe('§3.1 the device authorization request', () => {
     expect((await pub.ask({ unknown: 'x' })).status).toBe(200)
   })
 
-  test('§3.1 it is a POST of a form: no other method, type or place is read', async () => {
+  test('§3.1 it is a POST of a form: no other method, type or place is read [T303]', async () => {
     const url = `${app.issuer}/oauth/device_authorization`
     const query = new URLSearchParams({ client_id: pub.client.clientId })
     const got = await fetch(`${url}?${query}`)
@@ -149,7 +149,7 @@ describe('§3.1 the device authorization request', () => {
 })
 
 describe('§3.2 the answer', () => {
-  test('§3.2 has both codes, the address to go to, the life time and the interval, and is not cached', async () => {
+  test('§3.2 has both codes, the address to go to, the life time and the interval, and is not cached [T308]', async () => {
     const { headers, body } = await pub.ask()
     const { user_code } = body as unknown as DeviceCodes
     expect(body).toEqual({
@@ -164,7 +164,7 @@ describe('§3.2 the answer', () => {
     expect(headers.get('content-type')).toMatch(/^application\/json\b/)
   })
 
-  test('§3.2 codes are new each time, and neither is in the database in the clear', async () => {
+  test('§3.2 codes are new each time, and neither is in the database in the clear [T305]', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => pub.codes()))
     expect(new Set(all.map(({ device_code }) => device_code)).size).toBe(20)
     expect(new Set(all.map(({ user_code }) => user_code)).size).toBe(20)
@@ -180,7 +180,7 @@ describe('§3.2 the answer', () => {
     }
   })
 
-  test('§4 the metadata names the endpoint and the grant, where it is switched on alone', async () => {
+  test('§4 the metadata names the endpoint and the grant, where it is switched on alone [T315]', async () => {
     const metadataOf = async ({ issuer }: TestServer) =>
       (await (await fetch(`${issuer}/.well-known/oauth-authorization-server`)).json()) as {
         readonly grant_types_supported: readonly string[]
@@ -203,7 +203,7 @@ describe('§3.2 the answer', () => {
 })
 
 describe('§3.3 the user', () => {
-  test('§3.3 has to be logged in, and comes back with the code', async () => {
+  test('§3.3 has to be logged in, and comes back with the code [T310]', async () => {
     const agent = new UserAgent()
     const opened = await agent.fetch(`${app.issuer}/oauth/device?user_code=wdjb-mjht`)
     expect(opened.status).toBe(303)
@@ -227,7 +227,7 @@ describe('§3.3 the user', () => {
     'ＷＤＪＢ－ＭＪＨＴ',
     'WDJB\u00a0MJHT\n',
     'WDJB-MJHT1',
-  ])('§6.1 a code is read whatever the case and the punctuation: %j', (typed) => {
+  ])('§6.1 a code is read whatever the case and the punctuation: %j [T325]', (typed) => {
     expect(userCodeIn(typed)).toBe('WDJBMJHT')
   })
 
@@ -240,11 +240,11 @@ describe('§3.3 the user', () => {
     '☃',
     '\0WDJBMJH',
     'W'.repeat(1e6),
-  ])('§6.1 anything else is no code (%#)', (typed) => {
+  ])('§6.1 anything else is no code (%#) [T326]', (typed) => {
     expect(userCodeIn(typed)).toBeUndefined()
   })
 
-  test('§3.3 the page shows code, client and scopes, and allows what was asked for', async () => {
+  test('§3.3 the page shows code, client and scopes, and allows what was asked for [T311]', async () => {
     const device = await Device.register(app, {
       name: 'Photo <b>Frame</b>',
       website: 'https://photo-frame.example',
@@ -311,7 +311,7 @@ describe('§3.3 the user', () => {
     expect(consent).toMatchObject({ scopes: ['notes:read'], declinedScopes: ['notes:write'] })
   })
 
-  test('§3.3.1 DV-04 the complete address fills the code in, shows it, and never decides', async () => {
+  test('§3.3.1 DV-04 the complete address fills the code in, shows it, and never decides [T313]', async () => {
     const codes = await pub.codes()
     const query = new URL(codes.verification_uri_complete).search
     for (let times = 0; times < 10; times += 1) {
@@ -386,7 +386,7 @@ describe('§3.3 the user', () => {
     expect((await pub.poll(codes)).status).toBe(200)
   })
 
-  test('§3.3 SS-05 the first decision is final, also of several at once', async () => {
+  test('§3.3 SS-05 the first decision is final, also of several at once [T312]', async () => {
     const denied = await pub.codes()
     const { hidden } = await enterCode(app, person, denied.user_code)
     expect((await postToDevicePage(app, person, { ...hidden, confirm: 'no' })).status).toBe(200)
@@ -433,7 +433,7 @@ describe('§3.4 the access token request', () => {
     ['unknown', { device_code: 'x'.repeat(43) }, '400 invalid_grant'],
     ['huge', { device_code: 'x'.repeat(50_000) }, '400 invalid_grant'],
     ['with NUL', { device_code: '\0' }, '400 invalid_request'],
-  ])('§3.4 a device code that is %s is refused', async (_what, given, expected) => {
+  ])('§3.4 a device code that is %s is refused [T314]', async (_what, given, expected) => {
     expect(refusal(await pub.poll({ device_code: '' }, given))).toBe(expected)
   })
 
@@ -454,7 +454,7 @@ describe('§3.4 the access token request', () => {
     expect((await pub.poll(codes)).status).toBe(200)
   })
 
-  test('§3.4 DV-04 another client, or a confidential one that does not authenticate, gets nothing and spends nothing', async () => {
+  test('§3.4 DV-04 another client, or a confidential one that does not authenticate, gets nothing and spends nothing [T316]', async () => {
     const codes = await decided(conf)
     const stranger = await Device.register(app, { isConfidential: true })
     const { clientId } = conf.client
@@ -472,7 +472,7 @@ describe('§3.4 the access token request', () => {
     expect(await ping(app, body.access_token)).toBe(200)
   })
 
-  test('§3.5 a refresh token is issued where the client may use it, and works', async () => {
+  test('§3.5 a refresh token is issued where the client may use it, and works [T317]', async () => {
     const { body } = await conf.poll(await decided(conf))
     expect(body.refresh_token).toMatch(/^[A-Za-z0-9]{43}$/)
     const without = await Device.register(app, { grantTypes: [deviceGrant] })
@@ -491,7 +491,7 @@ describe('§3.4 the access token request', () => {
 })
 
 describe('§3.5 the answers to a poll', () => {
-  test('§3.5 DV-01 pending, slower each time it is too early, denied, expired, and once success', async () => {
+  test('§3.5 DV-01 pending, slower each time it is too early, denied, expired, and once success [T307]', async () => {
     const codes = await pub.codes()
     const poll = async () => refusal(await pub.poll(codes))
     expect(await poll()).toBe('400 authorization_pending')
@@ -534,7 +534,7 @@ describe('§3.5 the answers to a poll', () => {
     expect((await pub.poll(codes)).status).toBe(200)
   })
 
-  test('§3.5 DV-01 the interval is the same at every node, and polls at once are slowed down', async () => {
+  test('§3.5 DV-01 the interval is the same at every node, and polls at once are slowed down [T319]', async () => {
     await using other = await startServer({ beside: app, deviceAuthorization: true })
     const codes = await pub.codes()
     expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
@@ -597,7 +597,7 @@ describe('§3.5 the answers to a poll', () => {
     expect(refusal(await device.poll(codes))).toBe('400 invalid_grant')
   })
 
-  test('§3.5 DV-05 an approval and the end of the code: whichever comes first', async () => {
+  test('§3.5 DV-05 an approval and the end of the code: whichever comes first [T324]', async () => {
     const codes = await pub.codes()
     const { hidden } = await enterCode(app, person, codes.user_code)
     app.advance(600)
@@ -644,7 +644,7 @@ describe('§3.5 the answers to a poll', () => {
       '400 invalid_grant',
     ],
     ['the user was deleted', (_, id) => app.server.users.delete(id), '400 invalid_grant'],
-  ])('§3.5 DV-05 no tokens when %s before the poll', async (what, change, expected) => {
+  ])('§3.5 DV-05 no tokens when %s before the poll [T318]', async (what, change, expected) => {
     const ada = await somebody(app, `${what.replaceAll(' ', '-')}@example.org`)
     const user = await app.server.users.findByEmail(`${what.replaceAll(' ', '-')}@example.org`)
     const device = await Device.register(app)
@@ -755,7 +755,7 @@ describe('§5.1 brute force', () => {
   const proxies = { deviceAuthorization: true, trustedProxies: ['127.0.0.1'] }
   const wrong = ['BBBB-BBBB', 'CCCC-CCCC', 'DDDD-DDDD', 'FFFF-FFFF', 'GGGG-GGGG']
 
-  test('§5.1 DV-02 after five wrong codes the user has to wait, wherever they come from, and a right one resets nothing', async () => {
+  test('§5.1 DV-02 after five wrong codes the user has to wait, wherever they come from, and a right one resets nothing [T321]', async () => {
     await using site = await startServer(proxies)
     const device = await Device.register(site)
     const ada = await somebody(site, 'ada@example.org', '192.0.2.1')
@@ -793,7 +793,7 @@ describe('§5.1 brute force', () => {
     expect((await enterCode(site, ada2, user_code)).status).toBe(200)
   })
 
-  test('§5.1 DV-02 an address has five wrong codes, whoever enters them', async () => {
+  test('§5.1 DV-02 an address has five wrong codes, whoever enters them [T322]', async () => {
     await using site = await startServer(proxies)
     const device = await Device.register(site)
     const address = '192.0.2.9'
@@ -813,7 +813,7 @@ describe('§5.1 brute force', () => {
     expect((await enterCode(site, elsewhere, user_code)).status).toBe(200)
   })
 
-  test('§5.1 DV-02 many guesses at once are no more than five', async () => {
+  test('§5.1 DV-02 many guesses at once are no more than five [T323]', async () => {
     await using site = await startServer({ deviceAuthorization: true })
     const ada = await logIn(site)
     const answers = await Promise.all(
@@ -871,7 +871,7 @@ describe('§5.1 brute force', () => {
 })
 
 describe('§6.1 user codes', () => {
-  test('§6.1 DV-02 eight of twenty consonants, evenly', async () => {
+  test('§6.1 DV-02 eight of twenty consonants, evenly [T320]', async () => {
     expect(userCodeAlphabet).toHaveLength(20)
     expect(new Set(userCodeAlphabet).size).toBe(20)
     expect(userCodeAlphabet).not.toMatch(/[AEIOUY]/)
@@ -879,7 +879,7 @@ describe('§6.1 user codes', () => {
     expect(5 / 20 ** 8).toBeLessThan(2 ** -32)
   })
 
-  test('§6.1 DV-06 a code that is taken is drawn again', async () => {
+  test('§6.1 DV-06 a code that is taken is drawn again [T306]', async () => {
     let isPoor = false
     let draws = 0
     await using site = await startServer({

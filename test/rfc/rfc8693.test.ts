@@ -85,7 +85,7 @@ const me = async (token: string, { issuer } = app) => {
 }
 
 describe('§2.1 a personal token becomes one that may do less and ends earlier', () => {
-  test('§2.2.1 the answer: every member, and no refresh token', async () => {
+  test('§2.2.1 the answer: every member, and no refresh token [T327]', async () => {
     const token = await app.personalToken(['notes:read', 'notes:write'])
     const answer = await exchange(token, { scope: 'notes:read', expires_in: '600' })
     expect(answer.status).toBe(200)
@@ -118,7 +118,7 @@ describe('§2.1 a personal token becomes one that may do less and ends earlier',
     expect((await me(child)).body).toMatchObject({ kind: 'personal_token' })
   })
 
-  test('§2.1 the exchange changes nothing for the token that was exchanged', async () => {
+  test('§2.1 the exchange changes nothing for the token that was exchanged [T339]', async () => {
     const token = await app.personalToken(['notes:read'])
     const before = await app.server.tokens.find({ accessToken: token })
     for (let times = 0; times < 3; times += 1) expect((await exchange(token)).status).toBe(200)
@@ -128,13 +128,13 @@ describe('§2.1 a personal token becomes one that may do less and ends earlier',
     expect(new Set(many.map(childOf)).size).toBe(8)
   })
 
-  test('§2.1 without a scope, all that the parent may, and without expires_in, as long as any token', async () => {
+  test('§2.1 without a scope, all that the parent may, and without expires_in, as long as any token [T333]', async () => {
     const token = await app.personalToken(['notes:read', 'notes:write', 'test:scope'])
     const { body } = await exchange(token, { scope: '' })
     expect(body).toMatchObject({ scope: 'notes:read notes:write test:scope', expires_in: 3_600 })
   })
 
-  test('§2.1 it ends with its parent at the latest, and when it was to end', async () => {
+  test('§2.1 it ends with its parent at the latest, and when it was to end [T344]', async () => {
     await using other = await start()
     const { accessToken } = await other.server.tokens.createPersonal('Short', other.user.id, {
       expiresIn: 300,
@@ -162,7 +162,7 @@ describe('§2.1 a personal token becomes one that may do less and ends earlier',
     },
   )
 
-  test('§2.1 the type of what comes out may be named, and is the only one there is', async () => {
+  test('§2.1 the type of what comes out may be named, and is the only one there is [T334]', async () => {
     const token = await app.personalToken()
     const named = { requested_token_type: accessTokenType }
     expect((await exchange(token, named)).status).toBe(200)
@@ -176,7 +176,7 @@ describe('§2.1 a personal token becomes one that may do less and ends earlier',
     expect(await ping(other, child)).toBe(200)
   })
 
-  test('RFC 9068 where tokens are JWTs, it is one, of its user', async () => {
+  test('RFC 9068 where tokens are JWTs, it is one, of its user [T343]', async () => {
     await using other = await start({ accessTokenFormat: 'jwt' })
     const token = await other.personalToken(['notes:read'])
     const child = childOf(await exchange(token, { expires_in: '60' }, other))
@@ -203,7 +203,7 @@ describe("§2.1 a client's own token", () => {
     expect(await ping(app, childOf(await exchangeAs(conf, body.access_token)))).toBe(200)
   })
 
-  test('§2.1 the client has to authenticate, as for any other grant', async () => {
+  test('§2.1 the client has to authenticate, as for any other grant [T340]', async () => {
     const { access_token } = await conf.tokens()
     const answers = [
       await exchange(access_token),
@@ -218,7 +218,7 @@ describe("§2.1 a client's own token", () => {
     for (const answer of answers) expect(refused(answer)).toBe('401 invalid_client')
   })
 
-  test('§2.2.2 the token of another client is no subject token', async () => {
+  test('§2.2.2 the token of another client is no subject token [T336]', async () => {
     const { access_token } = await conf.tokens()
     expect(refused(await exchangeAs(conf2, access_token))).toBe('400 invalid_request')
     expect(refused(await exchangeAs(pub, access_token))).toBe('400 invalid_request')
@@ -250,7 +250,7 @@ describe("§2.1 a client's own token", () => {
 })
 
 describe('§2.1 the holder of a personal token is no client', () => {
-  test('§2.1 credentials of a client do not go with it, right or wrong', async () => {
+  test('§2.1 credentials of a client do not go with it, right or wrong [T341]', async () => {
     const token = await app.personalToken()
     const { clientId: client_id, clientSecret: client_secret } = conf
     const answers = [
@@ -265,7 +265,7 @@ describe('§2.1 the holder of a personal token is no client', () => {
     for (const answer of answers) expect(refused(answer)).toBe('400 invalid_request')
   })
 
-  test('P-24 the client behind it may be named, and is a client for nothing else', async () => {
+  test('P-24 the client behind it may be named, and is a client for nothing else [T342]', async () => {
     const token = await app.personalToken()
     const found = await app.server.tokens.find({ accessToken: token })
     const client_id = found?.token.clientId ?? ''
@@ -295,7 +295,7 @@ describe('§2.2.2 what is refused', () => {
     ['for a SAML assertion', { requested_token_type: 'urn:ietf:params:oauth:token-type:saml2' }],
     ['with an actor', { actor_token: 'x', actor_token_type: accessTokenType }],
     ['with the type of an actor alone', { actor_token_type: accessTokenType }],
-  ])('§2.1 an exchange %s is invalid_request', async (_what, given) => {
+  ])('§2.1 an exchange %s is invalid_request [T329]', async (_what, given) => {
     const token = await app.personalToken()
     const { subject_token = 'subject_token' in given ? undefined : token, ...more } = given
     expect(refused(await exchange(subject_token, more))).toBe('400 invalid_request')
@@ -320,7 +320,7 @@ describe('§2.2.2 what is refused', () => {
     expect(refused(answer)).toBe('400 invalid_request')
   })
 
-  test('§2.1 more than the parent may is invalid_scope: of users, and what is internal', async () => {
+  test('§2.1 more than the parent may is invalid_scope: of users, and what is internal [T332]', async () => {
     const token = await app.personalToken(['notes:read'])
     for (const scope of ['notes:write', 'notes:read notes:write', 'test:scope', 'unknown', 'a"b'])
       expect(refused(await exchange(token, { scope }))).toBe('400 invalid_scope')
@@ -330,7 +330,7 @@ describe('§2.2.2 what is refused', () => {
     )
   })
 
-  test('§2.2.2 a target that we do not know is invalid_target', async () => {
+  test('§2.2.2 a target that we do not know is invalid_target [T331]', async () => {
     const token = await app.personalToken()
     for (const audience of ['files', app.issuer])
       expect(refused(await exchange(token, { audience }))).toBe('400 invalid_target')
@@ -339,7 +339,7 @@ describe('§2.2.2 what is refused', () => {
     expect(refused(await exchange(other, { resource: files }, without))).toBe('400 invalid_target')
   })
 
-  test('§2.2.2 what is no living access token is no subject token', async () => {
+  test('§2.2.2 what is no living access token is no subject token [T335]', async () => {
     await using other = await start()
     const client = await TestClient.register(other, new UserAgent())
     const { access_token, refresh_token } = await client.tokens()
@@ -367,7 +367,7 @@ describe('§2.2.2 what is refused', () => {
     expect((await exchange(personal, {}, other)).status).toBe(200)
   })
 
-  test('a child has no children', async () => {
+  test('a child has no children [T338]', async () => {
     const child = childOf(await exchange(await app.personalToken()))
     expect(refused(await exchange(child))).toBe('400 invalid_request')
     const { access_token } = await conf.tokens()
@@ -375,7 +375,7 @@ describe('§2.2.2 what is refused', () => {
     expect(refused(await exchangeAs(conf, own))).toBe('400 invalid_request')
   })
 
-  test('it is not there, and not in the metadata, where it is switched off', async () => {
+  test('it is not there, and not in the metadata, where it is switched off [T328]', async () => {
     await using off = await start({ tokenExchange: false })
     const metadata = async ({ issuer }: TestServer) =>
       (await (await fetch(`${issuer}/.well-known/oauth-authorization-server`)).json()) as {
@@ -389,7 +389,7 @@ describe('§2.2.2 what is refused', () => {
     expect(refused(answer)).toBe('400 unsupported_grant_type')
   })
 
-  test('§5 no token is in an answer or the log', async () => {
+  test('§5 no token is in an answer or the log [T346]', async () => {
     const token = await app.personalToken()
     const answers = [await exchange(token, { scope: 'notes:write' }), await exchange(token)]
     expect(JSON.stringify([answers.map(({ body }) => body), app.log])).not.toContain(token)
@@ -408,7 +408,7 @@ describe('§2.1 what a token is restricted to, its children are too', () => {
     return at.server.tokens.issue(redemption)
   }
 
-  test('RFC 8707 its resources', async () => {
+  test('RFC 8707 its resources [T330]', async () => {
     await using other = await start({ resources: [{ resource: files }, { resource: mail }] })
     const client = await TestClient.register(other, new UserAgent())
     const parent = await issued({ resources: [files] }, other, client)
@@ -437,7 +437,7 @@ describe('§2.1 what a token is restricted to, its children are too', () => {
     expect(found?.token.resources).toEqual([files])
   })
 
-  test('whatever an extension makes of it, no child does more than its parent', async () => {
+  test('whatever an extension makes of it, no child does more than its parent [T345]', async () => {
     const { accessToken } = await issued({ resources: [files], keyThumbprint: 'x'.repeat(43) })
     const parent = await app.server.tokens.find({ accessToken })
     if (!parent) throw new Error('There is no parent.')
@@ -463,7 +463,7 @@ describe('§2.1 what a token is restricted to, its children are too', () => {
     expect((await issue.issue(base)).token.parentId).toBe(parent.token.id)
   })
 
-  test('RFC 9449 §5 its key: whoever asks has to hold it', async () => {
+  test('RFC 9449 §5 its key: whoever asks has to hold it [T337]', async () => {
     // The library reads the clock of the machine.
     await using other = await start({ clock: () => Date.now() })
     const client = await TestClient.register(other, new UserAgent())

@@ -95,7 +95,7 @@ const unusable = {
 }
 
 describe('§2 resource', () => {
-  test.each(Object.entries(unusable))('SC-06 %s: invalid_target', async (_, resource) => {
+  test.each(Object.entries(unusable))('SC-06 %s: invalid_target [T055]', async (_, resource) => {
     const answer = answerTo(conf, await ask([resource]))
     expect(answer).toEqual({
       error: 'invalid_target',
@@ -108,7 +108,7 @@ describe('§2 resource', () => {
     )
   })
 
-  test('one that is known does not save one that is not', async () => {
+  test('one that is known does not save one that is not [T352]', async () => {
     expect(answerTo(conf, await ask([notes, unusable.unknown])).error).toBe('invalid_target')
     const answer = await token({ grant_type: 'client_credentials' }, [notes, unusable.unknown])
     expect(refusal(answer)).toBe('400 invalid_target')
@@ -119,7 +119,7 @@ describe('§2 resource', () => {
     expect(await audienceOf(await redeem(await codeFor(['', notes])))).toEqual([notes])
   })
 
-  test('the slash that URL parsers put behind an origin makes no other resource', async () => {
+  test('the slash that URL parsers put behind an origin makes no other resource [T350]', async () => {
     expect(await audienceOf(await redeem(await codeFor([`${mail}/`, `${app.issuer}/`])))).toEqual([
       app.issuer,
       mail,
@@ -127,7 +127,7 @@ describe('§2 resource', () => {
     expect(answerTo(conf, await ask([`${mail}//`])).error).toBe('invalid_target')
   })
 
-  test('nobody is told of it who has not logged in, nor at an address that is not proven', async () => {
+  test('nobody is told of it who has not logged in, nor at an address that is not proven [T354]', async () => {
     const stranger = await fetch(conf.url() + queryOf([unusable.unknown]), { redirect: 'manual' })
     expect(stranger.headers.get('location')).toMatch(/^\/login\?/)
     const away = conf.url({ redirect_uri: 'https://evil.example/cb' })
@@ -135,7 +135,7 @@ describe('§2 resource', () => {
     expect(answer.origin).toBe(new URL(app.issuer).origin)
   })
 
-  test('without one, a token is for all that the server protects', async () => {
+  test('without one, a token is for all that the server protects [T351]', async () => {
     const answer = await redeem(await codeFor([]))
     expect(await audienceOf(answer)).toEqual([])
     expect(await grantedBy(answer)).toEqual([])
@@ -152,7 +152,7 @@ describe('§2 resource', () => {
 })
 
 describe('§2.1 the authorization request', () => {
-  test('may name several, in any order and more than once; the code and its tokens are for these', async () => {
+  test('may name several, in any order and more than once; the code and its tokens are for these [T348]', async () => {
     const answer = await redeem(await codeFor([mail, notes, mail]))
     expect(answer.status).toBe(200)
     expect(await audienceOf(answer)).toEqual([notes, mail])
@@ -167,7 +167,7 @@ describe('§2.1 the authorization request', () => {
     expect(await audienceOf(tokens)).toEqual([notes])
   })
 
-  test('of the implicit grant restricts the token that it is answered with', async () => {
+  test('of the implicit grant restricts the token that it is answered with [T353]', async () => {
     const answer = await ask([notes], { response_type: 'token' })
     const accessToken = answerTo(conf, answer, 'fragment').access_token ?? ''
     const found = await app.server.getToken({ accessToken })
@@ -184,7 +184,7 @@ describe('§2.1 the authorization request', () => {
 })
 
 describe('§2.2 the token request', () => {
-  test('may ask for some of what was granted; the refresh token keeps the whole', async () => {
+  test('may ask for some of what was granted; the refresh token keeps the whole [T355]', async () => {
     const answer = await redeem(await codeFor([notes, mail]), [mail])
     expect(await audienceOf(answer)).toEqual([mail])
     expect(await grantedBy(answer)).toEqual([notes, mail])
@@ -193,7 +193,7 @@ describe('§2.2 the token request', () => {
     expect(await audienceOf(await refresh(next.body.refresh_token))).toEqual([notes, mail])
   })
 
-  test('may not ask for what was not granted: invalid_target, and nothing is spent', async () => {
+  test('may not ask for what was not granted: invalid_target, and nothing is spent [T357]', async () => {
     const code = await codeFor([notes])
     for (const resources of [[mail], [notes, mail], [app.issuer]])
       expect(refusal(await redeem(code, resources))).toBe('400 invalid_target')
@@ -203,7 +203,7 @@ describe('§2.2 the token request', () => {
     expect(await audienceOf(await refresh(answer.body.refresh_token))).toEqual([notes])
   })
 
-  test('after an authorization that named none, may ask for any, and for another at each refresh', async () => {
+  test('after an authorization that named none, may ask for any, and for another at each refresh [T358]', async () => {
     const first = await redeem(await codeFor([]), [notes])
     expect(await audienceOf(first)).toEqual([notes])
     expect(await grantedBy(first)).toEqual([])
@@ -215,7 +215,7 @@ describe('§2.2 the token request', () => {
   test.each([
     ['client_credentials', {}],
     ['password', { username: 'user-a@example.org', password: 'correct horse battery staple' }],
-  ])('%s may ask for any of them', async (grant_type, given) => {
+  ])('%s may ask for any of them [T356]', async (grant_type, given) => {
     for (const resources of [[], [notes], [mail, app.issuer]]) {
       const answer = await token({ grant_type, ...given }, resources)
       expect(await audienceOf(answer)).toEqual(resources.toReversed())
@@ -258,7 +258,7 @@ describe('§2.2 the token request', () => {
 })
 
 describe('§2 the audience', () => {
-  test('a token for other resources is worth nothing at ours: 401 invalid_token', async () => {
+  test('a token for other resources is worth nothing at ours: 401 invalid_token [T110]', async () => {
     const elsewhere = await token({ grant_type: 'client_credentials' }, [notes])
     const here = await token({ grant_type: 'client_credentials' }, [app.issuer])
     expect(await ping(app, elsewhere.body.access_token)).toBe(401)
@@ -269,14 +269,14 @@ describe('§2 the audience', () => {
     expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
   })
 
-  test('SC-06 a token for one issuer is refused by another one on the same database', async () => {
+  test('SC-06 a token for one issuer is refused by another one on the same database [T349]', async () => {
     await using other = await startServer({ beside: app, basePath: '/other' })
     const restricted = await token({ grant_type: 'client_credentials' }, [app.issuer])
     expect(await ping(app, restricted.body.access_token)).toBe(200)
     expect(await ping(other, restricted.body.access_token)).toBe(401)
   })
 
-  test('a row whose resources were widened authenticates nobody', async () => {
+  test('a row whose resources were widened authenticates nobody [T359]', async () => {
     const { body } = await token({ grant_type: 'client_credentials' }, [notes])
     const found = await app.server.getToken({ accessToken: body.access_token })
     const id = found?.token.id ?? 0

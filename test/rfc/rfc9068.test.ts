@@ -58,7 +58,7 @@ const verified = (app: TestServer, token: string, audience = app.issuer, node = 
 
 describe('§2 the token', () => {
   test.each(['ES256', 'RS256', 'EdDSA'] as const)(
-    '§2.1 it is signed by %s, says that it is an access token, and holds by the published keys',
+    '§2.1 it is signed by %s, says that it is an access token, and holds by the published keys [T360]',
     async (signingAlgorithm) => {
       await using app = await start({ signingAlgorithm })
       const client = await TestClient.register(app, new UserAgent())
@@ -73,7 +73,7 @@ describe('§2 the token', () => {
     },
   )
 
-  test('§2.2 every claim, and no other', async () => {
+  test('§2.2 every claim, and no other [T361]', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const [one, other] = [await client.tokens(), await client.tokens()]
@@ -94,7 +94,7 @@ describe('§2 the token', () => {
     expect(await ping(app, String(decodeJwt(one.access_token).jti))).toBe(401)
   })
 
-  test('§2.2 a machine: its owner, or without one the client itself, and without scopes no claim of them', async () => {
+  test('§2.2 a machine: its owner, or without one the client itself, and without scopes no claim of them [T362]', async () => {
     await using app = await start()
     const agent = new UserAgent()
     const owned = await TestClient.register(app, agent)
@@ -105,7 +105,7 @@ describe('§2 the token', () => {
     expect(claims).not.toHaveProperty('scope')
   })
 
-  test('§3 its audience are its resources, and (RFC 9449 §6.1) it names its key', async () => {
+  test('§3 its audience are its resources, and (RFC 9449 §6.1) it names its key [T364]', async () => {
     await using app = await start()
     const client = await clientOf(app, (await app.client()).clientId)
     const issue = async (more: { resources: readonly string[]; keyThumbprint?: string }) => {
@@ -149,7 +149,7 @@ describe('§2 the token', () => {
     expect(await ping(app, again.body.access_token)).toBe(200)
   })
 
-  test('save_token: a host that gives less sees one, and what is issued says the less', async () => {
+  test('save_token: a host that gives less sees one, and what is issued says the less [T363]', async () => {
     const seen: string[] = []
     await using app = await start({
       saveToken: (data, _request, next) => {
@@ -202,13 +202,13 @@ describe('§2 the token', () => {
   })
 })
 
-test('§5 resources that are two have two identifiers, or the server does not start', async () => {
+test('§5 resources that are two have two identifiers, or the server does not start [T370]', async () => {
   const twice = start({ resources: [{ resource: files }, { resource: files }] })
   await expect(twice).rejects.toThrow('one is named twice')
 })
 
 describe('§4 the resource server here', () => {
-  test('§4 a token that was not issued is refused, however well it is made', async () => {
+  test('§4 a token that was not issued is refused, however well it is made [T271]', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const token = await machineToken(client)
@@ -228,7 +228,7 @@ describe('§4 the resource server here', () => {
     expect(await ping(app, token)).toBe(200)
   })
 
-  test('§4 one that another key signed, or of another server, is refused, and so is another type', async () => {
+  test('§4 one that another key signed, or of another server, is refused, and so is another type [T367]', async () => {
     await using app = await start()
     await using other = await start()
     const client = await TestClient.register(app, new UserAgent())
@@ -245,7 +245,7 @@ describe('§4 the resource server here', () => {
     }
   })
 
-  test('§4 what its audience says decides, and not how it was asked for', async () => {
+  test('§4 what its audience says decides, and not how it was asked for [T368]', async () => {
     const resources = [{ resource: files }, { resource: mail }]
     const server = await createTestServer({ accessTokenFormat: 'jwt', resources })
     const { user } = await actAs(server)
@@ -275,7 +275,7 @@ describe('§4 the resource server here', () => {
     await server.close()
   })
 
-  test('§4 an expired one, a revoked one and one of an inactive user are refused at once', async () => {
+  test('§4 an expired one, a revoked one and one of an inactive user are refused at once [T369]', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const token = await machineToken(client)
@@ -305,7 +305,7 @@ describe('§4 the resource server here', () => {
 })
 
 describe('§4 the published keys', () => {
-  test('RFC 8414 §2 jwks_uri: public parts alone, for scripts of any origin, and for a while in caches', async () => {
+  test('RFC 8414 §2 jwks_uri: public parts alone, for scripts of any origin, and for a while in caches [T365]', async () => {
     await using app = await start()
     const metadata = (await (
       await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
@@ -487,7 +487,7 @@ describe('the rotation of signing keys', () => {
     expect(await app.query('select id from oauth2server_signing_key')).toHaveLength(1)
   })
 
-  test('a row that we did not write is neither published nor used, and another key is made', async () => {
+  test('a row that we did not write is neither published nor used, and another key is made [T371]', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const before = await machineToken(client)

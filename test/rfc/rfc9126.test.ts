@@ -49,13 +49,13 @@ describe('§2.1 the endpoint', () => {
     expect([status, body.scope]).toEqual([200, 'notes:read'])
   })
 
-  test('§2.1 a public client does, by its client_id', async () => {
+  test('§2.1 a public client does, by its client_id [T374]', async () => {
     const url = referenceUrl(pub, await pushed(pub, {}, asPublic))
     const { code = '' } = answerTo(pub, await agent.authorize(app, url))
     expect((await pub.redeem(code)).status).toBe(200)
   })
 
-  test('§2.2 the answer is 201 with a random URN and its life time, and is not stored', async () => {
+  test('§2.2 the answer is 201 with a random URN and its life time, and is not stored [T379]', async () => {
     const { status, headers, body } = await push(conf)
     expect(status).toBe(201)
     expect(body.request_uri).toMatch(/^urn:ietf:params:oauth:request_uri:[A-Za-z0-9]{43}$/)
@@ -94,7 +94,7 @@ describe('§2.1 the endpoint', () => {
       '400 invalid_request',
     ],
   ])(
-    'PA-01 the client authenticates as at the token endpoint: %s',
+    'PA-01 the client authenticates as at the token endpoint: %s [T373]',
     async (_what, ask, expected) => {
       const answer = await ask()
       expect(refusal(answer as never)).toBe(expected)
@@ -109,24 +109,27 @@ describe('§2.1 the endpoint', () => {
     expect(answerTo(conf, await agent.authorize(app, url)).code).toBeDefined()
   })
 
-  test.each(['GET', 'PUT', 'DELETE', 'PATCH'])('PA-01 §2.3 %s is answered 405', async (method) => {
-    const response = await fetch(endpoint(), { method, headers: basicOf(conf) })
-    expect(response.status).toBe(405)
-    expect(response.headers.get('allow')).toBe('POST')
-  })
+  test.each(['GET', 'PUT', 'DELETE', 'PATCH'])(
+    'PA-01 §2.3 %s is answered 405 [T381]',
+    async (method) => {
+      const response = await fetch(endpoint(), { method, headers: basicOf(conf) })
+      expect(response.status).toBe(405)
+      expect(response.headers.get('allow')).toBe('POST')
+    },
+  )
 
   test.each(['urn:ietf:params:oauth:request_uri:x', 'https://client.example/request', ''])(
-    'PA-01 §2.1 request_uri must not be among the parameters: "%s"',
+    'PA-01 §2.1 request_uri must not be among the parameters: "%s" [T375]',
     async (request_uri) => {
       expect(await refusalOf(post({ ...requestOf(conf), request_uri }))).toBe('400 invalid_request')
     },
   )
 
-  test('§3 a request object is not supported, and never ignored', async () => {
+  test('§3 a request object is not supported, and never ignored [T385]', async () => {
     expect(await refusalOf(push(conf, { request: 'e30.e30.' }))).toBe('400 request_not_supported')
   })
 
-  test('PA-01 §2.3 a body of 1 MB is answered 413', async () => {
+  test('PA-01 §2.3 a body of 1 MB is answered 413 [T382]', async () => {
     const { status, body } = await push(conf, { state: 'x'.repeat(1_000_000) })
     expect([status, body.error]).toEqual([413, 'invalid_request'])
   })
@@ -183,13 +186,13 @@ describe('§2.1 the endpoint', () => {
     ['a control character', { redirect_uri: `${redirectUri}\0` }, 'invalid_request'],
     ['a malformed key thumbprint', { dpop_jkt: 'x' }, 'invalid_request'],
   ])(
-    'PA-01 §2.1 it is validated as at the authorization endpoint: %s',
+    'PA-01 §2.1 it is validated as at the authorization endpoint: %s [T376]',
     async (_what, given, code) => {
       expect(await refusalOf(push(conf, given))).toBe(`400 ${code}`)
     },
   )
 
-  test('PK-01 §2.1 a public client has to send a challenge', async () => {
+  test('PK-01 §2.1 a public client has to send a challenge [T377]', async () => {
     const without = { code_challenge: undefined, code_challenge_method: undefined }
     expect(await refusalOf(push(pub, without, asPublic))).toBe('400 invalid_request')
   })
@@ -240,7 +243,7 @@ describe('§2.1 the endpoint', () => {
 })
 
 describe('§4 the authorization request', () => {
-  test('PA-02 §2.2 the reference is bound to the client that pushed', async () => {
+  test('PA-02 §2.2 the reference is bound to the client that pushed [T380]', async () => {
     const requestUri = await pushed(conf)
     expect(await localError(referenceUrl(pub, requestUri))).toBe('invalid_request')
     expect(
@@ -256,7 +259,7 @@ describe('§4 the authorization request', () => {
       )
   })
 
-  test('PA-02 §7.3 parameters that somebody added in the browser are ignored', async () => {
+  test('PA-02 §7.3 parameters that somebody added in the browser are ignored [T393]', async () => {
     const requestUri = await pushed(conf)
     const url = referenceUrl(conf, requestUri, {
       scope: 'user:email',
@@ -306,7 +309,7 @@ describe('§4 the authorization request', () => {
     expect(await localError(url)).toBe('invalid_request')
   })
 
-  test('PA-03 §4 it lasts through the login, and through reloading the consent page', async () => {
+  test('PA-03 §4 it lasts through the login, and through reloading the consent page [T388]', async () => {
     const browser = new UserAgent()
     const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
     const login = await browser.browse(url)
@@ -329,14 +332,17 @@ describe('§4 the authorization request', () => {
     )
   })
 
-  test.each(['yes', 'no'] as const)('PA-03 §7.3 the decision %s uses it up', async (decision) => {
-    const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
-    const answer = answerTo(conf, await agent.authorize(app, url, decision))
-    expect(answer.error ?? 'granted').toBe(decision === 'yes' ? 'granted' : 'access_denied')
-    expect(await localError(url)).toBe('invalid_request')
-  })
+  test.each(['yes', 'no'] as const)(
+    'PA-03 §7.3 the decision %s uses it up [T386]',
+    async (decision) => {
+      const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
+      const answer = answerTo(conf, await agent.authorize(app, url, decision))
+      expect(answer.error ?? 'granted').toBe(decision === 'yes' ? 'granted' : 'access_denied')
+      expect(await localError(url)).toBe('invalid_request')
+    },
+  )
 
-  test('PA-03 §7.3 a consent that is remembered uses it up too', async () => {
+  test('PA-03 §7.3 a consent that is remembered uses it up too [T391]', async () => {
     const client = await TestClient.register(app, agent)
     await client.tokens()
     const url = referenceUrl(client, await pushed(client))
@@ -344,7 +350,7 @@ describe('§4 the authorization request', () => {
     expect(await localError(url)).toBe('invalid_request')
   })
 
-  test('PA-03 of several consent pages for one request, the first decision counts', async () => {
+  test('PA-03 of several consent pages for one request, the first decision counts [T387]', async () => {
     const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
     const pages = [await agent.browse(url), await agent.browse(url), await agent.browse(url)]
     const [first, second, third] = pages
@@ -357,7 +363,7 @@ describe('§4 the authorization request', () => {
     expect((await agent.submit(third as never, { confirm: 'no' })).status).toBe(400)
   })
 
-  test('PA-03 of 20 decisions at once on two nodes, one gets a code', async () => {
+  test('PA-03 of 20 decisions at once on two nodes, one gets a code [T392]', async () => {
     await using node = await startServer({ beside: app, issuer: app.issuer })
     const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
     const forms = await Promise.all(
@@ -412,7 +418,7 @@ describe('§4 the authorization request', () => {
     expect(await rows()).toEqual([])
   })
 
-  test('§4 §7.4 it is judged by what the client may do by then', async () => {
+  test('§4 §7.4 it is judged by what the client may do by then [T378]', async () => {
     const client = await TestClient.register(app, agent)
     const requestUri = await pushed(client)
     await app.server.clients.update(client.clientId, { redirectUris: ['https://new.example/cb'] })
@@ -558,7 +564,7 @@ describe('§4 the authorization request', () => {
 })
 
 describe('PA-04 §2.3 floods', () => {
-  test('PA-04 §2.3 a confidential client may push 600 times a minute, wherever from', async () => {
+  test('PA-04 §2.3 a confidential client may push 600 times a minute, wherever from [T383]', async () => {
     await using other = await startServer()
     const client = await TestClient.register(other, new UserAgent())
     const statuses: number[] = []
@@ -578,7 +584,7 @@ describe('PA-04 §2.3 floods', () => {
     expect((await push(client)).status).toBe(201)
   }, 60_000)
 
-  test('PA-04 §2.3 each address may push 60 times a minute for a public client', async () => {
+  test('PA-04 §2.3 each address may push 60 times a minute for a public client [T384]', async () => {
     await using other = await startServer({ trustedProxies: ['127.0.0.1'] })
     const client = await TestClient.register(other, new UserAgent(), { isConfidential: false })
     const from = (address: string) =>
@@ -590,7 +596,7 @@ describe('PA-04 §2.3 floods', () => {
 })
 
 describe('§5 metadata and policy', () => {
-  test('§5 the address is advertised, from the configured issuer', async () => {
+  test('§5 the address is advertised, from the configured issuer [T372]', async () => {
     await using other = await startServer({ basePath: '/app' })
     const metadata = await metadataOf(other)
     expect(metadata.pushed_authorization_request_endpoint).toBe(`${other.issuer}/oauth/par`)
@@ -609,7 +615,7 @@ describe('§5 metadata and policy', () => {
     expect(answer.error).toBe('request_uri_not_supported')
   })
 
-  test('PA-02 §4 where it is required, a request by itself is refused once the user is known', async () => {
+  test('PA-02 §4 where it is required, a request by itself is refused once the user is known [T389]', async () => {
     await using strict = await startServer({ pushedAuthorizationRequests: 'required' })
     expect((await metadataOf(strict)).require_pushed_authorization_requests).toBe(true)
     const browser = new UserAgent()
@@ -623,7 +629,7 @@ describe('§5 metadata and policy', () => {
     expect(empty.error).toBe('invalid_request')
   })
 
-  test('§6 a client that has registered so has to push, and others need not', async () => {
+  test('§6 a client that has registered so has to push, and others need not [T390]', async () => {
     const { client, clientSecret } = await app.server.clients.create(
       { name: 'Strict', userId: app.user.id, redirectUris: [redirectUri] },
       {

@@ -21,7 +21,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     return (await fetch(url)).json() as never
   }
 
-  test('§3 the metadata promises it', async () => {
+  test('§3 the metadata promises it [T397]', async () => {
     expect(await metadata()).toMatchObject({
       issuer: app.issuer,
       authorization_response_iss_parameter_supported: true,
@@ -35,13 +35,16 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     ['invalid_scope', { scope: 'bogus' }, 'yes'],
     ['invalid_request', { response_type: undefined }, 'yes'],
     ['unsupported_response_type', { response_type: 'bogus' }, 'yes'],
-  ])('§2 iss is the issuer, as a string, in the answer: %s', async (_what, given, confirm) => {
-    const { issuer } = await metadata()
-    const answer = await conf.ask({ prompt: 'consent', ...given }, confirm)
-    expect(answerTo(conf, answer).iss).toBe(issuer)
-  })
+  ])(
+    '§2 iss is the issuer, as a string, in the answer: %s [T289]',
+    async (_what, given, confirm) => {
+      const { issuer } = await metadata()
+      const answer = await conf.ask({ prompt: 'consent', ...given }, confirm)
+      expect(answerTo(conf, answer).iss).toBe(issuer)
+    },
+  )
 
-  test('§2 iss stands in the fragment of an implicit answer, and in both places of an implicit error', async () => {
+  test('§2 iss stands in the fragment of an implicit answer, and in both places of an implicit error [T395]', async () => {
     const token = await conf.ask({ response_type: 'token' })
     expect(answerTo(conf, token, 'fragment').iss).toBe(app.issuer)
     const error = await conf.ask({ response_type: 'token', scope: 'bogus' })
@@ -49,7 +52,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     expect(answerTo(conf, error, 'fragment').iss).toBe(app.issuer)
   })
 
-  test('§2 iss of login_required and consent_required', async () => {
+  test('§2 iss of login_required and consent_required [T394]', async () => {
     const stranger = await new UserAgent().authorize(app, conf.url({ prompt: 'none' }))
     expect(answerTo(conf, stranger)).toMatchObject({ error: 'login_required', iss: app.issuer })
     const fresh = await TestClient.register(app, agent)
@@ -59,7 +62,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     })
   })
 
-  test('RFC 9700 §4.4 attacks MX-02 nobody who asks can choose it', async () => {
+  test('RFC 9700 §4.4 attacks MX-02 nobody who asks can choose it [T399]', async () => {
     const evil = 'https://evil.example'
     for (const given of [{}, { scope: 'bogus' }])
       expect(answerTo(conf, await conf.ask({ iss: evil, ...given })).iss).toBe(app.issuer)
@@ -68,7 +71,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     expect(answerTo(conf, new URL(answer.headers.get('location') ?? '')).iss).toBe(app.issuer)
   })
 
-  test('attacks P-1 it is configured: neither Host nor forwarded headers change it', async () => {
+  test('attacks P-1 it is configured: neither Host nor forwarded headers change it [T396]', async () => {
     for (const name of ['x-forwarded-host', 'forwarded', 'x-forwarded-proto']) {
       const response = await agent.fetch(conf.url(), {
         headers: {

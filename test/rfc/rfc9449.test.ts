@@ -75,7 +75,7 @@ const challenged = async (response: Response): Promise<string> => {
 
 describe('§5 a token request with a proof', () => {
   test.each(['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256'])(
-    '§5 the token is bound to the key, and says so: %s',
+    '§5 the token is bound to the key, and says so: %s [T405]',
     async (algorithm) => {
       const own = await newKey(algorithm)
       const { status, body } = await askMachine(own)
@@ -113,7 +113,7 @@ describe('§5 a token request with a proof', () => {
     }
   })
 
-  test('§5 for every grant: authorization_code and refresh_token, with refresh tokens', async () => {
+  test('§5 for every grant: authorization_code and refresh_token, with refresh tokens [T411]', async () => {
     for (const [client, asking] of [
       [conf, {}],
       [pub, asPublic],
@@ -277,26 +277,32 @@ const goodProofs: Record<string, Make> = {
 let lastAt: ProofFor
 
 describe('§4.3 checking proofs', () => {
-  test.each(Object.keys(badProofs))('DP-01 at the token endpoint, refused: %s', async (name) => {
-    const at = { app, path: '/oauth/token', method: 'POST' }
-    const proof = (await badProofs[name]?.(at)) ?? ''
-    expect(refusal(await askMachine(proof))).toBe('400 invalid_dpop_proof')
-    expect((await askMachine(key)).status).toBe(200)
-  })
+  test.each(Object.keys(badProofs))(
+    'DP-01 at the token endpoint, refused: %s [T400]',
+    async (name) => {
+      const at = { app, path: '/oauth/token', method: 'POST' }
+      const proof = (await badProofs[name]?.(at)) ?? ''
+      expect(refusal(await askMachine(proof))).toBe('400 invalid_dpop_proof')
+      expect((await askMachine(key)).status).toBe(200)
+    },
+  )
 
-  test.each(Object.keys(badProofs))('DP-01 at a protected resource, refused: %s', async (name) => {
-    const accessToken = await boundToken()
-    const at = { app, path: '/oauth/ping', method: 'GET', accessToken }
-    const proof = (await badProofs[name]?.(at)) ?? ''
-    const response = await fetch(`${app.issuer}/oauth/ping`, {
-      headers: { authorization: `DPoP ${accessToken}`, dpop: proof },
-    })
-    // A key that signed well but is not the token's is told so.
-    expect(await challenged(response)).toBe('401 invalid_dpop_proof')
-    expect((await withKey(key, accessToken, { app })).status).toBe(200)
-  })
+  test.each(Object.keys(badProofs))(
+    'DP-01 at a protected resource, refused: %s [T401]',
+    async (name) => {
+      const accessToken = await boundToken()
+      const at = { app, path: '/oauth/ping', method: 'GET', accessToken }
+      const proof = (await badProofs[name]?.(at)) ?? ''
+      const response = await fetch(`${app.issuer}/oauth/ping`, {
+        headers: { authorization: `DPoP ${accessToken}`, dpop: proof },
+      })
+      // A key that signed well but is not the token's is told so.
+      expect(await challenged(response)).toBe('401 invalid_dpop_proof')
+      expect((await withKey(key, accessToken, { app })).status).toBe(200)
+    },
+  )
 
-  test.each(Object.keys(goodProofs))('DP-01 taken at both: %s', async (name) => {
+  test.each(Object.keys(goodProofs))('DP-01 taken at both: %s [T406]', async (name) => {
     const make = goodProofs[name] ?? badProofs.x
     lastAt = { app, path: '/oauth/token', method: 'POST' }
     const { status, body } = await askMachine((await make?.(lastAt)) ?? '')
@@ -326,7 +332,7 @@ describe('§4.3 checking proofs', () => {
     }
   })
 
-  test('DP-01 §4.3 there must not be more than one header, at either', async () => {
+  test('DP-01 §4.3 there must not be more than one header, at either [T404]', async () => {
     const two = [`DPoP: ${await atToken()}`, `DPoP: ${await atToken()}`]
     const basic = `Authorization: Basic ${btoa(`${conf.clientId}:${conf.clientSecret}`)}`
     const form = 'Content-Type: application/x-www-form-urlencoded'
@@ -349,7 +355,7 @@ describe('§4.3 checking proofs', () => {
     expect(used.headers.get('www-authenticate')).toContain('invalid_dpop_proof')
   })
 
-  test('§4.3 the address is the configured one, whatever host the request names', async () => {
+  test('§4.3 the address is the configured one, whatever host the request names [T407]', async () => {
     const headers = [
       'Host: evil.example',
       'X-Forwarded-Host: evil.example',
@@ -370,7 +376,7 @@ describe('§4.3 checking proofs', () => {
     expect(await ask(`${app.issuer}/oauth/token`)).toBe(200)
   })
 
-  test('§4.3 of the REST application, for every method and with a query', async () => {
+  test('§4.3 of the REST application, for every method and with a query [T418]', async () => {
     const { body } = await askToken(conf, { ...machine, scope: 'notes:read' }, { dpop: key })
     const accessToken = body.access_token
     for (const query of ['', '?a=b']) {
@@ -396,24 +402,24 @@ describe('§7 protected resources', () => {
     ['no ath', { ath: undefined }],
     ['the hash of another token', { ath: 'x'.repeat(43) }],
     ['an ath that is no text', { ath: 1 }],
-  ])('DP-01 §7 the proof has to name the access token: %s', async (_what, claims) => {
+  ])('DP-01 §7 the proof has to name the access token: %s [T402]', async (_what, claims) => {
     const accessToken = await boundToken()
     const response = await withKey(key, accessToken, { app }, { claims })
     expect(await challenged(response)).toBe('401 invalid_dpop_proof')
   })
 
-  test('DP-01 §7.1 without a proof it is refused', async () => {
+  test('DP-01 §7.1 without a proof it is refused [T417]', async () => {
     const headers = { authorization: `DPoP ${await boundToken()}` }
     const response = await fetch(`${app.issuer}/oauth/ping`, { headers })
     expect(await challenged(response)).toBe('401 invalid_dpop_proof')
   })
 
-  test('DP-03 §7.1 a proof by another key is refused', async () => {
+  test('DP-03 §7.1 a proof by another key is refused [T410]', async () => {
     const response = await withKey(other, await boundToken(), { app })
     expect(await challenged(response)).toBe('401 invalid_token')
   })
 
-  test('DP-03 §7.2 a bound token is refused as a bearer token, with or without a proof, and in the query', async () => {
+  test('DP-03 §7.2 a bound token is refused as a bearer token, with or without a proof, and in the query [T419]', async () => {
     const accessToken = await boundToken()
     const at = { app, path: '/oauth/ping', method: 'GET', accessToken }
     const ask = async (query: string, headers: Record<string, string>) => {
@@ -429,7 +435,7 @@ describe('§7 protected resources', () => {
     expect(await ask(query, { dpop: await proofBy(key, at) })).toBe('401 true')
   })
 
-  test('DP-03 §7.1 a bearer token is refused by the scheme DPoP', async () => {
+  test('DP-03 §7.1 a bearer token is refused by the scheme DPoP [T422]', async () => {
     const { body } = await askMachine()
     expect(await challenged(await withKey(key, body.access_token, { app }))).toBe(
       '401 invalid_token',
@@ -438,7 +444,7 @@ describe('§7 protected resources', () => {
     expect(await challenged(await withKey(key, personal, { app }))).toBe('401 invalid_token')
   })
 
-  test('DP-03 §7.2 an unknown and an expired token are answered by the scheme that was used', async () => {
+  test('DP-03 §7.2 an unknown and an expired token are answered by the scheme that was used [T421]', async () => {
     expect(await challenged(await withKey(key, 'x'.repeat(43), { app }))).toBe('401 invalid_token')
     await using later = await startServer({ tokenExpiresIn: 1 })
     const client = await TestClient.register(later, new UserAgent())
@@ -513,7 +519,7 @@ describe('§7 protected resources', () => {
 })
 
 describe('§11.1 a proof is used once', () => {
-  test('DP-02 at the token endpoint and at a resource, the second use is refused', async () => {
+  test('DP-02 at the token endpoint and at a resource, the second use is refused [T431]', async () => {
     const proof = await atToken()
     expect((await askMachine(proof)).status).toBe(200)
     expect(refusal(await askMachine(proof))).toBe('400 invalid_dpop_proof')
@@ -526,14 +532,14 @@ describe('§11.1 a proof is used once', () => {
     )
   })
 
-  test('DP-02 of 50 requests at once with one proof, exactly one passes', async () => {
+  test('DP-02 of 50 requests at once with one proof, exactly one passes [T432]', async () => {
     const proof = await atToken()
     const asked = await Promise.all(Array.from({ length: 50 }, () => askMachine(proof)))
     expect(asked.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(asked.filter(({ body }) => body.error === 'invalid_dpop_proof')).toHaveLength(49)
   })
 
-  test('DP-02 of 50 guarded requests at once on two nodes, exactly one passes', async () => {
+  test('DP-02 of 50 guarded requests at once on two nodes, exactly one passes [T433]', async () => {
     await using node = await startServer({ beside: app, issuer: app.issuer })
     const accessToken = await boundToken()
     const dpop = await proofBy(key, { app, path: '/oauth/ping', method: 'GET', accessToken })
@@ -581,7 +587,7 @@ describe('§11.1 a proof is used once', () => {
     expect(refusal(await ask())).toBe('400 invalid_dpop_proof')
   })
 
-  test('§11.1 of a jti a digest is kept, and nothing of it in the clear', async () => {
+  test('§11.1 of a jti a digest is kept, and nothing of it in the clear [T430]', async () => {
     const jti = randomUUID()
     await askMachine(await atToken({ claims: { jti } }))
     expect(JSON.stringify(await app.query('select * from oauth2server_transient'))).not.toContain(
@@ -600,7 +606,7 @@ describe('§11.1 a proof is used once', () => {
 describe('§5 §10 codes and refresh tokens that are bound', () => {
   const code = (client: TestClient, jkt = key.thumbprint) => client.code({ dpop_jkt: jkt })
 
-  test('DP-04 §10 a code that was asked for with dpop_jkt needs a proof by that key', async () => {
+  test('DP-04 §10 a code that was asked for with dpop_jkt needs a proof by that key [T426]', async () => {
     for (const [client, asking] of [
       [conf, {}],
       [pub, asPublic],
@@ -639,7 +645,7 @@ describe('§5 §10 codes and refresh tokens that are bound', () => {
     expect(refusal(pushing as never)).toBe('400 invalid_request')
   })
 
-  test('DP-04 §5 the refresh token of a public client is bound to its key', async () => {
+  test('DP-04 §5 the refresh token of a public client is bound to its key [T412]', async () => {
     const { refresh_token } = await boundTokens(pub, key, asPublic)
     expect(refusal(await refresh(pub, refresh_token, { ...asPublic, dpop: other }))).toBe(
       '400 invalid_grant',
@@ -651,7 +657,7 @@ describe('§5 §10 codes and refresh tokens that are bound', () => {
     expect(refusal(next)).toBe('400 invalid_grant')
   })
 
-  test('DP-04 §5 a confidential client may change its key, but not do without', async () => {
+  test('DP-04 §5 a confidential client may change its key, but not do without [T413]', async () => {
     const { refresh_token } = await boundTokens(conf)
     expect(refusal(await refresh(conf, refresh_token))).toBe('400 invalid_dpop_proof')
     const { status, body } = await refresh(conf, refresh_token, { dpop: other })
@@ -706,7 +712,7 @@ describe('§5 §10 codes and refresh tokens that are bound', () => {
     expect((await withKey(key, token, { app: own })).status).toBe(401)
   })
 
-  test('DP-04 §10.1 the header at the endpoint for pushed requests binds the code', async () => {
+  test('DP-04 §10.1 the header at the endpoint for pushed requests binds the code [T427]', async () => {
     const dpop = await proofBy(key, { app, path: '/oauth/par' })
     const url = referenceUrl(conf, await pushed(conf, {}, { headers: { dpop } }))
     const value = answerTo(conf, await agent.authorize(app, url)).code ?? ''
@@ -714,7 +720,7 @@ describe('§5 §10 codes and refresh tokens that are bound', () => {
     expect((await redeem(conf, value, { dpop: key })).body.token_type).toBe('DPoP')
   })
 
-  test('DP-04 §10.1 dpop_jkt in a pushed request does as well, and both have to agree', async () => {
+  test('DP-04 §10.1 dpop_jkt in a pushed request does as well, and both have to agree [T429]', async () => {
     const dpop_jkt = key.thumbprint
     const url = referenceUrl(conf, await pushed(conf, { dpop_jkt }))
     const value = answerTo(conf, await agent.authorize(app, url)).code ?? ''
@@ -729,7 +735,7 @@ describe('§5 §10 codes and refresh tokens that are bound', () => {
     expect((await by(key)).status).toBe(201)
   })
 
-  test('DP-01 §10.1 a wrong proof refuses the pushed request, and a proof counts once', async () => {
+  test('DP-01 §10.1 a wrong proof refuses the pushed request, and a proof counts once [T428]', async () => {
     const dpop = await proofBy(key, { app, path: '/oauth/par' })
     const ask = (proof: string) => push(conf, {}, { headers: { dpop: proof } })
     expect(refusal((await ask(await atToken())) as never)).toBe('400 invalid_dpop_proof')
@@ -755,14 +761,14 @@ describe('§8 §9 nonces', () => {
     return nonce
   }
 
-  test('DP-05 §8 a proof without a nonce is answered with one, and with it the request passes', async () => {
+  test('DP-05 §8 a proof without a nonce is answered with one, and with it the request passes [T403]', async () => {
     const first = await ask()
     expect(refusal(first)).toBe('400 use_dpop_nonce')
     const second = await ask(nonceOf(first))
     expect([second.status, second.body.token_type]).toEqual([200, 'DPoP'])
   })
 
-  test('§8.2 the answer to a request that passed has the next one', async () => {
+  test('§8.2 the answer to a request that passed has the next one [T424]', async () => {
     const answer = await ask(nonceOf(await ask()))
     expect((await ask(nonceOf(answer))).status).toBe(200)
     expect(answer.headers.get('cache-control')).toBe('no-store')
@@ -783,7 +789,7 @@ describe('§8 §9 nonces', () => {
     expect(third.status).toBe(200)
   })
 
-  test('DP-05 §9 at a protected resource', async () => {
+  test('DP-05 §9 at a protected resource [T425]', async () => {
     const { body } = await ask(nonceOf(await ask()))
     const first = await withKey(key, body.access_token, { app: strict })
     const nonce = nonceOf(first)
@@ -795,7 +801,7 @@ describe('§8 §9 nonces', () => {
     expect(await challenged(api)).toBe('401 use_dpop_nonce')
   })
 
-  test('DP-05 §8 a nonce is good for five minutes', async () => {
+  test('DP-05 §8 a nonce is good for five minutes [T409]', async () => {
     const nonce = nonceOf(await ask())
     strict.advance(299)
     expect((await ask(nonce)).status).toBe(200)
@@ -804,7 +810,7 @@ describe('§8 §9 nonces', () => {
   })
 
   test.each(['x', 'aaaaaaaa.bbbb', ''])(
-    'DP-05 §8 one that was made up is refused: "%s"',
+    'DP-05 §8 one that was made up is refused: "%s" [T408]',
     async (nonce) => {
       const answer = await ask(nonce)
       expect(refusal(answer)).toBe('400 use_dpop_nonce')
@@ -812,7 +818,7 @@ describe('§8 §9 nonces', () => {
     },
   )
 
-  test('DP-05 §8 one of another server is refused, also under the same key', async () => {
+  test('DP-05 §8 one of another server is refused, also under the same key [T423]', async () => {
     await using elsewhere = await startServer({ requireDpopNonce: true })
     const stranger = await TestClient.register(elsewhere, new UserAgent())
     elsewhere.advance((strict.now() - elsewhere.now()) / 1000)
@@ -911,7 +917,7 @@ describe('where it is required', () => {
     })
   })
 
-  test('§7.1 the challenge to nobody has both schemes, and no error', async () => {
+  test('§7.1 the challenge to nobody has both schemes, and no error [T420]', async () => {
     const response = await fetch(`${strict.issuer}/oauth/ping`)
     expect(response.headers.get('www-authenticate')).toMatch(
       /^Bearer realm="[^"]*"(, [a-z_]+="[^"]*")*, DPoP realm="[^"]*"(, [a-z_]+="[^"]*")*$/,
@@ -920,7 +926,7 @@ describe('where it is required', () => {
   })
 
   test.each([{ dpop: 'required' }, { securityProfile: 'fapi2' }] as const)(
-    '§7.1, RFC 9728 §5.1 the challenge of either scheme is whole: %j',
+    '§7.1, RFC 9728 §5.1 the challenge of either scheme is whole: %j [T448]',
     async (settings) => {
       await using node = await startServer({ beside: strict, ...settings })
       const { status, headers } = await fetch(`${node.issuer}/api/notes`)
@@ -936,7 +942,7 @@ describe('where it is required', () => {
     },
   )
 
-  test('§7.1 a token that was issued before, and is not bound, is refused; a personal one is not', async () => {
+  test('§7.1 a token that was issued before, and is not bound, is refused; a personal one is not [T511]', async () => {
     await using before = await startServer({ beside: strict })
     const old = await TestClient.register(before, new UserAgent())
     const { body } = await askToken(old, machine)
@@ -963,7 +969,7 @@ describe('where it is required', () => {
     ])
   })
 
-  test('§5.2 a client that has registered so needs a proof, where others need none', async () => {
+  test('§5.2 a client that has registered so needs a proof, where others need none [T415]', async () => {
     const { client: made, clientSecret } = await app.server.clients.create(
       { name: 'Strict', userId: app.user.id, redirectUris: [redirectUri] },
       {

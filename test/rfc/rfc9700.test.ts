@@ -45,7 +45,7 @@ const at = (node: TestServer, client: TestClient): TestClient =>
 
 describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
   test.each([0, 1, 59, 60, 3_600])(
-    'contract §4.8 a second use after %d s is refused and revokes what was issued from it, and nothing else',
+    'contract §4.8 a second use after %d s is refused and revokes what was issued from it, and nothing else [T049]',
     async (seconds) => {
       for (const client of [conf, pub]) {
         const other = await client.tokens()
@@ -92,7 +92,7 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
       (client, code) =>
         client.token({ grant_type: 'authorization_code', code, client_id: 'nobody' }, 'none'),
     ],
-  ])('attacks P-6 a second use %s is only refused', async (_how, replay) => {
+  ])('attacks P-6 a second use %s is only refused [T523]', async (_how, replay) => {
     for (const late of [false, true]) {
       const code = await conf.code()
       const { body } = await conf.redeem(code)
@@ -163,7 +163,7 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
     expect(await isAlive(conf, fast.body.access_token)).toBe(false)
   })
 
-  test('contract §4.8 used once on any number of nodes', async () => {
+  test('contract §4.8 used once on any number of nodes [T050]', async () => {
     await using second = await startServer({ beside: app })
     await using third = await startServer({ beside: app })
     const nodes = [conf, at(second, conf), at(third, conf)]
@@ -188,8 +188,8 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
   })
 })
 
-describe('§2.2.2 contract §5.4 who gets a refresh token', () => {
-  test('authorization_code, public clients too; never implicit and client_credentials', async () => {
+describe('§2.2.2 contract §5.4 who gets a refresh token [T559]', () => {
+  test('authorization_code, public clients too; never implicit and client_credentials [T060]', async () => {
     for (const client of [conf, pub])
       expect((await client.tokens()).refresh_token).toMatch(/^[A-Za-z0-9]{43}$/)
     const machine = await conf.token({ grant_type: 'client_credentials' })
@@ -223,7 +223,7 @@ describe('§2.2.2 contract §5.4 who gets a refresh token', () => {
 })
 
 describe('§4.14.2 contract §5.4 refresh token rotation', () => {
-  test('each use rotates; the previous access token stops working', async () => {
+  test('each use rotates; the previous access token stops working [T494]', async () => {
     for (const client of [conf, pub]) {
       let current = await client.tokens()
       for (let round = 0; round < 3; round += 1) {
@@ -237,7 +237,7 @@ describe('§4.14.2 contract §5.4 refresh token rotation', () => {
     }
   })
 
-  test('RFC 6749 §1.5 it works after the access token has expired', async () => {
+  test('RFC 6749 §1.5 it works after the access token has expired [T651]', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     app.advance(3_601)
     expect(await isAlive(conf, access_token)).toBe(false)
@@ -264,7 +264,7 @@ describe('§4.14.2 contract §5.4 refresh token rotation', () => {
     }
   })
 
-  test('after the leeway reuse revokes the authorization, all its tokens, and no other of that user and client', async () => {
+  test('after the leeway reuse revokes the authorization, all its tokens, and no other of that user and client [T087]', async () => {
     for (const client of [conf, pub]) {
       const [one, other] = [await client.tokens(), await client.tokens()]
       const personal = await app.personalToken()
@@ -317,7 +317,7 @@ describe('§4.14.2 contract §5.4 refresh token rotation', () => {
     expect((await conf.refresh(first.refresh_token)).body.scope).toBe(scope)
   })
 
-  test('another client is only refused, at any time', async () => {
+  test('another client is only refused, at any time [T073]', async () => {
     const current = await conf.tokens()
     for (const seconds of [0, 60]) {
       expect(refusal(await conf2.refresh(current.refresh_token))).toBe('400 invalid_grant')
@@ -331,7 +331,7 @@ describe('§4.14.2 contract §5.4 refresh token rotation', () => {
     }
   })
 
-  test('revoked is not rotated: within the leeway nothing revives it', async () => {
+  test('revoked is not rotated: within the leeway nothing revives it [T525]', async () => {
     const { refresh_token } = await conf.tokens()
     const { body } = await conf.refresh(refresh_token)
     const found = await app.server.tokens.find({ accessToken: body.access_token })
@@ -371,7 +371,7 @@ describe('§4.14.2 contract §5.4 refresh token rotation', () => {
     expect((await conf.refresh(refresh_token)).status).toBe(200)
   })
 
-  test('RFC 6749 §6 attacks RF-07 scopes may narrow, never widen; the refresh token keeps the whole grant', async () => {
+  test('RFC 6749 §6 attacks RF-07 scopes may narrow, never widen; the refresh token keeps the whole grant [T072]', async () => {
     let { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
     for (const [scope, granted] of [
       ['notes:read', 'notes:read'],
@@ -414,7 +414,7 @@ describe('§4.14.2 contract §5.4 refresh token rotation', () => {
     expect((await client.refresh(body.refresh_token)).body.scope).toBe(scope)
   })
 
-  test('life OAUTH2SERVER_REFRESH_TOKEN_EXPIRES_IN is 30 days by default; each use begins anew', async () => {
+  test('life OAUTH2SERVER_REFRESH_TOKEN_EXPIRES_IN is 30 days by default; each use begins anew [T527]', async () => {
     await using own = await startServer()
     const client = await TestClient.register(own, new UserAgent())
     let { refresh_token } = await client.tokens()
@@ -455,7 +455,7 @@ describe('§4.14.2 contract §5.4 refresh token rotation', () => {
     expect(refusal(await client.refresh(refresh_token))).toBe('400 invalid_grant')
   })
 
-  test('the log tells of reuse, without the tokens', async () => {
+  test('the log tells of reuse, without the tokens [T763]', async () => {
     const { refresh_token } = await conf.tokens()
     const { body } = await conf.refresh(refresh_token)
     app.advance(60)
@@ -594,7 +594,7 @@ describe('contract §5.3 users and owners that are inactive', () => {
     return { user, owner, client, rotated, tokens }
   }
 
-  test("a user's tokens are invalid at the next request, a retried refresh too; reactivation restores them", async () => {
+  test("a user's tokens are invalid at the next request, a retried refresh too; reactivation restores them [T526]", async () => {
     const { user, client, rotated, tokens } = await granted('rf-user')
     const personal = await app.server.tokens.createPersonal('PAT', user.id)
     await app.server.users.setActive(user.id, false)
@@ -675,7 +675,7 @@ describe('attacks §A what must hold whatever was asked', () => {
 })
 
 describe('§4.7, §4.11, §4.12 the browser', () => {
-  test('§4.11.2 attacks AZ-16 nobody is sent to another site by a link alone', async () => {
+  test('§4.11.2 attacks AZ-16 nobody is sent to another site by a link alone [T097]', async () => {
     const evil = await TestClient.register(app, agent, {
       redirectUris: ['https://evil.example/cb'],
       isConfidential: false,
@@ -694,7 +694,7 @@ describe('§4.7, §4.11, §4.12 the browser', () => {
     }
   })
 
-  test('§4.12 the login is answered by 303, so that no browser sends the password on', async () => {
+  test('§4.12 the login is answered by 303, so that no browser sends the password on [T521]', async () => {
     const stranger = new UserAgent()
     const login = await stranger.browse(conf.url())
     const { status, headers } = await stranger.submit(login, {
@@ -706,7 +706,7 @@ describe('§4.7, §4.11, §4.12 the browser', () => {
     expect(headers.get('referrer-policy')).toBe('no-referrer')
   })
 
-  test('§4.7.1 a consent form of one login is worth nothing in the next', async () => {
+  test('§4.7.1 a consent form of one login is worth nothing in the next [T553]', async () => {
     const stranger = new UserAgent()
     await stranger.logIn(app)
     const { hidden } = formIn(await (await stranger.browse(pub.url())).text())

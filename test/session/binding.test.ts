@@ -64,7 +64,7 @@ describe('SS-09 the machine', () => {
     ["the owner's address before junk", `${owner}, unknown`],
     ['IPv6 with a zone', 'fe80::1%eth0'],
     ['commas', ',,,'],
-  ])('%s: the replayer has no session, and the owner’s lives', async (_, forwardedFor) => {
+  ])('%s: the replayer has no session, and the owner’s lives [T643]', async (_, forwardedFor) => {
     expect(await counts(app, session, from(forwardedFor))).toBe(false)
     expect(await counts(app, session, from(owner))).toBe(true)
   })
@@ -115,7 +115,7 @@ describe('SS-09 the machine', () => {
   })
 })
 
-describe('SS-09 X-Forwarded-For of a peer that is no trusted proxy', () => {
+describe('SS-09 X-Forwarded-For of a peer that is no trusted proxy [T557]', () => {
   test.each([{}, { trustedProxies: ['10.0.0.0/8'] }])('is not looked at: %j', async (options) => {
     await using app = await startServer(options)
     const session = await logIn(app, from('198.51.100.7'))
@@ -125,7 +125,7 @@ describe('SS-09 X-Forwarded-For of a peer that is no trusted proxy', () => {
 })
 
 describe('contract TRUSTED_PROXIES is for addresses alone', () => {
-  test('no X-Forwarded-Host or -Proto changes an address of ours', async () => {
+  test('no X-Forwarded-Host or -Proto changes an address of ours [T558]', async () => {
     await using app = await startServer({ trustedProxies: ['127.0.0.1'] })
     const headers = {
       'x-forwarded-host': 'evil.example',
@@ -172,7 +172,7 @@ describe('SS-09 the browser', () => {
     ['8-bit characters', 'caf\xE9', 'caf\xE9', true],
     ['other 8-bit characters', 'caf\xE9', 'caf\xE8', false],
   ])(
-    '%s: counts as it should, and the owner’s session lives',
+    '%s: counts as it should, and the owner’s session lives [T644]',
     async (_, atLogin, later, expected) => {
       const session = await logIn(app, { 'user-agent': atLogin })
       expect(await counts(app, session, { 'user-agent': later })).toBe(expected)

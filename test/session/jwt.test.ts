@@ -48,7 +48,7 @@ describe('specification, named errors: each JWT error is built with optional err
     [JWTInvalidHeaderError, 'JWTInvalidHeaderError', 400, 'Missing required header argument.'],
     [JWTInvalidIssuer, 'JWTInvalidIssuer', 403, 'The JWT token is not valid.'],
     [JWTNoAuthorizationError, 'JWTNoAuthorizationError', 400, 'The JWT token is not valid.'],
-  ])('%o', async (JwtError, name, status, message) => {
+  ])('%o [T764]', async (JwtError, name, status, message) => {
     const plain = new JwtError()
     expect(plain).toBeInstanceOf(JWTExtendedException)
     expect(plain).toBeInstanceOf(Error)
@@ -83,7 +83,7 @@ describe('the JWT that pages embed', () => {
   })
   afterAll(() => app.close())
 
-  test('jwt() is a hidden field named authorized_token, for a session alone', async () => {
+  test('jwt() is a hidden field named authorized_token, for a session alone [T664]', async () => {
     const { agent, jwt } = await logIn(app)
     const page = await (await agent.fetch(`${app.issuer}/`)).text()
     expect(page).toMatch(
@@ -95,7 +95,7 @@ describe('the JWT that pages embed', () => {
     expect(anonymous.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('contract §3 its header and claims', async () => {
+  test('contract §3 its header and claims [T139]', async () => {
     const { agent, identifier, jwt } = await logIn(app)
     const now = Math.floor(app.now() / 1000)
     expect(claimsOf(`.${jwt}`)).toEqual({ alg: 'HS256', typ: 'session+jwt' })
@@ -118,7 +118,7 @@ describe('the JWT that pages embed', () => {
     expect(again.sid).toBe(claims.sid)
   })
 
-  test('RFC 7519 §4 claims that nobody here knows change nothing', async () => {
+  test('RFC 7519 §4 claims that nobody here knows change nothing [T140]', async () => {
     const browser = await logIn(app)
     const jwt = forgedJwt({ ...claimsOf(browser.jwt), scope: 'x', admin: true, iss: 'x' })
     expect(await me(app, browser, { authorization: `Bearer ${jwt}` })).toEqual(session)
@@ -142,7 +142,7 @@ describe('the JWT that pages embed', () => {
     }
   })
 
-  test('JW-03 nothing that a JWT names is fetched', async () => {
+  test('JW-03 nothing that a JWT names is fetched [T149]', async () => {
     const browser = await logIn(app)
     let requests = 0
     const bait = createServer((_req, res) => {
@@ -252,7 +252,7 @@ describe('OAUTH2SERVER_JWT_AUTH_HEADER and OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', (
         [(jwt) => ({ 'x-session-jwt': `${jwt}, ${jwt}` }), decodeError],
       ],
     ],
-  ])('%s', async (_, settings, right, wrong) => {
+  ])('%s [T752]', async (_, settings, right, wrong) => {
     await using app = await startServer(settings)
     const browser = await logIn(app)
     expect(await me(app, browser, right(browser.jwt))).toEqual(session)
@@ -273,7 +273,7 @@ describe('OAUTH2SERVER_JWT_AUTH_HEADER and OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', (
     }
   })
 
-  test('another header: a session is not found by a JWT in Authorization', async () => {
+  test('another header: a session is not found by a JWT in Authorization [T779]', async () => {
     await using app = await startServer({ jwtAuthHeader: 'X-Session-JWT' })
     const browser = await logIn(app)
     const inBoth = {
@@ -303,7 +303,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
   })
   afterAll(() => rm(root, { recursive: true }))
 
-  test('a function receives the request headers and what the session knows', async () => {
+  test('a function receives the request headers and what the session knows [T753]', async () => {
     const verify = vi.fn<VerifyJwt>(() => ({ sub: 'x' }))
     await using app = await startServer({ jwtVeryficationFactory: verify, jwtExpiresIn: 77 })
     const browser = await logIn(app)
@@ -356,7 +356,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
   })
 
   test.each(['./verify.js:verify_by_proof', './verify.js:verifyByProof'])(
-    'the import path %s starts at the application root',
+    'the import path %s starts at the application root [T780]',
     async (jwtVeryficationFactory) => {
       await using app = await startServer({ jwtVeryficationFactory, applicationRoot: root })
       const browser = await logIn(app)

@@ -409,7 +409,7 @@ describe('LR-03 an authorization request comes back from the login byte by byte'
     ['what browsers leave as it is', 'a\\b|c^d`e{f}g[h]', 'a%5Cb|c^d`e{f}g[h]'],
     ['2 KiB', 'x'.repeat(2048)],
     ['2 KiB, each byte of them encoded', '%C3%A9'.repeat(1024)],
-  ])('%s', async (_, state, back = state) => {
+  ])('%s [T653]', async (_, state, back = state) => {
     const { clientId } = await app.client()
     const before = `response_type=code&client_id=${clientId}&scope=&redirect_uri=${encodeURIComponent(redirectUri)}&state=`
     const toLogin = await rawHttp(app, { target: `/oauth/authorize?${before}${state}` })

@@ -32,7 +32,7 @@ describe('the cookie', () => {
     ['https', { issuer: 'https://api.example.org' }, '__Host-oauth2server_session'],
     ['https with a path', { issuer: 'https://api.example.org/app' }, '__Host-oauth2server_session'],
   ])(
-    'contract §2 %s: name and attributes, the same before the login and after it',
+    'contract §2 %s: name and attributes, the same before the login and after it [T642]',
     async (_, options, name) => {
       await using app = await startServer(options)
       const base = new URL(options.issuer ?? app.issuer).pathname.replace(/\/$/, '')

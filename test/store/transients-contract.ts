@@ -15,7 +15,7 @@ export const transientsContract = (
       return { one, other, either: (index: number) => (index % 2 === 0 ? one : other), key: text() }
     }
 
-    test('a value is kept until its end, by the clock that is given', async () => {
+    test('a value is kept until its end, by the clock that is given [T731]', async () => {
       const { one, other, key } = both()
       expect(await one.put(key, 'value', 10, 0)).toBe(true)
       expect(await other.get(key, 9)).toBe('value')

@@ -96,7 +96,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
       .map(({ details, ...rest }) => ({ ...rest, details: JSON.parse(String(details)) }))
   const logged = (event: string) => log.filter((entry) => entry.event === event)
 
-  test('an empty table of users deletes nothing: an error in the log, an audit event, one a day', async () => {
+  test('an empty table of users deletes nothing: an error in the log, an audit event, one a day [T615]', async () => {
     await furnish(15)
     await database.run('alter table people rename to away')
     await database.run('create table people (id integer primary key, email text not null)')
@@ -122,7 +122,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     ])
   })
 
-  test('a user who is not found is inactive at once, and deleted after a second miss a day later', async () => {
+  test('a user who is not found is inactive at once, and deleted after a second miss a day later [T613]', async () => {
     await furnish(3)
     await database.run('delete from people where id = 2')
     expect(await statusOf(server, tokens[1] ?? '')).toBe(401)
@@ -146,7 +146,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect(await eventsOf('user.vanished')).toHaveLength(1)
   })
 
-  test('a user who is found between two misses keeps everything', async () => {
+  test('a user who is found between two misses keeps everything [T614]', async () => {
     await furnish(2)
     const remove = () => database.run('delete from people where id = 2')
     const restore = () => database.run(`insert into people values (2, '2@example.org')`)
@@ -162,7 +162,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect(await statusOf(server, tokens[1] ?? '')).toBe(200)
   })
 
-  test('a tenth of the users may be missing, and one more stops every deletion of the run', async () => {
+  test('a tenth of the users may be missing, and one more stops every deletion of the run [T617]', async () => {
     await furnish(110)
     await database.run('delete from people where id <= 12')
     await server.sweep()
@@ -189,7 +189,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect((await server.sweepPlan()).missingUsers).toEqual([])
   })
 
-  test('the plan lists who is missing and when they are removed, and changes nothing', async () => {
+  test('the plan lists who is missing and when they are removed, and changes nothing [T618]', async () => {
     await furnish(2)
     await database.run('delete from people where id = 2')
     const since = clock.now()
@@ -243,7 +243,7 @@ describe('callbacks', () => {
     people.clear()
   })
 
-  test('that answer undefined to everybody delete nothing, also of a handful of users', async () => {
+  test('that answer undefined to everybody delete nothing, also of a handful of users [T616]', async () => {
     const server = await start()
     const tokens: string[] = []
     for (const id of ['ada', 'bob', 'eve']) {

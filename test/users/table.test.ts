@@ -99,7 +99,7 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
   const { ids, foreignKeys } = given
   const [one, two] = ids
 
-  test('a user of the application is a user of ours, with an id of its own type', async () => {
+  test('a user of the application is a user of ours, with an id of its own type [T729]', async () => {
     await using app = await start(given, people(given))
     const { server } = app
     const user = {

@@ -16,7 +16,7 @@ export const describeReference = (world: () => World): void => {
     world().app.control.personalToken(world().user.id, { scopes })
 
   describe("the reference's decorators", () => {
-    test('authentication: nobody is refused, a token in the query is let in, no cookie is set', async () => {
+    test('authentication: nobody is refused, a token in the query is let in, no cookie is set [T637]', async () => {
       expect(await status('/api/me')).toBe(401)
       expect(await status('/api/me', { query: `?access_token=${await token([])}` })).toBe(200)
     })

@@ -17,7 +17,7 @@ const replicateSynchronously = async (primary: OwnPostgres): Promise<void> => {
 }
 
 describe.skipIf(isLacking)('fail-over from a primary to its synchronous replica', () => {
-  test('loses no answered token, redeems no code twice, and puts requests off meanwhile', {
+  test('loses no answered token, redeems no code twice, and puts requests off meanwhile [T568]', {
     timeout: 120_000,
   }, async () => {
     await using primary = await startPostgres()

@@ -41,7 +41,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
       ...options,
     })
 
-  test('nodes that are killed by kill -9', { timeout }, async () => {
+  test('nodes that are killed by kill -9 [T565]', { timeout }, async () => {
     await using site = await newSite()
     const traffic = await startTraffic(site)
     await traffic.flow(1_000)
@@ -63,7 +63,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     expect(traffic.samples.every((sample) => succeeded(sample) || isCut(sample))).toBe(true)
   })
 
-  test('PostgreSQL is stopped and started, in order and at once', { timeout }, async () => {
+  test('PostgreSQL is stopped and started, in order and at once [T566]', { timeout }, async () => {
     await using site = await newSite()
     for (const how of ['fast', 'immediate'] as const) {
       const traffic = await startTraffic(site)

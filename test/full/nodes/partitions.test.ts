@@ -71,7 +71,7 @@ describe.skipIf(isLacking)('three nodes with a network namespace each', () => {
   ] as const
 
   test.each(partitions)(
-    'packets are lost between $what: readiness is $readiness, others go on, and the node recovers',
+    'packets are lost between $what: readiness is $readiness, others go on, and the node recovers [T567]',
     { timeout },
     async ({ what, service, lost, readiness }) => {
       await using site = await startSite({

@@ -92,7 +92,7 @@ describe.skipIf(isLacking).each([
   })
   afterAll(() => site?.[Symbol.asyncDispose]())
 
-  test(`${many} codes, each presented ${times} times at once: every one is redeemed exactly once`, {
+  test(`${many} codes, each presented ${times} times at once: every one is redeemed exactly once [T563]`, {
     timeout,
   }, async () => {
     const codes = await makeCodes(site)
@@ -134,7 +134,7 @@ describe.skipIf(isLacking).each([
 })
 
 describe.skipIf(isLacking)('three nodes with the leeway', () => {
-  test(`${many} refresh tokens, each presented ${times} times at once: one rotation, the same answer`, {
+  test(`${many} refresh tokens, each presented ${times} times at once: one rotation, the same answer [T564]`, {
     timeout,
   }, async () => {
     await using site = await startSite({ redisUrl: sharedRedis })

@@ -33,7 +33,7 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
   }
 
   describe.each(ways)('$name', (way) => {
-    test('register one after a mistake, try it, change it, give it a new secret, delete it', async () => {
+    test('register one after a mistake, try it, change it, give it a new secret, delete it [T660]', async () => {
       const ada = await site.person(way)
       const { page, press, type, choose } = ada
       const redirectUri = `${await startSite(() => '<h1>Back at the client</h1>')}/cb`

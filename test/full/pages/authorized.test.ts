@@ -33,7 +33,7 @@ describe.skipIf(await lacks('chromium'))('applications that I allowed', () => {
   }
 
   describe.each(ways)('$name', (way) => {
-    test('look at one, revoke it on one device, then everywhere', async () => {
+    test('look at one, revoke it on one device, then everywhere [T737]', async () => {
       const { ada, diary } = await withTwoDevices(way)
       const { page, press } = ada
       await ada.open(applications)

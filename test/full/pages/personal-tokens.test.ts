@@ -23,7 +23,7 @@ describe.skipIf(await lacks('chromium'))('my personal tokens', () => {
   }
 
   describe.each(ways)('$name', (way) => {
-    test('create one after a mistake, use it, change it, rotate it, delete it', async () => {
+    test('create one after a mistake, use it, change it, rotate it, delete it [T663]', async () => {
       const ada = await site.person(way)
       const { page, press, type, typeDay, choose } = ada
       await ada.open(applications)

@@ -244,7 +244,7 @@ test('no list was empty, and no member always null', async () => {
 describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given }) => {
   const { bodies = [undefined], missing } = given
 
-  test('succeeds as documented, by JSON and by a form', async () => {
+  test('succeeds as documented, by JSON and by a form [T739]', async () => {
     const operation = contract.operation(id)
     const [success = ''] = Object.keys(operation.responses)
     for (const body of bodies) {

@@ -102,7 +102,7 @@ describe.each(kinds)('the document of a server %s', (_name, options) => {
     expect(validator.version).toBe('3.1')
   })
 
-  test('has the endpoints that the router has, with exactly their methods', async () => {
+  test('has the endpoints that the router has, with exactly their methods [T738]', async () => {
     const documented = contract.operations.map(({ method, path }) => `${method} ${path}`)
     const endpoints = await seen.endpointsOf(app)
     const called = endpoints.filter((endpoint) => !forBrowsers.includes(endpoint))

@@ -58,7 +58,7 @@ const live = async (tokens: readonly TokenBody[]): Promise<readonly boolean[]> =
   Promise.all(tokens.map(async ({ access_token }) => (await statusOf(app, access_token)) === 200))
 
 describe('applications that the user authorized', () => {
-  test('are listed with their scopes, since when, by whom, and each device', async () => {
+  test('are listed with their scopes, since when, by whom, and each device [T734]', async () => {
     const user = await newUser()
     const { clientId, devices } = await newApplication(user, {
       website: 'https://diary.example',
@@ -205,7 +205,7 @@ describe('revoking', () => {
     expect((await user.desktop.post(at.revoke(devices[1] ?? ''))).status).toBe(404)
   })
 
-  test('an application ends it on all devices: tokens, pending codes, and the consent', async () => {
+  test('an application ends it on all devices: tokens, pending codes, and the consent [T735]', async () => {
     const user = await newUser()
     const other = await newUser()
     const { clientId, first, second, onLaptop, onDesktop } = await newApplication(user)

@@ -89,7 +89,7 @@ describe('creating a personal token', () => {
     })
   })
 
-  test('the ticked scopes are what it may do', async () => {
+  test('the ticked scopes are what it may do [T661]', async () => {
     const { value, token } = await created({ scopes: ['notes:read', 'plain'] })
     expect(token.scopes).toEqual(['notes:read', 'plain'])
     const info = await fetch(`${app.issuer}/oauth/info`, {
@@ -308,7 +308,7 @@ describe('when it ends', () => {
 })
 
 describe('the value is shown once', () => {
-  test('on the page that the form leads to, with a curl command that works as it stands', async () => {
+  test('on the page that the form leads to, with a curl command that works as it stands [T662]', async () => {
     const { page, value, id } = await created({ scopes: ['notes:read'] })
     expect(page.done).toBe(en.done.tokenCreated)
     expect(page.text).toContain(en.token.once)

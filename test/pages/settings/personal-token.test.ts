@@ -248,7 +248,7 @@ describe('rotating a personal token', () => {
 })
 
 describe('deleting a personal token', () => {
-  test('ends it at once, and leaves neither it nor the client behind it', async () => {
+  test('ends it at once, and leaves neither it nor the client behind it [T736]', async () => {
     const { id, accessToken, clientId } = await newToken(['notes:read'], { name: 'To be deleted' })
     const page = await person.get(at.token(id))
     const sent = await person.send(page.form(at.token(id), 'delete'))

@@ -33,7 +33,7 @@ const registered = async (changes: Fields) => {
 }
 
 describe('a valid form registers a client of the user', () => {
-  test('a name is enough; the rest is as specified', async () => {
+  test('a name is enough; the rest is as specified [T657]', async () => {
     const client = await registered({})
     expect(client).toMatchObject({
       name: 'Printer',
@@ -82,7 +82,7 @@ describe('a valid form registers a client of the user', () => {
     expect((await registered({ is_confidential })).isConfidential).toBe(expected)
   })
 
-  test('redirect URIs stand one per line, in that order, whatever is around them', async () => {
+  test('redirect URIs stand one per line, in that order, whatever is around them [T658]', async () => {
     const lines = '\n  https://a.example/cb \n\n\thttp://localhost:9/b\n https://c.example\n\n'
     const uris = ['https://a.example/cb', 'http://localhost:9/b', 'https://c.example']
     expect((await registered({ redirect_uris: lines })).redirectUris).toEqual(uris)
@@ -160,7 +160,7 @@ describe('a valid form registers a client of the user', () => {
 describe('the client secret is shown once', () => {
   const named = { name: 'Printer' }
 
-  test('on the page that the form leads to: it is the client’s, and a reload shows it no more', async () => {
+  test('on the page that the form leads to: it is the client’s, and a reload shows it no more [T659]', async () => {
     const sent = await register({ ...named, default_scopes: ['notes:read'] })
     const page = await person.follow(sent)
     const secret = secretOn(page) ?? ''

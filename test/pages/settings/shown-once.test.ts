@@ -81,7 +81,7 @@ describe('a secret that is shown once, if the store fails right after the commit
     expect(state.isDown, 'the store is down from the commit on').toBe(true)
   })
 
-  test.each(cases)('a person sees the secret in the answer: $name', async ({ prepare }) => {
+  test.each(cases)('a person sees the secret in the answer: $name [T569]', async ({ prepare }) => {
     const { state, aroundStore } = failingAfterCommit()
     await using app = await startServer({ aroundStore })
     const person = await Person.logIn(app)
