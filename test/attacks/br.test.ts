@@ -291,7 +291,7 @@ describe('BR-07 Machine tokens never impersonate a user [T545]', () => {
     })
   }
 
-  test("a machine acts as its owner, by the contract; an ownerless one as nobody's user", async () => {
+  test("a machine acts as its owner, by decision §5.3; an ownerless one as nobody's user", async () => {
     const machine = { grant_type: 'client_credentials' }
     const own = String((await attack.token(machine, { client: 'm2m' })).body.access_token)
     const { id } = attack.users.a.user

@@ -98,7 +98,7 @@ describe('CA-01 Wrong secret', () => {
     ['Bearer', 'Bearer x'],
     ['url-safe alphabet', 'Basic __--'],
     ['two values', `Basic ${Buffer.from('a:b').toString('base64')} x`],
-  ])('P-15 a malformed Authorization header: %s', async (_, authorization) => {
+  ])('a malformed Authorization header: %s', async (_, authorization) => {
     const code = await attack.code()
     const answer = await attack.token(
       { code, client_id: undefined },
@@ -369,7 +369,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
     expectRedirect(await attack.authorize({}, { client: own }), 'unauthorized_client')
   })
 
-  test('P-24 the client behind a personal token is none, with and without proof', async () => {
+  test('the client behind a personal token is none, with and without proof', async () => {
     const [row] = await attack.server.query(
       'select client_id from oauth2server_client where is_personal = 1',
     )

@@ -215,7 +215,7 @@ describe('CD-05 redirect_uri binding [T552]', () => {
     expectJson(await attack.token({ code }, { client: own }), 400, 'invalid_grant')
   })
 
-  test('P-25 one that is added kills nothing', async () => {
+  test('one that is added kills nothing', async () => {
     const own = await attack.client({ redirectUris: [cb] })
     const code = await attack.code({}, { client: own })
     await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`, cb] })

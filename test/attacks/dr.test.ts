@@ -221,7 +221,7 @@ describe('DR-02 Privileged or foreign metadata', () => {
     expect(await clientCount(code)).toBe(before)
   })
 
-  test('P-24 a client that registered itself gets no token of its own, whatever it says later', async () => {
+  test('a client that registered itself gets no token of its own, whatever it says later', async () => {
     const information = await registered(it.server)
     for (const grant_type of ['client_credentials', 'password']) {
       const { status, body } = await tokenRequest(

@@ -308,7 +308,7 @@ describe('IR-02 Inactive means only active:false', () => {
     }
   })
 
-  test('P-13 the server of a resource learns of tokens for it, and of no others', async () => {
+  test('the server of a resource learns of tokens for it, and of no others', async () => {
     const files = 'https://files.example'
     const introspectionClients: string[] = []
     await using other = await startAttackServer({
@@ -356,7 +356,7 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
   })
 
   test.each([undefined, 'access_token', 'refresh_token', 'bogus', 'x'.repeat(5_000)])(
-    'P-14 either token ends the authorization, whatever the hint: %.20s',
+    'either token ends the authorization, whatever the hint: %.20s',
     async (token_type_hint) => {
       const [one, two, other] = [await attack.grant(), await attack.grant(), await attack.grant()]
       expectDone(await revoke(one.accessToken, 'conf', { token_type_hint }))

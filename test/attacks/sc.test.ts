@@ -144,7 +144,7 @@ describe('SC-01 Unknown, internal and un-granted scopes [T543]', () => {
     },
   )
 
-  test('P-19 where neither is registered: those of the setting, and never all', async () => {
+  test('where neither is registered: those of the setting, and never all', async () => {
     await using other = await startAttackServer({ defaultScopes: ['r'] })
     const client = await other.client()
     const page = await other.authorize({ scope: undefined }, { client, submit: null })

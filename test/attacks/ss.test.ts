@@ -309,7 +309,7 @@ describe('SS-05 Consent/interaction fixation and double submit', () => {
     }
   })
 
-  test('P-26 the same holds for the question about a device', async () => {
+  test('the same holds for the question about a device', async () => {
     const device = await Device.register(attack.server, {})
     const codes = await device.codes({ scope: 'r' })
     attack.saw(codes.device_code)
@@ -394,7 +394,7 @@ describe('SS-06 Session fixation', () => {
     expect(await identifierIn(again)).not.toBe(identifier)
   })
 
-  test('P-11 two session cookies are none', async () => {
+  test('two session cookies are none', async () => {
     const [one, two] = [await attack.browser('a'), await attack.browser('m')]
     const headers = { cookie: `${one.cookie}; ${two.cookie}`, 'user-agent': browser }
     const page = await attack.request('/', { headers })

@@ -48,7 +48,7 @@ const foundBy = async ({ database }: Workplace, tokens: readonly string[]): Prom
   }
 }
 
-test('contract §1 secret-key rotate prints the number of rows, and how long to keep the earlier key', {
+test('decision §1 secret-key rotate prints the number of rows, and how long to keep the earlier key', {
   timeout: 60_000,
 }, async () => {
   await using place = await workplace()

@@ -145,7 +145,7 @@ const check = async (present: Present, expected: Expected): Promise<void> => {
 const jwt = (payload: unknown, forgery = {}) => `Bearer ${forgedJwt(payload, forgery)}`
 const seconds = () => Math.floor(world.app.now() / 1000)
 
-describe('contract §3 two credentials', () => {
+describe('decision §3 two credentials', () => {
   test.each<[string, Present]>([
     [
       'the same header twice',
@@ -206,7 +206,7 @@ describe('contract §3 two credentials', () => {
   ])('%s: 400 invalid_request [T529]', (_, present) => check(present, { both: twoCredentials }))
 })
 
-describe('contract §3 an opaque token', () => {
+describe('decision §3 an opaque token', () => {
   const holder = () => ({
     guarded: known({ id: world.app.user.id, kind: 'personal_token' }),
     anonymous: known({ kind: 'personal_token', user: { id: world.app.user.id } }),
@@ -272,7 +272,7 @@ describe('contract §3 an opaque token', () => {
   })
 })
 
-describe('contract §3 a value with dots', () => {
+describe('decision §3 a value with dots', () => {
   const noSession: readonly [string, (world: World) => Presented['cookie']][] = [
     ['no cookie', () => []],
     ['a dead cookie', () => `oauth2server_session=${'A'.repeat(43)}`],
@@ -433,7 +433,7 @@ describe('contract §3 a value with dots', () => {
   )
 })
 
-describe('contract §3 a session', () => {
+describe('decision §3 a session', () => {
   test.each<[string, string]>([
     ['Bearer', 'Bearer'],
     ['the scheme in lower case', 'bearer'],
@@ -460,7 +460,7 @@ describe('contract §3 a session', () => {
     }))
 })
 
-describe('contract §3 no session', () => {
+describe('decision §3 no session', () => {
   test.each(['Basic YTpi', 'Basic a.b', 'Token abc', 'Bearer', 'DPoP abc', 'Negotiate a.b.c', ''])(
     'and the header "%s", another scheme: 401 invalid_token',
     (authorization) => check(() => ({ authorization }), { both: invalidToken }),

@@ -34,7 +34,7 @@ describe('KeyRing', () => {
     ['another order', ['digest', 'access_token', 7, null, true]],
     ['claims that run together', ['access_tokendigest', '', 7, null, true]],
     ['none', []],
-  ])('P-23 it does not open beside %s', (_, other) => {
+  ])('it does not open beside %s', (_, other) => {
     expect(keys.open('token', keys.seal('token', 'secret', claims), other)).toBeUndefined()
   })
 

@@ -307,7 +307,7 @@ describe('what is found', () => {
     ])
   })
 
-  test('P-22 a client secret ends at once, with what the client got for itself; what users allowed goes on', async () => {
+  test('a client secret ends at once, with what the client got for itself; what users allowed goes on', async () => {
     const { clientId, clientSecret } = await app.client({ defaultScopes: ['notes:read'] })
     const forItself = (secret: string) =>
       tokenRequest(
@@ -339,7 +339,7 @@ describe('what is found', () => {
     expect((await forItself(next)).status).toBe(200)
   })
 
-  test('P-22 on another node, too', async () => {
+  test('on another node, too', async () => {
     const { clientId, clientSecret } = await app.client({ defaultScopes: ['notes:read'] })
     const forItself = (of: TestServer) =>
       tokenRequest(

@@ -122,7 +122,7 @@ describe('optional scopes', () => {
   })
 })
 
-describe('contract §4.7 the decision is remembered', () => {
+describe('decision §4.7 the decision is remembered', () => {
   const silently = async (client: TestClient, given = {}): Promise<string> =>
     granted(client, await agent.fetch(client.url({ scope, ...given })))
 

@@ -224,7 +224,7 @@ describe('two processes on one SQLite file', () => {
     expect((await agent.logIn({ issuer: it.b.url, ...login })).status).toBe(303)
   })
 
-  test('P-22 a revocation by reuse of the code on one node is there for the next request to the other', async () => {
+  test('a revocation by reuse of the code on one node is there for the next request to the other', async () => {
     const code = await it.client.code(it.a, it.agent)
     const { body } = await send(it.client.redemption(it.a, code))
     expect(await ping(it.b, body.access_token)).toBe(200)
@@ -233,7 +233,7 @@ describe('two processes on one SQLite file', () => {
     expect((await send(it.client.refreshing(it.b, body.refresh_token))).status).toBe(400)
   })
 
-  test('P-22 deactivation by the operator is there for the next request to either node, and so is its end [T570]', async () => {
+  test('deactivation by the operator is there for the next request to either node, and so is its end [T570]', async () => {
     const tokens = await it.client.tokens(it.a, it.agent)
     const code = await it.client.code(it.a, it.agent)
     const statuses = async () => [
@@ -271,7 +271,7 @@ describe('two processes on one SQLite file', () => {
     expect((await send(it.client.refreshing(it.b, tokens.refresh_token))).status).toBe(200)
   })
 
-  test('P-22 a new secret, a password change and a deletion are there for the next request to either node [T571]', async () => {
+  test('a new secret, a password change and a deletion are there for the next request to either node [T571]', async () => {
     const tokens = await it.client.tokens(it.a, it.agent)
     const { clientSecret } = await it.records.clients.resetClientSecret(it.client.clientId)
     for (const node of [it.a, it.b]) {

@@ -4,7 +4,7 @@ import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { logIn } from '../support/session.ts'
 import { authorizeUrl, formIn, newPkce, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
-describe('contract §2 an issuer with a path', () => {
+describe('decision §2 an issuer with a path', () => {
   let app: TestServer
   let origin: string
   beforeAll(async () => {

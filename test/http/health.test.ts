@@ -35,7 +35,7 @@ const start = async (options: TestOptions = {}) => {
 
 const fails = () => Promise.reject(new StoreUnavailable('The disk at /var/lib is gone.'))
 
-describe('contract §2 /health/live and /health/ready', () => {
+describe('decision §2 /health/live and /health/ready', () => {
   test.each(['', '/auth'])('answer 200 under the path %j, to everybody', async (basePath) => {
     await using host = await start({ basePath })
     const credentials: readonly Record<string, string>[] = [

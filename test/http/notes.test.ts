@@ -30,7 +30,7 @@ const api = async (
 }
 const bearer = async (...scopes: string[]) => `Bearer ${await app.personalToken(scopes)}`
 
-describe('contract §2 the example application', () => {
+describe('decision §2 the example application', () => {
   test('notes are written, listed and deleted, each with its scope', async () => {
     const [read, write] = [await bearer('notes:read'), await bearer('notes:write')]
     const created = await api('/notes', write, { method: 'POST', text: 'Buy milk' })

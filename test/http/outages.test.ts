@@ -149,7 +149,7 @@ const ask = async (operation: string, error: Error, { path, init }: Case) => {
   return { answer, text: await answer.text() }
 }
 
-describe('contract §6.4 a store that is down is no verdict on anybody', () => {
+describe('decision §6.4 a store that is down is no verdict on anybody', () => {
   test.each(cases)('%s: 503 with Retry-After', async (_, given) => {
     const error = new StoreUnavailable('the disk at /var/lib is gone')
     const { answer, text } = await ask(given.operation, error, given)

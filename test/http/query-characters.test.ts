@@ -28,7 +28,7 @@ const accepted = async (server: TestServer): Promise<string> => {
 
 const sorted = (text: string): string => [...new Set(text)].sort().join('')
 
-describe('contract §6.2 characters of a query string', () => {
+describe('decision §6.2 characters of a query string', () => {
   test('unreserved ones and the specified ones are accepted, and of all other bytes none [T778]', async () => {
     expect(sorted(await accepted(app))).toBe(sorted(`${unreserved}${specified.replace('%', '')}`))
   })

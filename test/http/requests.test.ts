@@ -46,7 +46,7 @@ const open: readonly string[] = [
   '/openapi.json',
 ]
 
-describe('contract §2 methods', () => {
+describe('decision §2 methods', () => {
   test.each(endpoints)(
     '%s takes %s; every other is 405 with Allow [T732]',
     async (target, allow) => {
@@ -140,7 +140,7 @@ describe('contract §2 methods', () => {
   })
 })
 
-describe('contract §2 addresses of what is switched off', () => {
+describe('decision §2 addresses of what is switched off', () => {
   let bare: TestServer
   beforeAll(async () => {
     bare = await startServer({
@@ -303,7 +303,7 @@ describe('P-1 the Host header decides nothing', () => {
   })
 })
 
-describe('contract §6.4 bodies', () => {
+describe('decision §6.4 bodies', () => {
   const posts = ['/login', '/logout', '/oauth/token', '/oauth/authorize']
   const kib64 = 65_536
 

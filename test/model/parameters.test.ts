@@ -43,7 +43,7 @@ describe('Parameters', () => {
     expect(params.opaque('c')).toBe('a\r\nb')
   })
 
-  test('P-16 there are at most 100', () => {
+  test('there are at most 100', () => {
     const many = (n: number) => Array.from({ length: n }, (_, index) => `p${index}=1`).join('&')
     expect(new Parameters(many(100)).required('p99')).toBe('1')
     expect(() => new Parameters(many(101))).toThrow(invalid)

@@ -27,7 +27,7 @@ const problemsOf = async (env: Variables): Promise<readonly string[]> => {
   return (error as InvalidSettings).problems
 }
 
-describe('contract §1: the environment', () => {
+describe('decision §1: the environment', () => {
   test('nothing is needed', async () => {
     const { port, host, options, dataFolder } = await fromEnvironment({
       DATABASE_URL: `sqlite:${newFolder()}/x.sqlite`,

@@ -16,7 +16,7 @@ const problemsOf = (work: () => unknown): readonly string[] => {
 const parsed = (env: Record<string, string>) => parseSettings(settingsFrom(env))
 
 describe('configuration variables', () => {
-  // The specification's table, letter by letter; contract §1 decides on the cache type.
+  // The specification's table, letter by letter; decision §1 decides on the cache type.
   test.each([
     [
       'OAUTH2SERVER_ALLOWED_GRANT_TYPES',
@@ -44,7 +44,7 @@ describe('configuration variables', () => {
     expect(Reflect.get(parseSettings({}), name)).toEqual(byDefault)
   })
 
-  // What the contract and the attack catalogue add.
+  // What the protocol decisions and the attack catalogue add.
   test.each([
     ['OAUTH2SERVER_DEFAULT_SCOPES', []],
     ['OAUTH2SERVER_ALLOW_PRIVATE_USE_REDIRECT_URIS', false],

@@ -467,7 +467,7 @@ describe('the secret key and the database', () => {
     ).toHaveLength(2)
   })
 
-  test('P-23 clients, consents, sessions and codes go on under an earlier key', async () => {
+  test('clients, consents, sessions and codes go on under an earlier key', async () => {
     await using before = await startServer()
     const { clientId } = await before.client()
     await before.server.consents.grant(before.user.id, clientId, ['notes:read'])

@@ -81,7 +81,7 @@ describe('XS-06 the consent page lists what is asked for', () => {
     expect(groups(html).Many).toEqual(many.map((id) => `Help of ${id} \`${id}\``))
   })
 
-  test('contract §4.5 the default scopes of the client where none is asked for', async () => {
+  test('decision §4.5 the default scopes of the client where none is asked for', async () => {
     const { html } = await open({ defaultScopes: ['notes:read', 'user:email'] })
     expect(Object.keys(groups(html)).sort()).toEqual(['Notes', 'User'])
     expect(html).toContain('<code>notes:read</code>')
@@ -148,7 +148,7 @@ describe('XS-06 it says who asks, who is asked, and where the answer goes', () =
   })
 })
 
-describe('contract §4.4 the form', () => {
+describe('decision §4.4 the form', () => {
   test('carries nothing of the request but its one-time id', async () => {
     const given = { scope: 'notes:read', state: 'the-state-of-the-client', nonce: 'the-nonce' }
     const { client, html } = await open(

@@ -23,7 +23,7 @@ const view = async (query: string | Record<string, string>) => {
 const generic =
   'The application and this server could not agree. This is most likely a mistake of the application, not yours.'
 
-describe('contract §2 the error view', () => {
+describe('decision §2 the error view', () => {
   test.each([
     ['invalid_request', 'The application sent a request that cannot be used.'],
     ['access_denied', 'The permission was refused.'],

@@ -117,7 +117,7 @@ const pages: [string, number, () => Promise<Response>, string?][] = [
   ['error of our own', 500, () => failingWith(new Error('gone'))],
 ]
 
-describe('contract §6.3 headers of every page [T531]', () => {
+describe('decision §6.3 headers of every page [T531]', () => {
   test.each(pages)('%s (%i)', async (_, status, open, formAction) => {
     const answer = await open()
     expect(answer.status).toBe(status)

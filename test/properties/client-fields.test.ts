@@ -41,7 +41,7 @@ const text = fc.oneof(
   }),
 )
 
-describe('P-16 fields of a client', () => {
+describe('fields of a client', () => {
   test.each([
     ['name', validName],
     ['description', validDescription],
@@ -120,7 +120,7 @@ describe('P-16 fields of a client', () => {
       }),
     ))
 
-  test('P-28 an address to fetch from is https at a full domain name', () =>
+  test('an address to fetch from is https at a full domain name', () =>
     check(
       fc.property(
         fc.oneof(

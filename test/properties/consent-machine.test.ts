@@ -6,7 +6,7 @@ import { answerTo, formIn, TestClient, UserAgent } from '../support/user-agent.t
 import { check } from './check.ts'
 
 // What a few lines predict of consent, the server does: over HTTP, with its own pages, on a SQLite file
-// (contract §4.5 to §4.7, P-20, P-22, P-25).
+// (decision §4.5 to §4.7).
 
 const known = ['notes:read', 'notes:write', 'user:email']
 type Decision = 'yes' | 'no'

@@ -85,7 +85,7 @@ describe('a query of the REST application', () => {
   const allowed = '=&;:%+~,*@!()/?'
   const checkQuery = queryCharacters(allowed)
 
-  test('passes exactly where each character is allowed and each % begins an escape (contract §3)', () =>
+  test('passes exactly where each character is allowed and each % begins an escape (decision §3)', () =>
     check(
       fc.property(raw, (query) => {
         const rest = query.replaceAll(/%[0-9A-Fa-f]{2}/g, '')

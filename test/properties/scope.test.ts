@@ -88,7 +88,7 @@ describe('what a client may have', () => {
         const made = outcome(() => narrow(text, { within, otherwise }))
         const distinct = [...new Set(asked ?? otherwise)]
         if ('value' in made) {
-          // Whole and in the order of the request, or not at all: nothing is left out silently (contract §4.5).
+          // Whole and in the order of the request, or not at all: nothing is left out silently (decision §4.5).
           expect(made.value).toEqual(distinct)
           expect(isWithin(made.value, within)).toBe(true)
           expect(narrow(made.value.join(' '), { within, otherwise: [] })).toEqual(made.value)

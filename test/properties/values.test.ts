@@ -24,7 +24,7 @@ const keys = new KeyRing([
 const former = new KeyRing(['the one before it, which is long too'])
 const stranger = new KeyRing(['a secret key that nobody here has known'])
 
-describe('P-23 a sealed value', () => {
+describe('a sealed value', () => {
   test('opens to what was sealed, beside its own claims and for its own purpose alone', () =>
     check(
       fc.property(

@@ -339,7 +339,7 @@ describe('administration', () => {
       expect(ids).toContain(clientId)
     })
 
-    test('P-23 an application row that was tampered with is left out, and the parts go on', async () => {
+    test('an application row that was tampered with is left out, and the parts go on', async () => {
       const names = ['Part0', 'Part1', 'Part2', 'Part3', 'Part4']
       for (const name of names) await app.client({ name })
       const alter = "update oauth2server_client set redirect_uris = 'x' where name = ?"

@@ -9,7 +9,7 @@ import { authorizeUrl, formIn, newPkce, tokenRequest, UserAgent } from '../suppo
 
 type Value = string | number | null
 
-/** Somebody can write to the database, but has not got the secret key. Contract §6.1, P-23. */
+/** Somebody can write to the database, but has not got the secret key. Decision §6.1. */
 describe('a row that was altered, moved or written without the key authenticates nobody', () => {
   let app: TestServer
   let basic: { clientId: string; clientSecret: string }

@@ -210,7 +210,7 @@ describe('authorized applications', () => {
       })
     })
 
-    test('P-23 a consent that was tampered with says nothing; an application row is left out', async () => {
+    test('a consent that was tampered with says nothing; an application row is left out', async () => {
       const { user } = await account()
       const { clientId } = await app.client()
       await app.server.consents.grant(user.id, clientId, ['notes:read'])

@@ -125,7 +125,7 @@ describe('the mark of a verified application', () => {
     )
   })
 
-  test('P-23 in the database it is sealed together with the name and website that were checked', async () => {
+  test('in the database it is sealed together with the name and website that were checked', async () => {
     const alterations = [
       'is_verified = 0',
       "name = 'Bank'",
@@ -241,7 +241,7 @@ describe('an application that was switched off', () => {
     const open = await fetch(`${app.issuer}/api/public`, {
       headers: { authorization: `Bearer ${granted}` },
     })
-    expect(open.status, 'contract §3 also where anonymous is allowed').toBe(401)
+    expect(open.status, 'decision §3 also where anonymous is allowed').toBe(401)
     await disable(clientId, false)
     expect(await statuses([granted, machine])).toEqual([200, 200, 200, 200])
     expect(count(app.database, 'oauth2server_token')).toBe(rows)

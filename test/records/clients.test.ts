@@ -91,7 +91,7 @@ describe('client', () => {
       expect((await create({ name: '😀'.repeat(40) })).client.name).toBe('😀'.repeat(40))
     })
 
-    test('P-16 a name that deceives is refused', async () => {
+    test('a name that deceives is refused', async () => {
       await refused({ name: 'Notes\u202eevil' }, 'name')
       await refused({ name: 'Notes\u0000' }, 'name')
       await refused({ name: '\u200b' }, 'name')
@@ -233,7 +233,7 @@ describe('client', () => {
       expect((await create()).client.defaultRedirectUri).toBeUndefined()
     })
 
-    test('contract §4.2 private-use schemes: by the option, and for public clients alone', async () => {
+    test('decision §4.2 private-use schemes: by the option, and for public clients alone', async () => {
       await using open = await startServer({ allowPrivateUseRedirectUris: true })
       const redirectUris = ['com.example.app:/cb']
       const { clients } = open.server
@@ -320,7 +320,7 @@ describe('client', () => {
       expect([...client.allowedResponseTypes].sort()).toEqual(['code', 'token'])
     })
 
-    test('contract §4.6 … narrowed, never widened, by the limit of the client [T683]', async () => {
+    test('decision §4.6 … narrowed, never widened, by the limit of the client [T683]', async () => {
       const { client } = await create({
         grantTypes: ['password', 'refresh_token'],
         responseTypes: ['code'],
@@ -377,7 +377,7 @@ describe('client', () => {
       expect(counted).toBe(1)
     })
 
-    test('contract §4.5 the ceiling of scopes leaves internal ones out, whoever allowed them', async () => {
+    test('decision §4.5 the ceiling of scopes leaves internal ones out, whoever allowed them', async () => {
       const { client } = await create()
       expect(client.scopeCeiling).toEqual(['notes:read', 'notes:write', 'user:email'])
       expect(client.scopesWhenOmitted).toEqual([])
@@ -396,7 +396,7 @@ describe('client', () => {
       expect(defaults.scopeCeilingWithoutConsent).toEqual(['notes:read'])
     })
 
-    test('contract §4.5 … else OAUTH2SERVER_DEFAULT_SCOPES', async () => {
+    test('decision §4.5 … else OAUTH2SERVER_DEFAULT_SCOPES', async () => {
       await using open = await startServer({ defaultScopes: ['notes:read'] })
       const { client } = await open.server.clients.create({ name: 'x' })
       expect(client.scopesWhenOmitted).toEqual(['notes:read'])
@@ -452,7 +452,7 @@ describe('client', () => {
       expect(await app.server.clients.find('nope')).toBeUndefined()
     })
 
-    test('P-24 the client behind a personal token is changed by nobody', async () => {
+    test('the client behind a personal token is changed by nobody', async () => {
       const { clientId } = await app.server.tokens.createPersonal('Mine', app.user.id)
       for (const change of [
         () => app.server.clients.update(clientId, { name: 'x' }),

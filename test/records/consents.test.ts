@@ -60,7 +60,7 @@ describe('a remembered consent', () => {
     ['more refused', "declined_scopes = 'b c d'"],
     ['refused ones granted', "scopes = 'a b', declined_scopes = 'c'"],
     ['both columns exchanged', "scopes = 'b c', declined_scopes = 'a'"],
-  ])('P-23 altered without the key it is none: %s', async (_, set) => {
+  ])('altered without the key it is none: %s', async (_, set) => {
     const { clientId } = await app.client()
     await app.server.consents.grant(app.user.id, clientId, ['a'], { declined: ['b', 'c'] })
     execute(

@@ -59,7 +59,7 @@ describe('the applications of a user', () => {
     expect(await namesOf(other.id, 5)).toEqual(['Moved'])
   })
 
-  test('P-23 a row that was moved to another owner without the key is in no list', async () => {
+  test('a row that was moved to another owner without the key is in no list', async () => {
     const [one, other] = [
       await app.server.users.create({ email: 'mine@example.org', password: null }),
       await app.server.users.create({ email: 'thief@example.org', password: null }),

@@ -160,7 +160,7 @@ describe('personal tokens', () => {
     })
   })
 
-  describe('P-23 a row that was tampered with', () => {
+  describe('a row that was tampered with', () => {
     const tampered = async () => {
       const token = await create({ scopes: ['notes:read'] })
       const widen = "update oauth2server_token set scopes = 'notes:write' where id = ?"

@@ -68,7 +68,7 @@ describe('get_client', () => {
     expect(answer.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
   })
 
-  test('P-24 the built-in one finds no client behind a personal token; it supports the inactivation of the owner [T740]', async () => {
+  test('the built-in one finds no client behind a personal token; it supports the inactivation of the owner [T740]', async () => {
     await using host = await start({})
     const { clientId } = await host.app.server.tokens.createPersonal('Test', host.app.user.id)
     expect(await host.app.server.getClient(clientId)).toBeUndefined()

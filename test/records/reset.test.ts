@@ -86,7 +86,7 @@ describe('rule 5: regenerating credentials', () => {
     })
   })
 
-  test('contract §5.4 the leeway and the discovery of reuse go on after a new id', async () => {
+  test('decision §5.4 the leeway and the discovery of reuse go on after a new id', async () => {
     const old = await app.client()
     const issued = await authorizationOf(app, old.clientId)
     const rotated = await refresh(old, issued.refreshToken)
@@ -157,7 +157,7 @@ describe('rule 5: regenerating credentials', () => {
     ).toHaveLength(1)
   })
 
-  test('P-23 it launders nothing: what was tampered with before stays refused', async () => {
+  test('it launders nothing: what was tampered with before stays refused', async () => {
     const { clientId } = await app.client()
     const widened = await authorizationOf(app, clientId)
     const restored = await authorizationOf(app, clientId)

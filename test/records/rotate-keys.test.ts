@@ -314,7 +314,7 @@ describe('what changes meanwhile is not overwritten', () => {
 })
 
 describe('rows that do not open', () => {
-  test('P-23 what was tampered with is left as it is, counted, and refused as before', async () => {
+  test('what was tampered with is left as it is, counted, and refused as before', async () => {
     await using app = await startServer()
     const made = await everyKind(app)
     const [widened, restorable, kept] = made.untouched

@@ -151,7 +151,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect((await accepted(clientId, old, ...secrets)).filter(Boolean)).toHaveLength(1)
   })
 
-  test('contract §6.1 the old one is kept as a digest alone', async () => {
+  test('decision §6.1 the old one is kept as a digest alone', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, hour)
     expect(row(clientId)?.previous_client_secret).toBe(digestOf('client_secret', old))
@@ -159,7 +159,7 @@ describe('a client secret that is reset with an overlap', () => {
     for (const secret of [old, fresh]) expect(kept).not.toContain(secret)
   })
 
-  describe('P-23 in a row that was altered without the key', () => {
+  describe('in a row that was altered without the key', () => {
     const alterations: readonly [string, Record<string, string | number | null>][] = [
       ['a former secret of my own', { previous_client_secret: digestOf('client_secret', 'mine') }],
       ['a later end of the former one', { previous_client_secret_expires: 9_000_000_000_000 }],

@@ -69,7 +69,7 @@ describe('token', () => {
       expect((await app.server.tokens.find(token))?.token.isInternal).toBe(true)
     })
 
-    test('contract §4.5 code may put internal scopes on it', async () => {
+    test('decision §4.5 code may put internal scopes on it', async () => {
       const token = await create('Internal', { scopes: ['test:scope', 'notes:read'] })
       expect(token.scopes).toEqual(['test:scope', 'notes:read'])
       expect(token.getVisibleScopes()).toEqual(['notes:read'])

@@ -84,7 +84,7 @@ describe('user', () => {
     expect(await app.server.users.fromId(4711)).toBeUndefined()
   })
 
-  test('contract §5.3 a new password ends the sessions, not the personal tokens', async () => {
+  test('decision §5.3 a new password ends the sessions, not the personal tokens', async () => {
     const user = await app.server.users.create({
       email: 'change@example.org',
       password: 'the old password',
@@ -102,7 +102,7 @@ describe('user', () => {
   })
 
   describe('inactive', () => {
-    test('contract §5.3 tokens are invalid from the next request on; reactivation restores them', async () => {
+    test('decision §5.3 tokens are invalid from the next request on; reactivation restores them', async () => {
       const user = await create()
       const { accessToken } = await app.server.tokens.createPersonal('Test', user.id)
       await app.server.users.setActive(user.id, false)
@@ -112,7 +112,7 @@ describe('user', () => {
       expect(await app.server.users.setActive(4711, true)).toBe(false)
     })
 
-    test('contract §5.3 an inactive owner invalidates the tokens that others gave the client', async () => {
+    test('decision §5.3 an inactive owner invalidates the tokens that others gave the client', async () => {
       const owner = await create()
       const { clientId } = await app.client({ userId: owner.id })
       const { accessToken } = await authorizationOf(app, clientId)

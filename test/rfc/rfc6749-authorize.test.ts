@@ -53,7 +53,7 @@ const errorAt = async (client: TestClient, given: Record<string, string | undefi
   return answer
 }
 
-describe('contract §4.1 client and redirect URI are validated before anything else, before login', () => {
+describe('decision §4.1 client and redirect URI are validated before anything else, before login', () => {
   let two: TestClient
   let none: TestClient
   let orphan: TestClient
@@ -106,7 +106,7 @@ describe('contract §4.1 client and redirect URI are validated before anything e
     },
   )
 
-  test('contract §5.2 the client row behind a personal token is refused', async () => {
+  test('decision §5.2 the client row behind a personal token is refused', async () => {
     const token = await app.server.tokens.createPersonal('PAT', app.user.id, {
       scopes: ['notes:read'],
     })
@@ -160,7 +160,7 @@ describe('contract §4.1 client and redirect URI are validated before anything e
     })
   })
 
-  test('contract §2 a POST reads the body only: what stands in the query is ignored [T020]', async () => {
+  test('decision §2 a POST reads the body only: what stands in the query is ignored [T020]', async () => {
     const { client_id, ...rest } = Object.fromEntries(new URL(conf.url()).searchParams)
     const inQuery = await agent.fetch(`${app.issuer}/oauth/authorize?client_id=${client_id}`, {
       method: 'POST',
@@ -175,7 +175,7 @@ describe('contract §4.1 client and redirect URI are validated before anything e
     expect(await doubled.text()).not.toContain('notes:write')
   })
 
-  test('contract §2 the error view shows error and error_description as text [T037]', async () => {
+  test('decision §2 the error view shows error and error_description as text [T037]', async () => {
     const view = await agent.fetch(
       `${app.issuer}/oauth/errors?error=${encodeURIComponent('<script>x</script>')}&error_description=${encodeURIComponent('"><img src=x>')}`,
     )
@@ -187,7 +187,7 @@ describe('contract §4.1 client and redirect URI are validated before anything e
   })
 })
 
-describe('contract §4.2 matching is comparison of the strings as given', () => {
+describe('decision §4.2 matching is comparison of the strings as given', () => {
   const suffixes = [
     '/',
     '?x=1',
@@ -271,7 +271,7 @@ describe('contract §4.2 matching is comparison of the strings as given', () => 
     'http://localhost:8080/cb',
     'http://127.0.0.1/cb',
     'http://[::1]:9/cb',
-  ])('contract §4.2 %s is emitted verbatim, parameters appended [T029]', async (uri) => {
+  ])('decision §4.2 %s is emitted verbatim, parameters appended [T029]', async (uri) => {
     const client = await register({ redirectUris: [uri] })
     const page = await agent.browse(client.url())
     const answer = await agent.submit(page, { confirm: 'yes' })
@@ -285,7 +285,7 @@ describe('contract §4.2 matching is comparison of the strings as given', () => 
     expect((await client.redeem(code)).status).toBe(200)
   })
 
-  test.each(dangerousRedirectUris)('contract §4.2 %j cannot be registered [T027]', async (uri) => {
+  test.each(dangerousRedirectUris)('decision §4.2 %j cannot be registered [T027]', async (uri) => {
     const before = await conf.app.server.clients.find(conf.clientId)
     for (const redirectUris of [[uri], [redirectUri, uri]]) {
       await expect(app.client({ redirectUris })).rejects.toThrow(
@@ -311,7 +311,7 @@ describe('contract §4.2 matching is comparison of the strings as given', () => 
   })
 })
 
-describe('contract §4.1 other errors go to the registered redirect URI', () => {
+describe('decision §4.1 other errors go to the registered redirect URI', () => {
   const limited: Record<string, TestClient> = {}
   beforeAll(async () => {
     limited.code = await register({ responseTypes: ['code'] })
@@ -332,8 +332,8 @@ describe('contract §4.1 other errors go to the registered redirect URI', () => 
     ['unauthorized_client', '§4.1.2.1 not its grant type', {}, 'machine'],
     ['invalid_scope', '§4.1.2.1 unknown', { scope: 'bogus' }],
     ['invalid_scope', '§3.3 one known, one unknown', { scope: 'notes:read bogus' }],
-    ['invalid_scope', 'contract §4.5 internal', { scope: 'test:scope' }],
-    ['invalid_scope', 'contract §4.5 beyond allowed_scopes', { scope: 'notes:write' }, 'reader'],
+    ['invalid_scope', 'decision §4.5 internal', { scope: 'test:scope' }],
+    ['invalid_scope', 'decision §4.5 beyond allowed_scopes', { scope: 'notes:write' }, 'reader'],
     ['invalid_scope', '§3.3 letters count', { scope: 'NOTES:READ' }],
     ['invalid_scope', '§3.3 a tab', { scope: 'notes:read\tnotes:write' }],
     ['invalid_scope', '§3.3 a line feed', { scope: 'notes:read\nnotes:write' }],
@@ -441,7 +441,7 @@ describe('contract §4.1 other errors go to the registered redirect URI', () => 
     expect(await client.code()).toMatch(/^[A-Za-z0-9]{43}$/)
   })
 
-  test('contract §6.4 a store that is down before the redirect URI was proved: 503 with Retry-After, here', async () => {
+  test('decision §6.4 a store that is down before the redirect URI was proved: 503 with Retry-After, here', async () => {
     let fails = false
     await using failing = await startServer({
       aroundStore: async (operation, run) => {
@@ -538,7 +538,7 @@ describe('RFC 6749 §4.1.2 state is opaque', () => {
   })
 })
 
-describe('contract §4.4 prompt', () => {
+describe('decision §4.4 prompt', () => {
   const shows = async (url: string, who = agent): Promise<string> => {
     const page = await who.browse(url)
     const location = page.headers.get('location')
@@ -622,7 +622,7 @@ describe('contract §4.4 prompt', () => {
   })
 })
 
-describe('contract §4.4 the validated request is stored', () => {
+describe('decision §4.4 the validated request is stored', () => {
   const pages = async (client: TestClient, given = {}) => {
     const page = await agent.browse(client.url({ prompt: 'consent', ...given }))
     return formIn(await page.text())
@@ -768,14 +768,14 @@ describe('contract §4.4 the validated request is stored', () => {
     { 'sec-fetch-site': 'cross-site', origin: 'null' },
     { 'sec-fetch-site': 'same-site', origin: 'null' },
     { 'sec-fetch-site': 'cross-site' },
-  ])('contract §6.3 a form that another site sent is refused: %j', async (headers) => {
+  ])('decision §6.3 a form that another site sent is refused: %j', async (headers) => {
     const { hidden } = await pages(conf)
     expect((await post({ ...hidden, confirm: 'yes' }, { headers })).status).toBe(403)
     expect((await post({ ...hidden, confirm: 'yes' })).status).toBe(303)
   })
 
   test.each([{}, { origin: 'null' }, { 'sec-fetch-site': 'same-origin', origin: 'null' }])(
-    'contract §6.3 our own form is taken: %j',
+    'decision §6.3 our own form is taken: %j',
     async (headers) => {
       const { hidden } = await pages(conf)
       const own = { ...headers, ...('origin' in headers ? {} : { origin: app.issuer }) }
@@ -823,7 +823,7 @@ describe('contract §4.4 the validated request is stored', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
   })
 
-  test('contract §4.5 a scope that the client lost meanwhile is not granted', async () => {
+  test('decision §4.5 a scope that the client lost meanwhile is not granted', async () => {
     const client = await register()
     const { hidden } = await pages(client, { scope: 'notes:read notes:write' })
     await app.server.clients.update(client.clientId, { allowedScopes: ['notes:read'] })
@@ -878,7 +878,7 @@ describe('contract §4.4 the validated request is stored', () => {
   })
 })
 
-describe('contract §4.5 scopes', () => {
+describe('decision §4.5 scopes', () => {
   const granted = async (client: TestClient, scope: string | undefined) =>
     (await client.tokens({ scope })).scope
 
@@ -962,7 +962,7 @@ describe('contract §4.5 scopes', () => {
   })
 })
 
-describe('contract §4.7 consent', () => {
+describe('decision §4.7 consent', () => {
   const asks = async (client: TestClient, given: Record<string, string> = {}): Promise<boolean> => {
     const page = await client.agent.browse(client.url(given))
     const isPage = page.headers.get('location') === null
@@ -1020,7 +1020,7 @@ describe('contract §4.7 consent', () => {
   )
 })
 
-describe('contract §4.3 client_secret in the request is accepted and ignored', () => {
+describe('decision §4.3 client_secret in the request is accepted and ignored', () => {
   test('never logged, stored or echoed, and it need not be right [T652]', async () => {
     for (const secret of [conf.clientSecret, 'sure-not-the-right-one']) {
       const url = conf.url({ client_secret: secret, prompt: 'consent' })
@@ -1085,7 +1085,7 @@ describe('RFC 6749 §4.2 implicit grant', () => {
     },
   )
 
-  test('contract §5.6 implicit tokens live OAUTH2_PROVIDER_TOKEN_EXPIRES_IN as well', async () => {
+  test('decision §5.6 implicit tokens live OAUTH2_PROVIDER_TOKEN_EXPIRES_IN as well', async () => {
     await using short = await startServer({ tokenExpiresIn: 100 })
     const client = await TestClient.register(short, new UserAgent())
     const answer = await client.ask({ response_type: 'token' })
@@ -1126,7 +1126,7 @@ describe('RFC 6749 §4.2 implicit grant', () => {
   })
 })
 
-describe('contract §4.6 per-client limits', () => {
+describe('decision §4.6 per-client limits', () => {
   test('null: none; the configured set is narrowed by the limit', async () => {
     const open = await app.server.clients.find(conf.clientId)
     expect(open?.allowedGrantTypes).toEqual(app.server.settings.allowedGrantTypes)
@@ -1176,7 +1176,7 @@ describe('HTTP at the authorization endpoint', () => {
     }
   })
 
-  test('contract §6.3 pages: strict CSP that names the validated redirect origin [T094]', async () => {
+  test('decision §6.3 pages: strict CSP that names the validated redirect origin [T094]', async () => {
     const page = await agent.browse(conf.url({ prompt: 'consent' }))
     const csp = page.headers.get('content-security-policy') ?? ''
     expect(csp).toContain("default-src 'none'")
@@ -1239,7 +1239,7 @@ describe('HTTP at the authorization endpoint', () => {
     ['multipart/form-data; boundary=x', 400],
     ['text/plain', 400],
     ['application/x-www-form-urlencodedX', 400],
-  ])('contract §6.4 a body of type %s: %d', async (type, status) => {
+  ])('decision §6.4 a body of type %s: %d', async (type, status) => {
     const response = await agent.fetch(`${app.issuer}/oauth/authorize`, {
       method: 'POST',
       headers: { 'content-type': type },
@@ -1248,7 +1248,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect([response.status, response.headers.get('location')]).toEqual([status, null])
   })
 
-  test('contract §6.4 more than 100 parameters: 400, here; 100 are read', async () => {
+  test('decision §6.4 more than 100 parameters: 400, here; 100 are read', async () => {
     const many = (count: number) =>
       `${conf.url({ prompt: 'consent' })}${Array.from({ length: count }, (_, n) => `&p${n}=1`).join('')}`
     const own = [...new URL(conf.url({ prompt: 'consent' })).searchParams].length
@@ -1257,7 +1257,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect([response.status, response.headers.get('location')]).toEqual([400, null])
   })
 
-  test('contract §6.4 a body over 64 KiB: 413', async () => {
+  test('decision §6.4 a body over 64 KiB: 413', async () => {
     const body = `${conf.url().split('?')[1]}&pad=${'x'.repeat(65_536)}`
     const { status } = await agent.fetch(`${app.issuer}/oauth/authorize`, {
       method: 'POST',
@@ -1275,7 +1275,7 @@ describe('HTTP at the authorization endpoint', () => {
   })
 
   test.each(['%', '%zz', '%ff%fe', '%00', '&&&=&=', '%u0041', '\u0085', ';'.repeat(50)])(
-    'contract §6.4 %j in every parameter never answers 5xx',
+    'decision §6.4 %j in every parameter never answers 5xx',
     async (value) => {
       for (const name of [
         'client_id',
@@ -1323,7 +1323,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect(headers.get('location')).toContain('error=login_required')
   })
 
-  test('contract §5.3 an inactive user is logged in nowhere; reactivated, the session is there again', async () => {
+  test('decision §5.3 an inactive user is logged in nowhere; reactivated, the session is there again', async () => {
     const client = await register()
     await client.code()
     await app.server.users.setActive(app.user.id, false)
@@ -1338,7 +1338,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect(await client.code()).toMatch(/^[A-Za-z0-9]{43}$/)
   })
 
-  test('contract §2 OAUTH2_PROVIDER_ERROR_ENDPOINT takes a name in options.views, or a path', async () => {
+  test('decision §2 OAUTH2_PROVIDER_ERROR_ENDPOINT takes a name in options.views, or a path', async () => {
     for (const [options, path] of [
       [
         { errorEndpoint: 'my.errors', views: { 'my.errors': '/oops?from=oauth' } },

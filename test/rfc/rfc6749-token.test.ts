@@ -70,7 +70,7 @@ const byPassword = () => ({
   password: app.password,
 })
 
-describe('contract §5.1 the answer', () => {
+describe('decision §5.1 the answer', () => {
   const whole = (scope: string, more: object = {}) => ({
     access_token: expect.stringMatching(/^[A-Za-z0-9]{43}$/),
     token_type: 'Bearer',
@@ -146,7 +146,7 @@ describe('contract §5.1 the answer', () => {
   })
 })
 
-describe('contract §5.2 client authentication', () => {
+describe('decision §5.2 client authentication', () => {
   const secretOf = ({ clientId, clientSecret }: TestClient) => `${clientId}:${clientSecret}`
   const basic = (credentials: string) => ({ authorization: `Basic ${credentials}` })
   const encoded = (text: string) =>
@@ -386,7 +386,7 @@ describe('contract §5.2 client authentication', () => {
     ['client_secret_basic', 'basic', 'post'],
     ['client_secret_post', 'post', 'basic'],
   ] as const)(
-    'contract §4.6 a client limited to %s cannot use the other method [T015]',
+    'decision §4.6 a client limited to %s cannot use the other method [T015]',
     async (tokenEndpointAuthMethod, own, other) => {
       const client = await TestClient.register(app, agent, { tokenEndpointAuthMethod }, own)
       expect(refusal(await client.token(machine, other))).toBe('401 invalid_client')
@@ -542,7 +542,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     for (const code of codes) expect(code).toMatch(/^[A-Za-z0-9]{43}$/)
   })
 
-  test('contract §4.8 lives 60 s [T047]', async () => {
+  test('decision §4.8 lives 60 s [T047]', async () => {
     const inTime = await conf.code()
     app.advance(59)
     expect((await conf.redeem(inTime)).status).toBe(200)
@@ -551,7 +551,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     expect(refusal(await conf.redeem(late))).toBe('400 invalid_grant')
   })
 
-  test('contract §4.8 or OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN, which cannot be over 10 minutes [T048]', async () => {
+  test('decision §4.8 or OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN, which cannot be over 10 minutes [T048]', async () => {
     await expect(startServer({ authorizationCodeExpiresIn: 601 })).rejects.toThrow(InvalidSettings)
     await using other = await startServer({ authorizationCodeExpiresIn: 600 })
     const client = await TestClient.register(other, new UserAgent())
@@ -563,7 +563,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     expect(refusal(await client.redeem(late))).toBe('400 invalid_grant')
   })
 
-  test('contract §4.8 is bound to its client; a refused attempt consumes nothing [T041]', async () => {
+  test('decision §4.8 is bound to its client; a refused attempt consumes nothing [T041]', async () => {
     const code = await conf.code()
     expect(refusal(await conf2.redeem(code))).toBe('400 invalid_grant')
     expect(refusal(await pub.redeem(code))).toBe('400 invalid_grant')
@@ -588,7 +588,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     ['a query more', `${redirectUri}?`],
     ['other letters', 'https://CLIENT.example/cb'],
   ])(
-    'contract §4.8 is bound to its redirect URI: %s is refused, and consumes nothing [T051]',
+    'decision §4.8 is bound to its redirect URI: %s is refused, and consumes nothing [T051]',
     async (_what, uri) => {
       const client = await TestClient.register(app, agent, {
         redirectUris: [redirectUri, 'https://client.example/other'],
@@ -599,14 +599,14 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     },
   )
 
-  test('contract §4.8 is bound to its scopes: a scope at the token endpoint widens nothing', async () => {
+  test('decision §4.8 is bound to its scopes: a scope at the token endpoint widens nothing', async () => {
     for (const scope of ['notes:read notes:write user:email', 'notes:write']) {
       const { body } = await conf.redeem(await conf.code(), { scope })
       expect(body.scope).toBe('notes:read')
     }
   })
 
-  test('contract §4.8 is bound to its user [T647]', async () => {
+  test('decision §4.8 is bound to its user [T647]', async () => {
     const other = await app.server.users.create({
       email: 'user-b@example.org',
       password: app.password,
@@ -643,7 +643,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       return { user, owner, client, theirs, code: await client.code() }
     }
 
-    test('contract §5.3 the user is deactivated, and activated again', async () => {
+    test('decision §5.3 the user is deactivated, and activated again', async () => {
       const { user, client, code } = await granted('cd10-a@example.org')
       await app.server.users.setActive(user.id, false)
       expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
@@ -651,7 +651,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect((await client.redeem(code)).status).toBe(200)
     })
 
-    test("contract §5.3 the client's owner is deactivated, and activated again", async () => {
+    test("decision §5.3 the client's owner is deactivated, and activated again", async () => {
       const { owner, client, code } = await granted('cd10-b@example.org')
       await app.server.users.setActive(owner.id, false)
       expect(refusal(await client.redeem(code))).toBe('401 invalid_client')
@@ -671,7 +671,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect(refusal(await client.redeem(code))).toBe('401 invalid_client')
     })
 
-    test('contract §5.3 the password is changed: the code ends with the session', async () => {
+    test('decision §5.3 the password is changed: the code ends with the session', async () => {
       const { user, client, theirs, code } = await granted('cd10-e@example.org')
       const tokens = await client.tokens()
       const pat = await app.server.tokens.createPersonal('PAT', user.id)
@@ -780,7 +780,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
       await fetch(`${app.issuer}/oauth/info`, { headers: { authorization: `Bearer ${token}` } })
     ).json()
 
-  test("contract §5.3 the token belongs to the client's owner [T646]", async () => {
+  test("decision §5.3 the token belongs to the client's owner [T646]", async () => {
     const { body } = await conf.token(machine)
     expect(await info(body.access_token)).toEqual({
       user: { id: app.user.id },
@@ -800,7 +800,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
     expect(await me.json()).toEqual({ id: null, kind: 'access_token' })
   })
 
-  test("contract §5.3 an inactive owner's client and tokens are invalid, until reactivation", async () => {
+  test("decision §5.3 an inactive owner's client and tokens are invalid, until reactivation", async () => {
     const owner = await app.server.users.create({ email: 'owner-cc@example.org', password: null })
     const client = await TestClient.register(app, agent, { userId: owner.id })
     const { access_token } = (await client.token(machine)).body
@@ -850,7 +850,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
       { allowedScopes: [], defaultScopes: ['notes:read'] },
       { '': '', 'notes:read': 'invalid_scope' },
     ],
-  ])('contract §4.5 its ceiling: %s', async (_what, input, expected) => {
+  ])('decision §4.5 its ceiling: %s', async (_what, input, expected) => {
     const client = await TestClient.register(app, agent, input)
     for (const [scope, granted] of Object.entries(expected)) {
       const { body } = await client.token({ ...machine, scope })
@@ -858,7 +858,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
     }
   })
 
-  test('contract §4.5 OAUTH2SERVER_DEFAULT_SCOPES as the ceiling', async () => {
+  test('decision §4.5 OAUTH2SERVER_DEFAULT_SCOPES as the ceiling', async () => {
     await using other = await startServer({ defaultScopes: ['notes:read', 'notes:write'] })
     const client = await TestClient.register(other, new UserAgent())
     expect((await client.token(machine)).body.scope).toBe('notes:read notes:write')
@@ -888,7 +888,7 @@ describe('RFC 6749 §4.3 password', () => {
     expect(nobody.body).toEqual(wrong.body)
   })
 
-  test('contract §5.3 an inactive user cannot use it, until reactivation', async () => {
+  test('decision §5.3 an inactive user cannot use it, until reactivation', async () => {
     const email = 'inactive@example.org'
     const user = await app.newUser({ email, active: false })
     const asked = { ...byPassword(), username: email }
@@ -897,7 +897,7 @@ describe('RFC 6749 §4.3 password', () => {
     expect((await conf.token(asked)).status).toBe(200)
   })
 
-  test('contract §4.5 scopes: omitted, within the ceiling, beyond it [T088]', async () => {
+  test('decision §4.5 scopes: omitted, within the ceiling, beyond it [T088]', async () => {
     const client = await TestClient.register(app, agent, {
       defaultScopes: ['notes:read'],
       allowedScopes: ['notes:read', 'notes:write'],
@@ -909,7 +909,7 @@ describe('RFC 6749 §4.3 password', () => {
     expect(refusal(await ask('test:scope'))).toBe('400 invalid_scope')
   })
 
-  test('contract §5.4 a public client may use it, and gets a refresh token [T650]', async () => {
+  test('decision §5.4 a public client may use it, and gets a refresh token [T650]', async () => {
     const { body } = await pub.token(byPassword())
     expect((await pub.refresh(body.refresh_token)).status).toBe(200)
   })
@@ -990,7 +990,7 @@ describe('HTTP at the token endpoint', () => {
     },
   )
 
-  test('contract §6.4 64 KiB are read, more is 413, with or without a stated length', async () => {
+  test('decision §6.4 64 KiB are read, more is 413, with or without a stated length', async () => {
     const own = `${new URLSearchParams(machine)}&pad=`
     const fits = own + 'x'.repeat(65_536 - own.length)
     expect((await post({ authorization: authorization() }, fits)).status).toBe(200)
@@ -1009,7 +1009,7 @@ describe('HTTP at the token endpoint', () => {
     expect(response.status).toBe(413)
   })
 
-  test('contract §6.4 100 parameters are read, more are invalid_request', async () => {
+  test('decision §6.4 100 parameters are read, more are invalid_request', async () => {
     const many = (count: number) =>
       `${new URLSearchParams(machine)}${Array.from({ length: count - 1 }, (_, n) => `&p${n}=`).join('')}`
     expect((await post({ authorization: authorization() }, many(100))).status).toBe(200)
@@ -1027,7 +1027,7 @@ describe('HTTP at the token endpoint', () => {
     '\u0080\u00ff',
     "';drop table oauth2server_token;--",
     '\u{1F600}',
-  ])('contract §6.4 %j in every parameter never answers 5xx', async (value) => {
+  ])('decision §6.4 %j in every parameter never answers 5xx', async (value) => {
     // Many of these are wrong passwords of one account.
     app.advance(600)
     for (const name of [
@@ -1105,7 +1105,7 @@ describe('HTTP at the token endpoint', () => {
   })
 
   test.each(['clients.find', 'transients.get', 'authorizations.insertOnce', 'tokens.insert'])(
-    'contract §6.4 the store fails at %s: 503 with Retry-After, and nothing is consumed',
+    'decision §6.4 the store fails at %s: 503 with Retry-After, and nothing is consumed',
     async (operationName) => {
       let fails = false
       await using failing = await startServer({
@@ -1125,14 +1125,14 @@ describe('HTTP at the token endpoint', () => {
     },
   )
 
-  test('contract §6.1 no secret of all this reached the log', async () => {
+  test('decision §6.1 no secret of all this reached the log', async () => {
     const secrets = [conf.clientSecret, app.password, conf.pkce.verifier]
     const text = JSON.stringify(app.log)
     for (const secret of secrets) expect(text).not.toContain(secret)
   })
 })
 
-describe('contract §5.7 generated values', () => {
+describe('decision §5.7 generated values', () => {
   test('use [A-Za-z0-9], in the specified lengths [T772]', async () => {
     const pat = await app.server.tokens.createPersonal('PAT', app.user.id)
     expect(conf.clientId).toMatch(/^[A-Za-z0-9]{40}$/)

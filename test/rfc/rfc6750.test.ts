@@ -262,7 +262,7 @@ describe('RFC 6750 §3.1 tokens that do not hold', () => {
     for (const path of resources) expect(await get(path, access)).toBe('401 invalid_token')
   })
 
-  test('contract §5.3 of a client whose owner is inactive, until the owner is active again', async () => {
+  test('decision §5.3 of a client whose owner is inactive, until the owner is active again', async () => {
     const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
     const { access } = await issue({ userId: owner.id })
     await app.server.users.setActive(owner.id, false)
@@ -271,7 +271,7 @@ describe('RFC 6750 §3.1 tokens that do not hold', () => {
     expect(await get('/api/me', access)).toBe('200')
   })
 
-  test('contract §5.3 of an inactive or deleted user', async () => {
+  test('decision §5.3 of an inactive or deleted user', async () => {
     const user = await app.server.users.create({ email: 'user-d@example.org', password: null })
     const { accessToken } = await app.server.tokens.createPersonal('Test', user.id)
     await app.server.users.setActive(user.id, false)
@@ -358,7 +358,7 @@ describe('RFC 6750 §3.1 scopes', () => {
     for (const path of ['/api/both', '/api/twice']) expect((await ask(path, all)).status).toBe(200)
   })
 
-  test('P-27 membership is exact: no prefix, no case, no member of every object [T492]', async () => {
+  test('membership is exact: no prefix, no case, no member of every object [T492]', async () => {
     const near = [
       'notes',
       'notes:rea',
@@ -380,14 +380,14 @@ describe('RFC 6750 §3.1 scopes', () => {
     }
   })
 
-  test('contract §3 a session is not limited by scopes [T756]', async () => {
+  test('decision §3 a session is not limited by scopes [T756]', async () => {
     const answer = await session.agent.fetch(`${app.issuer}/api/notes`, {
       headers: bearer(session.jwt),
     })
     expect(answer.status).toBe(200)
   })
 
-  test('P-27 a guard for scopes alone lets no anonymous caller through [T635]', async () => {
+  test('a guard for scopes alone lets no anonymous caller through [T635]', async () => {
     await using host = await guarded(
       ['/api/scopes', requireOauthScopes('notes:read')],
       ['/api/mixed', requireApiAuth({ allowAnonymous: true }), requireOauthScopes('notes:read')],
@@ -406,7 +406,7 @@ describe('RFC 6750 §3.1 scopes', () => {
     ['an empty scope behind another', ['notes:read', '']],
     ['a list', [['notes:read']]],
     ['nothing', [undefined]],
-  ])('P-27 requireOauthScopes with %s throws where it is set up', (_, scopes) => {
+  ])('requireOauthScopes with %s throws where it is set up', (_, scopes) => {
     expect(() => requireOauthScopes(...(scopes as string[]))).toThrow(TypeError)
   })
 
@@ -414,28 +414,25 @@ describe('RFC 6750 §3.1 scopes', () => {
     ['requireApiAuth()', requireApiAuth()],
     ['requireApiAuth({ allowAnonymous: true })', requireApiAuth({ allowAnonymous: true })],
     ["requireOauthScopes('notes:read')", requireOauthScopes('notes:read')],
-  ])(
-    'P-27 %s without rest() before it refuses, and never lets through [T748]',
-    async (_, guard) => {
-      const reached = vi.fn()
-      const host = express()
-      host.get('/unresolved', guard, (_req, res) => {
-        reached()
-        res.end()
-      })
-      host.use('/api', rest(app.server))
-      host.use(((error, _req, res, _next) => {
-        res.status(500).json({ message: error.message })
-      }) satisfies express.ErrorRequestHandler)
-      await using served = await serve(host)
-      for (const headers of [{}, bearer(token)]) {
-        const answer = await fetch(`${served.issuer}/unresolved`, { headers })
-        expect(answer.status).toBe(500)
-        expect(await answer.json()).toEqual({ message: expect.stringContaining('rest(server)') })
-      }
-      expect(reached).not.toHaveBeenCalled()
-    },
-  )
+  ])('%s without rest() before it refuses, and never lets through [T748]', async (_, guard) => {
+    const reached = vi.fn()
+    const host = express()
+    host.get('/unresolved', guard, (_req, res) => {
+      reached()
+      res.end()
+    })
+    host.use('/api', rest(app.server))
+    host.use(((error, _req, res, _next) => {
+      res.status(500).json({ message: error.message })
+    }) satisfies express.ErrorRequestHandler)
+    await using served = await serve(host)
+    for (const headers of [{}, bearer(token)]) {
+      const answer = await fetch(`${served.issuer}/unresolved`, { headers })
+      expect(answer.status).toBe(500)
+      expect(await answer.json()).toEqual({ message: expect.stringContaining('rest(server)') })
+    }
+    expect(reached).not.toHaveBeenCalled()
+  })
 })
 
 describe('BR-08 methods and addresses', () => {
@@ -504,7 +501,7 @@ describe('BR-08 methods and addresses', () => {
   })
 })
 
-describe('contract §2 /oauth/ping and /oauth/info', () => {
+describe('decision §2 /oauth/ping and /oauth/info', () => {
   test.each(['GET', 'POST'])('%s /oauth/ping with a token: pong', async (method) => {
     const answer = await fetch(`${app.issuer}/oauth/ping`, { method, headers: bearer(token) })
     expect(await answer.json()).toEqual({ ping: 'pong' })

@@ -670,7 +670,7 @@ describe('a client that registered itself', () => {
     expect((await client.tokens({ scope: undefined })).scope).toBe('')
   })
 
-  test('P-20 its user is asked each time, until an administrator has verified it [T217]', async () => {
+  test('its user is asked each time, until an administrator has verified it [T217]', async () => {
     const body = await registered(app)
     const client = asTestClient(app, agent, body)
     await client.tokens()

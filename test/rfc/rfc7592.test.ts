@@ -324,7 +324,7 @@ describe('§2.2 changing', () => {
     expect(beyond.searchParams.get('error')).toBe('invalid_scope')
   })
 
-  test('P-25 a redirect URI that was taken away ends the codes that were sent there [T237]', async () => {
+  test('a redirect URI that was taken away ends the codes that were sent there [T237]', async () => {
     const information = await registered(app)
     const client = asTestClient(app, agent, information)
     const code = await client.code()
@@ -333,7 +333,7 @@ describe('§2.2 changing', () => {
     expect((await agent.fetch(client.url())).headers.get('location')).toContain('/oauth/errors')
   })
 
-  test('P-25 confidential to public ends every authorization; the secret is worth nothing [T238]', async () => {
+  test('confidential to public ends every authorization; the secret is worth nothing [T238]', async () => {
     const information = await registered(app, withRefresh)
     const client = asTestClient(app, agent, information)
     const { access_token, refresh_token } = await client.tokens()

@@ -25,7 +25,7 @@ const withoutPkce = { code_challenge: undefined, code_challenge_method: undefine
 const errorOf = async (client: TestClient, given: Record<string, string | undefined>) =>
   answerTo(client, await client.ask(given)).error
 
-describe('contract §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
+describe('decision §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
   const outcome = async (client: TestClient) =>
     (await errorOf(client, withoutPkce)) ??
     (
@@ -189,7 +189,7 @@ describe('§4.6 the verifier', () => {
     expect((await conf.redeem(code, { code_verifier: undefined })).status).toBe(200)
   })
 
-  test('contract §4.8 the 20th wrong one of the rightful client ends the code, the 19th does not', async () => {
+  test('decision §4.8 the 20th wrong one of the rightful client ends the code, the 19th does not', async () => {
     for (const client of [conf, pub]) {
       const wrong = { code_verifier: 'x'.repeat(43) }
       const kept = await client.code()
@@ -203,7 +203,7 @@ describe('§4.6 the verifier', () => {
     }
   })
 
-  test('contract §4.8 40 wrong ones at once end it too', async () => {
+  test('decision §4.8 40 wrong ones at once end it too', async () => {
     const code = await conf.code()
     const wrong = { code_verifier: 'x'.repeat(43) }
     const answers = await Promise.all(Array.from({ length: 40 }, () => conf.redeem(code, wrong)))
@@ -211,7 +211,7 @@ describe('§4.6 the verifier', () => {
     expect(refusal(await conf.redeem(code))).toBe('400 invalid_grant')
   })
 
-  test('contract §4.8 other refused attempts consume nothing, however many', async () => {
+  test('decision §4.8 other refused attempts consume nothing, however many', async () => {
     const other = await TestClient.register(app, agent)
     const code = await conf.code()
     for (let tries = 0; tries < 25; tries += 1) {

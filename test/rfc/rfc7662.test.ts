@@ -338,7 +338,7 @@ describe('§2.2 everything else is not active, and nothing is said about why', (
 })
 
 describe('§4 entitled callers', () => {
-  test('P-13 the server of a resource may ask about tokens that can be used there, and about no others [T272]', async () => {
+  test('the server of a resource may ask about tokens that can be used there, and about no others [T272]', async () => {
     const introspectionClients: string[] = []
     await using other = await startServer({
       resources: [{ resource: files, introspectionClients }, { resource: mail }],
@@ -394,7 +394,7 @@ describe('§4 entitled callers', () => {
 
 describe('an outage', () => {
   test.each(['clients.find', 'tokens.findByAccess', 'tokens.findByRefresh'])(
-    'P-17 of %s is 503, and no verdict on the token',
+    'of %s is 503, and no verdict on the token',
     async (operation) => {
       const { access_token } = await conf.tokens()
       failing = operation

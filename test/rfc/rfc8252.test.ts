@@ -97,7 +97,7 @@ describe('§7.3 loopback redirect URIs of public clients', () => {
     await isRefusedHere(client, 'https://client.example:8443/cb')
   })
 
-  test('contract §4.2 not for confidential clients [T286]', async () => {
+  test('decision §4.2 not for confidential clients [T286]', async () => {
     const client = await TestClient.register(app, agent, { redirectUris: loopbackUris })
     for (const uri of loopbackUris) {
       await isRefusedHere(client, uri.replace('/cb', ':9/cb'))
@@ -125,7 +125,7 @@ test('§7.2 a claimed https address is one like any other, and the client stays 
 })
 
 describe('§7.1 private-use URI schemes', () => {
-  test('contract §4.2 com.example.app:/cb works for a public client, where the option allows it [T276]', async () => {
+  test('decision §4.2 com.example.app:/cb works for a public client, where the option allows it [T276]', async () => {
     const client = await TestClient.register(app, agent, {
       isConfidential: false,
       redirectUris: ['com.example.app:/cb'],
@@ -156,12 +156,12 @@ describe('§7.1 private-use URI schemes', () => {
     'com.example.app:/c b',
     'javascript.x:alert(1)',
     'http.example:cb',
-  ])('contract §4.2 %s cannot be registered even then [T279]', async (uri) => {
+  ])('decision §4.2 %s cannot be registered even then [T279]', async (uri) => {
     const input = { isConfidential: false, redirectUris: [uri] }
     await expect(app.client(input)).rejects.toThrow(InvalidField)
   })
 
-  test('contract §4.2 not for confidential clients, and for nobody where the option is off [T284]', async () => {
+  test('decision §4.2 not for confidential clients, and for nobody where the option is off [T284]', async () => {
     const redirectUris = ['com.example.app:/cb']
     await expect(app.client({ redirectUris })).rejects.toThrow(InvalidField)
     await using plain = await startServer()
@@ -170,7 +170,7 @@ describe('§7.1 private-use URI schemes', () => {
     )
   })
 
-  test('contract §4.2 a public client that has one cannot become confidential with it [T285]', async () => {
+  test('decision §4.2 a public client that has one cannot become confidential with it [T285]', async () => {
     const { clientId } = await app.client({
       isConfidential: false,
       redirectUris: ['com.example.app:/cb'],

@@ -121,7 +121,7 @@ describe('§2 what it says', () => {
     expect(JSON.stringify(await metadataOf(app))).not.toContain('test:scope')
   })
 
-  test('contract §2 what is switched off is absent, and answers 404', async () => {
+  test('decision §2 what is switched off is absent, and answers 404', async () => {
     await using other = await startServer({
       revocation: false,
       introspection: false,

@@ -265,7 +265,7 @@ describe('§2.1 the holder of a personal token is no client', () => {
     for (const answer of answers) expect(refused(answer)).toBe('400 invalid_request')
   })
 
-  test('P-24 the client behind it may be named, and is a client for nothing else [T342]', async () => {
+  test('the client behind it may be named, and is a client for nothing else [T342]', async () => {
     const token = await app.personalToken()
     const found = await app.server.tokens.find({ accessToken: token })
     const client_id = found?.token.clientId ?? ''

@@ -135,7 +135,7 @@ describe('§2 the token', () => {
     expect(await ping(app, personal)).toBe(200)
   })
 
-  test('contract §5.4 within the leeway the very same value is answered again', async () => {
+  test('decision §5.4 within the leeway the very same value is answered again', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const { refresh_token } = await client.tokens()
@@ -530,7 +530,7 @@ describe('the rotation of signing keys', () => {
     await verified(app, again.accessToken, app.issuer, alone)
   })
 
-  test('P-17 while the keys cannot be read, no token is issued: 503, and nothing is consumed', async () => {
+  test('while the keys cannot be read, no token is issued: 503, and nothing is consumed', async () => {
     let isFailing = false
     await using app = await start({
       aroundStore: ({ name }, run) => {

@@ -45,7 +45,7 @@ const at = (node: TestServer, client: TestClient): TestClient =>
 
 describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
   test.each([0, 1, 59, 60, 3_600])(
-    'contract §4.8 a second use after %d s is refused and revokes what was issued from it, and nothing else [T049]',
+    'decision §4.8 a second use after %d s is refused and revokes what was issued from it, and nothing else [T049]',
     async (seconds) => {
       for (const client of [conf, pub]) {
         const other = await client.tokens()
@@ -103,7 +103,7 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
     }
   })
 
-  test('contract §4.8 a second use revokes also when the session ended meanwhile', async () => {
+  test('decision §4.8 a second use revokes also when the session ended meanwhile', async () => {
     const email = 'replay-logout@example.org'
     const user = await app.newUser({ email })
     const account = { ...app, user }
@@ -116,7 +116,7 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
     expect(await ping(app, access_token)).toBe(401)
   })
 
-  test('contract §4.8 a second use revokes also when the client has another id meanwhile', async () => {
+  test('decision §4.8 a second use revokes also when the client has another id meanwhile', async () => {
     const client = await TestClient.register(app, agent)
     const code = await client.code()
     const { access_token } = (await client.redeem(code)).body
@@ -163,7 +163,7 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
     expect(await isAlive(conf, fast.body.access_token)).toBe(false)
   })
 
-  test('contract §4.8 used once on any number of nodes [T050]', async () => {
+  test('decision §4.8 used once on any number of nodes [T050]', async () => {
     await using second = await startServer({ beside: app })
     await using third = await startServer({ beside: app })
     const nodes = [conf, at(second, conf), at(third, conf)]
@@ -188,7 +188,7 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
   })
 })
 
-describe('§2.2.2 contract §5.4 who gets a refresh token [T559]', () => {
+describe('§2.2.2 decision §5.4 who gets a refresh token [T559]', () => {
   test('authorization_code, public clients too; never implicit and client_credentials [T060]', async () => {
     for (const client of [conf, pub])
       expect((await client.tokens()).refresh_token).toMatch(/^[A-Za-z0-9]{43}$/)
@@ -222,7 +222,7 @@ describe('§2.2.2 contract §5.4 who gets a refresh token [T559]', () => {
   })
 })
 
-describe('§4.14.2 contract §5.4 refresh token rotation', () => {
+describe('§4.14.2 decision §5.4 refresh token rotation', () => {
   test('each use rotates; the previous access token stops working [T494]', async () => {
     for (const client of [conf, pub]) {
       let current = await client.tokens()
@@ -273,7 +273,7 @@ describe('§4.14.2 contract §5.4 refresh token rotation', () => {
       expect(refusal(await client.refresh(one.refresh_token))).toBe('400 invalid_grant')
       expect(await isAlive(client, two.access_token)).toBe(false)
       expect(refusal(await client.refresh(two.refresh_token))).toBe('400 invalid_grant')
-      // Contract §5.5: several authorizations of one user and client live side by side.
+      // Decision §5.5: several authorizations of one user and client live side by side.
       expect(await isAlive(client, other.access_token)).toBe(true)
       expect((await client.refresh(other.refresh_token)).status).toBe(200)
       expect(await ping(app, personal)).toBe(200)
@@ -572,7 +572,7 @@ describe('§4.14.2 contract §5.4 refresh token rotation', () => {
   })
 })
 
-describe('contract §5.3 users and owners that are inactive', () => {
+describe('decision §5.3 users and owners that are inactive', () => {
   const granted = async (name: string) => {
     const user = await app.server.users.create({
       email: `${name}@example.org`,

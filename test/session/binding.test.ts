@@ -124,7 +124,7 @@ describe('SS-09 X-Forwarded-For of a peer that is no trusted proxy [T557]', () =
   })
 })
 
-describe('contract TRUSTED_PROXIES is for addresses alone', () => {
+describe('TRUSTED_PROXIES is for addresses alone', () => {
   test('no X-Forwarded-Host or -Proto changes an address of ours [T558]', async () => {
     await using app = await startServer({ trustedProxies: ['127.0.0.1'] })
     const headers = {

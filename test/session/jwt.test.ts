@@ -95,7 +95,7 @@ describe('the JWT that pages embed', () => {
     expect(anonymous.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('contract §3 its header and claims [T139]', async () => {
+  test('decision §3 its header and claims [T139]', async () => {
     const { agent, identifier, jwt } = await logIn(app)
     const now = Math.floor(app.now() / 1000)
     expect(claimsOf(`.${jwt}`)).toEqual({ alg: 'HS256', typ: 'session+jwt' })

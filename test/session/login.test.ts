@@ -48,7 +48,7 @@ const credentials = () => ({ email: app.user.email, password: app.password })
 const isSignedIn = async ({ agent }: Pick<LoggedIn, 'agent'>): Promise<boolean> =>
   (await (await agent.fetch(`${app.issuer}/`)).text()).includes('You are logged in')
 
-describe('contract §2 the login form', () => {
+describe('decision §2 the login form', () => {
   test('asks for e-mail and password, and carries next and a CSRF token', async () => {
     const { page, text, action, hidden } = await loginForm(new UserAgent(), '?next=%2Fx%3Fa%3Db')
     expect(page.status).toBe(200)
@@ -216,7 +216,7 @@ describe('SS-07 login CSRF', () => {
   })
 })
 
-describe('contract §6.3 forms from other sites', () => {
+describe('decision §6.3 forms from other sites', () => {
   const foreign: readonly Record<string, string>[] = [
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
@@ -427,7 +427,7 @@ describe('LR-03 an authorization request comes back from the login byte by byte'
     expect(on.headers.get('location')).toBe(target)
   })
 
-  test('contract §4.3 but for a client secret, which is left out', async () => {
+  test('decision §4.3 but for a client secret, which is left out', async () => {
     const { clientId, clientSecret } = await app.client()
     for (const name of ['client_secret', '%63lient_secret', 'client%5Fsecret']) {
       const target = `/oauth/authorize?client_id=${clientId}&${name}=${clientSecret}&response_type=code`
@@ -502,7 +502,7 @@ describe('SS-06 session fixation', () => {
     expect(await session.agent.jar.getCookieString(app.issuer)).toBe(session.cookie)
   })
 
-  test('P-11 two session cookies are none: not for pages, not for forms', async () => {
+  test('two session cookies are none: not for pages, not for forms', async () => {
     const [one, two] = [session, await logIn(app)]
     const headers = { cookie: `${one.cookie}; ${two.cookie}`, 'user-agent': browser }
     const page = await fetch(`${app.issuer}/`, { headers })
@@ -519,7 +519,7 @@ describe('SS-06 session fixation', () => {
   })
 })
 
-describe('contract §2 /logout', () => {
+describe('decision §2 /logout', () => {
   test('POST with the CSRF token of the page ends this session and no other', async () => {
     const left = await logIn(app)
     const answer = await post(left.agent, '/logout', { csrf_token: left.csrfToken })

@@ -32,7 +32,7 @@ describe('the cookie', () => {
     ['https', { issuer: 'https://api.example.org' }, '__Host-oauth2server_session'],
     ['https with a path', { issuer: 'https://api.example.org/app' }, '__Host-oauth2server_session'],
   ])(
-    'contract §2 %s: name and attributes, the same before the login and after it [T642]',
+    'decision §2 %s: name and attributes, the same before the login and after it [T642]',
     async (_, options, name) => {
       await using app = await startServer(options)
       const base = new URL(options.issuer ?? app.issuer).pathname.replace(/\/$/, '')
@@ -79,7 +79,7 @@ describe('the cookie', () => {
   })
 })
 
-describe('contract §6.1 at rest', () => {
+describe('decision §6.1 at rest', () => {
   test('the identifier is kept as a digest alone; neither it, nor the JWT, nor a CSRF token, nor the password is in the files or the log', async () => {
     await using app = await startServer()
     const { identifier, jwt, csrfToken } = await logIn(app)
@@ -177,7 +177,7 @@ describe('SS-10 what ends a session, on every node with the next request', () =>
     expect(await alive(sessions)).toEqual(all(false))
   })
 
-  test('contract §5.3 a password change ends all sessions of the user, and no personal token', async () => {
+  test('decision §5.3 a password change ends all sessions of the user, and no personal token', async () => {
     const { user, sessions } = await account('changed')
     const bystander = await logIn(app)
     const { accessToken } = await app.server.tokens.createPersonal('Test', user.id)
@@ -242,7 +242,7 @@ describe('SS-10 a login that is overtaken', () => {
   })
 })
 
-describe('P-23 a session row that was written or altered without the key', () => {
+describe('a session row that was written or altered without the key', () => {
   let app: TestServer
   let otherId: number
   beforeAll(async () => {

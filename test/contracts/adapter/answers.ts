@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Answer } from './world.ts'
 
-// What a guarded resource answers, as contract §3 has it.
+// What a guarded resource answers, as decision §3 has it.
 
 export const known = (body: unknown, status = 200): Answer => ({ status, challenge: 'none', body })
 

@@ -13,7 +13,7 @@ import {
 import { secretKey } from './harness.ts'
 import { machine, newBrowser, type Presented, pageOf, type World } from './world.ts'
 
-/** Contract §3 for a session and the JWT of its page, and what a session is bound to. */
+/** Decision §3 for a session and the JWT of its page, and what a session is bound to. */
 export const describeSessions = (world: () => World): void => {
   const both = async (presented: Presented, guarded: unknown, open: unknown = guarded) => {
     expect(await world().ask('/api/me', presented)).toEqual(guarded)

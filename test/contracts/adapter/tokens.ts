@@ -25,7 +25,7 @@ const kinds = {
   },
 } as const
 
-/** Contract §3, and the table: every kind of token × every state × every carrier. */
+/** Decision §3, and the table: every kind of token × every state × every carrier. */
 export const describeTokens = (world: () => World): void => {
   const both = async (presented: Presented, guarded: unknown, open: unknown = guarded) => {
     expect(await world().ask('/api/me', presented)).toEqual(guarded)

@@ -155,7 +155,7 @@ describe.skipIf(isLacking)('what one node was told counts for the first request 
     },
   }
 
-  test.each(Object.keys(acts))('P-22 %s', async (name) => {
+  test.each(Object.keys(acts))('%s', async (name) => {
     const { act, leaves, refresh: refreshed } = acts[name] ?? acts['a token is revoked'] ?? never()
     const one = await someone()
     // Every node has seen it well, so that whatever a node might remember is there.
@@ -165,7 +165,7 @@ describe.skipIf(isLacking)('what one node was told counts for the first request 
     expect(await refresh(one)).toBe(refreshed)
   })
 
-  test('P-22 and so does its end: a user is active again, a client enabled', async () => {
+  test('and so does its end: a user is active again, a client enabled', async () => {
     const one = await someone()
     await site.records.users.setActive(one.user.id, false)
     await site.records.administration.actOnClient(one.client.clientId, 'disable', actor())
@@ -175,7 +175,7 @@ describe.skipIf(isLacking)('what one node was told counts for the first request 
     expect(await state(one)).toEqual(well)
   })
 
-  test('P-22 a refresh at one node ends the former access token at the others', async () => {
+  test('a refresh at one node ends the former access token at the others', async () => {
     const one = await someone()
     expect(await look(one.issued.accessToken)).toBe('200')
     const { status, body } = await post(
@@ -186,7 +186,7 @@ describe.skipIf(isLacking)('what one node was told counts for the first request 
     expect(await look(String(body.access_token))).toBe('200')
   })
 
-  test('P-22 a logout at one node is one at the others', async () => {
+  test('a logout at one node is one at the others', async () => {
     const one = await someone()
     expect(await session(one)).toBe('logged in')
     const { url } = site.node(0)

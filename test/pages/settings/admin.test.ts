@@ -43,7 +43,7 @@ const acts = async (): Promise<readonly Record<string, unknown>[]> =>
     order by at desc, id desc`,
   )
 
-describe('P-11 for whoever is no administrator there is no such page', () => {
+describe('for whoever is no administrator there is no such page', () => {
   test('every method, form and token: 404, nothing done', async () => {
     const { clientId } = await app.client()
     const before = written(app)

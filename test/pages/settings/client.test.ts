@@ -85,7 +85,7 @@ describe('editing a client', () => {
     })
   })
 
-  test('fields that a form does not send stay; boxes and the type are as the contract has them', async () => {
+  test('fields that a form does not send stay; boxes and the type follow decision §2', async () => {
     const { clientId } = await app.client({ ...full, isConfidential: false })
     expect((await person.post(at.client(clientId), { name: 'Only a name' })).status).toBe(303)
     expect(await clientOf(app, clientId)).toMatchObject({

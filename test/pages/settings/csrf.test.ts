@@ -205,7 +205,7 @@ test.each<[string, Record<string, string>]>([
   ['Origin null, as no-referrer has it', { origin: 'null' }],
   ['same-origin', { 'sec-fetch-site': 'same-origin', origin: 'null' }],
   ['an address that was typed', { 'sec-fetch-site': 'none' }],
-])('contract §6.3 with a token, from %s: done', async (_, headers) => {
+])('decision §6.3 with a token, from %s: done', async (_, headers) => {
   const given = Object.keys(headers).length > 0 ? headers : { origin: new URL(app.issuer).origin }
   const sent = await person.post(at.newClient, { name: 'Ours' }, given)
   expect(sent.status).toBe(303)

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-describe('contract §6.3 every page, whatever its status', () => {
+describe('decision §6.3 every page, whatever its status', () => {
   test('has a strict content security policy, and is kept by nobody', () => {
     expect(pages.length).toBeGreaterThan(50)
     for (const [name, { headers }] of pages) {

@@ -61,7 +61,7 @@ const form = (headers: Record<string, string> = {}): RequestInit => ({
   body: body({ name: 'x', csrf_token: 'x', delete: 'yes', others: 'yes' }),
 })
 
-describe('contract §2 logged out: 303 to the login', () => {
+describe('decision §2 logged out: 303 to the login', () => {
   test('every address that is shown, by GET and HEAD', async () => {
     for (const path of shown()) {
       for (const method of ['GET', 'HEAD'])
@@ -136,7 +136,7 @@ describe('contract §2 logged out: 303 to the login', () => {
   })
 })
 
-describe('P-11 pages look at the cookie only', () => {
+describe('pages look at the cookie only', () => {
   const tokens = async (): Promise<readonly string[]> => {
     const personal = await app.personalToken(['notes:read', 'notes:write', 'user:email'])
     const { accessToken } = await authorizationOf(app, clientId)

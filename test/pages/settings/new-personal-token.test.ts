@@ -332,7 +332,7 @@ describe('the value is shown once', () => {
     expect(await curl(shown.copied('curl') ?? '')).toEqual({ status: 200, body: '{"ping":"pong"}' })
   })
 
-  test('P-24 for that token, and to the session that created it', async () => {
+  test('for that token, and to the session that created it', async () => {
     const other = await Person.logIn(app)
     const first = await create({ name: 'First' })
     const second = await create({ name: 'Second' })

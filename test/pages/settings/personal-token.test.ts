@@ -221,7 +221,7 @@ describe('rotating a personal token', () => {
     expect((await person.get(at.list)).names.filter((name) => name === 'Rotated')).toHaveLength(1)
   })
 
-  test('contract §4.5 one with an internal scope is not: only code gives what such a value may do', async () => {
+  test('decision §4.5 one with an internal scope is not: only code gives what such a value may do', async () => {
     const { id, accessToken } = await newToken(['notes:read', 'test:scope'])
     const before = written(app)
     const page = await rotate(id, { overlap: '3600' })

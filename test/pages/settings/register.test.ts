@@ -78,7 +78,7 @@ describe('a valid form registers a client of the user', () => {
     ['empty', '', true],
     ['true', 'true', true],
     ['false', 'false', false],
-  ])('contract §2 is_confidential %s', async (_, is_confidential, expected) => {
+  ])('decision §2 is_confidential %s', async (_, is_confidential, expected) => {
     expect((await registered({ is_confidential })).isConfidential).toBe(expected)
   })
 

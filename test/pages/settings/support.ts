@@ -6,7 +6,7 @@ import { type LoggedIn, logIn } from '../../support/session.ts'
 
 const list = '/account/settings/applications/'
 
-/** The addresses of the settings pages (contract §2). */
+/** The addresses of the settings pages (decision §2). */
 export const at = {
   list,
   newClient: `${list}clients/new/`,

@@ -13,7 +13,7 @@ export const rotatePersonalTokenPage = settingsPage({
   async change(visit, params) {
     const { server, texts } = visit
     const { token, name, lastUse } = await ownToken(visit)
-    // A new value would give what only code may give, and for as long again (contract §4.5).
+    // A new value would give what only code may give, and for as long again (decision §4.5).
     if (token.getVisibleScopes().length < server.scopes.registered(token.scopes).length) {
       throw new InvalidField('id', 'The token has a scope that only the application gives.', {
         problem: 'notRotatable',
