@@ -45,3 +45,19 @@ test('SQLite: fills a column in parts of 1,000 rows, and continues after an inte
   expect(await migrateToSecond(store)).toEqual([])
   await store.close()
 })
+
+test('SQLite: reports a migration once if another process completes its online steps first', async () => {
+  const path = join(folder, 'two-processes.sqlite')
+  const [first, second] = await Promise.all([sqlite(path).open(), sqlite(path).open()])
+  await first.migrate()
+  let ofSecond: unknown
+  const ofFirst = await migrateToSecond(first, {
+    beforeOnline: async () => {
+      ofSecond = await migrateToSecond(second)
+    },
+  })
+  expect(ofSecond).toEqual([{ name: secondName, direction: 'up' }])
+  expect(ofFirst).toEqual([])
+  expect(await migrateToSecond(first)).toEqual([])
+  await Promise.all([first.close(), second.close()])
+})

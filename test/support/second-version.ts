@@ -11,29 +11,38 @@ export const secondIndex = 'oauth2server_token_by_scopes_copy'
 const table = 'oauth2server_token'
 
 /** The migrations of a version that does not exist: it adds a column to the tokens, fills it and indexes it. */
-const secondVersion: typeof migrationsFor = (reference) => ({
-  ...migrationsFor(reference),
-  [secondName]: {
-    async up(db) {
-      await db.schema.alterTable(table).addColumn(secondColumn, 'text').execute()
+const secondVersion =
+  (beforeOnline: () => Promise<unknown>): typeof migrationsFor =>
+  (reference) => ({
+    ...migrationsFor(reference),
+    [secondName]: {
+      async up(db) {
+        await db.schema.alterTable(table).addColumn(secondColumn, 'text').execute()
+      },
+      async down(db) {
+        await db.schema.dropIndex(secondIndex).ifExists().execute()
+        await db.schema.alterTable(table).dropColumn(secondColumn).execute()
+      },
+      async online(db) {
+        await beforeOnline()
+        await fillInParts(db, { table, column: secondColumn, value: sql`scopes` })
+        await createIndexOnline(db, { name: secondIndex, table, columns: [secondColumn] })
+      },
     },
-    async down(db) {
-      await db.schema.dropIndex(secondIndex).ifExists().execute()
-      await db.schema.alterTable(table).dropColumn(secondColumn).execute()
-    },
-    async online(db) {
-      await fillInParts(db, { table, column: secondColumn, value: sql`scopes` })
-      await createIndexOnline(db, { name: secondIndex, table, columns: [secondColumn] })
-    },
-  },
-})
+  })
 
 /** Migrates as the second version would, or back to a migration. */
 export const migrateToSecond = (
   store: OpenStore,
-  options: Pick<MigrateOptions, 'to' | 'dryRun'> = {},
+  {
+    beforeOnline = async () => undefined,
+    ...options
+  }: Pick<MigrateOptions, 'to' | 'dryRun'> & {
+    /** Called between the change of the schema and the online steps. */
+    readonly beforeOnline?: () => Promise<unknown>
+  } = {},
 ) => {
-  const given: MigrateOptions = { ...options, migrations: secondVersion }
+  const given: MigrateOptions = { ...options, migrations: secondVersion(beforeOnline) }
   return store.migrate(given)
 }
 

@@ -138,7 +138,7 @@ describe.skipIf(isLacking)(
       expect(await ping(late, aftermath.tokens[0])).toBe(200)
     })
 
-    test('of two processes that upgrade at once one does it, and the other waits without blocking the index', async () => {
+    test('of two processes that upgrade at once one reports it, and the other waits without blocking the index', async () => {
       const database = await makeDatabase()
       const stores = await Promise.all([1, 2].map(() => postgres(database.url).open()))
       const [first, second] = stores

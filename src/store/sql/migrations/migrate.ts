@@ -43,7 +43,12 @@ export const migrate = async (
   if (to !== undefined && plan.some(({ direction }) => direction === 'down'))
     await forgetOnlineAfter(db, to)
   const done = schemaPlan.length > 0 ? await migrateSchema(migrator, to) : []
-  return withOnline(done, await runOnline(db, migrations, to))
+  const completed = await runOnline(db, migrations, to)
+  // A migration is reported by the one call that completes it. Between schema and online steps another node may take over.
+  const whole = done.filter(
+    ({ name, direction }) => direction === 'down' || !migrations[name]?.online,
+  )
+  return withOnline(whole, completed)
 }
 
 const migrateSchema = async (

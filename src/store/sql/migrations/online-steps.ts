@@ -23,6 +23,7 @@ export const pendingOnline = async (
 /**
  * Runs the pending online steps, and remembers each migration when its steps are complete. On PostgreSQL one node runs them,
  * under the lock of migrations. On SQLite several nodes may: every statement stands alone there, and repeats nothing.
+ * @returns the migrations that this call completed, not those that another node completed meanwhile
  */
 export const runOnline = (
   db: Kysely<Tables>,
@@ -39,13 +40,16 @@ export const runOnline = (
         await sql`create table if not exists ${sql.table(table)} (name text primary key not null)`.execute(
           connection,
         )
+      const completed: string[] = []
       for (const name of pending) {
         await migrations[name]?.online?.(connection as unknown as Kysely<unknown>)
-        await sql`insert into ${sql.table(table)} (name) values (${name}) on conflict do nothing`.execute(
-          connection,
-        )
+        const { numAffectedRows } =
+          await sql`insert into ${sql.table(table)} (name) values (${name}) on conflict do nothing`.execute(
+            connection,
+          )
+        if (numAffectedRows) completed.push(name)
       }
-      return pending
+      return completed
     } finally {
       await adapter.releaseMigrationLock(connection, lock)
     }
