@@ -35,7 +35,7 @@ export {
   type UserTableColumns,
 } from './model/user-table.ts'
 export type { JwtContext, VerifyJwt } from './model/verify-jwt.ts'
-export type { Brand, Frame, FrameLinks, Page, Reader } from './pages/frame.ts'
+export type { Brand, Frame, FrameLinks, PageTemplate, Reader } from './pages/frame.ts'
 export { type Html, html, raw } from './pages/html.ts'
 export type { Messages } from './pages/messages/en.ts'
 export type { Language } from './pages/messages/languages.ts'

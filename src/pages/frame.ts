@@ -49,5 +49,5 @@ export interface Frame {
   readonly now: number
 }
 
-/** A page: a pure function, which a host may replace by its own of the same type. */
-export type Page<View> = (view: View, frame: Frame) => Html
+/** Renders one kind of page: a pure function, which a host may replace with its own of the same type. */
+export type PageTemplate<View> = (view: View, frame: Frame) => Html

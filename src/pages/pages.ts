@@ -1,4 +1,4 @@
-import type { Page } from './frame.ts'
+import type { PageTemplate } from './frame.ts'
 import { problemPage } from './parts/problem.ts'
 import { shownOncePage } from './parts/shown-once.ts'
 import { activityPage } from './views/activity.ts'
@@ -46,4 +46,4 @@ export type PageName = keyof typeof builtInPages
 export type ViewOf<Name extends PageName> = Parameters<(typeof builtInPages)[Name]>[0]
 
 /** A page for each name: ours, or the host's of the same type. */
-export type Pages = { readonly [Name in PageName]: Page<ViewOf<Name>> }
+export type Pages = { readonly [Name in PageName]: PageTemplate<ViewOf<Name>> }

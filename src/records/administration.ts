@@ -1,6 +1,6 @@
 import { InvalidField } from '../model/invalid-field.ts'
 import type { User, UserId } from '../model/user.ts'
-import type { Part, PartOf, TokenWithNames } from '../store/store.ts'
+import type { Cursor, Page, TokenWithNames } from '../store/store.ts'
 import { byUser } from './audit/audit-trail.ts'
 import { Clients, type ListedClient } from './clients.ts'
 import { type RecordsContext, withinTransaction } from './context.ts'
@@ -30,14 +30,14 @@ export class Administration {
     this.#context = context
   }
 
-  clients(text: string, partOf: PartOf): Promise<Part<ListedClient>> {
-    return new Clients(this.#context).search(text, partOf)
+  clients(text: string, cursor: Cursor): Promise<Page<ListedClient>> {
+    return new Clients(this.#context).search(text, cursor)
   }
 
   /** Every token; of a user's e-mail address, a client's id or a token's own id where a text is given. */
-  async tokens(text: string, partOf: PartOf): Promise<Part<TokenWithNames>> {
+  async tokens(text: string, cursor: Cursor): Promise<Page<TokenWithNames>> {
     const { store, hostUsers } = this.#context
-    const { items, next } = await store.tokens.search(text, partOf)
+    const { items, next } = await store.tokens.search(text, cursor)
     if (!hostUsers) return { items, next }
     // The store does not see these users: each is asked for once.
     const ids = new Set(items.flatMap(({ fields }) => fields.userId ?? []))

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Client } from '../model/client.ts'
 import { countLimit } from '../model/count-limit.ts'
 import type { UserId } from '../model/user.ts'
-import type { AuthorizedTokenRow, Part, PartOf, TokenUse } from '../store/store.ts'
+import type { AuthorizedTokenRow, Cursor, Page, TokenUse } from '../store/store.ts'
 import { nameOfClient } from './audit/audit-trail.ts'
 import { Clients } from './clients.ts'
 import type { RecordsContext } from './context.ts'
@@ -49,9 +49,9 @@ export class AuthorizedApplications {
   }
 
   /** The applications that act for a user, the youngest application first. */
-  async of(userId: UserId, partOf: PartOf): Promise<Part<AuthorizedApplication>> {
+  async of(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedApplication>> {
     const { store, keys, clock } = this.#context
-    const { items, next } = await new Clients(this.#context).authorizedBy(userId, partOf)
+    const { items, next } = await new Clients(this.#context).authorizedBy(userId, cursor)
     const ids = items.map(({ clientId }) => clientId)
     const [consents, rows] = await Promise.all([
       store.consents.ofUser(userId, ids),

@@ -20,8 +20,8 @@ import {
 import type { UserId } from '../model/user.ts'
 import {
   type ClientWithOwner,
-  type Part,
-  type PartOf,
+  type Cursor,
+  type Page,
   type SealedClient,
   type Store,
   TakenValue,
@@ -234,19 +234,19 @@ export class Clients {
   }
 
   /** The applications that a user registered, each with the number of its users, counted up to `countLimit`. */
-  ofOwner(userId: UserId, partOf: PartOf): Promise<Part<ListedClient>> {
-    return this.#listed(this.#context.store.clients.ofOwner(userId, partOf))
+  ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ListedClient>> {
+    return this.#listed(this.#context.store.clients.ofOwner(userId, cursor))
   }
 
   /** Applications whose name, id or owner's e-mail address contains the text; all of them without one. */
-  search(text: string, partOf: PartOf): Promise<Part<ListedClient>> {
-    return this.#listed(this.#context.store.clients.search(text.normalize('NFC'), partOf))
+  search(text: string, cursor: Cursor): Promise<Page<ListedClient>> {
+    return this.#listed(this.#context.store.clients.search(text.normalize('NFC'), cursor))
   }
 
   /** The applications that act for a user. */
-  async authorizedBy(userId: UserId, partOf: PartOf): Promise<Part<Client>> {
+  async authorizedBy(userId: UserId, cursor: Cursor): Promise<Page<Client>> {
     const { store, clock } = this.#context
-    const { items, next } = await store.clients.authorizedBy(userId, clock(), partOf)
+    const { items, next } = await store.clients.authorizedBy(userId, clock(), cursor)
     return { items: await this.#intact(items), next }
   }
 
@@ -468,7 +468,7 @@ export class Clients {
     })
   }
 
-  async #listed(found: Promise<Part<ClientWithOwner>>): Promise<Part<ListedClient>> {
+  async #listed(found: Promise<Page<ClientWithOwner>>): Promise<Page<ListedClient>> {
     const { items, next } = await found
     const clients = await this.#intact(items)
     const users = await this.#context.store.clients.countUsersOf(

@@ -44,16 +44,16 @@ export class StoreUnusable extends Error {
 /** A newer version has migrated the store: this one can use it, since migrations only add, but not migrate it. */
 export class NewerSchema extends StoreUnusable {}
 
-/** A part of a list, newest first. */
-export interface Part<T> {
+/** A page of a list, newest first. */
+export interface Page<T> {
   readonly items: readonly T[]
-  /** Where the next part begins; null: this is the last. */
+  /** The cursor of the next page; null: this is the last page. */
   readonly next: string | null
 }
 
-/** Which part of a list: at most `limit` items behind `after`, which an earlier part gave. */
-export interface PartOf {
-  /** Null: from the beginning. Anything that no part gave begins there too. */
+/** Asks for one page of a list: at most `limit` items after `after`, the `next` of an earlier page. */
+export interface Cursor {
+  /** Null: from the beginning. An unknown cursor starts there too. */
   readonly after: string | null
   readonly limit: number
 }
@@ -102,11 +102,11 @@ export interface ClientStore {
   /** The same for several clients, in one query. */
   countUsersOf(clientIds: readonly string[], most: number): Promise<ReadonlyMap<string, number>>
   /** The applications that a user registered: neither internal ones nor those behind a personal token. */
-  ofOwner(userId: UserId, part: PartOf): Promise<Part<ClientWithOwner>>
+  ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientWithOwner>>
   /** Applications whose name, id or owner's e-mail address contains the text; all of them without one. */
-  search(text: string, part: PartOf): Promise<Part<ClientWithOwner>>
+  search(text: string, cursor: Cursor): Promise<Page<ClientWithOwner>>
   /** The applications that act for a user: by consent, or by an authorization that lives. */
-  authorizedBy(userId: UserId, now: number, part: PartOf): Promise<Part<ClientWithOwner>>
+  authorizedBy(userId: UserId, now: number, cursor: Cursor): Promise<Page<ClientWithOwner>>
 }
 
 /** A token row: the record, and its secrets as digests to look up and sealed to read again. */
@@ -217,7 +217,7 @@ export interface TokenStore {
   ofAuthorization(authorizationId: number): Promise<StoredToken | undefined>
   ofClient(clientId: string): Promise<readonly StoredToken[]>
   /** A user's personal tokens, but for internal ones and values that were replaced. */
-  personalOf(userId: UserId, now: number, part: PartOf): Promise<Part<PersonalTokenRow>>
+  personalOf(userId: UserId, now: number, cursor: Cursor): Promise<Page<PersonalTokenRow>>
   personal(id: number, now: number): Promise<PersonalTokenRow | undefined>
   /** How many personal tokens a user has, counted up to `most`, but for internal ones and values that were replaced. */
   countPersonalOf(userId: UserId, most: number): Promise<number>
@@ -237,7 +237,7 @@ export interface TokenStore {
   ): Promise<readonly (AuthorizedTokenRow & { readonly count: number })[]>
   authorized(id: number, now: number): Promise<AuthorizedTokenRow | undefined>
   /** Every token; of a user's e-mail address, a client's id or a token's own id where a text is given. */
-  search(text: string, part: PartOf): Promise<Part<TokenWithNames>>
+  search(text: string, cursor: Cursor): Promise<Page<TokenWithNames>>
   /** Replaces what a token is: its scopes, its expiry, its secret. */
   rewrite(id: number, token: NewToken): Promise<void>
   /** Writes when tokens were used, where that is news. */
@@ -365,7 +365,7 @@ export interface SessionStore {
   insert(session: StoredSession): Promise<boolean>
   touch(session: Pick<StoredSession, 'id' | 'lastSeenAt' | 'seal'>): Promise<void>
   /** A user's sessions, latest first. */
-  ofUser(userId: UserId, part: PartOf): Promise<Part<StoredSession>>
+  ofUser(userId: UserId, cursor: Cursor): Promise<Page<StoredSession>>
   delete(id: Digest): Promise<boolean>
   deleteOfUser(userId: UserId, except?: Digest): Promise<number>
   /** Deletes all of a user but so many, the latest. */
@@ -453,7 +453,7 @@ export interface SealedRows<Row> {
   readonly table: string
   /**
    * Those among the next `limit` rows that hold a value under another key than this one, from the greatest
-   * primary key down. `next` is where to go on; null: this was the last part.
+   * primary key down. `next` is where to go on; null: this was the last page.
    */
   notUnder(
     keyId: string,
@@ -520,9 +520,9 @@ export interface AuditStore {
   /** All or none of many, where no request has to wait for them. */
   addMany(events: readonly SealedAuditEvent[]): Promise<void>
   /** The latest first. */
-  latest(filter: AuditFilter, part: PartOf): Promise<Part<AuditRecord>>
+  latest(filter: AuditFilter, cursor: Cursor): Promise<Page<AuditRecord>>
   /** The earliest first. */
-  earliest(filter: AuditFilter, part: PartOf): Promise<Part<AuditRecord>>
+  earliest(filter: AuditFilter, cursor: Cursor): Promise<Page<AuditRecord>>
   /** At most `limit` rows with an id above `after`, and up to `until` where it is given, by their ids. */
   rows(
     range: { readonly after: number | null; readonly until?: number },

@@ -1,7 +1,7 @@
 import {
   type AuthorizationServerOptions,
   html,
-  type Page,
+  type PageTemplate,
   raw,
   type ViewOf,
 } from 'svc-oauth2server'
@@ -138,7 +138,7 @@ describe('style and script', () => {
 
 describe('pages of the host', () => {
   test('take the place of ours, with all that ours are given', async () => {
-    const consent: Page<ViewOf<'consent'>> = (view, frame) =>
+    const consent: PageTemplate<ViewOf<'consent'>> = (view, frame) =>
       html`<!doctype html><title>${frame.texts.consent.title(view.client.name)}</title>
 <form method="post" action="${view.action}">
 <input type="hidden" name="csrf_token" value="${frame.csrfToken}">
@@ -169,7 +169,7 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
   })
 
   test('may come from a template engine, which vouches for its markup', async () => {
-    const page: Page<ViewOf<'login'>> = () => raw('<h1 class="mine">Come in</h1>')
+    const page: PageTemplate<ViewOf<'login'>> = () => raw('<h1 class="mine">Come in</h1>')
     await using app = await startServer({ pages: { login: page } })
     const { text, page: answer } = await login(app)
     expect(text).toBe('<h1 class="mine">Come in</h1>')
@@ -177,13 +177,13 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
   })
 
   test('may take their time', async () => {
-    const page: Page<ViewOf<'login'>> = async () => html`<p>${'<'}</p>`
+    const page: PageTemplate<ViewOf<'login'>> = async () => html`<p>${'<'}</p>`
     await using app = await startServer({ pages: { login: page } })
     expect((await login(app)).text).toBe('<p>&lt;</p>')
   })
 
   test('one that fails is a fault of ours, in words of ours', async () => {
-    const page: Page<ViewOf<'login'>> = () => {
+    const page: PageTemplate<ViewOf<'login'>> = () => {
       throw new Error('a secret of the host')
     }
     await using app = await startServer({ pages: { login: page } })
@@ -194,7 +194,7 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
   })
 
   test('where the page for problems itself fails, JSON says so', async () => {
-    const problem: Page<ViewOf<'problem'>> = () => {
+    const problem: PageTemplate<ViewOf<'problem'>> = () => {
       throw new Error('a secret of the host')
     }
     await using app = await startServer({ pages: { problem } })

@@ -1,8 +1,8 @@
 import { StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Actor, ClientAct } from '../../src/records/administration.ts'
-import type { PartOf } from '../../src/store/store.ts'
-import { inParts } from '../store/parts.ts'
+import type { Cursor } from '../../src/store/store.ts'
+import { allPages } from '../store/pages.ts'
 import { count, execute, query } from '../support/database.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { authorizationOf, clientOf, statusOf } from '../support/tokens.ts'
@@ -324,7 +324,7 @@ describe('administration', () => {
       )
       const byOwner = (await administration().clients('lister@', whole)).items
       expect(byOwner.map(({ client }) => client.name)).toEqual(['ListedTheirs'])
-      const all = await inParts((part) => administration().clients('', part), 3, {
+      const all = await allPages((cursor) => administration().clients('', cursor), 3, {
         isFiltered: true,
       })
       expect(new Set(all.map(({ client }) => client.clientId)).size).toBe(all.length)
@@ -345,8 +345,8 @@ describe('administration', () => {
       const alter = "update oauth2server_client set redirect_uris = 'x' where name = ?"
       for (const name of ['Part1', 'Part3']) execute(app.database, alter, name)
       for (const limit of [1, 2, 5]) {
-        const read = (part: PartOf) => administration().clients('Part', part)
-        const seen = await inParts(read, limit, { isFiltered: true })
+        const read = (cursor: Cursor) => administration().clients('Part', cursor)
+        const seen = await allPages(read, limit, { isFiltered: true })
         expect(seen.map(({ client }) => client.name).sort()).toEqual(['Part0', 'Part2', 'Part4'])
       }
     })
@@ -373,7 +373,7 @@ describe('administration', () => {
       expect(JSON.stringify(items)).not.toContain(granted.accessToken)
       expect((await administration().tokens(clientId, whole)).items).toHaveLength(1)
       expect((await administration().tokens(String(internal.id), whole)).items).toHaveLength(1)
-      const all = await inParts((part) => administration().tokens('', part), 3)
+      const all = await allPages((cursor) => administration().tokens('', cursor), 3)
       expect(all).toHaveLength(count(app.database, 'oauth2server_token'))
     })
 

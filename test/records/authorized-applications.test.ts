@@ -1,6 +1,6 @@
 import type { ClientInput, User } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inParts } from '../store/parts.ts'
+import { allPages } from '../store/pages.ts'
 import { clientKeyOf, count, execute } from '../support/database.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { clientOf, statusOf } from '../support/tokens.ts'
@@ -162,7 +162,7 @@ describe('authorized applications', () => {
         if (index % 2 === 0) app.advance(1)
       }
       for (const limit of [1, 2, 7]) {
-        const all = await inParts((part) => authorized().of(user.id, part), limit)
+        const all = await allPages((cursor) => authorized().of(user.id, cursor), limit)
         const ids = all.map(({ client }) => client.clientId)
         expect(ids.toSorted()).toEqual(made.toSorted())
         const ages = all.map(({ client }) => client.createdAt)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inParts } from '../store/parts.ts'
+import { allPages } from '../store/pages.ts'
 import { execute } from '../support/database.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { authorizationOf } from '../support/tokens.ts'
@@ -14,7 +14,7 @@ describe('the applications of a user', () => {
   afterAll(() => app.close())
 
   const namesOf = async (userId: TestServer['user']['id'], limit: number) =>
-    (await inParts((part) => app.server.clients.ofOwner(userId, part), limit)).map(
+    (await allPages((cursor) => app.server.clients.ofOwner(userId, cursor), limit)).map(
       ({ client }) => client.name,
     )
 

@@ -1,7 +1,7 @@
 import { InvalidField, ScopeDoesNotExists } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ManagedToken } from '../../src/records/tokens/personal-tokens.ts'
-import { inParts } from '../store/parts.ts'
+import { allPages } from '../store/pages.ts'
 import { count, execute, query } from '../support/database.ts'
 import { repeatingRandom } from '../support/random.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -60,7 +60,7 @@ describe('personal tokens', () => {
         if (index % 2 === 0) await rotate(id, hour)
       }
       for (const limit of [1, 3, 7]) {
-        const items = await inParts((part) => managed().of(user.id, part), limit)
+        const items = await allPages((cursor) => managed().of(user.id, cursor), limit)
         expect(items.map(({ token }) => token.id)).toEqual(ids)
       }
     })

@@ -1,7 +1,7 @@
 import type { User } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/crypto/digest.ts'
-import { inParts } from '../store/parts.ts'
+import { allPages } from '../store/pages.ts'
 import { count, execute } from '../support/database.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { TestClient, UserAgent } from '../support/user-agent.ts'
@@ -49,7 +49,7 @@ describe('the sessions of a user', () => {
     ])
     expect(JSON.stringify(items)).not.toContain(first.cookie.replace(/^.*?=/, ''))
     for (const limit of [1, 2]) {
-      const all = await inParts((part) => sessions().of(me.id, part), limit)
+      const all = await allPages((cursor) => sessions().of(me.id, cursor), limit)
       expect(all.map(({ id }): string => id)).toEqual([second.id, first.id])
     }
   })

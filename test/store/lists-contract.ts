@@ -2,8 +2,8 @@ import { describe, expect, test, vi } from 'vitest'
 import type { SealedAuditEvent } from '../../src/model/audit-event.ts'
 import { auditValues } from '../../src/model/audit-values.ts'
 import type { UserId } from '../../src/model/user.ts'
-import type { AuditFilter, Part, PartOf, Store } from '../../src/store/store.ts'
-import { brokenCursors, inParts } from './parts.ts'
+import type { AuditFilter, Cursor, Page, Store } from '../../src/store/store.ts'
+import { allPages, brokenCursors } from './pages.ts'
 import {
   aClient,
   anAuthorization,
@@ -34,7 +34,7 @@ export const listsContract = (
     const lists: Record<
       string,
       () => Promise<{
-        read: (part: PartOf) => Promise<Part<unknown>>
+        read: (cursor: Cursor) => Promise<Page<unknown>>
         nameOf: (item: never) => unknown
         expected: readonly unknown[]
       }>
@@ -47,7 +47,7 @@ export const listsContract = (
           await aClient(store, { userId, createdAt, isPersonal: true })
           return [createdAt, await aClient(store, { userId, createdAt })] as const
         })
-        const read = (part: PartOf) => other.clients.ofOwner(userId, part)
+        const read = (cursor: Cursor) => other.clients.ofOwner(userId, cursor)
         return { read, nameOf: clientId, expected: latestFirst(made) }
       },
       'clients.search': async () => {
@@ -58,7 +58,7 @@ export const listsContract = (
           await aClient(store, { name, createdAt, isPersonal: true })
           return [createdAt, await aClient(store, { name, createdAt })] as const
         })
-        const read = (part: PartOf) => other.clients.search(name, part)
+        const read = (cursor: Cursor) => other.clients.search(name, cursor)
         return { read, nameOf: clientId, expected: latestFirst(made) }
       },
       'clients.authorizedBy': async () => {
@@ -76,7 +76,7 @@ export const listsContract = (
           if (index % 3 !== 1) await anAuthorization(store, { userId, clientId: authorized })
           return [createdAt, authorized] as const
         })
-        const read = (part: PartOf) => other.clients.authorizedBy(userId, 10, part)
+        const read = (cursor: Cursor) => other.clients.authorizedBy(userId, 10, cursor)
         return { read, nameOf: clientId, expected: latestFirst(made) }
       },
       'tokens.personalOf': async () => {
@@ -90,7 +90,7 @@ export const listsContract = (
           await former(store, one, { createdAt })
           return one.id
         })
-        const read = (part: PartOf) => other.tokens.personalOf(userId, 10, part)
+        const read = (cursor: Cursor) => other.tokens.personalOf(userId, 10, cursor)
         return { read, nameOf: id, expected: made.toReversed() }
       },
       'tokens.search': async () => {
@@ -104,7 +104,7 @@ export const listsContract = (
           await personalToken(store, userId)
           return one
         })
-        const read = (part: PartOf) => other.tokens.search(client, part)
+        const read = (cursor: Cursor) => other.tokens.search(client, cursor)
         return { read, nameOf: id, expected: made.toReversed() }
       },
       'sessions.ofUser': async () => {
@@ -116,7 +116,7 @@ export const listsContract = (
           await store.sessions.insert(row)
           return [createdAt, row.id] as const
         })
-        const read = (part: PartOf) => other.sessions.ofUser(userId, part)
+        const read = (cursor: Cursor) => other.sessions.ofUser(userId, cursor)
         const nameOf = (session: { readonly id: string }) => session.id
         return { read, nameOf, expected: latestFirst(made) }
       },
@@ -133,10 +133,10 @@ export const listsContract = (
         const { read, names, expected } = await filled()
         expect(expected).toHaveLength(times.length)
         for (const limit of [1, 2, 3, times.length - 1, times.length, times.length + 1, 500])
-          expect(names(await inParts(read, limit)), `${limit}`).toEqual(expected)
+          expect(names(await allPages(read, limit)), `${limit}`).toEqual(expected)
       })
 
-      test('the last part says so, also where it is full', async () => {
+      test('the last page says so, also where it is full', async () => {
         const { read } = await filled()
         const whole = await read({ after: null, limit: times.length })
         expect(whole.next).toBeNull()
@@ -146,7 +146,7 @@ export const listsContract = (
         expect([last.items.length, last.next]).toEqual([1, null])
       })
 
-      test('what no part gave as its end begins at the beginning', async () => {
+      test('an unknown cursor starts at the beginning', async () => {
         const { read, names, expected } = await filled()
         for (const after of brokenCursors) {
           const found = await read({ after, limit: 2 })
@@ -178,17 +178,17 @@ export const listsContract = (
       })
     })
 
-    test('an empty list is one part', async () => {
+    test('an empty list is one page', async () => {
       const { store } = open()
       const userId = await aUser(store)
       const empty = { items: [], next: null }
-      const part = { after: null, limit: 5 }
-      expect(await store.clients.ofOwner(userId, part)).toEqual(empty)
-      expect(await store.clients.search(text(), part)).toEqual(empty)
-      expect(await store.clients.authorizedBy(userId, 0, part)).toEqual(empty)
-      expect(await store.tokens.personalOf(userId, 0, part)).toEqual(empty)
-      expect(await store.tokens.search(text(), part)).toEqual(empty)
-      expect(await store.sessions.ofUser(userId, part)).toEqual(empty)
+      const cursor = { after: null, limit: 5 }
+      expect(await store.clients.ofOwner(userId, cursor)).toEqual(empty)
+      expect(await store.clients.search(text(), cursor)).toEqual(empty)
+      expect(await store.clients.authorizedBy(userId, 0, cursor)).toEqual(empty)
+      expect(await store.tokens.personalOf(userId, 0, cursor)).toEqual(empty)
+      expect(await store.tokens.search(text(), cursor)).toEqual(empty)
+      expect(await store.sessions.ofUser(userId, cursor)).toEqual(empty)
       expect(await store.clients.countUsersOf([], 10)).toEqual(new Map())
       expect(await store.consents.ofUser(userId, [])).toEqual([])
       expect(await store.tokens.authorizedOf(userId, [], 0, { limit: 5, countLimit: 10 })).toEqual(
@@ -204,11 +204,13 @@ export const listsContract = (
       ]
       const behind = await personalToken(store, await aUser(store))
       const ended = await former(store, behind)
-      const clients = (await inParts((part) => other.clients.search('', part), 50)).map(clientId)
+      const clients = (await allPages((cursor) => other.clients.search('', cursor), 50)).map(
+        clientId,
+      )
       expect(new Set(clients).size).toBe(clients.length)
       expect(clients.indexOf(newer)).toBe(clients.indexOf(older) - 1)
       expect(clients).not.toContain(behind.fields.clientId)
-      const tokens = (await inParts((part) => other.tokens.search('', part), 50)).map(id)
+      const tokens = (await allPages((cursor) => other.tokens.search('', cursor), 50)).map(id)
       expect(tokens).toEqual([...new Set(tokens)].toSorted((a, b) => b - a))
       expect(tokens).toContain(behind.id)
       expect(tokens).not.toContain(ended)
@@ -216,7 +218,9 @@ export const listsContract = (
 
     describe('clients.search', () => {
       const found = async (searched: string) =>
-        (await inParts((part) => open().other.clients.search(searched, part), 100)).map(clientId)
+        (await allPages((cursor) => open().other.clients.search(searched, cursor), 100)).map(
+          clientId,
+        )
 
       test('a part of the name, of the id or of the owner’s e-mail address, and no other field', async () => {
         const { store } = open()
@@ -297,7 +301,7 @@ export const listsContract = (
 
     describe('tokens.search', () => {
       const found = async (searched: string) =>
-        (await inParts((part) => open().other.tokens.search(searched, part), 100)).map(id)
+        (await allPages((cursor) => open().other.tokens.search(searched, cursor), 100)).map(id)
 
       test('by the id of the token, the id of the client, or the e-mail address of the user; nothing partial', async () => {
         const { store } = open()
@@ -347,7 +351,7 @@ export const listsContract = (
         const { store, other } = open()
         const userId = await aUser(store)
         const listed = async (now: number) =>
-          (await inParts((part) => other.clients.authorizedBy(userId, now, part), 2))
+          (await allPages((cursor) => other.clients.authorizedBy(userId, now, cursor), 2))
             .map(clientId)
             .toSorted()
         const [living, revoked, consented, behind] = [
@@ -406,7 +410,7 @@ export const listsContract = (
         const clientId = text()
         const many = Array.from({ length: 1_201 }, (_, at) => auditRow({ clientId, at }))
         await store.audit.addMany(many)
-        const all = await inParts((part) => other.audit.latest({ clientId }, part), 400)
+        const all = await allPages((cursor) => other.audit.latest({ clientId }, cursor), 400)
         expect(all.map(({ at }) => at)).toEqual(many.map(({ at }) => at).toReversed())
         const bad = { ...auditRow({ clientId }), event: null as never }
         await expect(store.audit.addMany([...many, bad])).rejects.toThrow()
@@ -427,8 +431,11 @@ export const listsContract = (
         const userId = text()
         for (const at of [5, 5, 5, 6, 6, 7]) await store.audit.add(auditRow({ userId, at }))
         for (const limit of [1, 2, 4]) {
-          const latest = await inParts((part) => other.audit.latest({ userId }, part), limit)
-          const earliest = await inParts((part) => other.audit.earliest({ userId }, part), limit)
+          const latest = await allPages((cursor) => other.audit.latest({ userId }, cursor), limit)
+          const earliest = await allPages(
+            (cursor) => other.audit.earliest({ userId }, cursor),
+            limit,
+          )
           expect(latest.map(({ at }) => at)).toEqual([7, 6, 6, 5, 5, 5])
           expect(earliest).toEqual(latest.toReversed())
         }

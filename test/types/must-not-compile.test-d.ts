@@ -13,8 +13,8 @@ import {
   type Grant,
   html,
   OAuthError,
-  type Page,
   type Pages,
+  type PageTemplate,
   type PersonalToken,
   Scope,
   type StoreOpener,
@@ -175,7 +175,7 @@ export const theSeamsAreKnown = () => {
   // @ts-expect-error a grant says what it reads
   const grant: Grant = { type: 'x', redeem: async () => Promise.reject(new Error()) }
   // @ts-expect-error text is no markup until somebody vouches for it
-  const page: Page<ViewOf<'problem'>> = ({ sentence }) => `<p>${sentence}</p>`
+  const page: PageTemplate<ViewOf<'problem'>> = ({ sentence }) => `<p>${sentence}</p>`
   const pages: Partial<Pages> = { problem: ({ sentence }) => html`<p>${sentence}</p>` }
   // @ts-expect-error no page has this name
   const misspelt: Partial<Pages> = { problems: page }

@@ -1,4 +1,4 @@
-import type { Page } from '../frame.ts'
+import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 
@@ -11,7 +11,7 @@ export interface ProblemView {
 }
 
 /** The page that says why something was not done, or that nothing is there. */
-export const problemPage: Page<ProblemView> = ({ title, sentence, details = '' }, frame) =>
+export const problemPage: PageTemplate<ProblemView> = ({ title, sentence, details = '' }, frame) =>
   layout(
     frame,
     title,

@@ -1,4 +1,4 @@
-import type { Page } from '../frame.ts'
+import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { copyable } from './secret.ts'
@@ -15,7 +15,7 @@ export interface ShownOnceView {
 }
 
 /** The page that answers a form with a new secret, if the secret could not be kept for the page that it leads to. */
-export const shownOncePage: Page<ShownOnceView> = (
+export const shownOncePage: PageTemplate<ShownOnceView> = (
   { done = '', once = '', secret, next },
   frame,
 ) => {

@@ -1,4 +1,4 @@
-import type { Frame, Page } from '../frame.ts'
+import type { Frame, PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { Listed } from '../models/applications.ts'
@@ -27,7 +27,7 @@ export interface ActivityView {
 }
 
 /** What happened with the account of a user, the latest first. */
-export const activityPage: Page<ActivityView> = ({ events }, frame) => {
+export const activityPage: PageTemplate<ActivityView> = ({ events }, frame) => {
   const { activity: texts } = frame.texts
   return layout(
     frame,

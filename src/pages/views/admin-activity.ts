@@ -1,5 +1,5 @@
 import type { AuditActor } from '../../model/audit-event.ts'
-import type { Frame, Page } from '../frame.ts'
+import type { Frame, PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { Listed } from '../models/applications.ts'
@@ -39,7 +39,7 @@ export interface AdminActivityView {
 }
 
 /** What happened to all accounts, the latest first. */
-export const adminActivityPage: Page<AdminActivityView> = (view, frame) => {
+export const adminActivityPage: PageTemplate<AdminActivityView> = (view, frame) => {
   const { activity, admin: texts } = frame.texts
   const { events } = view
   return layout(

@@ -1,4 +1,4 @@
-import type { Page } from '../frame.ts'
+import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { AdminView } from '../models/admin.ts'
@@ -7,7 +7,7 @@ import { adminTokensSection } from '../parts/admin-tokens.ts'
 import { alert, done } from '../parts/notices.ts'
 
 /** What an administrator sees and does. */
-export const adminPage: Page<AdminView> = (view, frame) => {
+export const adminPage: PageTemplate<AdminView> = (view, frame) => {
   const { admin: texts, activity } = frame.texts
   return layout(
     frame,

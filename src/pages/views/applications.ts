@@ -1,4 +1,4 @@
-import type { Page } from '../frame.ts'
+import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { ApplicationsView } from '../models/applications.ts'
@@ -8,7 +8,7 @@ import { alert, done } from '../parts/notices.ts'
 import { tokensSection } from '../parts/tokens-section.ts'
 
 /** The settings page of a user. */
-export const applicationsPage: Page<ApplicationsView> = (view, frame) => {
+export const applicationsPage: PageTemplate<ApplicationsView> = (view, frame) => {
   const { applications: texts } = frame.texts
   return layout(
     frame,

@@ -1,5 +1,5 @@
 import type { Scope } from '../../model/scope.ts'
-import type { Frame, Page } from '../frame.ts'
+import type { Frame, PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { DeviceItem } from '../models/applications.ts'
@@ -30,7 +30,7 @@ export interface AuthorizationView {
 }
 
 /** What an application may do on one device. */
-export const authorizationPage: Page<AuthorizationView> = (view, frame) => {
+export const authorizationPage: PageTemplate<AuthorizationView> = (view, frame) => {
   const { authorization: texts, facts: words } = frame.texts
   const { client, device, scopes } = view
   const title = texts.title(client.name)

@@ -1,4 +1,4 @@
-import type { Page } from '../frame.ts'
+import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { ClientView, NewClientView } from '../models/client.ts'
@@ -10,7 +10,7 @@ import { formId } from '../parts/forms.ts'
 import { caution, done, formAlert } from '../parts/notices.ts'
 
 /** The form that registers a client. */
-export const newClientPage: Page<NewClientView> = (view, frame) => {
+export const newClientPage: PageTemplate<NewClientView> = (view, frame) => {
   const { client: texts, frame: common } = frame.texts
   return layout(
     frame,
@@ -32,7 +32,7 @@ ${clientFields(view, frame)}
 }
 
 /** A client, for its owner to look at, change and delete. */
-export const clientPage: Page<ClientView> = (view, frame) => {
+export const clientPage: PageTemplate<ClientView> = (view, frame) => {
   const { client: texts, facts, frame: common } = frame.texts
   return layout(
     frame,

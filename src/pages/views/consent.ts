@@ -1,5 +1,5 @@
 import type { Scope } from '../../model/scope.ts'
-import type { Frame, Page } from '../frame.ts'
+import type { Frame, PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { type AskingClient, whoAsks } from '../parts/asking-client.ts'
@@ -31,7 +31,7 @@ export interface ConsentView extends AskedScopes {
 }
 
 /** The page on which a user decides what a client may do. */
-export const consentPage: Page<ConsentView> = (view, frame) => {
+export const consentPage: PageTemplate<ConsentView> = (view, frame) => {
   const { consent } = frame.texts
   const { client, scopes, optionalScopes } = view
   const isUnknown = client.origin !== 'owner' && !client.isVerified

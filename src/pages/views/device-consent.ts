@@ -1,4 +1,4 @@
-import type { Page } from '../frame.ts'
+import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { type AskingClient, whoAsks } from '../parts/asking-client.ts'
@@ -22,7 +22,7 @@ export interface DeviceConsentView extends AskedScopes {
 }
 
 /** The page on which a user decides what a device may do. */
-export const deviceConsentPage: Page<DeviceConsentView> = (view, frame) => {
+export const deviceConsentPage: PageTemplate<DeviceConsentView> = (view, frame) => {
   const { consent, device } = frame.texts
   const { client, scopes, optionalScopes } = view
   const name = html`<bdi>${client.name}</bdi>`

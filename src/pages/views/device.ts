@@ -1,4 +1,4 @@
-import type { Page } from '../frame.ts'
+import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { filled } from '../parts/filled.ts'
@@ -21,7 +21,7 @@ export interface DeviceDoneView {
 }
 
 /** The page on which a user enters the code that a device shows. */
-export const devicePage: Page<DeviceView> = ({ action, userCode, problem }, frame) => {
+export const devicePage: PageTemplate<DeviceView> = ({ action, userCode, problem }, frame) => {
   const { device } = frame.texts
   return layout(
     frame,
@@ -48,7 +48,7 @@ ${textField({
 }
 
 /** The page after the decision: everything else happens on the device. */
-export const deviceDonePage: Page<DeviceDoneView> = ({ client, allowed }, frame) => {
+export const deviceDonePage: PageTemplate<DeviceDoneView> = ({ client, allowed }, frame) => {
   const { device } = frame.texts
   const name = html`<bdi>${client}</bdi>`
   const title = allowed ? device.allowedTitle : device.refusedTitle

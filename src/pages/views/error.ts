@@ -1,4 +1,4 @@
-import type { Page } from '../frame.ts'
+import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { Messages } from '../messages/en.ts'
@@ -11,7 +11,7 @@ export interface ErrorView {
 }
 
 /** The page to which OAuth errors lead that no application may hear of: it leads nowhere by itself. */
-export const errorPage: Page<ErrorView> = ({ error, description }, frame) => {
+export const errorPage: PageTemplate<ErrorView> = ({ error, description }, frame) => {
   const { error: texts } = frame.texts
   const { what, advice } = isKnown(error, texts.known) ? texts.known[error] : texts.unknown
   const isNothing = error === '' && description === ''

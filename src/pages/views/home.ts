@@ -1,4 +1,4 @@
-import type { Page } from '../frame.ts'
+import type { PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 
@@ -6,7 +6,7 @@ import { layout } from '../layout.ts'
 export type HomeView = Readonly<Record<never, never>>
 
 /** The start page of a server that stands alone. */
-export const homePage: Page<HomeView> = (_view, frame) => {
+export const homePage: PageTemplate<HomeView> = (_view, frame) => {
   const { brand, links, texts, user } = frame
   const { home } = texts
   const way = (href: string, title: string, about: string): Html =>

@@ -1,4 +1,4 @@
-import type { Page } from '../frame.ts'
+import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { csrf } from '../parts/forms.ts'
@@ -14,7 +14,7 @@ export interface LoginView {
 }
 
 /** The page on which users log in. */
-export const loginPage: Page<LoginView> = ({ action, next, email, problem }, frame) => {
+export const loginPage: PageTemplate<LoginView> = ({ action, next, email, problem }, frame) => {
   const { login } = frame.texts
   const autofocus = html` autofocus`
   return layout(

@@ -1,4 +1,4 @@
-import type { Page } from '../frame.ts'
+import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { NewPersonalTokenView, PersonalTokenView } from '../models/personal-token.ts'
@@ -17,7 +17,7 @@ import { deleteForm, freshValue, rotateForm } from '../parts/personal-token-part
 import { day, time } from '../parts/times.ts'
 
 /** The form that creates a personal token. */
-export const newPersonalTokenPage: Page<NewPersonalTokenView> = (view, frame) => {
+export const newPersonalTokenPage: PageTemplate<NewPersonalTokenView> = (view, frame) => {
   const { frame: common, token: texts } = frame.texts
   return layout(
     frame,
@@ -41,7 +41,7 @@ ${scopesField(view, frame)}
 }
 
 /** A personal token, for its user to look at, change and delete. */
-export const personalTokenPage: Page<PersonalTokenView> = (view, frame) => {
+export const personalTokenPage: PageTemplate<PersonalTokenView> = (view, frame) => {
   const { facts: words, frame: common, token: texts } = frame.texts
   return layout(
     frame,

@@ -1,4 +1,4 @@
-import type { Frame, Page } from '../frame.ts'
+import type { Frame, PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { Listed } from '../models/applications.ts'
@@ -30,7 +30,7 @@ export interface SessionsView {
 }
 
 /** Where a user is logged in. */
-export const sessionsPage: Page<SessionsView> = (view, frame) => {
+export const sessionsPage: PageTemplate<SessionsView> = (view, frame) => {
   const { sessions: texts } = frame.texts
   const { items, first, next } = view.sessions
   const isAlone = first === null && next === null && items.every(({ isCurrent }) => isCurrent)

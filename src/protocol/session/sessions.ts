@@ -12,8 +12,8 @@ import { type RecordsContext, untilUnique } from '../../records/context.ts'
 import { sessionClaims } from '../../records/seals/claims.ts'
 import { Users } from '../../records/users/users.ts'
 import {
-  type Part,
-  type PartOf,
+  type Cursor,
+  type Page,
   type Store,
   type StoredSession,
   Vanished,
@@ -170,8 +170,8 @@ export class Sessions implements SessionCheck {
   }
 
   /** The browsers in which a user is signed in, the latest login first. */
-  async of(userId: UserId, partOf: PartOf): Promise<Part<StoredSession>> {
-    const { items, next } = await this.#context.store.sessions.ofUser(userId, partOf)
+  async of(userId: UserId, cursor: Cursor): Promise<Page<StoredSession>> {
+    const { items, next } = await this.#context.store.sessions.ofUser(userId, cursor)
     return { items: items.filter((session) => this.#isAlive(session)), next }
   }
 

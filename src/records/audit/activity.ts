@@ -1,6 +1,6 @@
 import type { AuditRecord } from '../../model/audit-event.ts'
 import type { UserId } from '../../model/user.ts'
-import type { AuditFilter, Part, PartOf } from '../../store/store.ts'
+import type { AuditFilter, Cursor, Page } from '../../store/store.ts'
 import type { RecordsContext } from '../context.ts'
 import { Users } from '../users/users.ts'
 import {
@@ -27,13 +27,13 @@ export class Activity {
   }
 
   /** What people did with a user's account, the latest first; not what programs do for them all the time. */
-  of(userId: UserId, partOf: PartOf): Promise<Part<AuditRecord>> {
-    return this.#context.store.audit.latest({ userId, withoutRoutine: true }, partOf)
+  of(userId: UserId, cursor: Cursor): Promise<Page<AuditRecord>> {
+    return this.#context.store.audit.latest({ userId, withoutRoutine: true }, cursor)
   }
 
   /** The latest first. */
-  async search(search: ActivitySearch, partOf: PartOf): Promise<Part<AuditRecord>> {
-    return this.#context.store.audit.latest(await this.#filter(search), partOf)
+  async search(search: ActivitySearch, cursor: Cursor): Promise<Page<AuditRecord>> {
+    return this.#context.store.audit.latest(await this.#filter(search), cursor)
   }
 
   /** All of them, the earliest first, read in parts. */
@@ -41,7 +41,7 @@ export class Activity {
     const filter = await this.#filter(search)
     let after: string | null = null
     do {
-      const { items, next }: Part<AuditRecord> = await this.#context.store.audit.earliest(filter, {
+      const { items, next }: Page<AuditRecord> = await this.#context.store.audit.earliest(filter, {
         after,
         limit: readAtOnce,
       })

@@ -5,9 +5,9 @@ import { InvalidField } from '../../model/invalid-field.ts'
 import { Token, type TokenFields } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import {
+  type Cursor,
   type NewToken,
-  type Part,
-  type PartOf,
+  type Page,
   type PersonalTokenRow,
   type Store,
   type StoredToken,
@@ -118,9 +118,9 @@ export class PersonalTokens {
   }
 
   /** A user's personal tokens, but for internal ones. */
-  async of(userId: UserId, partOf: PartOf): Promise<Part<ManagedToken>> {
+  async of(userId: UserId, cursor: Cursor): Promise<Page<ManagedToken>> {
     const { store, clock } = this.#context
-    const { items, next } = await store.tokens.personalOf(userId, clock(), partOf)
+    const { items, next } = await store.tokens.personalOf(userId, clock(), cursor)
     const managed = await Promise.all(items.map((row) => this.#managed(row)))
     return { items: managed.filter((item) => item !== undefined), next }
   }

@@ -1,9 +1,9 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { AuditActor, AuditRecord, SealedAuditEvent } from '../../model/audit-event.ts'
 import { auditColumns, auditValues } from '../../model/audit-values.ts'
-import type { AuditFilter, AuditStore, Part, PartOf } from '../store.ts'
+import type { AuditFilter, AuditStore, Cursor, Page } from '../store.ts'
 import type { Handle } from './handle.ts'
-import { part, placeOf } from './part.ts'
+import { page, placeOf } from './page.ts'
 import type { Tables } from './tables.ts'
 
 type Table = Tables['oauth2server_audit']
@@ -34,9 +34,9 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
 
   const listed = async (
     { event, userId, clientId, withoutRoutine, since, until }: AuditFilter,
-    { after, limit }: PartOf,
+    { after, limit }: Cursor,
     order: 'asc' | 'desc',
-  ): Promise<Part<AuditRecord>> => {
+  ): Promise<Page<AuditRecord>> => {
     const [at, id] = placeOf(after) ?? []
     const hasPlace = id !== undefined && /^\d{1,15}$/.test(id)
     const behind = order === 'asc' ? sql`>` : sql`<`
@@ -55,7 +55,7 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
       .orderBy('id', order)
       .limit(limit + 1)
       .execute()
-    return part(rows, limit, fromRow, ({ at, id }) => [at, String(id)])
+    return page(rows, limit, fromRow, ({ at, id }) => [at, String(id)])
   }
 
   return {
@@ -69,9 +69,9 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
       if (events.length > 0) await insertAll(events).execute(purge)
     },
 
-    latest: (filter, partOf) => listed(filter, partOf, 'desc'),
+    latest: (filter, cursor) => listed(filter, cursor, 'desc'),
 
-    earliest: (filter, partOf) => listed(filter, partOf, 'asc'),
+    earliest: (filter, cursor) => listed(filter, cursor, 'asc'),
 
     async rows({ after, until }, limit) {
       const rows = await read

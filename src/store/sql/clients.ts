@@ -2,7 +2,7 @@ import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ClientFields, ClientOrigin, TokenEndpointAuthMethod } from '../../model/client.ts'
-import type { ClientStore, ClientWithOwner, PartOf, SealedClient } from '../store.ts'
+import type { ClientStore, ClientWithOwner, Cursor, SealedClient } from '../store.ts'
 import { countRows } from './count.ts'
 import {
   byKey,
@@ -17,7 +17,7 @@ import {
   split,
   splitOrNull,
 } from './handle.ts'
-import { part, placeOf } from './part.ts'
+import { page, placeOf } from './page.ts'
 import { noteRemovals } from './removals.ts'
 import type { Tables } from './tables.ts'
 import { isThere, type JoinedUser, joinedUser, userColumns, userSource } from './user-source.ts'
@@ -118,7 +118,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
 
   const madeOf = onceFor(withOwnerFromRow)
 
-  const listed = async (query: typeof clientsWithOwner, { after, limit }: PartOf) => {
+  const listed = async (query: typeof clientsWithOwner, { after, limit }: Cursor) => {
     const place = placeOf(after)
     const rows = await query
       .where('c.is_personal', '=', 0)
@@ -129,7 +129,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
       .orderBy('c.client_id', 'desc')
       .limit(limit + 1)
       .execute()
-    return part(rows, limit, withOwnerFromRow, (row) => [row.created_at, row.client_id])
+    return page(rows, limit, withOwnerFromRow, (row) => [row.created_at, row.client_id])
   }
 
   const unused = () =>
@@ -197,15 +197,15 @@ export const sqlClients = (handle: Handle): ClientStore => {
       return row && withOwnerFromRow(row)
     },
 
-    ofOwner(userId, partOf) {
+    ofOwner(userId, cursor) {
       return listed(
         clientsWithOwner.where('c.user_id', '=', userId).where('c.is_internal', '=', 0),
-        partOf,
+        cursor,
       )
     },
 
-    search(text, partOf) {
-      if (text === '') return listed(clientsWithOwner, partOf)
+    search(text, cursor) {
+      if (text === '') return listed(clientsWithOwner, cursor)
       // Lowered by the database and by us: in SQLite, and in PostgreSQL with the locale C, `lower` knows ASCII alone.
       const contains = (column: 'c.name' | 'c.client_id' | 'u.email') => {
         const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
@@ -216,11 +216,11 @@ export const sqlClients = (handle: Handle): ClientStore => {
         clientsWithOwner.where(({ or }) =>
           or([contains('c.name'), contains('c.client_id'), contains('u.email')]),
         ),
-        partOf,
+        cursor,
       )
     },
 
-    authorizedBy(userId, now, partOf) {
+    authorizedBy(userId, now, cursor) {
       return listed(
         clientsWithOwner.where('c.client_key', 'in', (q) =>
           q
@@ -236,7 +236,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
                 .where('expires_at', '>', now),
             ),
         ),
-        partOf,
+        cursor,
       )
     },
 

@@ -3,7 +3,7 @@ import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { SessionStore, StoredSession } from '../store.ts'
 import { byKey, type Handle, holds, isAmong, lookup } from './handle.ts'
-import { part, placeOf } from './part.ts'
+import { page, placeOf } from './page.ts'
 import type { Tables } from './tables.ts'
 import { isThere, joinedUser, userColumns, userSource } from './user-source.ts'
 
@@ -57,7 +57,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         .orderBy('id', 'desc')
         .limit(limit + 1)
         .execute()
-      return part(rows, limit, fromRow, (row) => [row.created_at, row.id])
+      return page(rows, limit, fromRow, (row) => [row.created_at, row.id])
     },
 
     async insert(session) {

@@ -37,7 +37,7 @@ import {
   unindexed,
 } from './handle.ts'
 import type { RotationValues, TokenValues } from './hot-paths.ts'
-import { part, placeOf } from './part.ts'
+import { page, placeOf } from './page.ts'
 import type { Tables } from './tables.ts'
 import {
   isThere,
@@ -404,7 +404,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .orderBy('t.id', 'desc')
         .limit(limit + 1)
         .execute()
-      return part(rows, limit, personalFromRow, ({ id }) => [id, ''])
+      return page(rows, limit, personalFromRow, ({ id }) => [id, ''])
     },
 
     async personal(id, now) {
@@ -500,7 +500,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .orderBy('t.id', 'desc')
         .limit(limit + 1)
         .execute()
-      return part(rows, limit, namedFromRow, ({ id }) => [id, ''])
+      return page(rows, limit, namedFromRow, ({ id }) => [id, ''])
     },
 
     async rewrite(id, token) {

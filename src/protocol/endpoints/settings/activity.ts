@@ -1,7 +1,7 @@
 import type { AuditRecord } from '../../../model/audit-event.ts'
 import { isByAnother, ownAuditToWire } from '../../../model/audit-wire.ts'
 import { deviceName } from './device-name.ts'
-import { listed, partOf } from './parts.ts'
+import { cursorOf, listed } from './list-page.ts'
 import { answer, settingsPage } from './settings-page.ts'
 
 /** What happened with the user's account. */
@@ -10,7 +10,7 @@ export const activityPage = settingsPage({
   async show(visit) {
     const { server, signedIn } = visit
     await server.flushAudit()
-    const found = await server.activity.of(signedIn.user.id, partOf(visit, 'after'))
+    const found = await server.activity.of(signedIn.user.id, cursorOf(visit, 'after'))
     const events = listed(visit, 'after', found, itemOf)
     const json = () => ({ events: found.items.map(ownAuditToWire), next: events.next })
     return answer(visit, 'activity', { view: { events }, json })

@@ -2,7 +2,7 @@ import { type AuditRecord, auditEvents } from '../../../model/audit-event.ts'
 import { auditToWire } from '../../../model/audit-wire.ts'
 import { checkAdmin, searchedIn } from './admin.ts'
 import { deviceName } from './device-name.ts'
-import { listed, partOf } from './parts.ts'
+import { cursorOf, listed } from './list-page.ts'
 import { answer, settingsPage } from './settings-page.ts'
 
 /** What happened, for administrators: everything, or exactly what is looked for. */
@@ -22,7 +22,7 @@ export const adminActivityPage = settingsPage({
       user: search.user || undefined,
       clientId: search.client || undefined,
     }
-    const found = await server.activity.search(filter, partOf(visit, 'after'))
+    const found = await server.activity.search(filter, cursorOf(visit, 'after'))
     const events = listed(visit, 'after', found, itemOf)
     const view = {
       action: server.links.adminActivity,

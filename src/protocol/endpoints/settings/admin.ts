@@ -8,9 +8,9 @@ import type { ListedClient } from '../../../records/clients.ts'
 import type { TokenWithNames } from '../../../store/store.ts'
 import { notFound } from '../responses/problem.ts'
 import { checkConfirmation } from './client.ts'
+import { cursorOf, listed } from './list-page.ts'
 import type { Changed } from './notice.ts'
 import { takeNotice } from './notice.ts'
-import { listed, partOf } from './parts.ts'
 import { answer, settingsPage } from './settings-page.ts'
 import { asTokenId } from './token-id.ts'
 import type { Visit } from './visit.ts'
@@ -39,8 +39,8 @@ export const adminPage = settingsPage({
     const search = { client: searchedIn(visit, 'client'), token: searchedIn(visit, 'token') }
     await server.flushTokenUses()
     const [clients, tokens] = await Promise.all([
-      administration.clients(search.client, partOf(visit, 'clients_after')),
-      administration.tokens(search.token, partOf(visit, 'tokens_after')),
+      administration.clients(search.client, cursorOf(visit, 'clients_after')),
+      administration.tokens(search.token, cursorOf(visit, 'tokens_after')),
     ])
     const notice = await takeNotice(visit)
     const view = {

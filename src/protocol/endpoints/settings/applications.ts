@@ -10,8 +10,8 @@ import type { ListedClient } from '../../../records/clients.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
 import { addresses } from './addresses.ts'
 import { deviceName } from './device-name.ts'
+import { cursorOf, listed } from './list-page.ts'
 import { takeNotice } from './notice.ts'
-import { listed, partOf } from './parts.ts'
 import type { Refused } from './settings-page.ts'
 import { answer, settingsPage } from './settings-page.ts'
 import type { Visit } from './visit.ts'
@@ -24,13 +24,13 @@ export const showApplications = async (visit: Visit, refused?: Refused): Promise
   await server.flushTokenUses()
   const to = addresses(server)
   const [clients, tokens, authorized] = await Promise.all([
-    server.clients.ofOwner(id, partOf(visit, 'clients_after')),
-    server.personalTokens.of(id, partOf(visit, 'tokens_after')),
-    server.authorizedApplications.of(id, partOf(visit, 'authorized_after')),
+    server.clients.ofOwner(id, cursorOf(visit, 'clients_after')),
+    server.personalTokens.of(id, cursorOf(visit, 'tokens_after')),
+    server.authorizedApplications.of(id, cursorOf(visit, 'authorized_after')),
   ])
   // Last, so that no read that fails takes the notice along.
   const notice = await takeNotice(visit)
-  const part = {
+  const page = {
     clients: listed(visit, 'clients_after', clients, (item) => clientItem(item, visit)),
     personalTokens: listed(visit, 'tokens_after', tokens, (item) => tokenItem(item, visit)),
     authorized: listed(visit, 'authorized_after', authorized, (item) =>
@@ -38,7 +38,7 @@ export const showApplications = async (visit: Visit, refused?: Refused): Promise
     ),
   }
   const view = {
-    ...part,
+    ...page,
     newClient: to.newClient,
     newToken: to.newToken,
     revokeAllAction: to.revokeAll,
@@ -50,9 +50,9 @@ export const showApplications = async (visit: Visit, refused?: Refused): Promise
     personal_tokens: tokens.items.map(personalTokenToWire),
     authorized: authorized.items.map((item) => authorizedToWire(item, server.scopes)),
     next: {
-      clients: part.clients.next,
-      personal_tokens: part.personalTokens.next,
-      authorized: part.authorized.next,
+      clients: page.clients.next,
+      personal_tokens: page.personalTokens.next,
+      authorized: page.authorized.next,
     },
   })
   return answer(visit, 'applications', { view, json, refused })

@@ -2,8 +2,8 @@ import { InvalidField } from '../../../model/invalid-field.ts'
 import type { StoredSession } from '../../../store/store.ts'
 import { notFound } from '../responses/problem.ts'
 import { deviceName } from './device-name.ts'
+import { cursorOf, listed } from './list-page.ts'
 import { takeNotice } from './notice.ts'
-import { listed, partOf } from './parts.ts'
 import { answer, settingsPage } from './settings-page.ts'
 import { sessionToWire } from './wire.ts'
 
@@ -12,7 +12,7 @@ export const sessionsPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/sessions/`,
   async show(visit, refused) {
     const { server, signedIn } = visit
-    const found = await server.sessions.of(signedIn.user.id, partOf(visit, 'after'))
+    const found = await server.sessions.of(signedIn.user.id, cursorOf(visit, 'after'))
     const notice = await takeNotice(visit)
     const toItem = (session: StoredSession) => ({
       id: session.id,

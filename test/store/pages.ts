@@ -1,17 +1,17 @@
 import { expect } from 'vitest'
-import type { Part, PartOf } from '../../src/store/store.ts'
+import type { Cursor, Page } from '../../src/store/store.ts'
 
-/** The whole list, read in parts of a size from its beginning; `isFiltered` where rows may be left out. */
-export const inParts = async <T>(
-  read: (part: PartOf) => Promise<Part<T>>,
+/** Reads the whole list, page by page; `isFiltered` where rows may be left out. */
+export const allPages = async <T>(
+  read: (cursor: Cursor) => Promise<Page<T>>,
   limit: number,
   { isFiltered = false }: { readonly isFiltered?: boolean } = {},
 ): Promise<readonly T[]> => {
   const all: T[] = []
-  for (let after: string | null = null, parts = 0; ; parts += 1) {
-    expect(parts, 'the list has an end').toBeLessThan(500)
-    const { items, next }: Part<T> = await read({ after, limit })
-    // Only the last part may have fewer.
+  for (let after: string | null = null, pages = 0; ; pages += 1) {
+    expect(pages, 'the list has an end').toBeLessThan(500)
+    const { items, next }: Page<T> = await read({ after, limit })
+    // Only the last page may have fewer.
     if (next === null || isFiltered) expect(items.length).toBeLessThanOrEqual(limit)
     else expect(items).toHaveLength(limit)
     all.push(...items)
@@ -20,7 +20,7 @@ export const inParts = async <T>(
   }
 }
 
-/** Cursors that no part gave: each begins at the beginning. */
+/** Cursors that no page returned: each starts at the beginning. */
 export const brokenCursors: readonly string[] = [
   '',
   ' ',

@@ -1,21 +1,21 @@
 import type { Listed } from '../../../pages/models/applications.ts'
-import type { Part, PartOf } from '../../../store/store.ts'
+import type { Cursor, Page } from '../../../store/store.ts'
 import type { Visit } from './visit.ts'
 
 /** Items of a list on one page. */
 const pageSize = 25
 
-/** Which part of a list the address asks for, by a query parameter of the list's own. */
-export const partOf = ({ http }: Visit, name: string): PartOf => ({
+/** Reads the cursor of a list from its own query parameter. */
+export const cursorOf = ({ http }: Visit, name: string): Cursor => ({
   after: http.queryParameters().repeated(name)[0] ?? null,
   limit: pageSize,
 })
 
-/** A part of a list with the addresses of the next part and of the first one. */
+/** Converts a page for display, with the addresses of the next page and of the first one. */
 export const listed = <T, I>(
   { http }: Visit,
   name: string,
-  { items, next }: Part<T>,
+  { items, next }: Page<T>,
   toItem: (item: T) => I,
 ): Listed<I> => {
   const params = new URLSearchParams(http.query)
