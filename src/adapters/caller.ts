@@ -52,7 +52,7 @@ export const identifyAt = (
 }
 
 /** What a guard asks of a caller. */
-export interface Judge {
+export interface Guard {
   /** The scopes that it asks for. */
   readonly scopes: readonly string[]
   /** An error that refuses, or undefined. @param named the scopes for its challenge */
@@ -63,8 +63,8 @@ export interface Judge {
  * Why a guard refuses a caller; undefined where it lets it pass.
  * @param behind the scopes of guards that are known to stand behind this one
  */
-export const judged = (
-  { scopes, refusal }: Judge,
+export const refusalBy = (
+  { scopes, refusal }: Guard,
   caller: Caller,
   behind: readonly string[] = [],
 ): Error | undefined => {
@@ -80,7 +80,7 @@ export interface RequireApiAuthOptions {
   readonly allowAnonymous?: boolean
 }
 
-export const apiAuth = ({ allowAnonymous = false }: RequireApiAuthOptions = {}): Judge => ({
+export const apiAuth = ({ allowAnonymous = false }: RequireApiAuthOptions = {}): Guard => ({
   scopes: [],
   refusal({ server, resolution }, named) {
     if (allowAnonymous || resolution.auth.kind !== 'anonymous') return undefined
@@ -89,7 +89,7 @@ export const apiAuth = ({ allowAnonymous = false }: RequireApiAuthOptions = {}):
 })
 
 /** @throws TypeError without a scope: a guard that asks for nothing guards nothing */
-export const oauthScopes = (scopes: readonly string[], { any = false } = {}): Judge => {
+export const oauthScopes = (scopes: readonly string[], { any = false } = {}): Guard => {
   if (scopes.length === 0 || !scopes.every((scope) => typeof scope === 'string' && scope !== '')) {
     throw new TypeError('A scope guard needs at least one scope id.')
   }

@@ -12,14 +12,14 @@ import { askedBy, asking } from './asked-scopes.ts'
 import {
   apiAuth,
   type Caller,
+  type Guard,
   identifyAt,
-  type Judge,
-  judged,
   mustBeIdentified,
   oauthScopes,
   protectiveHeaders,
   type RequireApiAuthOptions,
   type RestOptions,
+  refusalBy,
   refusalHeaders,
 } from './caller.ts'
 import { answer, credentialsOf } from './node-http.ts'
@@ -130,12 +130,12 @@ export const page = (server: AuthorizationServer): Hook => {
   }
 }
 
-const guard = (judge: Judge): Hook =>
+const guard = (rule: Guard): Hook =>
   asking<Hook>(async (request, reply) => {
     const caller = mustBeIdentified(callers.get(request))
-    const refusal = judged(judge, caller)
+    const refusal = refusalBy(rule, caller)
     if (refusal) return refuse(refusal, caller.server, reply)
-  }, judge.scopes)
+  }, rule.scopes)
 
 const refuse = (error: unknown, server: AuthorizationServer, reply: FastifyReply): FastifyReply => {
   const refusal = server.refusalOf(error)

@@ -6,14 +6,14 @@ import { askedBy, asking } from './asked-scopes.ts'
 import {
   apiAuth,
   type Caller,
+  type Guard,
   identifyAt,
-  type Judge,
-  judged,
   mustBeIdentified,
   oauthScopes,
   protectiveHeaders,
   type RequireApiAuthOptions,
   type RestOptions,
+  refusalBy,
   refusalHeaders,
   type SentCredentials,
 } from './caller.ts'
@@ -113,7 +113,7 @@ export const requireOauthScopes = (...scopes: readonly string[]): HandlerDecorat
 export const requireAnyOauthScope = (...scopes: readonly string[]): HandlerDecorator =>
   guard(oauthScopes(scopes, { any: true }))
 
-const guard = (judge: Judge): HandlerDecorator => {
+const guard = (rule: Guard): HandlerDecorator => {
   return <This, Rest extends readonly unknown[]>(
     method: Handler<This, Rest, Response | Promise<Response>>,
   ) => {
@@ -121,12 +121,12 @@ const guard = (judge: Judge): HandlerDecorator => {
     const behind = askedBy([method])
     const guarded: Handler<This, Rest, Promise<Response>> = async function (request, ...rest) {
       const caller = mustBeIdentified(callers.get(request))
-      const refusal = judged(judge, caller, behind)
+      const refusal = refusalBy(rule, caller, behind)
       return refusal
         ? refusalAnswer(refusal, caller.server)
         : protect(await method.call(this, request, ...rest))
     }
-    return asking(guarded, [...judge.scopes, ...behind])
+    return asking(guarded, [...rule.scopes, ...behind])
   }
 }
 

@@ -7,14 +7,14 @@ import { askedBy, asking } from './asked-scopes.ts'
 import {
   apiAuth,
   type Caller,
+  type Guard,
   identifyAt,
-  type Judge,
-  judged,
   mustBeIdentified,
   oauthScopes,
   protectiveHeaders,
   type RequireApiAuthOptions,
   type RestOptions,
+  refusalBy,
   refusalHeaders,
 } from './caller.ts'
 import { credentialsOf } from './fetch.ts'
@@ -156,13 +156,13 @@ export const page = (
   }
 }
 
-const guard = (judge: Judge): MiddlewareHandler =>
+const guard = (rule: Guard): MiddlewareHandler =>
   asking<MiddlewareHandler>(async (context, next) => {
     const caller = mustBeIdentified(callers.get(context))
-    const refusal = judged(judge, caller)
+    const refusal = refusalBy(rule, caller)
     if (refusal) return refuse(refusal, caller.server, context)
     await next()
-  }, judge.scopes)
+  }, rule.scopes)
 
 const refuse = (error: unknown, server: AuthorizationServer, context: Context): Response => {
   const refusal = server.refusalOf(error)

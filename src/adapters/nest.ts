@@ -23,14 +23,14 @@ import { askedBy, asking } from './asked-scopes.ts'
 import {
   apiAuth,
   type Caller,
+  type Guard,
   identifyAt,
-  type Judge,
-  judged,
   mustBeIdentified,
   oauthScopes,
   protectiveHeaders,
   type RequireApiAuthOptions,
   type RestOptions,
+  refusalBy,
   refusalHeaders,
 } from './caller.ts'
 import * as node from './node.ts'
@@ -117,7 +117,7 @@ const standingAt =
 
 const resources = new WeakMap<object, RestOptions>()
 
-const guard = (judge: Judge): Type<CanActivate> => {
+const guard = (rule: Guard): Type<CanActivate> => {
   class CallerGuard implements CanActivate {
     readonly #server: AuthorizationServer
 
@@ -132,7 +132,7 @@ const guard = (judge: Judge): Type<CanActivate> => {
         const found = callers.get(raw) ?? this.#identify(context, raw, request)
         callers.set(raw, found)
         const caller = await found
-        const refusal = judged(judge, caller)
+        const refusal = refusalBy(rule, caller)
         if (refusal) throw refusal
         Object.assign(request, { auth: caller.resolution.auth })
         setHeaders(context, protectiveHeaders)
@@ -159,10 +159,10 @@ const guard = (judge: Judge): Type<CanActivate> => {
   return mixin(CallerGuard)
 }
 
-const guardedBy = (judge: Judge): ClassDecorator & MethodDecorator =>
+const guardedBy = (rule: Guard): ClassDecorator & MethodDecorator =>
   applyDecorators(
-    UseGuards(guard(judge)),
-    standingAt((place) => asking(place, judge.scopes)),
+    UseGuards(guard(rule)),
+    standingAt((place) => asking(place, rule.scopes)),
   )
 
 /** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */

@@ -7,12 +7,12 @@ import { askedBy, asking } from './asked-scopes.ts'
 import {
   apiAuth,
   type Caller,
-  type Judge,
-  judged,
+  type Guard,
   mustBeIdentified,
   oauthScopes,
   type RequireApiAuthOptions,
   type RestOptions,
+  refusalBy,
 } from './caller.ts'
 import { answer, credentialsOf, pathOf, targetOf } from './node-http.ts'
 import { callerOf, enter, type Middleware, refuse, restStep } from './node-rest.ts'
@@ -120,7 +120,7 @@ const giveUp = (response: ServerResponse, error: unknown): void => {
   response.end()
 }
 
-const guard = (judge: Judge): Middleware =>
+const guard = (rule: Guard): Middleware =>
   asking<Middleware>((request, response, next) => {
     let caller: Caller
     try {
@@ -128,7 +128,7 @@ const guard = (judge: Judge): Middleware =>
     } catch (error) {
       return next(error)
     }
-    const refusal = judged(judge, caller)
+    const refusal = refusalBy(rule, caller)
     if (refusal) refuse(refusal, caller.server, response, next)
     else next()
-  }, judge.scopes)
+  }, rule.scopes)
