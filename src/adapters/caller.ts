@@ -1,12 +1,12 @@
 import type { Refusal } from '../http/refusal.ts'
-import type { PresentedCredentials, Resolution } from '../model/auth.ts'
+import type { AuthResult, PresentedCredentials } from '../model/auth.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { LookAhead } from './asked-scopes.ts'
 
 /** Who sent a request, and the server that found out. */
 export interface Caller {
   readonly server: AuthorizationServer
-  readonly resolution: Resolution
+  readonly result: AuthResult
   /** The scopes that the guards of its route ask for, as far as they are known beforehand. */
   readonly ahead: LookAhead
   /** The scopes of the guards that it has passed. */
@@ -46,8 +46,8 @@ export const identifyAt = (
     server.checkTarget(credentials.target)
     server.checkQuery(credentials.query)
     const presented = { ...credentials, resource, requireAudience, neededScopes: ahead }
-    const resolution = await server.resourceServer.resolve(presented)
-    return { server, resolution, ahead, passed: new Set() }
+    const result = await server.resourceServer.resolve(presented)
+    return { server, result, ahead, passed: new Set() }
   }
 }
 
@@ -82,9 +82,9 @@ export interface RequireApiAuthOptions {
 
 export const apiAuth = ({ allowAnonymous = false }: RequireApiAuthOptions = {}): Guard => ({
   scopes: [],
-  refusal({ server, resolution }, named) {
-    if (allowAnonymous || resolution.auth.kind !== 'anonymous') return undefined
-    return resolution.refusal ?? server.challenge(resolution, named())
+  refusal({ server, result }, named) {
+    if (allowAnonymous || result.auth.kind !== 'anonymous') return undefined
+    return result.refusal ?? server.challenge(result, named())
   },
 })
 
@@ -97,12 +97,12 @@ export const oauthScopes = (scopes: readonly string[], { any = false } = {}): Gu
     any ? scopes.some((scope) => held.includes(scope)) : scopes.every((s) => held.includes(s))
   return {
     scopes,
-    refusal({ server, resolution }, named) {
-      const { auth, refusal } = resolution
+    refusal({ server, result }, named) {
+      const { auth, refusal } = result
       if (refusal) return refusal
       const { kind, scopes: held } = auth
       const passes = kind !== 'anonymous' && (held === null || suffice(held))
-      return passes ? undefined : server.challenge(resolution, named())
+      return passes ? undefined : server.challenge(result, named())
     },
   }
 }

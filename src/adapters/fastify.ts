@@ -94,7 +94,7 @@ export const rest = (server: AuthorizationServer, options?: RestOptions): Fastif
       try {
         const caller = await identify(credentialsOf(request.raw, server, request), ahead)
         callers.set(request, caller)
-        request.auth = caller.resolution.auth
+        request.auth = caller.result.auth
         reply.headers(protectiveHeaders)
       } catch (error) {
         return refuse(error, server, reply)

@@ -62,8 +62,7 @@ export const rest = async (
 }
 
 /** Who is asking. @throws Error where `rest(server, request)` did not run before */
-export const authOf = (request: Request): Auth =>
-  mustBeIdentified(callers.get(request)).resolution.auth
+export const authOf = (request: Request): Auth => mustBeIdentified(callers.get(request)).result.auth
 
 /**
  * For pages of the application: the signed-in user, `jwt()` and `jwtToken()`. The answer is the

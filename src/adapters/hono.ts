@@ -111,7 +111,7 @@ export const rest = (
       const credentials = credentialsOf(context.req.raw, connection, server)
       const caller = await identify(credentials, () => askedBy(stepsOf(context)))
       callers.set(context, caller)
-      context.set('auth', caller.resolution.auth)
+      context.set('auth', caller.result.auth)
     } catch (error) {
       return refuse(error, server, context)
     }

@@ -134,7 +134,7 @@ const guard = (rule: Guard): Type<CanActivate> => {
         const caller = await found
         const refusal = refusalBy(rule, caller)
         if (refusal) throw refusal
-        Object.assign(request, { auth: caller.resolution.auth })
+        Object.assign(request, { auth: caller.result.auth })
         setHeaders(context, protectiveHeaders)
         return true
       } catch (error) {
@@ -215,7 +215,7 @@ export const Resource = (
 /** Who is asking, as a parameter of a method that a guard of ours protects. */
 export const Auth: (...parts: unknown[]) => ParameterDecorator = createParamDecorator(
   async (_data: unknown, context: ExecutionContext): Promise<AuthOfCaller> =>
-    mustBeIdentified(await callers.get(rawRequest(requestOf(context)))).resolution.auth,
+    mustBeIdentified(await callers.get(rawRequest(requestOf(context)))).result.auth,
 )
 
 const pages = new WeakMap<IncomingMessage, PageSession>()

@@ -45,7 +45,7 @@ export const restStep = (
     identify(credentialsOf(request, server), ahead).then(
       (caller) => {
         noted[found] = caller
-        Object.assign(request, { auth: caller.resolution.auth })
+        Object.assign(request, { auth: caller.result.auth })
         setHeaders(response, protectiveHeaders)
         next()
       },

@@ -69,7 +69,7 @@ export const page = (server: AuthorizationServer): Middleware => {
 
 /** Who is asking. @throws Error where `rest(server)` did not run before */
 export const authOf = (request: IncomingMessage): Auth =>
-  mustBeIdentified(callerOf(request)).resolution.auth
+  mustBeIdentified(callerOf(request)).result.auth
 
 /** What `page(server)` found. @throws Error where it did not run before */
 export const pageOf = (request: IncomingMessage): PageSession => {

@@ -60,7 +60,7 @@ export interface SessionCheck {
 }
 
 /** What was presented, and why it is not enough for a guard that wants more than an anonymous caller, where that has a reason. */
-export interface Resolution {
+export interface AuthResult {
   readonly auth: Auth
   /** Why an anonymous caller is one, although something was presented. */
   readonly refusal?: Error

@@ -1,10 +1,10 @@
 import type {
   Auth,
+  AuthResult,
   LookupOutcome,
   Operation,
   PresentedCredentials,
   PresentedToken,
-  Resolution,
   SessionCheck,
 } from '../model/auth.ts'
 import { anonymous } from '../model/auth.ts'
@@ -58,7 +58,7 @@ export class ResourceServer {
    * Reads the credential of a request.
    * @throws OAuthError, JWTExtendedException for one that is not valid, never for none; 429 where a limit was reached
    */
-  async resolve(credentials: PresentedCredentials): Promise<Resolution> {
+  async resolve(credentials: PresentedCredentials): Promise<AuthResult> {
     const presented = this.#presentedToken(credentials)
     const { resource } = credentials
     if (!presented) return { ...(await this.#session(credentials)), resource }
@@ -83,7 +83,7 @@ export class ResourceServer {
 
   /** What a caller is answered who was identified, but may not: undefined for whoever holds all the scopes. */
   challenge(
-    { auth, resource, isDpop = false }: Pick<Resolution, 'auth' | 'resource' | 'isDpop'>,
+    { auth, resource, isDpop = false }: Pick<AuthResult, 'auth' | 'resource' | 'isDpop'>,
     needed: readonly string[],
   ): Error | undefined {
     const operation = { resource, neededScopes: () => needed }
@@ -186,7 +186,7 @@ export class ResourceServer {
     return (requireAudience ? isIssuedFor : isFor)(token, resource, realm)
   }
 
-  async #session(credentials: PresentedCredentials): Promise<Resolution> {
+  async #session(credentials: PresentedCredentials): Promise<AuthResult> {
     const { session, jwtAuthHeader, jwtAuthHeaderType } = this.#options
     const { authorization } = credentials
     const inAuthorization = jwtAuthHeader.toLowerCase() === 'authorization'

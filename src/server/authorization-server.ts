@@ -11,7 +11,7 @@ import type { Connection, RequestSource } from '../http/request.ts'
 import { type ActingAs, currentOrigin, inNameOf } from '../http/request-scope.ts'
 import { checkTarget } from '../http/request-target.ts'
 import type { AuditEvent, AuditEventName } from '../model/audit-event.ts'
-import type { PresentedToken, Resolution } from '../model/auth.ts'
+import type { AuthResult, PresentedToken } from '../model/auth.ts'
 import type { AuthorizationCode } from '../model/authorization.ts'
 import type { OnLeaked } from '../model/leak-report.ts'
 import type { LogSink } from '../model/log.ts'
@@ -180,7 +180,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   /** The answer to a guard's error; undefined for an error that is not a refusal. */
   refusalOf(error: unknown): Refusal | undefined
   /** The challenge for whoever presented nothing, and the refusal of a token that lacks scopes. */
-  challenge(resolution: Resolution, neededScopes: readonly string[]): Error | undefined
+  challenge(result: AuthResult, neededScopes: readonly string[]): Error | undefined
   /**
    * Calls the hook after each such event; `*` stands for every event. No request waits for it, and one that
    * throws is logged as `hook.failed`.
@@ -475,7 +475,7 @@ export const createAuthorizationServer = async (
       return refusal
     },
     currentUser: (request, connection) => currentUser(request, server, connection),
-    challenge: (resolution, needed) => resourceServer.challenge(resolution, needed),
+    challenge: (result, needed) => resourceServer.challenge(result, needed),
     on: (name, hook) => hooks.on(name, hook),
     actingAs: (who, work) => inNameOf(who, work),
     sweep: () => sweeper.run(),
