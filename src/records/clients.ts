@@ -24,7 +24,7 @@ import {
   type Page,
   type SealedClient,
   type Store,
-  TakenValue,
+  UniqueViolation,
   Vanished,
 } from '../store/store.ts'
 import { changedFields, ofClient } from './audit/audit-trail.ts'
@@ -308,7 +308,8 @@ export class Clients {
       const clientKey = this.#keyAfter(before, changed)
       const kept = { ...before, ...changed, isVerified, clientKey }
       const after = clientSecret === undefined ? kept : withSecret(kept, clientSecret)
-      if (!(await tx.clients.update(clientId, this.#sealed(after), clock()))) throw new TakenValue()
+      if (!(await tx.clients.update(clientId, this.#sealed(after), clock())))
+        throw new UniqueViolation()
       const fields = changedFields<CheckedFields>(before, { ...changed, isVerified })
       const about = { ...ofClient(after, owner), details: { fields } }
       if (fields.length > 0) await audit.add(tx, 'client.edited', about)

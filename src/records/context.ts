@@ -9,7 +9,7 @@ import type { ScopeRegistry } from '../model/scope.ts'
 import type { TokenFields } from '../model/token.ts'
 import type { UserCallbacks } from '../model/user-table.ts'
 import type { Settings } from '../settings/settings.ts'
-import { type Removal, type Store, TakenValue, type Transients } from '../store/store.ts'
+import { type Removal, type Store, type Transients, UniqueViolation } from '../store/store.ts'
 import type { AuditTrail } from './audit/audit-trail.ts'
 import type { Limits } from './limits.ts'
 import type { IntactState } from './seals/intact-state.ts'
@@ -76,7 +76,7 @@ export const untilUnique = async <T>(attempt: () => Promise<T | undefined>): Pro
       const made = await attempt()
       if (made !== undefined) return made
     } catch (error) {
-      if (!(error instanceof TakenValue)) throw error
+      if (!(error instanceof UniqueViolation)) throw error
     }
   }
   throw new Error('The random source repeats itself: no unused value was found.')

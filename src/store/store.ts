@@ -17,8 +17,8 @@ export class StoreUnavailable extends Error {
 }
 
 /** A value that must be unique is taken. Random values are simply drawn again. */
-export class TakenValue extends Error {
-  override readonly name = 'TakenValue'
+export class UniqueViolation extends Error {
+  override readonly name = 'UniqueViolation'
 }
 
 /** What a row was to hang from is gone: deleted, or under another id, since it was read. */
@@ -209,7 +209,7 @@ export interface TokenStore {
   /**
    * Replaces a pair, if its refresh token is still the rotated one, in one step with all that hangs from it.
    * Of concurrent callers, exactly one wins.
-   * @throws TakenValue
+   * @throws UniqueViolation
    */
   rotate(rotation: Rotation): Promise<boolean>
   findRotated(digest: Digest): Promise<StoredRotation | undefined>
@@ -335,7 +335,7 @@ export interface UserStore {
   findByEmail(email: string): Promise<UserWithPassword | undefined>
   /**
    * False where the e-mail address is taken.
-   * @throws TakenValue where the id is
+   * @throws UniqueViolation where the id is
    */
   insert(user: NewUser): Promise<boolean>
   /** Writes what changes of a user, with the seal of the whole row. */

@@ -5,7 +5,7 @@ import {
   type OpenStore,
   type Store,
   type StoreOpener,
-  TakenValue,
+  UniqueViolation,
   Vanished,
 } from '../../src/store/store.ts'
 import { listsContract } from './lists-contract.ts'
@@ -127,11 +127,11 @@ export const storeContract = (
         expect((await store.users.findByEmail(row.email))?.id).toBe(winners(ids)[0])
       })
 
-      test('an id that is taken: TakenValue, and the user who is there stays', async () => {
+      test('an id that is taken: UniqueViolation, and the user who is there stays', async () => {
         const row = userRow()
         await aUser(store, row)
         const insert = other.users.insert(userRow({ id: row.id }))
-        await expect(insert).rejects.toThrow(TakenValue)
+        await expect(insert).rejects.toThrow(UniqueViolation)
         expect((await store.users.find(row.id))?.email).toBe(row.email)
       })
     })
@@ -436,7 +436,7 @@ export const storeContract = (
           const note = await other.tokens.findRotated(pair.refreshDigest)
           expect([index, note !== undefined]).toEqual([index, isDone])
         }
-        expect(rotated[1]).toMatchObject({ reason: { name: 'TakenValue' } })
+        expect(rotated[1]).toMatchObject({ reason: { name: 'UniqueViolation' } })
         expect(
           rotated.filter((result) => result.status === 'fulfilled' && result.value),
         ).toHaveLength(18)
@@ -468,7 +468,7 @@ export const storeContract = (
         expect(await find()).toBeUndefined()
       })
 
-      test('a rotation onto values that are taken, its own among them: TakenValue, and nothing changes', async () => {
+      test('a rotation onto values that are taken, its own among them: UniqueViolation, and nothing changes', async () => {
         const clientId = await aClient(store)
         const mine = await aPair(store, clientId)
         const theirs = await aPair(store, clientId)
@@ -480,7 +480,7 @@ export const storeContract = (
         ])
           await expect(
             store.tokens.rotate(rotationOf(mine, tokenRow(mine.row.fields, taken))),
-          ).rejects.toThrow(TakenValue)
+          ).rejects.toThrow(UniqueViolation)
         expect(await other.tokens.findByRefresh(mine.refreshDigest)).toMatchObject(mine.row)
         expect(await other.tokens.findByRefresh(theirs.refreshDigest)).toMatchObject(theirs.row)
       })
@@ -492,7 +492,7 @@ export const storeContract = (
         expect(await other.tokens.findRotated(rotated.digest)).toEqual(rotated)
         expect(await other.tokens.findRotated(digest())).toBeUndefined()
         await expect(noteRotated(other, { ...rotated, parameters: 'other' })).rejects.toThrow(
-          TakenValue,
+          UniqueViolation,
         )
         expect(await store.tokens.findRotated(rotated.digest)).toEqual(rotated)
       })

@@ -318,7 +318,7 @@ describe('faults', () => {
       await sql`insert into t values (1)`.execute(tx)
       await sql`insert into t values (1)`.execute(tx)
     })
-    await expect(twice).rejects.toThrow(expect.objectContaining({ name: 'TakenValue' }))
+    await expect(twice).rejects.toThrow(expect.objectContaining({ name: 'UniqueViolation' }))
     await db.destroy()
   })
 })

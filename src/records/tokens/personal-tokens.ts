@@ -11,8 +11,8 @@ import {
   type PersonalTokenRow,
   type Store,
   type StoredToken,
-  TakenValue,
   type TokenUse,
+  UniqueViolation,
 } from '../../store/store.ts'
 import { changedFields, ofToken } from '../audit/audit-trail.ts'
 import { Clients } from '../clients.ts'
@@ -210,14 +210,14 @@ export class PersonalTokens {
         }
         const accessToken = this.#newValue()
         // What the row itself holds is taken too, but no unique index says so.
-        if (accessToken === formerValue) throw new TakenValue()
+        if (accessToken === formerValue) throw new UniqueViolation()
         await tx.tokens.deletePrevious(id)
         await tx.tokens.deleteChildren(id)
         await tx.tokens.rewrite(id, this.#sealed(fields, accessToken))
         const end = Math.min(now + overlap * 1000, expires ?? Number.POSITIVE_INFINITY)
         if (end > now) {
           const former = this.#sealed({ ...before.fields, expires: end }, formerValue, id)
-          if ((await tx.tokens.insert(former)) === undefined) throw new TakenValue()
+          if ((await tx.tokens.insert(former)) === undefined) throw new UniqueViolation()
         }
         await audit.add(tx, 'personal_token.rotated', {
           ...ofToken(fields, before.name),

@@ -15,8 +15,8 @@ import {
   type RefreshTokenWithState,
   type Store,
   StoreUnavailable,
-  TakenValue,
   type TokenWithState,
+  UniqueViolation,
   Vanished,
 } from '../../store/store.ts'
 import { type About, nameOfClient, ofAuthorization, ofToken } from '../audit/audit-trail.ts'
@@ -140,7 +140,7 @@ export class Tokens {
     return untilUnique(() =>
       save(this.#context, redemption, newSecrets(this.#context, fields), async (data) => {
         const id = await this.#context.store.tokens.insert(sealedToken(this.#context, data))
-        if (id === undefined) throw new TakenValue()
+        if (id === undefined) throw new UniqueViolation()
         this.#context.bounds.issued(data.fields)
         return id
       }),
@@ -186,7 +186,7 @@ export class Tokens {
               const granted = { scopes: data.fields.scopes, resources, createdAt }
               const issued = { ...data, granted, fields: { ...data.fields, authorizationId } }
               const id = await tx.tokens.insert(sealedToken(this.#context, issued))
-              if (id === undefined) throw new TakenValue()
+              if (id === undefined) throw new UniqueViolation()
               const made = { ...issued.fields, id }
               const about = issuedFor(redemption, made, grant)
               await this.#context.audit.add(tx, 'token.issued', about)
@@ -233,7 +233,7 @@ export class Tokens {
             throw new OAuthError('invalid_request', 'The subject token is not valid any more.')
           return tx.tokens.insert(sealedToken(this.#context, data))
         })
-        if (made === undefined) throw new TakenValue()
+        if (made === undefined) throw new UniqueViolation()
         this.#context.bounds.narrowed(id)
         return made
       }),

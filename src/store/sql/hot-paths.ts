@@ -34,7 +34,7 @@ export interface HotPaths {
   lookup<Row>(lookup: Lookup<Row>): (key: string) => Promise<Row | undefined>
   /** Undefined where a unique value is taken. */
   insertToken(token: TokenValues): Promise<number | undefined>
-  /** False where the refresh token is another one by now. @throws TakenValue */
+  /** False where the refresh token is another one by now. @throws UniqueViolation */
   rotate(rotation: RotationValues): Promise<boolean>
 }
 

@@ -16,10 +16,10 @@ import {
   type PersonalTokenRow,
   type StoredRotation,
   type StoredToken,
-  TakenValue,
   type TokenStore,
   type TokenWithNames,
   type TokenWithState,
+  UniqueViolation,
 } from '../store.ts'
 import { countRows } from './count.ts'
 import {
@@ -351,7 +351,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         endsAt,
       }
       // What the row itself holds is taken too, but no unique index says so.
-      if (next.refreshDigest === rotated.digest) throw new TakenValue()
+      if (next.refreshDigest === rotated.digest) throw new UniqueViolation()
       const rotate = () => {
         // One statement sees nothing that was written while it waited: a token that is just being narrowed would stay.
         if (hot && isNarrowed && locking) return handle.transact((tx) => rotateIn(tx, values))
@@ -363,7 +363,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .select('access_token_digest')
         .where('id', '=', id)
         .executeTakeFirst()
-      if (row?.access_token_digest === next.accessDigest) throw new TakenValue()
+      if (row?.access_token_digest === next.accessDigest) throw new UniqueViolation()
       return false
     },
 

@@ -1,4 +1,4 @@
-import { StoreUnavailable, TakenValue, Vanished } from '../../store.ts'
+import { StoreUnavailable, UniqueViolation, Vanished } from '../../store.ts'
 
 /** The five characters of an SQLSTATE; undefined for an error that the server did not send. */
 export const sqlStateOf = (error: unknown): string | undefined => {
@@ -21,7 +21,7 @@ export const asStoreError = (
   { isConnecting = false }: { readonly isConnecting?: boolean } = {},
 ): { readonly known: unknown; readonly breaksConnection: boolean } => {
   const state = sqlStateOf(error)
-  if (state === '23505') return { known: new TakenValue(), breaksConnection: false }
+  if (state === '23505') return { known: new UniqueViolation(), breaksConnection: false }
   if (state === '23503')
     return { known: new Vanished('A row refers to one that is gone.'), breaksConnection: false }
   // Without a state, the server did not answer: refused, cut off, or too slow.

@@ -1,4 +1,4 @@
-import { StoreUnavailable, TakenValue } from '../../store.ts'
+import { StoreUnavailable, UniqueViolation } from '../../store.ts'
 import { batched, batchedLookup, leftOut } from '../batches.ts'
 import type { ColumnTypes, Users } from '../handle.ts'
 import {
@@ -58,7 +58,7 @@ export const postgresHotPaths = ({
     try {
       return (await insertAll(inserting.waiting, [token])).get(token.access_token_digest)
     } catch (error) {
-      if (error instanceof TakenValue) return undefined
+      if (error instanceof UniqueViolation) return undefined
       throw error
     }
   }
