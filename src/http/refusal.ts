@@ -2,7 +2,7 @@ import { PasswordHashingBusy } from '../crypto/passwords/password.ts'
 import { JWTExtendedException } from '../model/jwt-error.ts'
 import type { LogSink } from '../model/log.ts'
 import { AuthenticationRequired, OAuthError } from '../model/oauth-error.ts'
-import { StoreUnavailable, Vanished } from '../store/store.ts'
+import { ReferenceNotFound, StoreUnavailable } from '../store/store.ts'
 
 /** An error as an answer that every adapter can give: nothing of a framework. */
 export interface Refusal {
@@ -24,7 +24,7 @@ const retryAfter = 5
 
 /** The outage or the loss behind an error, as the protocol names it; the error itself where there is none. */
 export const asOAuthError = (error: unknown): unknown => {
-  if (error instanceof Vanished) {
+  if (error instanceof ReferenceNotFound) {
     const description = 'What this request refers to was deleted meanwhile.'
     return new OAuthError('invalid_request', description, { cause: error })
   }

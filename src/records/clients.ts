@@ -22,10 +22,10 @@ import {
   type ClientWithOwner,
   type Cursor,
   type Page,
+  ReferenceNotFound,
   type SealedClient,
   type Store,
   UniqueViolation,
-  Vanished,
 } from '../store/store.ts'
 import { changedFields, ofClient } from './audit/audit-trail.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
@@ -158,7 +158,7 @@ export class Clients {
   /**
    * Writes a client that was found elsewhere, so that something can hang from it; marks that an administrator gave
    * it here stay. Others are there already.
-   * @throws Vanished where its row was tampered with
+   * @throws ReferenceNotFound where its row was tampered with
    */
   async keep(client: Client): Promise<void> {
     if (client.origin !== 'metadata_document') return
@@ -167,7 +167,7 @@ export class Clients {
     const [former, after] = await store.transaction(async (tx) => {
       const before = await this.#found(client.clientId, tx)
       if (before?.origin !== client.origin)
-        throw new Vanished('The row of the client cannot be used.')
+        throw new ReferenceNotFound('The row of the client cannot be used.')
       const kept = {
         ...client,
         ...keptOf(before, client),
@@ -227,7 +227,7 @@ export class Clients {
   ): Promise<void> {
     const { store, clock } = this.#context
     const before = await this.#found(clientId, store)
-    if (!before) throw new Vanished('The client behind a personal token is gone.')
+    if (!before) throw new ReferenceNotFound('The client behind a personal token is gone.')
     const changed = definedOf({ name, defaultScopes })
     const after = { ...before, ...changed } as ClientFields
     await store.clients.update(clientId, this.#sealed(after), clock())

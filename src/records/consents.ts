@@ -1,7 +1,7 @@
 import { randomString } from '../crypto/random.ts'
 import type { Consent } from '../model/authorization.ts'
 import type { UserId } from '../model/user.ts'
-import { type SealedConsent, type Store, Vanished } from '../store/store.ts'
+import { ReferenceNotFound, type SealedConsent, type Store } from '../store/store.ts'
 import { Clients } from './clients.ts'
 import { type RecordsContext, untilUnique } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
@@ -31,7 +31,7 @@ export class Consents {
   ): Promise<Consent> {
     const { store, turns, keys, clock, random, audit } = this.#context
     const client = await new Clients(this.#context).find(clientId)
-    if (!client) throw new Vanished('The client is gone.')
+    if (!client) throw new ReferenceNotFound('The client is gone.')
     const { clientKey, name: subject } = client
     const record = async (tx: Store, consent: Consent): Promise<Consent> => {
       const about = { userId, clientId, subject, details: { scopes, declined } }

@@ -22,8 +22,8 @@ export class UniqueViolation extends Error {
 }
 
 /** What a row was to hang from is gone: deleted, or under another id, since it was read. */
-export class Vanished extends Error {
-  override readonly name = 'Vanished'
+export class ReferenceNotFound extends Error {
+  override readonly name = 'ReferenceNotFound'
 }
 
 /** Users that belong to the application are created, changed and deleted by the application. */

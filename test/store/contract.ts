@@ -3,10 +3,10 @@ import type { Digest } from '../../src/crypto/digest.ts'
 import type { NewToken } from '../../src/store/store.ts'
 import {
   type OpenStore,
+  ReferenceNotFound,
   type Store,
   type StoreOpener,
   UniqueViolation,
-  Vanished,
 } from '../../src/store/store.ts'
 import { listsContract } from './lists-contract.ts'
 import { managementContract } from './management-contract.ts'
@@ -409,7 +409,7 @@ export const storeContract = (
         for (const [index, row] of rows.entries()) {
           const found = await other.tokens.findByAccess(row.accessDigest)
           const result = inserted[index]
-          if (index === 7) expect(result).toMatchObject({ reason: { name: 'Vanished' } })
+          if (index === 7) expect(result).toMatchObject({ reason: { name: 'ReferenceNotFound' } })
           else if (index === 23) expect(result).toEqual({ status: 'fulfilled', value: undefined })
           else expect(result).toEqual({ status: 'fulfilled', value: found?.fields.id })
         }
@@ -832,12 +832,12 @@ export const storeContract = (
       })
     })
 
-    test('a token of an authorization that is gone is not written: Vanished', async () => {
+    test('a token of an authorization that is gone is not written: ReferenceNotFound', async () => {
       const clientId = await aClient(store)
       const attempt = (on: Store) =>
         on.tokens.insert(tokenRow({ clientId, authorizationId: 999_999 }))
-      await expect(attempt(store)).rejects.toThrow(Vanished)
-      await expect(store.transaction(attempt)).rejects.toThrow(Vanished)
+      await expect(attempt(store)).rejects.toThrow(ReferenceNotFound)
+      await expect(store.transaction(attempt)).rejects.toThrow(ReferenceNotFound)
     })
 
     // A request that found the client or user before the deletion inserts such rows.

@@ -14,9 +14,9 @@ import { Users } from '../../records/users/users.ts'
 import {
   type Cursor,
   type Page,
+  ReferenceNotFound,
   type Store,
   type StoredSession,
-  Vanished,
 } from '../../store/store.ts'
 import { isSameNetwork } from './client-address.ts'
 import { createJwt } from './jwt.ts'
@@ -81,7 +81,7 @@ export class Sessions implements SessionCheck {
    * signed in in too many browsers, the oldest session ends.
    * @param passwordHash what the password was checked against: it may have been changed meanwhile
    * @returns the `Set-Cookie` value
-   * @throws Vanished where the user is gone, inactive or has another password by now
+   * @throws ReferenceNotFound where the user is gone, inactive or has another password by now
    */
   async signIn(
     userId: UserId,
@@ -95,7 +95,7 @@ export class Sessions implements SessionCheck {
         const users = new Users({ ...this.#context, store: tx })
         const user = await users.find(userId)
         if (!user?.active || (passwordHash && !(await users.hasStill(userId, passwordHash))))
-          throw new Vanished('The user has changed since the password was checked.')
+          throw new ReferenceNotFound('The user has changed since the password was checked.')
         const identifier = randomString(bits256, random)
         const now = clock()
         const fields = {

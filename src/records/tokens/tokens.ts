@@ -12,12 +12,12 @@ import { isWithin } from '../../model/scope.ts'
 import { type FoundToken, type IssuedToken, Token, type TokenFields } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import {
+  ReferenceNotFound,
   type RefreshTokenWithState,
   type Store,
   StoreUnavailable,
   type TokenWithState,
   UniqueViolation,
-  Vanished,
 } from '../../store/store.ts'
 import { type About, nameOfClient, ofAuthorization, ofToken } from '../audit/audit-trail.ts'
 import { type RecordsContext, untilUnique } from '../context.ts'
@@ -253,7 +253,7 @@ export class Tokens {
     const isGranted =
       consent?.consent.clientKey === client.clientKey && isWithin(scopes, consent.consent.scopes)
     if (consent?.consent.id !== under.consentId || !isGranted || !session)
-      throw new Vanished('The consent was withdrawn, or the session ended.')
+      throw new ReferenceNotFound('The consent was withdrawn, or the session ended.')
   }
 
   /**

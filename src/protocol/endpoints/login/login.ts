@@ -4,7 +4,7 @@ import { OAuthError } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'
 import { formActionSource, withQuery } from '../../../model/redirect-uri.ts'
 import { tryPassword } from '../../../records/users/password-tries.ts'
-import { Vanished } from '../../../store/store.ts'
+import { ReferenceNotFound } from '../../../store/store.ts'
 import type { Endpoint, ServerContext } from '../../extension.ts'
 import { browserOf, isForeign } from '../../session/browser.ts'
 import { safeNext } from '../../session/safe-next.ts'
@@ -61,7 +61,7 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
     const session = await server.sessions.signIn(user.id, browserOf(request), user.passwordHash)
     return redirectAnswer(next, session, server.knownBrowsers.remember(email, user, cookie))
   } catch (error) {
-    if (error instanceof Vanished) return again(texts.wrong)
+    if (error instanceof ReferenceNotFound) return again(texts.wrong)
     if (!(error instanceof OAuthError && error.status === 429) || prefersJson(request)) throw error
     const { status, headers } = error
     return form(request, server, { ...view, problem: texts.tooMany, status, headers })

@@ -4,7 +4,7 @@ import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { IssuedToken, TokenSubject } from '../../../model/token.ts'
 import type { UserId } from '../../../model/user.ts'
-import { Vanished } from '../../../store/store.ts'
+import { ReferenceNotFound } from '../../../store/store.ts'
 import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
 import type { Endpoint, Grant, ServerContext } from '../../extension.ts'
 import { answerHeaders } from '../responses/answer-headers.ts'
@@ -65,7 +65,7 @@ const redeemed = async (
   const redemption = await grant.redeem({ client, params, http, now: server.clock() }, server)
   const remembered = (redemption.type === 'user' && redemption.code?.binding.extensions) || {}
   return issueToken({ redemption, params, http, remembered }, server).catch((error: unknown) => {
-    if (!(error instanceof Vanished)) throw error
+    if (!(error instanceof ReferenceNotFound)) throw error
     throw new OAuthError('invalid_grant', 'The grant is not valid any more.', { cause: error })
   })
 }

@@ -1,4 +1,4 @@
-import { StoreUnavailable, UniqueViolation, Vanished } from '../../store.ts'
+import { ReferenceNotFound, StoreUnavailable, UniqueViolation } from '../../store.ts'
 
 /** The five characters of an SQLSTATE; undefined for an error that the server did not send. */
 export const sqlStateOf = (error: unknown): string | undefined => {
@@ -23,7 +23,10 @@ export const asStoreError = (
   const state = sqlStateOf(error)
   if (state === '23505') return { known: new UniqueViolation(), breaksConnection: false }
   if (state === '23503')
-    return { known: new Vanished('A row refers to one that is gone.'), breaksConnection: false }
+    return {
+      known: new ReferenceNotFound('A row refers to one that is gone.'),
+      breaksConnection: false,
+    }
   // Without a state, the server did not answer: refused, cut off, or too slow.
   if (isConnecting || state === undefined || outages.test(state) || hasChangedPlan(error)) {
     const known = new StoreUnavailable('The database cannot be used right now.', { cause: error })

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { StoreUnavailable, StoreUnusable, UniqueViolation, Vanished } from '../../store.ts'
+import { ReferenceNotFound, StoreUnavailable, StoreUnusable, UniqueViolation } from '../../store.ts'
 
 // node:sqlite blocks the event loop for the whole busy timeout, so it is short, and we wait outside.
 const busyTimeout = 10
@@ -209,7 +209,8 @@ const asStoreError = (error: unknown): unknown => {
   const code = extended & 0xff
   if (extended === CONSTRAINT_UNIQUE || extended === CONSTRAINT_PRIMARYKEY)
     return new UniqueViolation()
-  if (extended === CONSTRAINT_FOREIGNKEY) return new Vanished('A row refers to one that is gone.')
+  if (extended === CONSTRAINT_FOREIGNKEY)
+    return new ReferenceNotFound('A row refers to one that is gone.')
   if (outages.has(code)) return unavailable(error)
   return isLocked(error) ? undefined : error
 }
