@@ -28,7 +28,7 @@ import {
   UniqueViolation,
 } from '../store/store.ts'
 import { changedFields, ofClient } from './audit/audit-trail.ts'
-import { type RecordsContext, untilUnique } from './context.ts'
+import { type RecordsContext, retryOnCollision } from './context.ts'
 import { mustHaveKeyOf } from './keys/noted-keys.ts'
 import { clientClaims, clientStateClaims } from './seals/claims.ts'
 import { Users } from './users/users.ts'
@@ -283,7 +283,7 @@ export class Clients {
     changes: Partial<ClientInput>,
     registration?: Partial<Registration>,
   ): Promise<ClientWithSecret> {
-    return untilUnique(async () => {
+    return retryOnCollision(async () => {
       const clientSecret = this.#newSecret()
       const client = await this.#update(clientId, changes, registration, clientSecret)
       return { client, clientSecret }
@@ -383,7 +383,7 @@ export class Clients {
     const digest = digestOf('client_secret', secret)
     // Most of what is reported is none: no transaction for that.
     if (!(await store.clients.findBySecret(digest))) return undefined
-    const ended = await untilUnique(() =>
+    const ended = await retryOnCollision(() =>
       store.transaction(async (tx) => {
         const row = await tx.clients.findBySecret(digest)
         const before = row && (await this.#opened(row))
@@ -453,7 +453,7 @@ export class Clients {
   async #insert(fields: CheckedFields): Promise<ClientWithSecret> {
     const { store, clock } = this.#context
     const owner = await this.#owner(fields.userId, store)
-    return untilUnique(async () => {
+    return retryOnCollision(async () => {
       const clientSecret = this.#newSecret()
       const created: ClientFields = {
         ...fields,
@@ -504,7 +504,7 @@ export class Clients {
     overlap = 0,
   ): Promise<Client> {
     const { audit, clock } = this.#context
-    return untilUnique(() =>
+    return retryOnCollision(() =>
       this.#context.store.transaction(async (tx) => {
         const before = await this.#existing(clientId, tx)
         const after: ClientFields = { ...before, ...renew(before) }

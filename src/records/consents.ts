@@ -3,7 +3,7 @@ import type { Consent } from '../model/authorization.ts'
 import type { UserId } from '../model/user.ts'
 import { ReferenceNotFound, type SealedConsent, type Store } from '../store/store.ts'
 import { Clients } from './clients.ts'
-import { type RecordsContext, untilUnique } from './context.ts'
+import { type RecordsContext, retryOnCollision } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
 
 /** What users decided about clients, remembered until they withdraw it. */
@@ -60,7 +60,9 @@ export class Consents {
       await tx.consents.put(row)
       return record(tx, consent)
     }
-    return untilUnique(() => turns.transaction(store, `consent ${userId} ${clientId}`, attempt))
+    return retryOnCollision(() =>
+      turns.transaction(store, `consent ${userId} ${clientId}`, attempt),
+    )
   }
 
   #opened(found: SealedConsent | undefined): Consent | undefined {

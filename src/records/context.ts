@@ -70,7 +70,7 @@ export const withinTransaction = async <T>(
 const mostAttempts = 5
 
 /** Makes something with fresh random values again, when one turns out to be taken. */
-export const untilUnique = async <T>(attempt: () => Promise<T | undefined>): Promise<T> => {
+export const retryOnCollision = async <T>(attempt: () => Promise<T | undefined>): Promise<T> => {
   for (let tries = 0; tries < mostAttempts; tries += 1) {
     try {
       const made = await attempt()

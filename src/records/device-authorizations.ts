@@ -5,7 +5,7 @@ import type { KeyRing } from '../crypto/sealed.ts'
 import type { CodeBinding } from '../model/authorization.ts'
 import type { UserId } from '../model/user.ts'
 import { userCodeAlphabet, userCodeIn, userCodeLength } from '../model/user-code.ts'
-import { untilUnique } from './context.ts'
+import { retryOnCollision } from './context.ts'
 import type { TransientValues } from './transient-values.ts'
 
 /** What a device asked for: kept under its device code. RFC 8628 §3.1. */
@@ -60,7 +60,7 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
     /** Keeps what a device asks for. @returns its two codes */
     async begin(asked: DeviceAuthorization) {
       const deviceCode = await requests.put(asked, keptUntil(asked))
-      const userCode = await untilUnique(async () => {
+      const userCode = await retryOnCollision(async () => {
         const drawn = randomString(userCodeLength, random, userCodeAlphabet)
         const [name = ''] = keys.lookupDigests(drawn)
         return (await userCodes.claim(name, deviceCode, asked.expiresAt)) ? drawn : undefined

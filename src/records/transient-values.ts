@@ -1,6 +1,6 @@
 import { type Digest, digestOf, type SecretKind } from '../crypto/digest.ts'
 import { bits256, randomString } from '../crypto/random.ts'
-import { type RecordsContext, untilUnique } from './context.ts'
+import { type RecordsContext, retryOnCollision } from './context.ts'
 
 /** Milliseconds that a spent proof is remembered beyond its end, for nodes whose clocks are behind. */
 const replayMargin = 300_000
@@ -24,7 +24,7 @@ export class TransientValues<T> {
 
   /** Keeps the value and returns the name by which it is found again. */
   put(value: T, expiresAt: number): Promise<string> {
-    return untilUnique(async () => {
+    return retryOnCollision(async () => {
       const name = randomString(bits256, this.#context.random)
       return (await this.claim(name, value, expiresAt)) ? name : undefined
     })

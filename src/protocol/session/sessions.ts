@@ -8,7 +8,7 @@ import { JWTExtendedException } from '../../model/jwt-error.ts'
 import { type User, type UserId, UserProxy } from '../../model/user.ts'
 import type { JwtContext, VerifyJwt } from '../../model/verify-jwt.ts'
 import { byUser, ofUser } from '../../records/audit/audit-trail.ts'
-import { type RecordsContext, untilUnique } from '../../records/context.ts'
+import { type RecordsContext, retryOnCollision } from '../../records/context.ts'
 import { sessionClaims } from '../../records/seals/claims.ts'
 import { Users } from '../../records/users/users.ts'
 import {
@@ -90,7 +90,7 @@ export class Sessions implements SessionCheck {
   ): Promise<string> {
     const { store, turns, settings, clock, random, keys, audit } = this.#context
     const former = this.#identifier(browser.cookie)
-    return untilUnique(() =>
+    return retryOnCollision(() =>
       turns.transaction(store, `user ${userId}`, async (tx) => {
         const users = new Users({ ...this.#context, store: tx })
         const user = await users.find(userId)

@@ -16,7 +16,7 @@ import {
 } from '../../store/store.ts'
 import { changedFields, ofToken } from '../audit/audit-trail.ts'
 import { Clients } from '../clients.ts'
-import { type RecordsContext, untilUnique } from '../context.ts'
+import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { accessClaims } from '../seals/claims.ts'
 import { Users } from '../users/users.ts'
 import { sealedToken, unopened } from './token-row.ts'
@@ -101,7 +101,7 @@ export class PersonalTokens {
         keyThumbprint: null,
         parentId: null,
       }
-      const token = await untilUnique(async () => {
+      const token = await retryOnCollision(async () => {
         const accessToken = this.#newValue()
         const row = sealedToken(context, { fields, accessToken, refreshToken: null })
         const id = await tx.tokens.insert(row)
@@ -187,7 +187,7 @@ export class PersonalTokens {
       })
     }
     const { store, clock, audit } = this.#context
-    return untilUnique(() =>
+    return retryOnCollision(() =>
       store.transaction(async (tx) => {
         const now = clock()
         // The client first, as whoever changes the token's scopes does: a former value must not miss that.

@@ -5,7 +5,7 @@ import type { RefreshRedemption } from '../../model/redemption.ts'
 import { type IssuedToken, isActive, Token, type TokenFields } from '../../model/token.ts'
 import type { TokenWithState } from '../../store/store.ts'
 import { ofAuthorization, ofToken } from '../audit/audit-trail.ts'
-import { type RecordsContext, untilUnique } from '../context.ts'
+import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { accessClaims, type Granted, refreshClaims, rotationClaims } from '../seals/claims.ts'
 import { Users } from '../users/users.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
@@ -65,7 +65,7 @@ const rotate = async (
     expires: now + context.settings.tokenExpiresIn * 1000,
     refreshExpires: endOfRefresh(context, now, authorization.createdAt),
   }
-  const issued = await untilUnique(() =>
+  const issued = await retryOnCollision(() =>
     save(
       context,
       redemption,

@@ -20,7 +20,7 @@ import {
   UniqueViolation,
 } from '../../store/store.ts'
 import { type About, nameOfClient, ofAuthorization, ofToken } from '../audit/audit-trail.ts'
-import { type RecordsContext, untilUnique } from '../context.ts'
+import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { accessClaims, refreshClaims } from '../seals/claims.ts'
 import { Users } from '../users/users.ts'
 import { endAccessToken, endRotated } from './end-tokens.ts'
@@ -137,7 +137,7 @@ export class Tokens {
   #issueForClient(redemption: ClientRedemption): Promise<IssuedToken> {
     const { subject } = redemption
     const fields = this.#newFields(redemption, subject?.id ?? null)
-    return untilUnique(() =>
+    return retryOnCollision(() =>
       save(this.#context, redemption, newSecrets(this.#context, fields), async (data) => {
         const id = await this.#context.store.tokens.insert(sealedToken(this.#context, data))
         if (id === undefined) throw new UniqueViolation()
@@ -162,7 +162,7 @@ export class Tokens {
       code?.keptUntil ?? fields.createdAt + this.#context.settings.authorizationCodeExpiresIn * 1000
     let isNearLimit = false
     try {
-      const issued = await untilUnique(() =>
+      const issued = await retryOnCollision(() =>
         save(
           this.#context,
           redemption,
@@ -217,7 +217,7 @@ export class Tokens {
       expires: expires === null ? ends : Math.min(ends, expires),
     }
     checkNarrowing(fields, parent.token)
-    return untilUnique(() =>
+    return retryOnCollision(() =>
       save(this.#context, redemption, newSecrets(this.#context, fields), async (data) => {
         const { store, turns } = this.#context
         // The child goes along with its parent's row: in the same moment that has to be there, as it was.

@@ -13,7 +13,7 @@ import {
   type UserWithPassword,
 } from '../../store/store.ts'
 import { ofUser } from '../audit/audit-trail.ts'
-import { type RecordsContext, untilUnique } from '../context.ts'
+import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { passwordClaims, userClaims } from '../seals/claims.ts'
 
@@ -99,7 +99,7 @@ export class Users implements UserSource {
     const email = validEmail(input.email)
     const { password } = input
     const hash = password === null ? null : await passwords.hash(validPassword(password))
-    return untilUnique(async () => {
+    return retryOnCollision(async () => {
       const user = {
         id: randomNumber(random),
         email,
