@@ -51,7 +51,7 @@ export class SqliteDatabase {
 
   /** @throws StoreUnavailable after two seconds of a locked database, or where the file is at fault */
   async run(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
-    return patiently(() => this.#execute(sql, parameters as SQLInputValue[]), this.#lock)
+    return retryWhileBusy(() => this.#execute(sql, parameters as SQLInputValue[]), this.#lock)
   }
 
   /** The same within a transaction that holds the lock already: at once, and without waiting for anybody. */
@@ -186,7 +186,7 @@ class ForeignLock {
 }
 
 /** Tries again with jitter while another connection holds the lock. */
-const patiently = async <T>(attempt: () => T, lock = new ForeignLock()): Promise<T> => {
+const retryWhileBusy = async <T>(attempt: () => T, lock = new ForeignLock()): Promise<T> => {
   const started = performance.now()
   for (;;) {
     try {
@@ -229,7 +229,7 @@ export const openDatabase = async (
   { synchronous }: { synchronous: 'NORMAL' | 'FULL' },
 ): Promise<SqliteDatabase> => {
   try {
-    return await patiently(() => {
+    return await retryWhileBusy(() => {
       const database = new DatabaseSync(path, {
         timeout: busyTimeout,
         enableForeignKeyConstraints: true,
