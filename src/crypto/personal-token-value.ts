@@ -29,7 +29,7 @@ export const newPersonalTokenValue = (
 }
 
 /** Whether a value has the prefix of personal tokens but not their checksum: mistyped, cut off, or made up. */
-export const isMisspelt = (prefix: string, value: string): boolean => {
+export const hasBadChecksum = (prefix: string, value: string): boolean => {
   if (prefix === '' || !value.startsWith(prefix)) return false
   return checksum(value.slice(0, -checksumLength)) !== value.slice(-checksumLength)
 }

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import {
   checksumLength,
-  isMisspelt,
+  hasBadChecksum,
   newPersonalTokenValue,
 } from '../../src/crypto/personal-token-value.ts'
 import { systemRandom } from '../../src/crypto/random.ts'
@@ -14,8 +14,8 @@ describe('the value of a personal token', () => {
     for (const length of [22, 60, 255]) {
       const made = value('', length)
       expect(made).toMatch(new RegExp(`^[A-Za-z0-9]{${length}}$`))
-      expect(isMisspelt('', made)).toBe(false)
-      expect(isMisspelt('', made.slice(1))).toBe(false)
+      expect(hasBadChecksum('', made)).toBe(false)
+      expect(hasBadChecksum('', made.slice(1))).toBe(false)
     }
   })
 
@@ -24,7 +24,7 @@ describe('the value of a personal token', () => {
     for (let round = 0; round < 200; round += 1) {
       const made = value('notes_', 22)
       expect(made).toMatch(/^notes_[A-Za-z0-9]{28}$/)
-      expect(isMisspelt('notes_', made)).toBe(false)
+      expect(hasBadChecksum('notes_', made)).toBe(false)
     }
   })
 
@@ -41,7 +41,7 @@ describe('the value of a personal token', () => {
   test('a known one, so that a checksum never changes once tokens are out', () => {
     const made = newPersonalTokenValue('notes_', 22, (bytes) => new Uint8Array(bytes))
     expect(made).toBe(`notes_${'A'.repeat(22)}1wYS4U`)
-    expect(isMisspelt('notes_', made)).toBe(false)
+    expect(hasBadChecksum('notes_', made)).toBe(false)
   })
 
   test('any one character that is wrong, missing, doubled or in another case is noticed', () => {
@@ -50,12 +50,12 @@ describe('the value of a personal token', () => {
       const [before, character = '', after] = [made.slice(0, at), made[at], made.slice(at + 1)]
       const wrong = ['0', 'x', character.toLowerCase(), character.toUpperCase(), '.', 'é', '']
       for (const other of wrong.filter((other) => other !== character))
-        expect(isMisspelt('notes_', `${before}${other}${after}`), `${at} ${other}`).toBe(true)
-      expect(isMisspelt('notes_', `${before}${character}${made.slice(at)}`)).toBe(true)
+        expect(hasBadChecksum('notes_', `${before}${other}${after}`), `${at} ${other}`).toBe(true)
+      expect(hasBadChecksum('notes_', `${before}${character}${made.slice(at)}`)).toBe(true)
     }
-    expect(isMisspelt('notes_', `${made} `)).toBe(true)
+    expect(hasBadChecksum('notes_', `${made} `)).toBe(true)
     for (let length = 'notes_'.length; length < made.length; length += 1)
-      expect(isMisspelt('notes_', made.slice(0, length)), `${length}`).toBe(true)
+      expect(hasBadChecksum('notes_', made.slice(0, length)), `${length}`).toBe(true)
   })
 
   test('two neighbours that changed places are noticed', () => {
@@ -64,7 +64,7 @@ describe('the value of a personal token', () => {
       const [one, two] = [made[at], made[at + 1]]
       if (one === two) continue
       const swapped = `${made.slice(0, at)}${two}${one}${made.slice(at + 2)}`
-      expect(isMisspelt('notes_', swapped), `${at}`).toBe(true)
+      expect(hasBadChecksum('notes_', swapped), `${at}`).toBe(true)
     }
   })
 
@@ -79,6 +79,6 @@ describe('the value of a personal token', () => {
       value('other_'),
       'a.b.c',
     ])
-      expect(isMisspelt('notes_', other), other).toBe(false)
+      expect(hasBadChecksum('notes_', other), other).toBe(false)
   })
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   checksumLength,
-  isMisspelt,
+  hasBadChecksum,
   newPersonalTokenValue,
 } from '../../src/crypto/personal-token-value.ts'
 import { randomString, systemRandom } from '../../src/crypto/random.ts'
@@ -93,8 +93,8 @@ describe('the value of a personal token', () => {
       fc.property(prefixes, lengths, (prefix, length) => {
         const value = newPersonalTokenValue(prefix, length, systemRandom)
         expect(value).toMatch(new RegExp(`^${prefix}[A-Za-z0-9]{${length + checksumLength}}$`))
-        expect(isMisspelt(prefix, value)).toBe(false)
-        expect(isMisspelt('', value)).toBe(false)
+        expect(hasBadChecksum(prefix, value)).toBe(false)
+        expect(hasBadChecksum('', value)).toBe(false)
       }),
     ))
 
@@ -109,10 +109,10 @@ describe('the value of a personal token', () => {
           const value = newPersonalTokenValue(prefix, length, systemRandom)
           const place = prefix.length + (at % (value.length - prefix.length))
           const altered = `${value.slice(0, place)}${other}${value.slice(place + 1)}`
-          if (altered !== value) expect(isMisspelt(prefix, altered)).toBe(true)
+          if (altered !== value) expect(hasBadChecksum(prefix, altered)).toBe(true)
           const [one = '', two = ''] = value.slice(place, place + 2)
           const swapped = `${value.slice(0, place)}${two}${one}${value.slice(place + 2)}`
-          if (swapped !== value && two !== '') expect(isMisspelt(prefix, swapped)).toBe(true)
+          if (swapped !== value && two !== '') expect(hasBadChecksum(prefix, swapped)).toBe(true)
         },
       ),
     ))
@@ -123,8 +123,8 @@ describe('the value of a personal token', () => {
         fc.oneof(prefixes, fc.constant('')),
         fc.string({ unit: 'binary' }),
         (prefix, text) => {
-          expect(isMisspelt(prefix, `_${text}`)).toBe(false)
-          expect(typeof isMisspelt(prefix, `${prefix}${text}`)).toBe('boolean')
+          expect(hasBadChecksum(prefix, `_${text}`)).toBe(false)
+          expect(typeof hasBadChecksum(prefix, `${prefix}${text}`)).toBe('boolean')
         },
       ),
     ))

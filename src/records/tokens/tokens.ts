@@ -1,5 +1,5 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
-import { isMisspelt } from '../../crypto/personal-token-value.ts'
+import { hasBadChecksum } from '../../crypto/personal-token-value.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type {
   ClientRedemption,
@@ -78,7 +78,7 @@ export class Tokens {
   }): Promise<FoundToken | undefined> {
     const { store, settings } = this.#context
     if (accessToken !== undefined) {
-      if (isMisspelt(settings.tokenPersonalPrefix, accessToken)) return undefined
+      if (hasBadChecksum(settings.tokenPersonalPrefix, accessToken)) return undefined
       const row = await store.tokens.findByAccess(digestOf('access_token', accessToken))
       return row && this.#opened(row, accessToken)
     }
