@@ -10,8 +10,8 @@ import { jsonAnswer, redirectAnswer } from '../responses/answers.ts'
 import { renderProblem } from '../responses/problem.ts'
 import { renderPage } from '../responses/render.ts'
 import { jsonProblemOf, problemOf, readForm } from './form.ts'
+import { idempotent } from './idempotent.ts'
 import type { Changed } from './notice.ts'
-import { once } from './once.ts'
 import { type Visit, visitOf } from './visit.ts'
 
 /** A form that could not be taken, to be shown again as it was typed. */
@@ -76,7 +76,7 @@ const fromPerson = async (
     return show(visit, { params, problem: { sentence: texts.problems.stale }, status: 403 })
   }
   try {
-    const outcome = await once(visit, form, () => change(visit, params))
+    const outcome = await idempotent(visit, form, () => change(visit, params))
     if (outcome?.unkept) return showSecret(visit, outcome.unkept)
     if (outcome) return redirectAnswer(outcome.location)
     return show(visit, { params, problem: { sentence: texts.problems.atWork }, status: 409 })

@@ -25,7 +25,7 @@ export interface Done {
  * goes where the first one went.
  * @returns undefined while the first one is still at work
  */
-export const once = async (
+export const idempotent = async (
   visit: Visit,
   form: SentForm,
   work: () => Promise<Changed>,
@@ -39,7 +39,7 @@ export const once = async (
       const outcome = await forms.get(name)
       if (outcome?.location) return { location: outcome.location }
       // The first one was refused, and forgotten: this one is judged anew.
-      if (!outcome) return once(visit, form, work)
+      if (!outcome) return idempotent(visit, form, work)
       await pause(50)
     }
     return undefined
