@@ -7,13 +7,13 @@ import { answer, settingsPage } from './settings-page.ts'
 /** What happened with the user's account. */
 export const activityPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/activity/`,
-  async show(visit) {
-    const { server, signedIn } = visit
+  async show(request) {
+    const { server, signedIn } = request
     await server.flushAudit()
-    const found = await server.activity.of(signedIn.user.id, cursorOf(visit, 'after'))
-    const events = listed(visit, 'after', found, itemOf)
+    const found = await server.activity.of(signedIn.user.id, cursorOf(request, 'after'))
+    const events = listed(request, 'after', found, itemOf)
     const json = () => ({ events: found.items.map(ownAuditToWire), next: events.next })
-    return answer(visit, 'activity', { view: { events }, json })
+    return answer(request, 'activity', { view: { events }, json })
   },
 })
 

@@ -8,13 +8,13 @@ import { answer, settingsPage } from './settings-page.ts'
 /** What happened, for administrators: everything, or exactly what is looked for. */
 export const adminActivityPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/activity/`,
-  async show(visit) {
-    checkAdmin(visit)
-    const { server } = visit
+  async show(request) {
+    checkAdmin(request)
+    const { server } = request
     const search = {
-      event: searchedIn(visit, 'event'),
-      user: searchedIn(visit, 'user'),
-      client: searchedIn(visit, 'client'),
+      event: searchedIn(request, 'event'),
+      user: searchedIn(request, 'user'),
+      client: searchedIn(request, 'client'),
     }
     await server.flushAudit()
     const filter = {
@@ -22,8 +22,8 @@ export const adminActivityPage = settingsPage({
       user: search.user || undefined,
       clientId: search.client || undefined,
     }
-    const found = await server.activity.search(filter, cursorOf(visit, 'after'))
-    const events = listed(visit, 'after', found, itemOf)
+    const found = await server.activity.search(filter, cursorOf(request, 'after'))
+    const events = listed(request, 'after', found, itemOf)
     const view = {
       action: server.links.adminActivity,
       search,
@@ -31,7 +31,7 @@ export const adminActivityPage = settingsPage({
       events,
     }
     const json = () => ({ events: found.items.map(auditToWire), next: events.next })
-    return answer(visit, 'adminActivity', { view, json })
+    return answer(request, 'adminActivity', { view, json })
   },
 })
 

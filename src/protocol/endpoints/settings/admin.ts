@@ -12,17 +12,17 @@ import { cursorOf, listed } from './list-page.ts'
 import type { Changed } from './notice.ts'
 import { takeNotice } from './notice.ts'
 import { answer, settingsPage } from './settings-page.ts'
+import type { SettingsRequest } from './settings-request.ts'
 import { asTokenId } from './token-id.ts'
-import type { Visit } from './visit.ts'
 import { adminClientToWire, adminTokenToWire } from './wire.ts'
 
 /** For whoever is no administrator there is no such page. */
-export const checkAdmin = ({ signedIn }: Visit): void => {
+export const checkAdmin = ({ signedIn }: SettingsRequest): void => {
   if (!signedIn.user.isAdmin) throw notFound()
 }
 
 /** What a search field of the address has in it. */
-export const searchedIn = ({ http }: Visit, name: string): string =>
+export const searchedIn = ({ http }: SettingsRequest, name: string): string =>
   // No name has a control character, and not every database takes one.
   (http.queryParameters().repeated(name)[0] ?? '')
     .replaceAll(/\p{Cc}/gu, '')
@@ -32,22 +32,22 @@ export const searchedIn = ({ http }: Visit, name: string): string =>
 /** All applications and tokens, for administrators. */
 export const adminPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/applications/`,
-  async show(visit, refused) {
-    checkAdmin(visit)
-    const { server } = visit
+  async show(request, refused) {
+    checkAdmin(request)
+    const { server } = request
     const { administration } = server
-    const search = { client: searchedIn(visit, 'client'), token: searchedIn(visit, 'token') }
+    const search = { client: searchedIn(request, 'client'), token: searchedIn(request, 'token') }
     await server.flushTokenUses()
     const [clients, tokens] = await Promise.all([
-      administration.clients(search.client, cursorOf(visit, 'clients_after')),
-      administration.tokens(search.token, cursorOf(visit, 'tokens_after')),
+      administration.clients(search.client, cursorOf(request, 'clients_after')),
+      administration.tokens(search.token, cursorOf(request, 'tokens_after')),
     ])
-    const notice = await takeNotice(visit)
+    const notice = await takeNotice(request)
     const view = {
       action: server.links.admin,
       search,
-      clients: listed(visit, 'clients_after', clients, clientItem),
-      tokens: listed(visit, 'tokens_after', tokens, tokenItem),
+      clients: listed(request, 'clients_after', clients, clientItem),
+      tokens: listed(request, 'tokens_after', tokens, tokenItem),
       done: notice.done,
       problem: refused?.problem,
     }
@@ -56,18 +56,18 @@ export const adminPage = settingsPage({
       tokens: tokens.items.map(adminTokenToWire),
       next: { clients: view.clients.next, tokens: view.tokens.next },
     })
-    return answer(visit, 'admin', { view, json, refused })
+    return answer(request, 'admin', { view, json, refused })
   },
-  async change(visit, params) {
-    checkAdmin(visit)
+  async change(request, params) {
+    checkAdmin(request)
     return params.optional('token_id') === undefined
-      ? actOnClient(visit, params)
-      : deleteToken(visit, params)
+      ? actOnClient(request, params)
+      : deleteToken(request, params)
   },
 })
 
-const actOnClient = async (visit: Visit, params: Parameters): Promise<Changed> => {
-  const { http, server, signedIn, texts } = visit
+const actOnClient = async (request: SettingsRequest, params: Parameters): Promise<Changed> => {
+  const { http, server, signedIn, texts } = request
   const act = actIn(params)
   const client = await server.clients.find(params.optional('client_id') ?? '')
   if (!client || client.isPersonal) throw notFound()
@@ -91,8 +91,8 @@ const actOnClient = async (visit: Visit, params: Parameters): Promise<Changed> =
   return { location: server.links.admin, notice: { done: sentence } }
 }
 
-const deleteToken = async (visit: Visit, params: Parameters): Promise<Changed> => {
-  const { http, server, signedIn, texts } = visit
+const deleteToken = async (request: SettingsRequest, params: Parameters): Promise<Changed> => {
+  const { http, server, signedIn, texts } = request
   const id = asTokenId(params.required('token_id'))
   const found = await server.tokens.get(id)
   if (!found) throw notFound()

@@ -14,27 +14,30 @@ import { cursorOf, listed } from './list-page.ts'
 import { takeNotice } from './notice.ts'
 import type { Refused } from './settings-page.ts'
 import { answer, settingsPage } from './settings-page.ts'
-import type { Visit } from './visit.ts'
+import type { SettingsRequest } from './settings-request.ts'
 import { authorizedToWire, clientToWire, personalTokenToWire } from './wire.ts'
 
 /** All that a user manages: own applications, personal tokens, authorized applications. */
-export const showApplications = async (visit: Visit, refused?: Refused): Promise<Response> => {
-  const { server, signedIn } = visit
+export const showApplications = async (
+  request: SettingsRequest,
+  refused?: Refused,
+): Promise<Response> => {
+  const { server, signedIn } = request
   const { id } = signedIn.user
   await server.flushTokenUses()
   const to = addresses(server)
   const [clients, tokens, authorized] = await Promise.all([
-    server.clients.ofOwner(id, cursorOf(visit, 'clients_after')),
-    server.personalTokens.of(id, cursorOf(visit, 'tokens_after')),
-    server.authorizedApplications.of(id, cursorOf(visit, 'authorized_after')),
+    server.clients.ofOwner(id, cursorOf(request, 'clients_after')),
+    server.personalTokens.of(id, cursorOf(request, 'tokens_after')),
+    server.authorizedApplications.of(id, cursorOf(request, 'authorized_after')),
   ])
   // Last, so that no read that fails takes the notice along.
-  const notice = await takeNotice(visit)
+  const notice = await takeNotice(request)
   const page = {
-    clients: listed(visit, 'clients_after', clients, (item) => clientItem(item, visit)),
-    personalTokens: listed(visit, 'tokens_after', tokens, (item) => tokenItem(item, visit)),
-    authorized: listed(visit, 'authorized_after', authorized, (item) =>
-      authorizedItem(item, visit),
+    clients: listed(request, 'clients_after', clients, (item) => clientItem(item, request)),
+    personalTokens: listed(request, 'tokens_after', tokens, (item) => tokenItem(item, request)),
+    authorized: listed(request, 'authorized_after', authorized, (item) =>
+      authorizedItem(item, request),
     ),
   }
   const view = {
@@ -55,7 +58,7 @@ export const showApplications = async (visit: Visit, refused?: Refused): Promise
       authorized: page.authorized.next,
     },
   })
-  return answer(visit, 'applications', { view, json, refused })
+  return answer(request, 'applications', { view, json, refused })
 }
 
 export const applicationsPage = settingsPage({
@@ -63,7 +66,7 @@ export const applicationsPage = settingsPage({
   show: showApplications,
 })
 
-const clientItem = ({ client, users }: ListedClient, { server }: Visit): ClientItem => ({
+const clientItem = ({ client, users }: ListedClient, { server }: SettingsRequest): ClientItem => ({
   href: addresses(server).client(client.clientId),
   clientId: client.clientId,
   name: client.name,
@@ -74,7 +77,7 @@ const clientItem = ({ client, users }: ListedClient, { server }: Visit): ClientI
   users,
 })
 
-const tokenItem = (managed: ManagedToken, { server }: Visit): PersonalTokenItem => {
+const tokenItem = (managed: ManagedToken, { server }: SettingsRequest): PersonalTokenItem => {
   const { token, name, lastUse } = managed
   return {
     href: addresses(server).token(token.id),
@@ -89,7 +92,7 @@ const tokenItem = (managed: ManagedToken, { server }: Visit): PersonalTokenItem 
 }
 
 /** A device as pages list it. */
-export const deviceItem = (device: Device, { server }: Visit): DeviceItem => ({
+export const deviceItem = (device: Device, { server }: SettingsRequest): DeviceItem => ({
   href: addresses(server).view(device.tokenId),
   revokeAction: addresses(server).revoke(device.tokenId),
   browser: deviceName(device.userAgent),
@@ -99,9 +102,12 @@ export const deviceItem = (device: Device, { server }: Visit): DeviceItem => ({
   lastUsedAddress: device.lastUse?.address ?? null,
 })
 
-const authorizedItem = (application: AuthorizedApplication, visit: Visit): AuthorizedItem => {
+const authorizedItem = (
+  application: AuthorizedApplication,
+  request: SettingsRequest,
+): AuthorizedItem => {
   const { client, devices, deviceCount } = application
-  const { server } = visit
+  const { server } = request
   return {
     clientId: client.clientId,
     name: client.name,
@@ -111,7 +117,7 @@ const authorizedItem = (application: AuthorizedApplication, visit: Visit): Autho
     scopes: server.scopes.visible(application.scopes),
     grantedAt: application.grantedAt,
     lastUsedAt: lastUseOf(devices),
-    devices: devices.map((device) => deviceItem(device, visit)),
+    devices: devices.map((device) => deviceItem(device, request)),
     moreDevices: deviceCount - devices.length,
     revokeAction: addresses(server).revokeApplication(client.clientId),
   }

@@ -4,18 +4,18 @@ import { notFound } from '../responses/problem.ts'
 import { addresses } from './addresses.ts'
 import { deviceItem, showApplications } from './applications.ts'
 import { answer, settingsPage } from './settings-page.ts'
+import type { SettingsRequest } from './settings-request.ts'
 import { tokenIdOf } from './token-id.ts'
-import type { Visit } from './visit.ts'
 import { deviceToWire } from './wire.ts'
 
-const ownDevice = async (visit: Visit): Promise<Device> => {
-  const { server, signedIn } = visit
-  const device = await server.authorizedApplications.device(signedIn.user.id, tokenIdOf(visit))
+const ownDevice = async (request: SettingsRequest): Promise<Device> => {
+  const { server, signedIn } = request
+  const device = await server.authorizedApplications.device(signedIn.user.id, tokenIdOf(request))
   if (!device) throw notFound()
   return device
 }
 
-const clientOf = async (clientId: string, { server }: Visit): Promise<Client> => {
+const clientOf = async (clientId: string, { server }: SettingsRequest): Promise<Client> => {
   const client = await server.clients.find(clientId)
   if (!client) throw notFound()
   return client
@@ -24,11 +24,11 @@ const clientOf = async (clientId: string, { server }: Visit): Promise<Client> =>
 /** What one authorization of an application may do. */
 export const authorizationPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/view/`,
-  async show(visit) {
-    const { server } = visit
+  async show(request) {
+    const { server } = request
     await server.flushTokenUses()
-    const device = await ownDevice(visit)
-    const client = await clientOf(device.clientId, visit)
+    const device = await ownDevice(request)
+    const client = await clientOf(device.clientId, request)
     const to = addresses(server)
     const view = {
       back: to.applications,
@@ -39,12 +39,15 @@ export const authorizationPage = settingsPage({
         owner: client.maker ?? null,
         isVerified: client.isVerified || client.isInternal,
       },
-      device: deviceItem(device, visit),
+      device: deviceItem(device, request),
       scopes: device.scopes.flatMap((scope) => server.scopes.get(scope) ?? []),
       ends: device.ends,
       revokeAllAction: to.revokeApplication(client.clientId),
     }
-    return answer(visit, 'authorization', { view, json: () => deviceToWire(device, server.scopes) })
+    return answer(request, 'authorization', {
+      view,
+      json: () => deviceToWire(device, server.scopes),
+    })
   },
 })
 
@@ -53,10 +56,10 @@ export const revokeTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/revoke/`,
   isShown: false,
   show: showApplications,
-  async change(visit) {
-    const { server, texts } = visit
-    const device = await ownDevice(visit)
-    const client = await clientOf(device.clientId, visit)
+  async change(request) {
+    const { server, texts } = request
+    const device = await ownDevice(request)
+    const client = await clientOf(device.clientId, request)
     const token = await server.tokens.get(device.tokenId)
     if (!token) throw notFound()
     await server.tokens.revoke(token)
@@ -72,10 +75,10 @@ export const revokeApplicationPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/:client_id/revoke/`,
   isShown: false,
   show: showApplications,
-  async change(visit) {
-    const { http, server, signedIn, texts } = visit
+  async change(request) {
+    const { http, server, signedIn, texts } = request
     const clientId = http.param('client_id')
-    const client = await clientOf(clientId, visit)
+    const client = await clientOf(clientId, request)
     if (!(await server.authorizedApplications.revoke(signedIn.user.id, clientId))) throw notFound()
     return {
       location: addresses(server).applications,

@@ -5,7 +5,7 @@ import { ScopeDoesNotExists } from '../../../model/scope.ts'
 import type { ClientFormValues } from '../../../pages/models/client.ts'
 import type { ClientInput } from '../../../records/clients.ts'
 import { flagIn, listIn, textIn } from './form.ts'
-import type { Visit } from './visit.ts'
+import type { SettingsRequest } from './settings-request.ts'
 
 /** The form of a new client before anything is typed. */
 export const emptyClient: ClientFormValues = {
@@ -50,7 +50,7 @@ type Fields = Omit<ClientInput, 'userId'>
  */
 export const clientFields = (
   params: Parameters,
-  { asJson, server }: Visit,
+  { asJson, server }: SettingsRequest,
   before?: Client,
 ): Fields => {
   const scopes = (name: string, kept: readonly string[] = []): readonly string[] | undefined => {

@@ -9,15 +9,15 @@ import { clientFields, typedClient, valuesOf } from './client-form.ts'
 import { takeNotice } from './notice.ts'
 import { overlaps } from './overlaps.ts'
 import { answer, type Refused, settingsPage } from './settings-page.ts'
+import type { SettingsRequest } from './settings-request.ts'
 import { tryIt } from './try-it.ts'
-import type { Visit } from './visit.ts'
 import { clientToWire } from './wire.ts'
 
 /**
  * The client that the address names, if it is the user's. An internal one is the host's: code alone changes it.
  * @throws OAuthError 404
  */
-export const ownClient = async ({ http, server, signedIn }: Visit): Promise<Client> => {
+export const ownClient = async ({ http, server, signedIn }: SettingsRequest): Promise<Client> => {
   const client = await server.clients.find(http.param('client_id'))
   const isHidden = !client || client.isPersonal || client.isInternal
   if (isHidden || client.userId !== signedIn.user.id) throw notFound()
@@ -25,11 +25,14 @@ export const ownClient = async ({ http, server, signedIn }: Visit): Promise<Clie
 }
 
 /** A client of the user, with what was typed where a form could not be taken. */
-export const showClient = async (visit: Visit, refused?: Refused): Promise<Response> => {
-  const { server } = visit
-  const client = await ownClient(visit)
+export const showClient = async (
+  request: SettingsRequest,
+  refused?: Refused,
+): Promise<Response> => {
+  const { server } = request
+  const client = await ownClient(request)
   const users = await client.getUsers(countLimit)
-  const notice = await takeNotice(visit)
+  const notice = await takeNotice(request)
   const to = addresses(server)
   const { previousClientSecretExpires: previous } = client
   const isEdit = refused?.params.repeated('name').length === 1
@@ -54,7 +57,7 @@ export const showClient = async (visit: Visit, refused?: Refused): Promise<Respo
     done: notice.done,
     problem: refused?.problem,
   }
-  return answer(visit, 'client', {
+  return answer(request, 'client', {
     view,
     json: () => clientToWire(client, users, server.scopes),
     refused,
@@ -65,9 +68,9 @@ export const showClient = async (visit: Visit, refused?: Refused): Promise<Respo
 export const clientPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/:client_id/`,
   show: showClient,
-  async change(visit, params) {
-    const { server, texts } = visit
-    const client = await ownClient(visit)
+  async change(request, params) {
+    const { server, texts } = request
+    const client = await ownClient(request)
     const to = addresses(server)
     if (params.optional('delete') === 'yes') {
       checkConfirmation(params, client)
@@ -75,9 +78,9 @@ export const clientPage = settingsPage({
       return { location: to.applications, notice: { done: texts.done.clientDeleted(client.name) } }
     }
     const users = await client.getUsers(countLimit)
-    const fields = clientFields(params, visit, client)
+    const fields = clientFields(params, request, client)
     // Nobody ever saw the secret of a public client; now it needs one. A script asks for it by itself.
-    const needsSecret = fields.isConfidential && !client.isConfidential && !visit.asJson
+    const needsSecret = fields.isConfidential && !client.isConfidential && !request.asJson
     const { client: changed, clientSecret: secret } = needsSecret
       ? await server.clients.updateWithSecret(client.clientId, fields)
       : { client: await server.clients.update(client.clientId, fields), clientSecret: undefined }

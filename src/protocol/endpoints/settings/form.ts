@@ -5,7 +5,7 @@ import { ScopeDoesNotExists } from '../../../model/scope.ts'
 import type { Reader } from '../../../pages/frame.ts'
 import type { FormProblem } from '../../../pages/parts/form-problem.ts'
 import { formOfJson } from './json-form.ts'
-import type { Visit } from './visit.ts'
+import type { SettingsRequest } from './settings-request.ts'
 
 /** What was sent to a settings page: as a form, or by a script as JSON with the same names. */
 export interface SentForm {
@@ -64,7 +64,7 @@ export const secondsIn = (params: Parameters, name: string): number => {
 /** A refused field as the page shows it, in the reader's language; undefined for any other error. */
 export const problemOf = (
   error: unknown,
-  { texts, reader }: Pick<Visit, 'texts' | 'reader'>,
+  { texts, reader }: Pick<SettingsRequest, 'texts' | 'reader'>,
 ): FormProblem | undefined => {
   const invalid = asInvalidField(error)
   if (!invalid) return undefined

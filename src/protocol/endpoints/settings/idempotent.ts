@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { SentForm } from './form.ts'
 import type { Changed } from './notice.ts'
 import { leaveNotice } from './notice.ts'
-import type { Visit } from './visit.ts'
+import type { SettingsRequest } from './settings-request.ts'
 
 /** Milliseconds in which the very same form from the very same session is the same wish. */
 const memory = 600_000
@@ -26,11 +26,11 @@ export interface Done {
  * @returns undefined while the first one is still at work
  */
 export const idempotent = async (
-  visit: Visit,
+  request: SettingsRequest,
   form: SentForm,
   work: () => Promise<Changed>,
 ): Promise<Done | undefined> => {
-  const { http, server, signedIn } = visit
+  const { http, server, signedIn } = request
   const { params, text } = form
   const name = `${signedIn.sessionId} ${http.path} ${text}`
   const { forms, clock } = server
@@ -39,7 +39,7 @@ export const idempotent = async (
       const outcome = await forms.get(name)
       if (outcome?.location) return { location: outcome.location }
       // The first one was refused, and forgotten: this one is judged anew.
-      if (!outcome) return idempotent(visit, form, work)
+      if (!outcome) return idempotent(request, form, work)
       await pause(50)
     }
     return undefined
@@ -50,7 +50,7 @@ export const idempotent = async (
   })
   // The work is committed: from here on nothing may fail the request. If a write below fails, the claim stays.
   const { location, notice } = changed
-  const isKept = await succeeds(leaveNotice(visit, location, notice))
+  const isKept = await succeeds(leaveNotice(request, location, notice))
   const hasId = params.repeated('form_id').length > 0
   await succeeds(forms.set(name, { location }, clock() + (hasId ? memory : briefMemory)))
   return { location, ...(!isKept && notice?.secret !== undefined && { unkept: changed }) }

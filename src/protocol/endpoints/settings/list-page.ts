@@ -1,19 +1,19 @@
 import type { Listed } from '../../../pages/models/applications.ts'
 import type { Cursor, Page } from '../../../store/store.ts'
-import type { Visit } from './visit.ts'
+import type { SettingsRequest } from './settings-request.ts'
 
 /** Items of a list on one page. */
 const pageSize = 25
 
 /** Reads the cursor of a list from its own query parameter. */
-export const cursorOf = ({ http }: Visit, name: string): Cursor => ({
+export const cursorOf = ({ http }: SettingsRequest, name: string): Cursor => ({
   after: http.queryParameters().repeated(name)[0] ?? null,
   limit: pageSize,
 })
 
 /** Converts a page for display, with the addresses of the next page and of the first one. */
 export const listed = <T, I>(
-  { http }: Visit,
+  { http }: SettingsRequest,
   name: string,
   { items, next }: Page<T>,
   toItem: (item: T) => I,

@@ -6,8 +6,8 @@ import { clientToWire, scopeToWire } from './wire.ts'
 /** Registers a client application of the user. */
 export const newClientPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/new/`,
-  async show(visit, refused) {
-    const { server } = visit
+  async show(request, refused) {
+    const { server } = request
     const to = addresses(server)
     const scopes = server.scopes.choices()
     const view = {
@@ -17,15 +17,15 @@ export const newClientPage = settingsPage({
       scopes,
       problem: refused?.problem,
     }
-    return answer(visit, 'newClient', {
+    return answer(request, 'newClient', {
       view,
-      json: () => ({ scopes: scopes.map((scope) => scopeToWire(scope, visit.reader.language)) }),
+      json: () => ({ scopes: scopes.map((scope) => scopeToWire(scope, request.reader.language)) }),
       refused,
     })
   },
-  async change(visit, params) {
-    const { server, signedIn, texts } = visit
-    const fields = { ...clientFields(params, visit), userId: signedIn.user.id }
+  async change(request, params) {
+    const { server, signedIn, texts } = request
+    const fields = { ...clientFields(params, request), userId: signedIn.user.id }
     const most = server.settings.clientsPerUser
     const { client, clientSecret } = await server.clients.create(fields, undefined, { most })
     const secret = client.isConfidential ? clientSecret : undefined

@@ -9,11 +9,11 @@ import { personalTokenToWire, scopeToWire } from './wire.ts'
 /** Creates a personal token of the user. */
 export const newPersonalTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/new/`,
-  async show(visit, refused) {
-    const { server } = visit
+  async show(request, refused) {
+    const { server } = request
     const to = addresses(server)
     const scopes = server.scopes.choices()
-    const days = expiryDays(visit)
+    const days = expiryDays(request)
     const typed = (name: string): string => refused?.params.repeated(name)[0] ?? ''
     const view = {
       action: to.newToken,
@@ -27,20 +27,20 @@ export const newPersonalTokenPage = settingsPage({
       ...days,
       problem: refused?.problem,
     }
-    const { language } = readerOf(visit.http)
+    const { language } = readerOf(request.http)
     const json = () => ({
       scopes: scopes.map((scope) => scopeToWire(scope, language)),
       last_day: days.lastDay,
     })
-    return answer(visit, 'newPersonalToken', { view, json, refused })
+    return answer(request, 'newPersonalToken', { view, json, refused })
   },
-  async change(visit, params) {
-    const { server, signedIn, texts } = visit
+  async change(request, params) {
+    const { server, signedIn, texts } = request
     const { id } = signedIn.user
-    const expiresIn = expiresInOf(params, visit)
+    const expiresIn = expiresInOf(params, request)
     const name = validName(textIn(params, 'name') ?? '')
     const token = await server.personalTokens.create(name, id, {
-      scopes: chosenScopes(listIn(params, 'scopes'), visit),
+      scopes: chosenScopes(listIn(params, 'scopes'), request),
       ...(expiresIn !== undefined && { expiresIn }),
       most: server.settings.personalTokensPerUser,
     })

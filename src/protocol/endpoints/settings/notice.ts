@@ -1,21 +1,21 @@
 import type { Notice } from '../../extension.ts'
 import { isPrefetch } from '../authorization/is-prefetch.ts'
-import type { Visit } from './visit.ts'
+import type { SettingsRequest } from './settings-request.ts'
 
 /** Milliseconds until it is forgotten. */
 const life = 300_000
 
-const nameOf = ({ signedIn }: Visit, location: string): string =>
+const nameOf = ({ signedIn }: SettingsRequest, location: string): string =>
   `${signedIn.sessionId} ${location.replace(/[?#].*$/s, '')}`
 
 export const leaveNotice = async (
-  visit: Visit,
+  request: SettingsRequest,
   location: string,
   notice: Notice | undefined,
 ): Promise<void> => {
   if (!notice) return
-  const { notices, clock } = visit.server
-  const name = nameOf(visit, location)
+  const { notices, clock } = request.server
+  const name = nameOf(request, location)
   // A secret that nobody has seen yet is not lost to the next notice.
   const secret = notice.secret ?? (await notices.get(name))?.secret
   await notices.set(name, { ...notice, ...(secret && { secret }) }, clock() + life)
@@ -25,10 +25,10 @@ export const leaveNotice = async (
  * Takes the notice for the page that is being shown: it is shown once. Take it after all
  * reads of the page: a read that fails after it would lose a secret.
  */
-export const takeNotice = async (visit: Visit): Promise<Notice> => {
-  const { http, server, asJson } = visit
+export const takeNotice = async (request: SettingsRequest): Promise<Notice> => {
+  const { http, server, asJson } = request
   if (http.method !== 'GET' || asJson || isPrefetch(http)) return {}
-  const name = nameOf(visit, http.path)
+  const name = nameOf(request, http.path)
   // Nearly always there is none, and looking costs no write.
   return ((await server.notices.get(name)) && (await server.notices.take(name))) || {}
 }

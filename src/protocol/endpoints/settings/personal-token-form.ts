@@ -1,14 +1,16 @@
 import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { ScopeDoesNotExists } from '../../../model/scope.ts'
-import type { Visit } from './visit.ts'
+import type { SettingsRequest } from './settings-request.ts'
 
 const day = 86_400_000
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 /** The days that can be chosen for the end of a new token. The last is null where it need not end. */
-export const expiryDays = ({ server }: Visit): { firstDay: string; lastDay: string | null } => {
+export const expiryDays = ({
+  server,
+}: SettingsRequest): { firstDay: string; lastDay: string | null } => {
   const { tokenPersonalMaxExpiresIn: most } = server.settings
   const now = server.clock()
   return { firstDay: dayOf(now), lastDay: most === 0 ? null : dayOf(now + most * 1000) }
@@ -19,8 +21,8 @@ export const expiryDays = ({ server }: Visit): { firstDay: string; lastDay: stri
  * second where a script gave one; undefined: for ever.
  * @throws InvalidField
  */
-export const expiresInOf = (params: Parameters, visit: Visit): number | undefined => {
-  const { settings, clock } = visit.server
+export const expiresInOf = (params: Parameters, request: SettingsRequest): number | undefined => {
+  const { settings, clock } = request.server
   const { tokenPersonalMaxExpiresIn: most } = settings
   const longest = most || longestLife
   const latest = dayOf(clock() + longest * 1000)
@@ -55,7 +57,10 @@ const sentences = {
 } as const
 
 /** @throws ScopeDoesNotExists for an internal scope too: no form can put one on a token */
-export const chosenScopes = (scopes: readonly string[], { server }: Visit): readonly string[] => {
+export const chosenScopes = (
+  scopes: readonly string[],
+  { server }: SettingsRequest,
+): readonly string[] => {
   for (const scope of scopes) {
     if (server.scopes.get(scope)?.isInternal !== false) throw new ScopeDoesNotExists(scope)
   }

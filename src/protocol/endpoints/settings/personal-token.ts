@@ -7,26 +7,29 @@ import { takeNotice } from './notice.ts'
 import { overlaps } from './overlaps.ts'
 import { chosenScopes } from './personal-token-form.ts'
 import { answer, type Refused, settingsPage } from './settings-page.ts'
+import type { SettingsRequest } from './settings-request.ts'
 import { inShell } from './shell.ts'
 import { tokenIdOf } from './token-id.ts'
-import type { Visit } from './visit.ts'
 import { personalTokenToWire } from './wire.ts'
 
 /** The personal token that the address names, if it is the user's. @throws OAuthError 404 */
-export const ownToken = async (visit: Visit): Promise<ManagedToken> => {
-  const { server, signedIn } = visit
-  const managed = await server.personalTokens.find(signedIn.user.id, tokenIdOf(visit))
+export const ownToken = async (request: SettingsRequest): Promise<ManagedToken> => {
+  const { server, signedIn } = request
+  const managed = await server.personalTokens.find(signedIn.user.id, tokenIdOf(request))
   if (!managed) throw notFound()
   return managed
 }
 
 /** A personal token of the user, with what was typed where a form could not be taken. */
-export const showPersonalToken = async (visit: Visit, refused?: Refused): Promise<Response> => {
-  const { server } = visit
+export const showPersonalToken = async (
+  request: SettingsRequest,
+  refused?: Refused,
+): Promise<Response> => {
+  const { server } = request
   await server.flushTokenUses()
-  const managed = await ownToken(visit)
+  const managed = await ownToken(request)
   const { token, name, lastUse } = managed
-  const { done, secret } = await takeNotice(visit)
+  const { done, secret } = await takeNotice(request)
   const to = addresses(server)
   const isEdit = refused?.params.repeated('name').length === 1
   const view = {
@@ -49,23 +52,27 @@ export const showPersonalToken = async (visit: Visit, refused?: Refused): Promis
           }
         : { name, scopes: token.getVisibleScopes() },
     scopes: server.scopes.choices(),
-    fresh: secret === undefined ? null : { accessToken: secret, curl: curlOf(secret, visit) },
+    fresh: secret === undefined ? null : { accessToken: secret, curl: curlOf(secret, request) },
     done,
     problem: refused?.problem,
   }
-  return answer(visit, 'personalToken', { view, json: () => personalTokenToWire(managed), refused })
+  return answer(request, 'personalToken', {
+    view,
+    json: () => personalTokenToWire(managed),
+    refused,
+  })
 }
 
-const curlOf = (accessToken: string, { server }: Visit): string =>
+const curlOf = (accessToken: string, { server }: SettingsRequest): string =>
   `curl -H 'Authorization: Bearer ${accessToken}' ${inShell(`${server.issuer}${server.settings.oauthPrefix}/ping`)}`
 
 /** A personal token of the user: to look at, to change, to delete. */
 export const personalTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/`,
   show: showPersonalToken,
-  async change(visit, params) {
-    const { server, signedIn, texts, asJson } = visit
-    const managed = await ownToken(visit)
+  async change(request, params) {
+    const { server, signedIn, texts, asJson } = request
+    const managed = await ownToken(request)
     const { token } = managed
     const to = addresses(server)
     if (params.optional('delete') === 'yes') {
@@ -76,7 +83,7 @@ export const personalTokenPage = settingsPage({
     const name = textIn(params, 'name') ?? (asJson ? undefined : '')
     // Internal scopes that code gave it are not on the form, and stay.
     const hidden = token.scopes.filter((scope) => server.scopes.get(scope)?.isInternal)
-    const chosen = keepsScopes ? undefined : chosenScopes(listIn(params, 'scopes'), visit)
+    const chosen = keepsScopes ? undefined : chosenScopes(listIn(params, 'scopes'), request)
     await server.personalTokens.update(managed, {
       ...(name !== undefined && { name }),
       ...(chosen && { scopes: [...chosen, ...hidden] }),

@@ -11,9 +11,9 @@ export const resetClientSecretPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/:client_id/reset/`,
   isShown: false,
   show: showClient,
-  async change(visit, params) {
-    const { server, texts } = visit
-    const before = await ownClient(visit)
+  async change(request, params) {
+    const { server, texts } = request
+    const before = await ownClient(request)
     const { clientId } = before
     if (!before.isConfidential)
       throw new InvalidField('client_secret', 'A public client has no secret.')

@@ -10,9 +10,9 @@ export const rotatePersonalTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/rotate/`,
   isShown: false,
   show: showPersonalToken,
-  async change(visit, params) {
-    const { server, texts } = visit
-    const { token, name, lastUse } = await ownToken(visit)
+  async change(request, params) {
+    const { server, texts } = request
+    const { token, name, lastUse } = await ownToken(request)
     // A new value would give what only code may give, and for as long again (decision §4.5).
     if (token.getVisibleScopes().length < server.scopes.registered(token.scopes).length) {
       throw new InvalidField('id', 'The token has a scope that only the application gives.', {

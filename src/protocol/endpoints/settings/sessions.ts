@@ -10,10 +10,10 @@ import { sessionToWire } from './wire.ts'
 /** Where the user is logged in. */
 export const sessionsPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/sessions/`,
-  async show(visit, refused) {
-    const { server, signedIn } = visit
-    const found = await server.sessions.of(signedIn.user.id, cursorOf(visit, 'after'))
-    const notice = await takeNotice(visit)
+  async show(request, refused) {
+    const { server, signedIn } = request
+    const found = await server.sessions.of(signedIn.user.id, cursorOf(request, 'after'))
+    const notice = await takeNotice(request)
     const toItem = (session: StoredSession) => ({
       id: session.id,
       isCurrent: session.id === signedIn.sessionId,
@@ -22,7 +22,7 @@ export const sessionsPage = settingsPage({
       createdAt: session.createdAt,
       lastSeenAt: session.lastSeenAt,
     })
-    const sessions = listed(visit, 'after', found, toItem)
+    const sessions = listed(request, 'after', found, toItem)
     const view = {
       action: server.links.sessions ?? '',
       sessions,
@@ -33,7 +33,7 @@ export const sessionsPage = settingsPage({
       sessions: found.items.map((session) => sessionToWire(session, signedIn.sessionId)),
       next: sessions.next,
     })
-    return answer(visit, 'sessions', { view, json, refused })
+    return answer(request, 'sessions', { view, json, refused })
   },
   async change({ server, signedIn, texts }, params) {
     const location = server.links.sessions ?? ''

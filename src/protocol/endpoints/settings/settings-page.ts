@@ -12,7 +12,7 @@ import { renderPage } from '../responses/render.ts'
 import { jsonProblemOf, problemOf, readForm } from './form.ts'
 import { idempotent } from './idempotent.ts'
 import type { Changed } from './notice.ts'
-import { type Visit, visitOf } from './visit.ts'
+import { type SettingsRequest, settingsRequestOf } from './settings-request.ts'
 
 /** A form that could not be taken, to be shown again as it was typed. */
 export interface Refused {
@@ -26,9 +26,9 @@ export interface SettingsPage {
   path(settings: Settings): string
   /** False for an address that only takes forms; then `show` is the page that its form stands on. */
   readonly isShown?: boolean
-  readonly show: (visit: Visit, refused?: Refused) => Promise<Response>
+  readonly show: (request: SettingsRequest, refused?: Refused) => Promise<Response>
   /** @throws InvalidField, ScopeDoesNotExists: nothing was written, and the form is shown again */
-  readonly change?: (visit: Visit, params: Parameters) => Promise<Changed>
+  readonly change?: (request: SettingsRequest, params: Parameters) => Promise<Changed>
 }
 
 /** An address of the settings, for people and for scripts. */
@@ -39,20 +39,20 @@ export const settingsPage = ({ path, isShown = true, show, change }: SettingsPag
   async handle(http, server) {
     // After the login nobody can send the form again: they come back to where it stands.
     const back = isShown ? addressWith(http.path, http.query) : server.links.applications
-    const visit = await visitOf(http, server, back)
-    if (visit instanceof Response) return visit
-    if (http.method !== 'POST' || !change) return show(visit)
-    return visit.asJson ? fromScript(visit, change) : fromPerson(visit, show, change)
+    const request = await settingsRequestOf(http, server, back)
+    if (request instanceof Response) return request
+    if (http.method !== 'POST' || !change) return show(request)
+    return request.asJson ? fromScript(request, change) : fromPerson(request, show, change)
   },
 })
 
 const fromScript = async (
-  visit: Visit,
+  request: SettingsRequest,
   change: NonNullable<SettingsPage['change']>,
 ): Promise<Answer> => {
-  const { params } = await readForm(visit.http, true)
+  const { params } = await readForm(request.http, true)
   try {
-    const { json = {}, status } = await change(visit, params)
+    const { json = {}, status } = await change(request, params)
     return jsonAnswer(json, status)
   } catch (error) {
     const problem = jsonProblemOf(error)
@@ -62,34 +62,34 @@ const fromScript = async (
 }
 
 const fromPerson = async (
-  visit: Visit,
+  request: SettingsRequest,
   show: SettingsPage['show'],
   change: NonNullable<SettingsPage['change']>,
 ): Promise<Response> => {
-  const { http, server, texts } = visit
+  const { http, server, texts } = request
   if (isForeign(http, server.issuer)) return renderProblem(http, server, 'foreign', { status: 403 })
   const form = await readForm(http, false)
   const { params } = form
   const [csrfToken, ...more] = params.repeated('csrf_token')
   const isOurs = server.sessions.isCsrfToken(http.headers.get('cookie'), csrfToken)
   if (!isOurs || more.length > 0) {
-    return show(visit, { params, problem: { sentence: texts.problems.stale }, status: 403 })
+    return show(request, { params, problem: { sentence: texts.problems.stale }, status: 403 })
   }
   try {
-    const outcome = await idempotent(visit, form, () => change(visit, params))
-    if (outcome?.unkept) return showSecret(visit, outcome.unkept)
+    const outcome = await idempotent(request, form, () => change(request, params))
+    if (outcome?.unkept) return showSecret(request, outcome.unkept)
     if (outcome) return redirectAnswer(outcome.location)
-    return show(visit, { params, problem: { sentence: texts.problems.atWork }, status: 409 })
+    return show(request, { params, problem: { sentence: texts.problems.atWork }, status: 409 })
   } catch (error) {
-    const problem = problemOf(error, visit)
+    const problem = problemOf(error, request)
     if (!problem) throw error
-    return show(visit, { params, problem, status: 400 })
+    return show(request, { params, problem, status: 400 })
   }
 }
 
 // The secret stands in the answer itself, since no page could show it later.
 const showSecret = (
-  { http, server, signedIn }: Visit,
+  { http, server, signedIn }: SettingsRequest,
   { location, notice, once }: Changed,
 ): Promise<Response> => {
   const view = { done: notice?.done, once, secret: notice?.secret ?? '', next: location }
@@ -98,7 +98,7 @@ const showSecret = (
 
 /** Shows a page of the settings to a person, or its content to a script. */
 export const answer = <N extends keyof Pages>(
-  { http, server, signedIn, asJson }: Visit,
+  { http, server, signedIn, asJson }: SettingsRequest,
   name: N,
   { view, json, refused }: { view: ViewOf<N>; json: () => object; refused?: Refused | undefined },
 ): Promise<Response> | Response =>

@@ -1,5 +1,5 @@
 import { notFound } from '../responses/problem.ts'
-import type { Visit } from './visit.ts'
+import type { SettingsRequest } from './settings-request.ts'
 
 /** @throws OAuthError 404 for what is no id of a token */
 export const asTokenId = (text: string): number => {
@@ -8,4 +8,4 @@ export const asTokenId = (text: string): number => {
 }
 
 /** The id of the token that the address names. @throws OAuthError 404 for what is no id */
-export const tokenIdOf = ({ http }: Visit): number => asTokenId(http.param('id'))
+export const tokenIdOf = ({ http }: SettingsRequest): number => asTokenId(http.param('id'))

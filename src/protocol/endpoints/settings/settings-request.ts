@@ -10,7 +10,7 @@ import { prefersJson } from '../responses/prefers-json.ts'
 import { readerOf, textsOf } from '../responses/reader.ts'
 
 /** A signed-in user at a settings page. */
-export interface Visit {
+export interface SettingsRequest {
   readonly http: HttpRequest
   readonly server: ServerContext
   readonly signedIn: SignedIn
@@ -26,11 +26,11 @@ export interface Visit {
  * @returns the redirect to the login for a person who is not logged in
  * @throws AuthenticationRequired, JWTExtendedException for a script
  */
-export const visitOf = async (
+export const settingsRequestOf = async (
   http: HttpRequest,
   server: ServerContext,
   back: string,
-): Promise<Visit | Response> => {
+): Promise<SettingsRequest | Response> => {
   const asJson = prefersJson(http)
   const signedIn = await server.sessions.signedIn(browserOf(http))
   if (signedIn && asJson) {
