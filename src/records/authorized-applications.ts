@@ -49,7 +49,7 @@ export class AuthorizedApplications {
   }
 
   /** The applications that act for a user, the youngest application first. */
-  async of(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedApplication>> {
+  async listByUser(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedApplication>> {
     const { store, keys, clock } = this.#context
     const { items, next } = await new Clients(this.#context).authorizedBy(userId, cursor)
     const ids = items.map(({ clientId }) => clientId)

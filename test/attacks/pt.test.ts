@@ -141,7 +141,7 @@ describe('PT-01 IDOR', () => {
 
   test('the sessions, and the administration', async () => {
     const mine = await person('b')
-    const { items } = await attack.server.server.sessions.of(attack.users.a.user.id, {
+    const { items } = await attack.server.server.sessions.listByUser(attack.users.a.user.id, {
       after: null,
       limit: 10,
     })

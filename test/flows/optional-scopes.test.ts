@@ -264,7 +264,7 @@ describe('the consent page says who asks', () => {
   test('its tokens know the browser in which the user agreed', async () => {
     const client = await register()
     await allow(client, [])
-    const found = await app.server.authorizedApplications.of(app.user.id, {
+    const found = await app.server.authorizedApplications.listByUser(app.user.id, {
       after: null,
       limit: 100,
     })

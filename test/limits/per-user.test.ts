@@ -66,7 +66,10 @@ describe('personalTokensPerUser', () => {
     expect(refused.status).toBe(400)
     expect(refused.text).toContain('You can have at most 2 personal tokens.')
     await app.personalToken()
-    const { items } = await app.server.personalTokens.of(app.user.id, { after: null, limit: 9 })
+    const { items } = await app.server.personalTokens.listByUser(app.user.id, {
+      after: null,
+      limit: 9,
+    })
     expect(items).toHaveLength(3)
   })
 

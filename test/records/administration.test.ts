@@ -389,7 +389,7 @@ describe('administration', () => {
       await counted.server.administration.clients('', whole)
       await counted.server.administration.tokens('', whole)
       await counted.server.clients.ofOwner(app.user.id, whole)
-      await counted.server.personalTokens.of(app.user.id, whole)
+      await counted.server.personalTokens.listByUser(app.user.id, whole)
       expect(asked).toEqual([
         'clients.search',
         'clients.countUsersOf',

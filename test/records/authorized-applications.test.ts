@@ -31,7 +31,7 @@ describe('authorized applications', () => {
     { user, agent }: { user: User; agent: UserAgent },
     input: Partial<ClientInput> = {},
   ) => TestClient.register({ ...app, user }, agent, { ...input, userId: app.user.id })
-  const of = async (user: User) => (await authorized().of(user.id, whole)).items
+  const of = async (user: User) => (await authorized().listByUser(user.id, whole)).items
   /** Another authorization of a user, issued without a browser. */
   const issue = async (user: User, clientId: string, scopes = ['notes:read']) => {
     const client = await clientOf(app, clientId)
@@ -162,7 +162,7 @@ describe('authorized applications', () => {
         if (index % 2 === 0) app.advance(1)
       }
       for (const limit of [1, 2, 7]) {
-        const all = await allPages((cursor) => authorized().of(user.id, cursor), limit)
+        const all = await allPages((cursor) => authorized().listByUser(user.id, cursor), limit)
         const ids = all.map(({ client }) => client.clientId)
         expect(ids.toSorted()).toEqual(made.toSorted())
         const ages = all.map(({ client }) => client.createdAt)
@@ -185,7 +185,7 @@ describe('authorized applications', () => {
         await app.server.consents.grant(user.id, clientId, ['notes:read'])
         for (let devices = 0; devices < 3; devices += 1) await issue(user, clientId)
       }
-      const { items } = await counted.server.authorizedApplications.of(user.id, whole)
+      const { items } = await counted.server.authorizedApplications.listByUser(user.id, whole)
       expect(items).toHaveLength(6)
       expect(asked.sort()).toEqual([
         'clients.authorizedBy',

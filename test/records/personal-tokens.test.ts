@@ -41,7 +41,7 @@ describe('personal tokens', () => {
       await managed().create('Internal', user.id, { isInternal: true })
       await create()
       const two = await managed().create('Second', user.id, { expiresIn: 60 })
-      const { items, next } = await managed().of(user.id, { after: null, limit: 10 })
+      const { items, next } = await managed().listByUser(user.id, { after: null, limit: 10 })
       expect(next).toBeNull()
       expect(items).toEqual([
         expect.objectContaining({ name: 'Second', lastUse: null, previousExpires: null }),
@@ -60,7 +60,7 @@ describe('personal tokens', () => {
         if (index % 2 === 0) await rotate(id, hour)
       }
       for (const limit of [1, 3, 7]) {
-        const items = await allPages((cursor) => managed().of(user.id, cursor), limit)
+        const items = await allPages((cursor) => managed().listByUser(user.id, cursor), limit)
         expect(items.map(({ token }) => token.id)).toEqual(ids)
       }
     })
@@ -175,7 +175,7 @@ describe('personal tokens', () => {
       const widen = "update oauth2server_token set scopes = 'notes:write' where id = ?"
       execute(app.database, widen, token.id)
       expect(await managed().find(app.user.id, token.id)).toBeUndefined()
-      const { items } = await managed().of(app.user.id, { after: null, limit: 100 })
+      const { items } = await managed().listByUser(app.user.id, { after: null, limit: 100 })
       expect(items.map((item) => item.token.id)).not.toContain(token.id)
       await managed().update(before, { scopes: ['notes:read', 'notes:write'] })
       expect(await statusOf(app, token.accessToken)).toBe(401)

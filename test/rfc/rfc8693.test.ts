@@ -597,14 +597,14 @@ test('it is in no list of its user, and no user of its client', async () => {
   const personal = await tokens.createPersonal('Test', other.user.id)
   childOf(await exchange(personal.accessToken, {}, other))
   const part = { after: null, limit: 10 }
-  const listed = await personalTokens.of(other.user.id, part)
+  const listed = await personalTokens.listByUser(other.user.id, part)
   expect(listed.items.map(({ token }) => token.id)).toEqual([personal.id])
   expect(await tokens.personalNamed(other.user.id, 'Test')).toEqual([personal.id])
 
   const client = await TestClient.register(other, new UserAgent())
   const { access_token } = await client.tokens()
   childOf(await exchangeAs(client, access_token))
-  const [application] = (await authorizedApplications.of(other.user.id, part)).items
+  const [application] = (await authorizedApplications.listByUser(other.user.id, part)).items
   expect(application?.deviceCount).toBe(1)
   expect(await (await clients.find(client.clientId))?.getUsers()).toBe(1)
 })

@@ -33,7 +33,7 @@ describe('the sessions of a user', () => {
     }
   }
   const idsOf = async (user: User) =>
-    (await sessions().of(user.id, whole)).items.map(({ id }): string => id)
+    (await sessions().listByUser(user.id, whole)).items.map(({ id }): string => id)
 
   test('are listed with browser, address and times, the latest login first; without those of others', async () => {
     const [me, other] = [await account(), await account()]
@@ -41,7 +41,7 @@ describe('the sessions of a user', () => {
     app.advance(5)
     await signIn(other)
     const second = await signIn(me, 'Größe/1.0')
-    const { items, next } = await sessions().of(me.id, whole)
+    const { items, next } = await sessions().listByUser(me.id, whole)
     expect(next).toBeNull()
     expect(items).toMatchObject([
       { id: second.id, userAgent: 'Größe/1.0', address: '192.0.2.1', createdAt: app.now() },
@@ -49,14 +49,15 @@ describe('the sessions of a user', () => {
     ])
     expect(JSON.stringify(items)).not.toContain(first.cookie.replace(/^.*?=/, ''))
     for (const limit of [1, 2]) {
-      const all = await allPages((cursor) => sessions().of(me.id, cursor), limit)
+      const all = await allPages((cursor) => sessions().listByUser(me.id, cursor), limit)
       expect(all.map(({ id }): string => id)).toEqual([second.id, first.id])
     }
   })
 
   test('those that ended, were idle or were tampered with are left out', async () => {
     await using own = await startServer({ sessionExpiresIn: 600, sessionIdleExpiresIn: 60 })
-    const listed = async () => (await own.server.sessions.of(own.user.id, whole)).items.length
+    const listed = async () =>
+      (await own.server.sessions.listByUser(own.user.id, whole)).items.length
     const browser = { cookie: null, address: '192.0.2.1', userAgent: 'x' }
     const cookie = (await own.server.sessions.signIn(own.user.id, browser)).split(';')[0] ?? ''
     await own.server.sessions.signIn(own.user.id, browser)
@@ -113,7 +114,7 @@ describe('the sessions of a user', () => {
     await here.logIn(app)
     const mine = new TestClient(app, here, client, 'basic')
     const kept = await mine.code()
-    const { items } = await sessions().of(app.user.id, whole)
+    const { items } = await sessions().listByUser(app.user.id, whole)
     const ended = items.find(({ userAgent }) => userAgent === 'there')
     expect(await sessions().endOne(app.user.id, ended?.id ?? '')).toBe(true)
     expect((await client.redeem(code)).body.error).toBe('invalid_grant')

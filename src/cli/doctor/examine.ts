@@ -82,7 +82,7 @@ const withActors = async (
     const browser = new Browser(ask, issuer, account)
     const findings = await flow(examination, { application, confidential, browser })
     if (reachedAt === undefined) return findings
-    const { items } = await sessions.of(user.id, { after: null, limit: 1 })
+    const { items } = await sessions.listByUser(user.id, { after: null, limit: 1 })
     return [...findings, ...items.flatMap(({ address }) => seenAddress(address, reachedAt))]
   } finally {
     await users.delete(user.id)

@@ -170,7 +170,7 @@ export class Sessions implements SessionCheck {
   }
 
   /** The browsers in which a user is signed in, the latest login first. */
-  async of(userId: UserId, cursor: Cursor): Promise<Page<StoredSession>> {
+  async listByUser(userId: UserId, cursor: Cursor): Promise<Page<StoredSession>> {
     const { items, next } = await this.#context.store.sessions.ofUser(userId, cursor)
     return { items: items.filter((session) => this.#isAlive(session)), next }
   }

@@ -27,7 +27,7 @@ export class Activity {
   }
 
   /** What people did with a user's account, the latest first; not what programs do for them all the time. */
-  of(userId: UserId, cursor: Cursor): Promise<Page<AuditRecord>> {
+  listByUser(userId: UserId, cursor: Cursor): Promise<Page<AuditRecord>> {
     return this.#context.store.audit.latest({ userId, withoutRoutine: true }, cursor)
   }
 

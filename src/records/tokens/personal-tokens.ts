@@ -118,7 +118,7 @@ export class PersonalTokens {
   }
 
   /** A user's personal tokens, but for internal ones. */
-  async of(userId: UserId, cursor: Cursor): Promise<Page<ManagedToken>> {
+  async listByUser(userId: UserId, cursor: Cursor): Promise<Page<ManagedToken>> {
     const { store, clock } = this.#context
     const { items, next } = await store.tokens.personalOf(userId, clock(), cursor)
     const managed = await Promise.all(items.map((row) => this.#managed(row)))

@@ -440,7 +440,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
         async check(first, second, where) {
           expect(errorOf(second), where).toBeUndefined()
           expect(errorOf(first), where).not.toBeInstanceOf(StoreUnavailable)
-          const { items } = await fast.sessions.of(id, { after: null, limit: 10 })
+          const { items } = await fast.sessions.listByUser(id, { after: null, limit: 10 })
           expect(items, where).toEqual([])
         },
       }

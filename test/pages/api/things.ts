@@ -19,7 +19,7 @@ export const thingsOf = async (app: TestServer, user = app.user): Promise<Things
   const personal = await app.server.tokens.createPersonal('Laptop', user.id, {
     scopes: ['notes:read'],
   })
-  const { items } = await app.server.sessions.of(user.id, { after: null, limit: 1 })
+  const { items } = await app.server.sessions.listByUser(user.id, { after: null, limit: 1 })
   return {
     clientId,
     tokenId: personal.id,

@@ -115,7 +115,7 @@ test('a form whose work is done is never done again, though its notice could not
   const person = await signedIn(t as never)
   const fields = { name: 'Once', form_id: 'a'.repeat(22) }
   const tokens = async () =>
-    (await t.server.personalTokens.of(t.user.id, { after: null, limit: 10 })).items.length
+    (await t.server.personalTokens.listByUser(t.user.id, { after: null, limit: 10 })).items.length
   failing = true
   expect((await person.post(`${applications}/tokens/new/`, fields)).status).toBe(200)
   failing = false

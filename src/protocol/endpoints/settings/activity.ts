@@ -10,7 +10,7 @@ export const activityPage = settingsPage({
   async show(request) {
     const { server, signedIn } = request
     await server.flushAudit()
-    const found = await server.activity.of(signedIn.user.id, cursorOf(request, 'after'))
+    const found = await server.activity.listByUser(signedIn.user.id, cursorOf(request, 'after'))
     const events = listed(request, 'after', found, itemOf)
     const json = () => ({ events: found.items.map(ownAuditToWire), next: events.next })
     return answer(request, 'activity', { view: { events }, json })

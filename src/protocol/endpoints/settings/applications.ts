@@ -28,8 +28,8 @@ export const showApplications = async (
   const to = addresses(server)
   const [clients, tokens, authorized] = await Promise.all([
     server.clients.ofOwner(id, cursorOf(request, 'clients_after')),
-    server.personalTokens.of(id, cursorOf(request, 'tokens_after')),
-    server.authorizedApplications.of(id, cursorOf(request, 'authorized_after')),
+    server.personalTokens.listByUser(id, cursorOf(request, 'tokens_after')),
+    server.authorizedApplications.listByUser(id, cursorOf(request, 'authorized_after')),
   ])
   // Last, so that no read that fails takes the notice along.
   const notice = await takeNotice(request)

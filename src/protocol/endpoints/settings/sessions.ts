@@ -12,7 +12,7 @@ export const sessionsPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/sessions/`,
   async show(request, refused) {
     const { server, signedIn } = request
-    const found = await server.sessions.of(signedIn.user.id, cursorOf(request, 'after'))
+    const found = await server.sessions.listByUser(signedIn.user.id, cursorOf(request, 'after'))
     const notice = await takeNotice(request)
     const toItem = (session: StoredSession) => ({
       id: session.id,
