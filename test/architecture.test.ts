@@ -57,7 +57,10 @@ const layers: readonly Layer[] = [
   { file: ['store/store.ts'], may: ['model/'], types: ['crypto/'] },
   { file: ['store/within.ts'], may: [] },
   { file: ['store/transients/'], may: ['store/store.ts', 'store/transients/'] },
-  { file: ['store/decorated.ts', 'store/after-commit.ts'], may: ['store/store.ts', 'model/'] },
+  {
+    file: ['store/decorated.ts', 'store/notify-after-commit.ts'],
+    may: ['store/store.ts', 'model/'],
+  },
   { file: ['store/redis.ts', 'store/redis/'], may: [...contracts, 'store/redis/'] },
   {
     file: ['store/sql/', 'store/sqlite.ts', 'store/postgres.ts'],
@@ -122,7 +125,7 @@ const layers: readonly Layer[] = [
     may: [
       ...ground,
       ...contracts,
-      'store/after-commit.ts',
+      'store/notify-after-commit.ts',
       'store/decorated.ts',
       'store/transients/',
       'http/',

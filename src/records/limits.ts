@@ -64,7 +64,7 @@ export class Limits {
   #hasWarned = false
   /** Until when anybody has: most of the time, nobody. */
   #overUntil = 0
-  readonly #told = new BoundedMap<number>(mostRemembered)
+  readonly #reported = new BoundedMap<number>(mostRemembered)
   /** Tries that are being judged, by their counter. */
   readonly #underWay = new Map<string, number>()
   readonly #alone = new Map<string, RateLimiterMemory>()
@@ -301,17 +301,17 @@ export class Limits {
     const until = this.#clock() + wait
     this.#over.set(counter.key, until)
     this.#overUntil = Math.max(this.#overUntil, until)
-    if (isFirst) this.#tell(counter)
+    if (isFirst) this.#report(counter)
   }
 
   // A place may come free at any time, so nobody is refused without looking; but it is said once.
   #tellOnce(counter: Counter, until: number): void {
-    if ((this.#told.get(counter.key) ?? 0) > this.#clock()) return
-    this.#told.set(counter.key, until)
-    this.#tell(counter)
+    if ((this.#reported.get(counter.key) ?? 0) > this.#clock()) return
+    this.#reported.set(counter.key, until)
+    this.#report(counter)
   }
 
-  #tell({ name, network }: Counter): void {
+  #report({ name, network }: Counter): void {
     const { log = () => undefined } = this.#options
     log({
       level: 'warn',

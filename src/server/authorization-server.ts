@@ -75,8 +75,8 @@ import { FailedLogins } from '../records/users/failed-logins.ts'
 import { requesterOf } from '../records/users/password-tries.ts'
 import { loosenings } from '../settings/loosenings.ts'
 import type { Settings } from '../settings/settings.ts'
-import { telling } from '../store/after-commit.ts'
 import { decorated } from '../store/decorated.ts'
+import { notifying } from '../store/notify-after-commit.ts'
 import {
   type AroundStore,
   NewerSchema,
@@ -252,12 +252,12 @@ export const createAuthorizationServer = async (
   const hooks = new AuditHooks(log)
   const observed = options.aroundStore ? decorated(measured, aroundStore) : measured
   const isKept = settings.auditRoutine ? undefined : (event: AuditEvent) => !event.isRoutine
-  const store = telling(observed, hooks, isKept)
+  const store = notifying(observed, hooks, isKept)
   const lasting = transients ? decorated(opened, aroundStore).transients : store.transients
   const queue = new AuditQueue(observed, log)
   const failedLogins = new FailedLogins((event) => {
     queue.add(sealedEvent(keys, event))
-    hooks.tell(event)
+    hooks.notify(event)
   }, log)
   const audit = new AuditTrail({
     root: store,

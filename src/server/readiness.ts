@@ -87,12 +87,12 @@ export const readiness = (
 }
 
 /** Tells of what has become different. @returns whether there was an answer */
-const changes = (tell: (error: unknown) => void) => {
+const changes = (report: (error: unknown) => void) => {
   let wasThere = true
   return async (answered: Promise<unknown>): Promise<boolean> => {
     const error = await answered
     const isThere = error === undefined
-    if (isThere !== wasThere) tell(error)
+    if (isThere !== wasThere) report(error)
     wasThere = isThere
     return isThere
   }

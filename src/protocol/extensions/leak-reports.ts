@@ -73,11 +73,11 @@ const wasOurs = async ({ token, url, source }: Item, server: ServerContext): Pro
   await reported.set(token, true, server.clock() + remembered)
   const withoutIt = (text: string | null | undefined) => (text ?? '').replaceAll(token, '…')
   if (ended.isEndedNow)
-    tell({ ...ended.credential, url: withoutIt(url), source: withoutIt(source) }, server)
+    notifyOwner({ ...ended.credential, url: withoutIt(url), source: withoutIt(source) }, server)
   return true
 }
 
-const tell = (report: LeakReport, { onLeaked, log }: ServerContext): void => {
+const notifyOwner = (report: LeakReport, { onLeaked, log }: ServerContext): void => {
   const { kind, clientId, userId, tokenId } = report
   log({
     level: 'warn',

@@ -13,7 +13,7 @@ export class AuditHooks {
     this.#log = log
   }
 
-  get isThere(): boolean {
+  get isListening(): boolean {
     return this.#hooks.size > 0
   }
 
@@ -36,8 +36,8 @@ export class AuditHooks {
     }
   }
 
-  tell(event: AuditEvent): void {
-    if (!this.isThere) return
+  notify(event: AuditEvent): void {
+    if (!this.isListening) return
     for (const name of [event.event, '*'] as const) {
       // Not now: whoever caused the event may still be waiting for its answer.
       for (const hook of this.#hooks.get(name) ?? [])

@@ -57,7 +57,7 @@ export class AuditQueue {
     this.#lost += this.#waiting.length
     this.#waiting = []
     try {
-      this.#tell()
+      this.#report()
     } catch {
       // A log that fails does not keep the server open.
     }
@@ -79,14 +79,14 @@ export class AuditQueue {
         this.#lost += part.length
         this.#waiting = [...events.slice(first + atOnce), ...this.#waiting]
         if (this.#waiting.length > 0) this.#later()
-        this.#tell(error)
+        this.#report(error)
         return
       }
     }
-    this.#tell()
+    this.#report()
   }
 
-  #tell(failure?: unknown): void {
+  #report(failure?: unknown): void {
     if (this.#lost === 0) return
     const lost = this.#lost
     this.#lost = 0

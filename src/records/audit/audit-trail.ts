@@ -32,7 +32,7 @@ export interface AuditTrailOptions {
   readonly root: Store
   readonly keys: Pick<KeyRing, 'sealAudit'>
   readonly queue: { add(event: SealedAuditEvent): void }
-  readonly hooks: { tell(event: AuditEvent): void }
+  readonly hooks: { notify(event: AuditEvent): void }
   readonly failedLogins: { add(event: AuditEvent<'login.failed'>): void }
   readonly keepsRoutine: boolean
   readonly clock: () => number
@@ -70,7 +70,7 @@ export class AuditTrail {
     const event = this.#event(name, { ...about, isRoutine: true })
     if (store !== root) return store.audit.add(this.#sealed(event))
     if (keepsRoutine) queue.add(this.#sealed(event))
-    hooks.tell(event)
+    hooks.notify(event)
   }
 
   /** Records a failed login, within a second or summed up with others. It belongs to no transaction. */

@@ -1,37 +1,37 @@
 import type { AuditEvent, SealedAuditEvent } from '../model/audit-event.ts'
 import type { Store } from './store.ts'
 
-/** Who hears of events. */
-export interface Hearer {
-  /** Whether there is anybody to hear of them. */
-  readonly isThere: boolean
-  tell(event: AuditEvent): void
+/** Receives events after they are committed. */
+export interface Listener {
+  /** Whether anything listens: without a listener, events need not be collected. */
+  readonly isListening: boolean
+  notify(event: AuditEvent): void
 }
 
-/** What of the events is recorded; all are told of. */
+/** Which events are stored. The listener receives all of them. */
 type IsKept = (event: AuditEvent) => boolean
 
 /**
- * The same store, which tells of events once they are committed: never of what was rolled back.
- * @param isKept which of them the store keeps; all, where it is left out
+ * Wraps a store so that the listener receives events after the commit, and none that were rolled back.
+ * @param isKept selects the events that the store keeps; default: all
  */
-export const telling = <S extends Store>(store: S, hearer: Hearer, isKept?: IsKept): S => ({
+export const notifying = <S extends Store>(store: S, listener: Listener, isKept?: IsKept): S => ({
   ...store,
   audit: {
     ...partOf(store),
     async add(event: SealedAuditEvent) {
       if (isKept?.(event) ?? true) await store.audit.add(event)
-      hearer.tell(event)
+      listener.notify(event)
     },
   },
   async transaction<T>(work: (tx: Store) => Promise<T>): Promise<T> {
-    if (!hearer.isThere && !isKept) return store.transaction(work)
+    if (!listener.isListening && !isKept) return store.transaction(work)
     let events: AuditEvent[] = []
     const result = await store.transaction((tx) => {
       events = []
       return work(gathering(tx, events, isKept))
     })
-    for (const event of events) hearer.tell(event)
+    for (const event of events) listener.notify(event)
     return result
   },
 })
