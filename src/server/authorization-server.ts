@@ -73,7 +73,7 @@ import { TransientValues } from '../records/transient-values.ts'
 import { Turns } from '../records/turns.ts'
 import { FailedLogins } from '../records/users/failed-logins.ts'
 import { requesterOf } from '../records/users/password-tries.ts'
-import { loosenings } from '../settings/loosenings.ts'
+import { looseningWarnings } from '../settings/loosening-warnings.ts'
 import type { Settings } from '../settings/settings.ts'
 import { decorated } from '../store/decorated.ts'
 import { notifying } from '../store/notify-after-commit.ts'
@@ -219,7 +219,7 @@ export const createAuthorizationServer = async (
     await checkedOptions(options)
   const { log, telemetry, traces, prometheus } = await createObservers(options.log, settings)
   const pages = pagesOf(options.pages)
-  for (const message of loosenings(settings))
+  for (const message of looseningWarnings(settings))
     log({ level: 'warn', event: 'settings.loosened', message })
   const keys = new KeyRing(secrets, options.clock ?? Date.now)
   const verify = await loadVerifyJwt(options, settings)

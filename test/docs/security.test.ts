@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { catalogue, filesOfCases, results, withAttacks } from '../../scripts/attacks-table.js'
-import { loosenings } from '../../src/settings/loosenings.ts'
+import { looseningWarnings } from '../../src/settings/loosening-warnings.ts'
 import { parseSettings } from '../../src/settings/parse-settings.ts'
 import { readPage } from './markdown.ts'
 
@@ -11,7 +11,7 @@ const shared = ['CD', 'RF', 'DP', 'PA', 'DV', 'IR', 'FT', 'HT', 'PT']
 test('the page quotes the warning of each deviation that the specification orders', () => {
   const page = readPage('docs/security.md')
   const given = { allowedGrantTypes: ['password'], allowedResponseTypes: ['token'] }
-  const warnings = loosenings(parseSettings(given))
+  const warnings = looseningWarnings(parseSettings(given))
   expect(warnings).toHaveLength(3)
   expect(warnings.filter((warning) => !page.includes(`| ${warning} |`))).toEqual([])
 })

@@ -3,7 +3,7 @@ import { redis } from 'svc-oauth2server/redis'
 import { describe, expect, test } from 'vitest'
 import { KeyRing } from '../../src/crypto/sealed.ts'
 import { limitTable } from '../../src/settings/limit-table.ts'
-import { loosenings } from '../../src/settings/loosenings.ts'
+import { looseningWarnings } from '../../src/settings/loosening-warnings.ts'
 import { parseSettings } from '../../src/settings/parse-settings.ts'
 import { sealedCheaply } from '../support/known-password.ts'
 import { lacks } from '../support/needs.ts'
@@ -116,11 +116,11 @@ describe('guesses at one account', () => {
     // Places become free one by one, each exactly after the seconds of the limit.
     expect(points * Math.ceil(3_600 / seconds)).toBeLessThanOrEqual(100)
     const warned = (guessesOfAccount: { points: number; seconds: number }) =>
-      loosenings(parseSettings({ limits: { guessesOfAccount } })).join()
+      looseningWarnings(parseSettings({ limits: { guessesOfAccount } })).join()
     expect(warned({ points: 17, seconds: 600 })).toContain('guessesOfAccount')
     expect(warned({ points: 16, seconds: 599 })).toContain('guessesOfAccount')
     expect(warned({ points: 100, seconds: 3_600 })).not.toContain('guessesOfAccount')
-    expect(loosenings(parseSettings({})).join()).not.toContain('guessesOfAccount')
+    expect(looseningWarnings(parseSettings({})).join()).not.toContain('guessesOfAccount')
   })
 
   test('of many accounts from a whole network stop, and a known browser in that network logs in [T593]', async () => {

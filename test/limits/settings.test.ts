@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { limitNames, limitTable } from '../../src/settings/limit-table.ts'
-import { loosenings } from '../../src/settings/loosenings.ts'
+import { looseningWarnings } from '../../src/settings/loosening-warnings.ts'
 import { parseSettings } from '../../src/settings/parse-settings.ts'
 import { settingsFrom } from '../../src/settings/settings-from-environment.ts'
 
@@ -39,8 +39,10 @@ describe('OAUTH2SERVER_LIMITS', () => {
 })
 
 test('dangerouslyIgnoreLimits is the one way to lift all of them, and the start warns', () => {
-  expect(loosenings(parseSettings({})).join()).not.toContain('Limits')
-  expect(loosenings(parseSettings({ dangerouslyIgnoreLimits: true })).join()).toContain('Limits')
+  expect(looseningWarnings(parseSettings({})).join()).not.toContain('Limits')
+  expect(looseningWarnings(parseSettings({ dangerouslyIgnoreLimits: true })).join()).toContain(
+    'Limits',
+  )
 })
 
 test('the defaults are generous: but for wrong passwords of one account, no limit has fewer than 20 in ten minutes', () => {

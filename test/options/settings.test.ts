@@ -1,6 +1,6 @@
 import { describeSettings, InvalidSettings, settingsFrom } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
-import { loosenings } from '../../src/settings/loosenings.ts'
+import { looseningWarnings } from '../../src/settings/loosening-warnings.ts'
 import { parseSettings } from '../../src/settings/parse-settings.ts'
 import { withoutWarnings } from '../support/server.ts'
 
@@ -237,8 +237,9 @@ describe('values in code', () => {
 })
 
 test('what is looser than the default is named, beside the two that the specification orders', () => {
-  const found = (input: object) => loosenings(parseSettings({ ...withoutWarnings, ...input }))
-  expect(loosenings(parseSettings({}))).toHaveLength(2)
+  const found = (input: object) =>
+    looseningWarnings(parseSettings({ ...withoutWarnings, ...input }))
+  expect(looseningWarnings(parseSettings({}))).toHaveLength(2)
   expect(found({})).toEqual([])
   for (const input of [
     { allowedGrantTypes: ['password'] },

@@ -2,10 +2,10 @@ import { limitTable } from './limit-table.ts'
 import type { Settings } from './settings.ts'
 
 /** OWASP ASVS 2.2.1. */
-const mostGuessesInAnHour = 100
+const maxGuessesPerHour = 100
 
-/** Settings that make the server less strict than it can be, or is by default, each with what that means. */
-export const loosenings = (value: Settings): readonly string[] => {
+/** Returns a warning for each setting that makes the server less strict than it can be. */
+export const looseningWarnings = (value: Settings): readonly string[] => {
   const found: string[] = []
   if (value.allowedResponseTypes.includes('token'))
     found.push(
@@ -40,9 +40,9 @@ export const loosenings = (value: Settings): readonly string[] => {
       'Limits are ignored: passwords, secrets and tokens can be guessed, and requests sent, without an end.',
     )
   const { points, seconds } = { ...limitTable.guessesOfAccount, ...value.limits.guessesOfAccount }
-  if (points * Math.ceil(3_600 / seconds) > mostGuessesInAnHour)
+  if (points * Math.ceil(3_600 / seconds) > maxGuessesPerHour)
     found.push(
-      `The limit guessesOfAccount lets strangers guess at the password of one account more than ${mostGuessesInAnHour} times an hour (OWASP ASVS 2.2.1).`,
+      `The limit guessesOfAccount lets strangers guess at the password of one account more than ${maxGuessesPerHour} times an hour (OWASP ASVS 2.2.1).`,
     )
   if (value.cacheType === 'memory')
     found.push(
