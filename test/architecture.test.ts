@@ -31,7 +31,7 @@ const ladder = [
 ]
 
 const ground = ['crypto/', 'model/']
-const contracts = ['store/store.ts', 'store/within.ts']
+const contracts = ['store/store.ts', 'store/timeout.ts']
 const core = [
   ...ground,
   ...contracts,
@@ -55,7 +55,7 @@ const layers: readonly Layer[] = [
   { file: ['model/'], may: ['model/', 'crypto/digest.ts'], types: ['crypto/'] },
   { file: ['settings/'], may: ['settings/', 'model/'] },
   { file: ['store/store.ts'], may: ['model/'], types: ['crypto/'] },
-  { file: ['store/within.ts'], may: [] },
+  { file: ['store/timeout.ts'], may: [] },
   { file: ['store/transients/'], may: ['store/store.ts', 'store/transients/'] },
   {
     file: ['store/decorated.ts', 'store/notify-after-commit.ts'],

@@ -1,6 +1,6 @@
 import type { Health } from '../model/health.ts'
 import type { LogSink } from '../model/log.ts'
-import { within } from '../store/within.ts'
+import { withTimeout } from '../store/timeout.ts'
 
 /** Whether requests should be sent to this process. */
 export interface Readiness {
@@ -65,7 +65,7 @@ export const readiness = (
     const [isStoreThere, areTransientsThere, isClockWrong] = await Promise.all([
       storeChanged(answers(pings.store, limit)),
       pings.transients ? transientsChanged(answers(pings.transients, transientsLimit)) : true,
-      within(limit, pings.isClockWrong()).catch(() => false),
+      withTimeout(limit, pings.isClockWrong()).catch(() => false),
     ])
     const isReady = isStoreThere && !isClockWrong
     return { isReady, areTransientsAway: !areTransientsThere, isClockWrong }
@@ -101,7 +101,7 @@ const changes = (report: (error: unknown) => void) => {
 /** @returns why there is no answer */
 const answers = async (ask: () => Promise<void>, limit: number): Promise<unknown> => {
   try {
-    return await within(limit, ask())
+    return await withTimeout(limit, ask())
   } catch (error) {
     return error
   }

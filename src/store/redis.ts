@@ -12,7 +12,7 @@ import { answerLimit } from './redis/limits.ts'
 import { openConnection } from './redis/open-connection.ts'
 import { redisTransients } from './redis/transients.ts'
 import { StoreUnavailable, StoreUnusable, type TransientsOpener } from './store.ts'
-import { Silence, within } from './within.ts'
+import { TimeoutError, withTimeout } from './timeout.ts'
 
 export interface RedisOptions {
   /** What every key begins with: servers that share one Redis need different ones. Default `oauth2server:`. */
@@ -62,9 +62,9 @@ export const redis = (
       const run = async <T>(command: (redis: Commands) => Promise<T>): Promise<T> => {
         const { commands } = connection
         try {
-          return await within(commandTimeout, command(commands))
+          return await withTimeout(commandTimeout, command(commands))
         } catch (error) {
-          if (error instanceof Silence || isDemoted(error)) {
+          if (error instanceof TimeoutError || isDemoted(error)) {
             onError(error)
             connection.renew(commands)
           }
@@ -72,7 +72,8 @@ export const redis = (
           throw new StoreUnavailable(`Redis at ${description} cannot be used: ${why(error)}.`)
         }
       }
-      const first: typeof run = (command) => within(commandTimeout, command(connection.commands))
+      const first: typeof run = (command) =>
+        withTimeout(commandTimeout, command(connection.commands))
       // Writes: whoever may not, or is a copy of another, is found out now.
       await redisTransients(first, keyPrefix)
         .increment('start', 0, 0)

@@ -1,5 +1,5 @@
 import { createCluster } from '@redis/client'
-import { within } from '../within.ts'
+import { withTimeout } from '../timeout.ts'
 import { clientOptions, withServerName } from './client-options.ts'
 import type { ConnectionSettings, RedisConnection } from './connection.ts'
 import { answerLimit } from './limits.ts'
@@ -49,7 +49,7 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
   /** Finds the nodes again, by those that still answer. The connections that are in use go on until that is done. */
   const renew = async () => {
     const asked = cluster.masters.map(async ({ host, port, client }) => {
-      await within(answerLimit, client?.ping() ?? Promise.reject())
+      await withTimeout(answerLimit, client?.ping() ?? Promise.reject())
       return { host, port }
     })
     const settled = await Promise.allSettled(asked)
@@ -57,7 +57,7 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
     const next = create(answering.length > 0 ? answering : address.nodes)
     const connecting = next.connect()
     try {
-      await within(connectTimeout, connecting)
+      await withTimeout(connectTimeout, connecting)
     } catch {
       // Nobody has taken over yet: the next silence tries again. What is found late is not kept either.
       const end = () => next.cluster.destroy()

@@ -1,4 +1,4 @@
-import { within } from '../within.ts'
+import { withTimeout } from '../timeout.ts'
 import { clusterConnection } from './cluster.ts'
 import type { ConnectionSettings, RedisConnection } from './connection.ts'
 import { singleConnection } from './single.ts'
@@ -17,7 +17,7 @@ const opened = async (
   { connectTimeout }: ConnectionSettings,
 ): Promise<RedisConnection> => {
   try {
-    await within(connectTimeout, connection.connect())
+    await withTimeout(connectTimeout, connection.connect())
     return connection
   } catch (error) {
     connection.close()

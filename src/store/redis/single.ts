@@ -1,5 +1,5 @@
 import { createClient } from '@redis/client'
-import { within } from '../within.ts'
+import { withTimeout } from '../timeout.ts'
 import { clientOptions, withServerName } from './client-options.ts'
 import type { ConnectionSettings, RedisConnection } from './connection.ts'
 import { answerLimit } from './limits.ts'
@@ -29,7 +29,7 @@ export const singleConnection = (settings: ConnectionSettings): RedisConnection 
     },
     async isPartial() {
       // Names and values in turn. A proxy that does not know the command is no cluster to us.
-      const asked = within(answerLimit, client.sendCommand<unknown[]>(['HELLO']))
+      const asked = withTimeout(answerLimit, client.sendCommand<unknown[]>(['HELLO']))
       const hello = await asked.catch((): unknown[] => [])
       return hello[hello.indexOf('mode') + 1] === 'cluster'
     },

@@ -1,6 +1,6 @@
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg'
 import type { PoolStats } from '../../store.ts'
-import { Silence, unlessStoodStill, within } from '../../within.ts'
+import { TimeoutError, unlessStoodStill, withTimeout } from '../../timeout.ts'
 import type { PostgresConnection, PostgresConnections } from './dialect.ts'
 
 /** Connections of the driver `pg`. */
@@ -95,11 +95,11 @@ class PooledConnection implements PostgresConnection {
         values: parameters as unknown[],
         ...(name !== undefined && { name }),
       })
-      const { rows, rowCount } = await (this.#silence ? within(this.#silence, asked) : asked)
+      const { rows, rowCount } = await (this.#silence ? withTimeout(this.#silence, asked) : asked)
       return { rows: rows as Record<string, unknown>[], changes: rowCount ?? 0 }
     } catch (error) {
       // The server ends what takes too long, and says so. Where it says nothing, the network swallows it.
-      if (error instanceof Silence) this.#onSilence()
+      if (error instanceof TimeoutError) this.#onSilence()
       throw error
     }
   }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { StoreUnavailable } from '../../store.ts'
-import { Silence, within } from '../../within.ts'
+import { TimeoutError, withTimeout } from '../../timeout.ts'
 import type { Tables } from '../tables.ts'
 import { isLocked } from './database.ts'
 
@@ -33,7 +33,7 @@ export class SqliteWriteProbe {
       this.#probing ??= this.#probe().finally(() => {
         this.#probing = undefined
       })
-      await within(patience, this.#probing).catch(unlessSilent)
+      await withTimeout(patience, this.#probing).catch(unlessSilent)
     }
     if (this.#failure) throw this.#failure
   }
@@ -56,5 +56,5 @@ export class SqliteWriteProbe {
 }
 
 const unlessSilent = (error: unknown): void => {
-  if (!(error instanceof Silence)) throw error
+  if (!(error instanceof TimeoutError)) throw error
 }

@@ -1,6 +1,6 @@
-/** No answer came in time. */
-export class Silence extends Error {
-  override readonly name = 'Silence'
+/** An operation did not finish before its timeout. */
+export class TimeoutError extends Error {
+  override readonly name = 'TimeoutError'
 }
 
 /** Milliseconds by which a timer may be late on a busy machine. */
@@ -14,13 +14,14 @@ const isLate = (due: number): boolean => performance.now() - due > usualDelay
 /**
  * Waits for an answer for so many milliseconds in which this process runs: answers that arrived while its event
  * loop stood still are read before the limit counts.
- * @throws Silence
+ * @throws TimeoutError
  */
-export const within = async <T>(limit: number, answer: Promise<T>): Promise<T> => {
+export const withTimeout = async <T>(limit: number, answer: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<never>((_, reject) => {
     // Timers run before sockets are read, so the answer may be there unread.
-    const end = () => setImmediate(reject, new Silence(`there was no answer within ${limit} ms`))
+    const end = () =>
+      setImmediate(reject, new TimeoutError(`there was no answer within ${limit} ms`))
     const due = performance.now() + limit
     timer = setTimeout(() => {
       if (isLate(due)) timer = setTimeout(end, grace)
