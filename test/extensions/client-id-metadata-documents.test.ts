@@ -572,7 +572,7 @@ describe('§8.4 a document that changes', () => {
     app.advance(10)
     expect((await client.refresh(tokens.refresh_token)).status).toBe(200)
     expect(await clientOf(clientId)).toMatchObject({ redirectUris: [moved], name: 'Renamed' })
-    // P-25: a code that is bound to a redirect URI which is gone is worthless.
+    // A code that is bound to a redirect URI which is gone is worthless.
     expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
     const { text } = await errorPage(clientId, { redirect_uri: callback })
     expect(text).toContain('not registered')

@@ -424,7 +424,7 @@ describe('decision §4.1 other errors go to the registered redirect URI', () => 
     },
   )
 
-  test('attacks P-17 temporarily_unavailable when the store fails after the redirect URI was proved [T057]', async () => {
+  test('temporarily_unavailable when the store fails after the redirect URI was proved [T057]', async () => {
     let fails = false
     await using failing = await startServer({
       aroundStore: async (operation, run) => {
@@ -846,7 +846,7 @@ describe('decision §4.4 the validated request is stored', () => {
   })
 
   test.each(['consents.insert', 'transients.put'])(
-    'attacks P-17 the store fails at %s once the decision is spent: the client hears that it may ask again',
+    'the store fails at %s once the decision is spent: the client hears that it may ask again',
     async (operationName) => {
       let fails = false
       await using failing = await startServer({
@@ -1300,7 +1300,7 @@ describe('HTTP at the authorization endpoint', () => {
     },
   )
 
-  test('attacks P-11 a request with two session cookies has no session', async () => {
+  test('a request with two session cookies has no session', async () => {
     const cookie = await agent.jar.getCookieString(app.issuer)
     const answer = await rawHttp(app, {
       target: conf.url({ prompt: 'none' }).slice(app.issuer.length),
@@ -1314,7 +1314,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect(one.headers.get('location')).toContain('code=')
   })
 
-  test('attacks P-11 a page looks at the cookie only: a token logs nobody in', async () => {
+  test('a page looks at the cookie only: a token logs nobody in', async () => {
     const token = await app.personalToken(['notes:read'])
     const { headers } = await rawHttp(app, {
       target: `${conf.url({ prompt: 'none' }).slice(app.issuer.length)}&access_token=${token}`,

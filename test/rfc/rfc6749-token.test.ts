@@ -715,7 +715,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect((await client.redeem(code)).status).toBe(200)
     })
 
-    test('attacks P-25 its redirect URI is removed; adding one ends nothing', async () => {
+    test('its redirect URI is removed; adding one ends nothing', async () => {
       const { client, code } = await granted('cd10-j@example.org')
       const other = 'https://client.example/other'
       await app.server.clients.update(client.clientId, { redirectUris: [other] })
@@ -724,7 +724,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect((await client.redeem(code)).status).toBe(200)
     })
 
-    test('attacks P-25 a confidential client becomes public: all that was granted to it ends [T513]', async () => {
+    test('a confidential client becomes public: all that was granted to it ends [T513]', async () => {
       const { client, code } = await granted('cd10-k@example.org')
       const tokens = await client.tokens()
       await app.server.clients.update(client.clientId, { isConfidential: false })
@@ -735,7 +735,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect(refusal(await open.refresh(tokens.refresh_token))).toBe('400 invalid_grant')
     })
 
-    test('attacks P-22 what ends between the check and the write is not granted: consent, session, client', async () => {
+    test('what ends between the check and the write is not granted: consent, session, client', async () => {
       const held: (() => void)[] = []
       await using slow = await startServer({
         beside: app,

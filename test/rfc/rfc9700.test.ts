@@ -619,7 +619,7 @@ describe('decision §5.3 users and owners that are inactive', () => {
     expect((await client.refresh(tokens.refresh_token)).status).toBe(200)
   })
 
-  test('attacks P-22 another node knows of it at its first request', async () => {
+  test('another node knows of it at its first request', async () => {
     const { user, client, tokens } = await granted('rf-node')
     await using node = await startServer({ beside: app })
     expect(await ping(node, tokens.access_token)).toBe(200)

@@ -113,7 +113,7 @@ describe('the seam around the store', () => {
   })
 })
 
-/** P-17, decision §6.4: 503 with Retry-After, never a verdict on a credential, and nothing consumed. */
+/** Decision §6.4: 503 with Retry-After, never a verdict on a credential, and nothing consumed. */
 describe('a store that is down', () => {
   const start = async () => {
     let down: (name: string) => boolean = () => false
