@@ -159,7 +159,7 @@ const momentsOf = async (node: Node, form: Form): Promise<readonly Fault[]> => {
 }
 
 /** `NODES=whole npm run test:full` has more. */
-const rounds = process.env.NODES === 'whole' ? 30 : 10
+const rounds = process.env.NODES === 'whole' ? 30 : 5
 
 describe('FT-01 kill -9 around the redemption of a code', () => {
   test(`I2 at ${rounds} random moments`, { timeout: patience }, async () => {
@@ -252,7 +252,7 @@ describe('FT-01 kill -9 around a refresh', () => {
     return retry.body
   }
 
-  test('I2 at 10 random moments, and before and after every store operation', {
+  test(`I2 at ${rounds} random moments, and before and after every store operation`, {
     timeout: patience,
   }, async () => {
     await using it = await furnished()
@@ -270,7 +270,7 @@ describe('FT-01 kill -9 around a refresh', () => {
         node = await startNode(it)
         current = await expectSoundRefresh(it, node, current, undefined)
       }
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         const form = it.client.refreshing(node, current.refresh_token)
         const answer = await killedAfter(node, form, randomInt(0, 24))
         node = await startNode(it)

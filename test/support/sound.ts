@@ -1,10 +1,15 @@
 import { expect } from 'vitest'
 import { kinds } from './load.ts'
 import type { Site } from './site.ts'
-import { type Aftermath, figures, isPutOff, type Sample, settle, succeeded } from './traffic.ts'
-
-/** Milliseconds after a fault in which requests may still fail. */
-export const recoveryLimit = 5_000
+import {
+  type Aftermath,
+  figures,
+  isPutOff,
+  recoveryLimit,
+  type Sample,
+  settle,
+  succeeded,
+} from './traffic.ts'
 
 /** A client may repeat a refresh, or redeem a code, as long as the longest fault lasts. */
 export const patientSettings: Readonly<Record<string, string>> = {

@@ -21,11 +21,19 @@ const alone = { isAlone: true }
 /** Milliseconds that a worker rests between two requests: load, but not all that the machine can do. */
 const rest = 10
 
+/** Milliseconds after a fault in which requests may still fail. */
+export const recoveryLimit = 5_000
+
+/** Milliseconds without a failure after which a fault is over. `npm run test:nodes` watches for longer. */
+const calm = process.env.NODES === 'whole' ? recoveryLimit + 500 : 1_500
+
 /** Requests of every kind, to all nodes in turn, until it is stopped. */
 export interface Traffic {
   readonly samples: readonly Sample[]
   /** Lets it go on for so many milliseconds. */
   flow(milliseconds: number): Promise<void>
+  /** Lets it go on until no request has failed for a while, or for longer than requests may fail after a fault. */
+  recover(): Promise<void>
   stop(): Promise<Aftermath>
 }
 
@@ -126,6 +134,14 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
     samples,
     flow: async (milliseconds) => {
       await delay(milliseconds)
+    },
+    async recover() {
+      const began = performance.now()
+      const isCalm = () => {
+        const failed = samples.findLast((sample) => !succeeded(sample))
+        return performance.now() - Math.max(began, failed?.ended ?? began) > calm
+      }
+      while (!isCalm() && performance.now() - began < recoveryLimit + 500) await delay(50)
     },
     async stop() {
       isOver = true

@@ -30,7 +30,7 @@ const isReady = { status: 200, body: { status: 'ready' } }
 const isWrong = { status: 503, body: { status: 'not ready', clock: 'wrong' } }
 
 describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
-  test('a node whose clock is two hours ahead ends nothing early: it says not ready, and sweeps nothing [T608]', async () => {
+  test('a node whose clock is two hours ahead ends nothing early: it says not ready, and sweeps nothing', async () => {
     await using skew = await skewFile()
     await skew.set(2 * hour)
     await using site = await startSite({
@@ -70,17 +70,19 @@ describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
       expect(await ping(node, issued.body.access_token)).toBe(200)
   })
 
-  test.each([61, -61])(
-    'a refresh that is retried at a node whose clock is %i s off gets the same tokens [T610]',
-    async (seconds) => {
-      await using skew = await skewFile()
-      await skew.set(seconds * second)
-      await using site = await startSite({
-        envOf: (index) => (index === 2 ? { [skewVariable]: skew.file } : {}),
-      })
-      const [right, other, wrong] = [site.node(0), site.node(1), site.node(2)]
+  test('a refresh that is retried at a node whose clock is 61 s off gets the same tokens [T610]', async () => {
+    await using ahead = await skewFile()
+    await ahead.set(61 * second)
+    await using behind = await skewFile()
+    await behind.set(-61 * second)
+    const files = [undefined, ahead.file, behind.file]
+    await using site = await startSite({
+      envOf: (index) => (files[index] === undefined ? {} : { [skewVariable]: files[index] }),
+    })
+    const right = site.node(0)
+    for (const wrong of [site.node(1), site.node(2)]) {
       const { refresh_token } = await site.client.tokens(right, site.agent)
-      const first = await send(site.client.refreshing(other, refresh_token))
+      const first = await send(site.client.refreshing(right, refresh_token))
       expect(first.status).toBe(200)
       const { access_token, refresh_token: next } = first.body
       expect(await send(site.client.refreshing(wrong, refresh_token))).toMatchObject({
@@ -93,8 +95,8 @@ describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
         body: { access_token: again.body.access_token },
       })
       for (const node of [right, wrong]) expect(await ping(node, again.body.access_token)).toBe(200)
-    },
-  )
+    }
+  })
 })
 
 describe('a node on SQLite', () => {
@@ -105,7 +107,7 @@ describe('a node on SQLite', () => {
       env: { [skewVariable]: file, OAUTH2SERVER_SWEEP_INTERVAL: '1' },
     })
 
-  test('whose clock jumps by a month, running or at a start, keeps every row for an hour [T612]', async () => {
+  test('whose clock jumps by a month, running or at a start, keeps every row for an hour', async () => {
     await using skew = await skewFile()
     await using folder = await temporaryFolder()
     const data = folder.path

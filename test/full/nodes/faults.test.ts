@@ -8,12 +8,15 @@ import { makeDatabase } from '../../support/postgres.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/processes.ts'
 import { newCable, type OwnRedis, startRedis } from '../../support/redis.ts'
 import { type Site, type SiteOptions, startSite } from '../../support/site.ts'
-import { expectSound, recoveryLimit as limit, patientSettings } from '../../support/sound.ts'
+import { expectSound, patientSettings } from '../../support/sound.ts'
 import { isPutOff, type Sample, startTraffic, succeeded } from '../../support/traffic.ts'
 
 const isLacking = (await lacks('postgres programs')) || (await lacks('redis'))
 
 const timeout = 120_000
+
+/** How often a node is killed. */
+const rounds = process.env.NODES === 'whole' ? 3 : 2
 
 describe.skipIf(isLacking)('three nodes under load', () => {
   let postgres: OwnPostgres
@@ -47,15 +50,15 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     await traffic.flow(1_000)
     const killed = new Set<number>()
     let killedLast = 0
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       const [victim] = site.nodes.splice(0, 1)
       victim?.program.kill('SIGKILL')
       killedLast = performance.now()
       killed.add(victim?.port ?? 0)
-      await traffic.flow(1_500)
+      await traffic.flow(1_000)
       site.nodes.push(await startNode(site.cluster))
     }
-    await traffic.flow(2_000)
+    await traffic.recover()
     const aftermath = await traffic.stop()
     // Only what was under way at that very node is cut off.
     const isCut = ({ status, port }: Sample) => status === 'cut' && killed.has(port)
@@ -72,7 +75,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
       await traffic.flow(2_000)
       await postgres.start()
       const recovered = performance.now()
-      await traffic.flow(limit + 500)
+      await traffic.recover()
       const aftermath = await traffic.stop()
       await expectSound(site, `PostgreSQL ${how}`, traffic.samples, aftermath, recovered)
     }
@@ -91,7 +94,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
       await traffic.flow(2_500)
       await end()
       const recovered = performance.now()
-      await traffic.flow(limit + 500)
+      await traffic.recover()
       const aftermath = await traffic.stop()
       await expectSound(site, `Redis ${how}`, traffic.samples, aftermath, recovered)
       // What needs no short-lived value does not miss them.
@@ -118,7 +121,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
       await traffic.flow(milliseconds)
       cable.mend()
       const recovered = performance.now()
-      await traffic.flow(limit + 500)
+      await traffic.recover()
       const aftermath = await traffic.stop()
       const what = `bytes lost for ${milliseconds} ms`
       await expectSound(site, what, traffic.samples, aftermath, recovered)
@@ -154,7 +157,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     const began = performance.now()
     // Waits for the lock of the lost transaction, until PostgreSQL ends that.
     await site.records.consents.grant(site.user.id, client.clientId, ['notes:read'])
-    await traffic.flow(6_000)
+    await traffic.flow(3_000)
     expect(isPutOff(await stuck)).toBe(true)
     await Promise.all(behind)
     const aftermath = await traffic.stop()
@@ -176,7 +179,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     await traffic.flow(3_000)
     cable = await newCable(postgres.port, port)
     const recovered = performance.now()
-    await traffic.flow(limit + 500)
+    await traffic.recover()
     const aftermath = await traffic.stop()
     await expectSound(site, 'connections closed', traffic.samples, aftermath, recovered)
     await cable[Symbol.asyncDispose]()

@@ -9,7 +9,7 @@ import { makeDatabase } from '../../support/postgres.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/processes.ts'
 import { type OwnRedis, startRedis } from '../../support/redis.ts'
 import { startSite } from '../../support/site.ts'
-import { expectSound, recoveryLimit as limit, patientSettings } from '../../support/sound.ts'
+import { expectSound, patientSettings } from '../../support/sound.ts'
 import { startTraffic, succeeded } from '../../support/traffic.ts'
 
 const isLacking =
@@ -93,7 +93,7 @@ describe.skipIf(isLacking)('three nodes with a network namespace each', () => {
       const during = await isReady()
       await networks.heal()
       const recovered = performance.now()
-      await traffic.flow(limit + 500)
+      await traffic.recover()
       const aftermath = await traffic.stop()
       await expectSound(site, `partition of ${what}`, traffic.samples, aftermath, recovered)
       expect(during.status).toBe(readiness)

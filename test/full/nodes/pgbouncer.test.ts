@@ -6,7 +6,7 @@ import { type OwnPostgres, startPostgres } from '../../support/own-postgres.ts'
 import { type OwnPgBouncer, startPgBouncer } from '../../support/pgbouncer.ts'
 import { makeDatabase } from '../../support/postgres.ts'
 import { type Site, startSite } from '../../support/site.ts'
-import { expectSound, patientSettings, recoveryLimit } from '../../support/sound.ts'
+import { expectSound, patientSettings } from '../../support/sound.ts'
 import { startTraffic, succeeded } from '../../support/traffic.ts'
 
 const isLacking = (await lacks('postgres programs')) || (await lacks('pgbouncer'))
@@ -36,7 +36,7 @@ describe.skipIf(isLacking)('three nodes behind PgBouncer in transaction mode', (
     await using bouncer = await startPgBouncer(own.url, scarce)
     await using site = await siteBehind(own, bouncer)
     const traffic = await startTraffic(site)
-    await traffic.flow(4_000)
+    await traffic.flow(2_500)
     const { client, agent } = site
     const pair = await client.tokens(site.node(0), agent)
     const token = String(pair.access_token)
@@ -69,7 +69,7 @@ describe.skipIf(isLacking)('three nodes behind PgBouncer in transaction mode', (
     await traffic.flow(2_000)
     await bouncer.start()
     const recovered = performance.now()
-    await traffic.flow(recoveryLimit + 500)
+    await traffic.recover()
     const aftermath = await traffic.stop()
     await expectSound(site, 'PgBouncer restarted', traffic.samples, aftermath, recovered)
   })

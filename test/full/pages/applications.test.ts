@@ -6,7 +6,7 @@ import { startSite } from './client-site.ts'
 import { copied } from './copied.ts'
 import { allow } from './flow.ts'
 import { applications, beginSession, type Person, useSite } from './site.ts'
-import { type Way, ways } from './ways.ts'
+import { usual, ways } from './ways.ts'
 
 const done = ({ page }: Person, sentence: string) =>
   page.getByRole('status').getByText(sentence).waitFor()
@@ -120,10 +120,8 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
     })
   })
 
-  const way = ways[0] as Way
-
   test('a double click registers one application', async () => {
-    const ada = await site.person(way)
+    const ada = await site.person(usual)
     await ada.open(`${applications}clients/new/`)
     const { page } = ada
     await page.getByLabel('Name', { exact: true }).fill('Twice')
@@ -135,7 +133,7 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
   })
 
   test('a form from before the latest login is shown again as it was typed', async () => {
-    const ada = await site.person(way)
+    const ada = await site.person(usual)
     await ada.open(`${applications}clients/new/`)
     await beginSession(ada, site.app)
     await register(ada, 'Typed before', 'https://typed.example/cb')

@@ -23,10 +23,13 @@ export const phone: BrowserContextOptions = {
 /** `npm run test:nodes` tests more combinations than `npm run test:full`. */
 export const isWhole = process.env.NODES === 'whole'
 
-const withScripts: readonly Way[] = [
-  { name: 'on a desktop', options: desktop, hands: mouse, hasScripts: true },
-  { name: 'with the keyboard alone', options: desktop, hands: keyboard, hasScripts: true },
-]
+const onDesktop: Way = { name: 'on a desktop', options: desktop, hands: mouse, hasScripts: true }
+const byKeyboard: Way = {
+  name: 'with the keyboard alone',
+  options: desktop,
+  hands: keyboard,
+  hasScripts: true,
+}
 const onPhone: Way = { name: 'on a phone', options: phone, hands: touch, hasScripts: true }
 const withoutScripts: Way = {
   name: 'on a phone without JavaScript',
@@ -35,5 +38,15 @@ const withoutScripts: Way = {
   hasScripts: false,
 }
 
-/** Everything that the pages are for can be done in each of these ways. */
-export const ways: readonly Way[] = [...withScripts, withoutScripts, ...(isWhole ? [onPhone] : [])]
+/**
+ * Everything that the pages are for can be done in each of these ways. `npm run test:full` takes the two that ask most of
+ * a page, which differ in device, input and scripts.
+ */
+export const ways: readonly Way[] = [
+  byKeyboard,
+  withoutScripts,
+  ...(isWhole ? [onDesktop, onPhone] : []),
+]
+
+/** With a mouse, on a screen on a desk: for what has nothing to do with the way. */
+export const usual: Way = onDesktop
