@@ -27,16 +27,18 @@ const ownProcess = ['test/telemetry/{metrics,redaction,traces}.test.ts']
 const full = [
   'test/full/**/*.test.ts',
   'test/attacks/*.test.ts',
-  'test/cli/{audit,clients,doctor,doctor-behind-proxies,environment,secret-key,tokens,users}.test.ts',
+  'test/cli/{audit,clients,doctor,doctor-behind-proxies,environment,secret-key,shutdown,tokens,users}.test.ts',
   'test/docs/{getting-started,how-to,readme}.test.ts',
   'test/examples/mcp.test.ts',
   'test/extensions/client-id-metadata-documents.test.ts',
-  'test/flows/device.test.ts',
+  'test/flows/{device,redis}.test.ts',
   'test/limits/{passwords,redis}.test.ts',
+  'test/outbound/host-names.test.ts',
   'test/properties/*-machine.test.ts',
   'test/records/rotate-keys.test.ts',
   'test/rfc/rfc{7591,8628,8693,9068}.test.ts',
   'test/store/{pglite,redis,sweeper}.test.ts',
+  'test/telemetry/throwing-log.test.ts',
   'test/users/{missing,table}.test.ts',
 ]
 // Pages in a real browser.

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { en } from '../../src/pages/messages/en.ts'
+import { at, Person } from '../pages/settings/support.ts'
+import { count } from '../support/database.ts'
+import { startServer } from '../support/server.ts'
+
+// Waits for the five seconds that the second request waits for the first.
+test('sent again while the first one is at work for long: 409 and a sentence, and still it makes one', async () => {
+  let isHolding = false
+  let release: () => void = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await using slow = await startServer({
+    aroundStore: async ({ name }, operation) => {
+      if (isHolding && name === 'transaction') await held
+      return operation()
+    },
+  })
+  const who = await Person.logIn(slow)
+  const shown = (await who.get(at.newClient)).form(at.newClient)
+  isHolding = true
+  const first = who.send(shown, { name: 'Slow' })
+  const second = await who.send(shown, { name: 'Slow' })
+  expect([second.status, second.alert]).toEqual([409, en.problems.atWork])
+  expect(second.form(at.newClient).fields.name).toEqual(['Slow'])
+  release()
+  const { status, location } = await first
+  expect(status).toBe(303)
+  expect((await who.send(shown, { name: 'Slow' })).location).toBe(location)
+  expect(count(slow.database, 'oauth2server_client')).toBe(1)
+})
