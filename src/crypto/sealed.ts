@@ -44,6 +44,13 @@ const macBytes = 15
 /** Derived keys that are kept for each purpose. */
 const mostDays = 4_096
 
+/** The text that a seal authenticates. JSON writes infinity, which a number in SQLite can be, as null. */
+export const encodeClaims = (claims: Claims): string => {
+  const hasInfinity =
+    claims.includes(Number.POSITIVE_INFINITY) || claims.includes(Number.NEGATIVE_INFINITY)
+  return JSON.stringify(hasInfinity ? claims.map(String) : claims)
+}
+
 const derive = (secret: string, label: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', secret, 'svc-oauth2server', label, 32))
 
@@ -87,7 +94,7 @@ const secretKey = (secret: string): SecretKey => ({
 
 const auditMac = ({ audit }: SecretKey, salt: string, values: Claims): string =>
   createHmac('sha256', audit)
-    .update(JSON.stringify([salt, ...values]))
+    .update(encodeClaims([salt, ...values]))
     .digest()
     .subarray(0, macBytes)
     .toString('base64url')
@@ -133,7 +140,7 @@ export class KeyRing {
     const nonce = systemRandom(nonceBytes)
     const day = Math.floor(this.#clock() / dayLength) & 0xffff
     const cipher = createCipheriv('aes-256-gcm', key.seal[purpose].of(day), nonce)
-    cipher.setAAD(Buffer.from(JSON.stringify(claims)))
+    cipher.setAAD(Buffer.from(encodeClaims(claims)))
     const sealed = Buffer.concat([
       new Uint8Array([day >> 8, day & 0xff]),
       nonce,
@@ -161,7 +168,7 @@ export class KeyRing {
         authTagLength: tagBytes,
       },
     )
-    decipher.setAAD(Buffer.from(JSON.stringify(claims)))
+    decipher.setAAD(Buffer.from(encodeClaims(claims)))
     decipher.setAuthTag(bytes.subarray(-tagBytes))
     try {
       return (

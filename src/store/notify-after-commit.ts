@@ -60,7 +60,7 @@ const partOf = ({ audit }: Store): Store['audit'] => ({
   latest: (filter, part) => audit.latest(filter, part),
   earliest: (filter, part) => audit.earliest(filter, part),
   rows: (range, limit) => audit.rows(range, limit),
-  mark: () => audit.mark(),
+  mark: (range) => audit.mark(range),
   isSettled: (mark) => audit.isSettled(mark),
   copies: (range) => audit.copies(range),
   deleteUpTo: (id, limit) => audit.deleteUpTo(id, limit),

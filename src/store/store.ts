@@ -510,6 +510,8 @@ export interface StoredAuditRow {
 /** Rows that no writer will add to: see `settledUpTo`. */
 export interface AuditMark {
   readonly id: number
+  /** Whether the database would have given the ids of earlier rows again. */
+  readonly wasSetBack: boolean
   /** The transactions that were writing audit rows when the mark was made. */
   readonly writers: readonly string[]
 }
@@ -528,8 +530,11 @@ export interface AuditStore {
     range: { readonly after: number | null; readonly until?: number },
     limit: number,
   ): Promise<readonly StoredAuditRow[]>
-  /** The greatest id, and who may still commit a row with a smaller one. */
-  mark(): Promise<AuditMark>
+  /**
+   * The greatest id in this range, and who may still commit a row with a smaller one. Rows that are added from now on
+   * have greater ids, whatever ids the existing rows were given by hand.
+   */
+  mark(range: { readonly after: number; readonly until: number }): Promise<AuditMark>
   /** Whether every row up to the mark is committed, or never will be. */
   isSettled(mark: AuditMark): Promise<boolean>
   /** The ids in this range whose rows have the time and the seal of a row with a smaller id. */
@@ -567,8 +572,8 @@ export interface AuditCheckpointStore {
   insert(checkpoint: SealedCheckpoint): Promise<boolean>
   /** At most `limit` with a number above `after`, by their numbers. */
   list(after: number, limit: number): Promise<readonly SealedCheckpoint[]>
-  /** At most `limit`, the latest first. */
-  latest(limit: number): Promise<readonly SealedCheckpoint[]>
+  /** At most `limit`, the latest first, with a number below `before` where it is given. */
+  latest(limit: number, before?: number): Promise<readonly SealedCheckpoint[]>
   /** Deletes at most `limit` with a number below. @returns how many */
   deleteBelow(number: number, limit: number): Promise<number>
 }

@@ -286,6 +286,115 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server)).found).toEqual(['row_forged 7'])
     })
 
+    const inserted = [...auditColumns, 'seal'].join()
+
+    test('covers the rows behind a row that was inserted under a far id, and finds their removal', async () => {
+      for (const id of ['9000000000', `${2 ** 44}`]) {
+        const { server, run, read } = await sixRows()
+        await run(
+          `insert into ${audit} (id,${inserted}) select ${id},${inserted} from ${audit} where id = 2`,
+        )
+        await server.sweep()
+        await write(server, 2)
+        await server.sweep()
+        expect((await verify(server)).found).toEqual([`row_forged ${id}`])
+        const [last] = await read(`select max(id) as id from ${audit}`)
+        expect(Number(last?.id)).toBe(Number(id) + 2)
+        await run(`delete from ${audit} where id = ${last?.id}`)
+        expect((await verify(server)).found).toContain(`row_removed ${last?.id}`)
+        await cleanUp()
+      }
+    })
+
+    test('covers the rows behind one that was moved to a far id', async () => {
+      const { server, run, read } = await sixRows()
+      await write(server, 2)
+      await run(`update ${audit} set id = 9000000000 where id = 7`)
+      await server.sweep()
+      await write(server, 1)
+      await server.sweep()
+      const { uncovered, lastId } = await verify(server)
+      expect([uncovered.rows, lastId]).toEqual([0, 9_000_000_001])
+      expect(await read(`select id from ${audit} where id between 9 and 8999999999`)).toEqual([])
+    })
+
+    test('covers the rows that are written after the database was told to count ids from 1 again', async () => {
+      const { server, run, log } = await sixRows()
+      // Age, or an attacker, has removed the rows: their ids are free.
+      await run(`delete from ${audit}`)
+      await run(
+        kind === 'sqlite'
+          ? 'delete from sqlite_sequence'
+          : `select setval('${audit}_id_seq', 1, false)`,
+      )
+      await server.sweep()
+      await write(server, 1)
+      await server.sweep()
+      const { uncovered, lastId } = await verify(server)
+      expect([uncovered.rows, lastId]).toEqual([0, 7])
+      expect(log).toContainEqual(expect.objectContaining({ event: 'audit.tampered', id: 6 }))
+    })
+
+    test('finds a row with an id beyond those that a server can reach', async () => {
+      for (const id of [`${2 ** 44 + 100}`, '9007199254740993', '9223372036854775807']) {
+        const { server, run } = await sixRows()
+        // On SQLite no row could follow it.
+        await write(server, 1)
+        await run(
+          `insert into ${audit} (id,${inserted}) select ${id},${inserted} from ${audit} where id = 2`,
+        )
+        await server.sweep()
+        expect(await verify(server)).toMatchObject({ found: [`row_inserted ${id}`], lastId: 7 })
+        await cleanUp()
+      }
+    })
+
+    test('goes on beside forged checkpoints, however many and whatever their numbers', async () => {
+      const { server, run, read } = await sixRows()
+      const [one = {}] = await read(`select * from ${checkpoints} where number = 3`)
+      const { number: _, ...others } = one
+      const values = Object.values(others).map(literal).join()
+      const many = Array.from({ length: 1_100 }, (_, at) => 100_000 + at)
+      const limits = ['0', `${2 ** 53 - 1}`, '9007199254740993', '9223372036854775807']
+      const numbers = [...limits, '4', '5', ...many]
+      await run(
+        `insert into ${checkpoints} (number,${Object.keys(others).join()}) values ${numbers.map((each) => `(${each},${values})`).join()}`,
+      )
+      for (let round = 0; round < 2; round += 1) {
+        await write(server, 1)
+        await server.sweep()
+      }
+      const { found, rows, uncovered } = await verify(server)
+      expect([rows, uncovered.rows]).toEqual([8, 0])
+      expect(found.sort()).toEqual(numbers.map((number) => `checkpoint_changed ${number}`).sort())
+      await run(`delete from ${audit} where id = 8`)
+      expect((await verify(server)).found).toContain('row_removed 8')
+    })
+
+    test('keeps what was forged for as long as other rows', async () => {
+      const at = siteOn(await newDatabase[kind]())
+      const server = await at.open({ auditExpiresIn: 600 })
+      await write(server, 1)
+      await at.run(`update ${audit} set subject = 'another'`)
+      for (let round = 0; round < 3; round += 1) await server.sweep()
+      expect((await verify(server)).found).toEqual(['row_forged 1'])
+      at.advance(601)
+      for (let round = 0; round < 3; round += 1) await server.sweep()
+      expect(await at.read(`select id from ${audit}`)).toEqual([])
+    })
+
+    test.runIf(kind === 'sqlite')('takes infinity for a change of what was null', async () => {
+      const { server, run, open } = await sixRows()
+      await run(`update ${audit} set token_id = 9e999 where id = 3`)
+      await run(`update ${audit} set authorization_id = -9e999 where id = 5`)
+      expect((await verify(server)).found).toEqual(['row_changed 3', 'row_changed 5'])
+      expect(
+        (await (await open({ secretKeys: [nextKey, secretKey] })).rotateSecretKeys()).isComplete,
+      ).toBe(true)
+      const after = await open({ secretKeys: [nextKey] })
+      expect((await verify(after)).found).toEqual(['rows_changed 3-4', 'rows_changed 5-6'])
+    })
+
     test('takes two nodes that write at once and roll back for no tampering', async () => {
       const { open } = siteOn(await newDatabase[kind]())
       const nodes = [await open(), await open()] as const

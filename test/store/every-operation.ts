@@ -203,7 +203,7 @@ const others = async ({
   }
   await audit.rows({ after: null }, 10)
   await audit.rows({ after: 1, until: 5 }, 10)
-  await audit.isSettled(await audit.mark())
+  await audit.isSettled(await audit.mark({ after: 0, until: 2 ** 44 }))
   await audit.copies({ after: 0, until: 10 })
   await audit.deleteUpTo(1, 10)
   const checkpoint = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sha256 } from '../../crypto/digest.ts'
-import type { KeyRing } from '../../crypto/sealed.ts'
+import { encodeClaims, type KeyRing } from '../../crypto/sealed.ts'
 import type { LogSink } from '../../model/log.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type {
@@ -19,6 +19,8 @@ const mostRows = 1_000
 const span = 60_000
 /** Checkpoints that are looked at together. */
 const checkpointsAtOnce = 100
+/** How far ids go on between two checkpoints at most: a row beyond was given its id by hand. */
+export const reach = 2 ** 44
 /** Milliseconds between two looks at whether earlier writers have committed, and how many looks one run takes. */
 const betweenLooks = 100
 const mostLooks = 5
@@ -56,7 +58,7 @@ export const rowsDigest = () => {
   const hash = createHash('sha256')
   return {
     add: ({ id, values, seal }: StoredAuditRow) =>
-      void hash.update(`${JSON.stringify([id, ...values, seal])}\n`),
+      void hash.update(`${encodeClaims([id, ...values, seal])}\n`),
     end: () => hash.digest('base64url'),
   }
 }
@@ -68,17 +70,22 @@ export const checkpointDigest = (checkpoint: AuditCheckpoint): string =>
 export const isCheckpointIntact = (checkpoint: SealedCheckpoint, keys: KeyRing): boolean =>
   keys.isIntact(checkpoint.seal, checkpointClaims(checkpoint))
 
-/** The latest checkpoint that is intact, and the greatest number that is in use. */
+/** The latest checkpoint that is intact, and the number of the last one if that is not intact. */
 export const latestCheckpoint = async (
   { auditCheckpoints }: Pick<Store, 'auditCheckpoints'>,
   keys: KeyRing,
-): Promise<{ readonly intact: SealedCheckpoint | undefined; readonly number: number }> => {
-  const [latest] = await auditCheckpoints.latest(1)
-  if (!latest || isCheckpointIntact(latest, keys))
-    return { intact: latest, number: latest?.number ?? 0 }
-  const earlier = await auditCheckpoints.latest(mostRows)
-  const intact = earlier.find((checkpoint) => isCheckpointIntact(checkpoint, keys))
-  return { intact, number: latest.number }
+): Promise<{
+  readonly intact: SealedCheckpoint | undefined
+  readonly forged: number | undefined
+}> => {
+  let part = await auditCheckpoints.latest(1)
+  const [last] = part
+  for (;;) {
+    const intact = part.find((checkpoint) => isCheckpointIntact(checkpoint, keys))
+    const end = part.at(-1)
+    if (intact || !end) return { intact, forged: intact === last ? undefined : last?.number }
+    part = await auditCheckpoints.latest(mostRows, end.number)
+  }
 }
 
 /**
@@ -145,7 +152,7 @@ export class AuditChain {
   /** The greatest id up to which every row is committed. Without one yet, the next run looks again. */
   async #settledId(): Promise<number> {
     const { audit } = this.#options.store
-    this.#mark ??= await audit.mark()
+    this.#mark ??= await this.#newMark()
     const mark = this.#mark
     for (let looks = 1; !(await audit.isSettled(mark)); looks += 1) {
       if (looks === mostLooks) return 0
@@ -155,15 +162,40 @@ export class AuditChain {
     return mark.id
   }
 
+  async #newMark(): Promise<AuditMark> {
+    const { store, keys } = this.#options
+    const after = (await latestCheckpoint(store, keys)).intact?.lastId ?? 0
+    const mark = await store.audit.mark({ after, until: after + reach })
+    if (mark.wasSetBack) this.#tampered('row', Math.max(after, mark.id))
+    return mark
+  }
+
+  /** The first number behind the last checkpoint that no forged one has; undefined where another node was faster. */
+  async #freeNumber(last: SealedCheckpoint | undefined): Promise<number | undefined> {
+    const { store, keys } = this.#options
+    let number = (last?.number ?? 0) + 1
+    for (;;) {
+      const part = await store.auditCheckpoints.list(number - 1, mostRows)
+      for (const checkpoint of part) {
+        if (checkpoint.number !== number) return number
+        if (isCheckpointIntact(checkpoint, keys)) return undefined
+        number += 1
+      }
+      if (part.length < mostRows) return number
+    }
+  }
+
   async #makeOne(until: number, expiryNow: number | null): Promise<boolean> {
     const { store, keys, clock } = this.#options
-    const { intact: last, number } = await latestCheckpoint(store, keys)
-    if (last?.number !== number && number > 0) this.#tampered('checkpoint', number)
-    else if (number < this.#head) this.#tampered('checkpoint', this.#head)
+    const { intact: last, forged: forgedCheckpoint } = await latestCheckpoint(store, keys)
+    if (forgedCheckpoint !== undefined) this.#tampered('checkpoint', forgedCheckpoint)
+    else if ((last?.number ?? 0) < this.#head) this.#tampered('checkpoint', this.#head)
     const afterId = last?.lastId ?? 0
     const rows = until > afterId ? await this.#rowsAfter(afterId, until) : []
     const removed = await this.#expiredUpTo(last, expiryNow)
     if (rows.length === 0 && removed === (last?.removedUpTo ?? 0)) return false
+    const number = await this.#freeNumber(last)
+    if (number === undefined) return false
     const now = clock()
     const digest = rowsDigest()
     const lastId = rows.at(-1)?.id ?? afterId
@@ -174,13 +206,14 @@ export class AuditChain {
     let latestAt = rows.length === 0 ? now : 0
     for (const row of rows) {
       digest.add(row)
-      if (copies.includes(row.id) || !keys.isAuditIntact(row.seal, row.values)) forged.push(row.id)
-      // A node whose clock is ahead must not hold up the removal.
-      else latestAt = Math.max(latestAt, Math.min(Number(row.values[0]), now))
+      const isForged = copies.includes(row.id) || !keys.isAuditIntact(row.seal, row.values)
+      if (isForged) forged.push(row.id)
+      // A forged row may say any time. A node whose clock is ahead must not hold up the removal.
+      latestAt = Math.max(latestAt, isForged ? now : Math.min(Number(row.values[0]), now))
     }
     for (const id of forged) this.#tampered('row', id)
     const checkpoint: AuditCheckpoint = {
-      number: number + 1,
+      number,
       at: now,
       afterId,
       lastId,

@@ -5,6 +5,7 @@ import {
   idsOf,
   isCheckpointIntact,
   latestCheckpoint,
+  reach,
   rowsDigest,
 } from './audit-chain.ts'
 
@@ -95,7 +96,7 @@ class Verifier {
     const removed = await this.#removedUpTo()
     let last: SealedCheckpoint | undefined
     // The checkpoint up to which rows were removed is kept: the others follow it.
-    let after = Math.max(removed - 1, 0)
+    let after = removed > 0 ? removed - 1 : Number.MIN_SAFE_INTEGER
     let hasSeenHead = false
     for (;;) {
       const part = await this.#store.auditCheckpoints.list(after, readAtOnce)
@@ -197,6 +198,10 @@ class Verifier {
     let since: number | null = null
     let from = after
     for await (const row of this.#between(after)) {
+      if (row.id > after + reach) {
+        this.#report('row_inserted', row.id)
+        continue
+      }
       rows += 1
       since = Math.min(since ?? Number.POSITIVE_INFINITY, Number(row.values[0]))
       if (!this.#keys.isAuditIntact(row.seal, row.values)) this.#report('row_forged', row.id)
@@ -204,7 +209,7 @@ class Verifier {
       await this.#copies(from, row.id)
       from = row.id
     }
-    await this.#copies(from, Number.MAX_SAFE_INTEGER)
+    await this.#copies(from, after + reach)
     return { rows, since }
   }
 

@@ -53,8 +53,13 @@ export const sqlAuditCheckpoints = ({ read, write, purge }: Handle): AuditCheckp
       return (await after_.orderBy('number').limit(limit).execute()).map(fromRow)
     },
 
-    async latest(limit) {
-      const rows = await table.selectAll().orderBy('number', 'desc').limit(limit).execute()
+    async latest(limit, before) {
+      const rows = await table
+        .selectAll()
+        .$if(before !== undefined, (q) => q.where('number', '<', before ?? 0))
+        .orderBy('number', 'desc')
+        .limit(limit)
+        .execute()
       return rows.map(fromRow)
     },
 

@@ -32,6 +32,26 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     return rows.map(({ writer }) => writer)
   }
 
+  // Somebody who writes to the database can insert a row under a far id, or set back what gives the ids.
+  const countOn = async (id: number): Promise<boolean> => {
+    if (locking) {
+      const { rows } = await sql`
+        select setval(s.name::regclass, ${id}) from pg_get_serial_sequence('oauth2server_audit', 'id') as s (name)
+        where coalesce(pg_sequence_last_value(s.name::regclass), 0) < ${id}`.execute(write)
+      return rows.length > 0
+    }
+    const { rows } = await sql`
+      select seq from sqlite_sequence where name = 'oauth2server_audit' and seq >= ${id}`.execute(
+      read,
+    )
+    if (rows.length > 0 || id === 0) return false
+    await sql`delete from sqlite_sequence where name = 'oauth2server_audit'`.execute(write)
+    await sql`insert into sqlite_sequence (name, seq) values ('oauth2server_audit', ${id})`.execute(
+      write,
+    )
+    return true
+  }
+
   const listed = async (
     { event, userId, clientId, withoutRoutine, since, until }: AuditFilter,
     { after, limit }: Cursor,
@@ -89,13 +109,16 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
       }))
     },
 
-    async mark() {
+    async mark({ after, until }) {
       // In this order: a writer that has a smaller id by now has the lock, or has ended.
       const [row] = await read
         .selectFrom('oauth2server_audit')
         .select((q) => q.fn.max('id').as('id'))
+        .where('id', '<=', until)
         .execute()
-      return { id: Number(row?.id ?? 0), writers: await writers() }
+      const id = Number(row?.id ?? 0)
+      const wasSetBack = await countOn(Math.max(id, after))
+      return { id, wasSetBack, writers: await writers() }
     },
 
     async isSettled(mark) {
