@@ -2,6 +2,7 @@ import { postgres } from 'svc-oauth2server/postgres'
 import { redis } from 'svc-oauth2server/redis'
 import { describe, expect, test } from 'vitest'
 import { KeyRing } from '../../src/crypto/sealed.ts'
+import { Limits } from '../../src/records/limits.ts'
 import { limitTable } from '../../src/settings/limit-table.ts'
 import { looseningWarnings } from '../../src/settings/loosening-warnings.ts'
 import { parseSettings } from '../../src/settings/parse-settings.ts'
@@ -109,6 +110,28 @@ describe('guesses at one account', () => {
       expect(statuses.slice(3)).toEqual(Array(9).fill(429))
       app.advance(600)
     }
+  })
+
+  test('are at most 96 in any hour, wherever the hour begins and however they are spread', async () => {
+    await using app = await start()
+    const began = app.now()
+    const counters = new Limits(app.server.store.transients, app.now)
+    const account = { address: '', target: `login ${app.user.email}` }
+    // Refused guesses are repeated soon, and sometimes only after the places are free again.
+    const pauses = [1, 7_001, 29_999, 600_000, 13_000, 1_000, 17, 61_000]
+    const guesses: number[] = []
+    for (let round = 0; round < 1_500; round += 1) {
+      await counters.attempt('guessesOfAccount', account.address, account.target).then(
+        () => guesses.push(app.now() - began),
+        () => app.advance((pauses[round % pauses.length] ?? 0) / 1000),
+      )
+    }
+    const inHourFrom = (from: number) =>
+      guesses.filter((at) => at >= from && at < from + 3_600_000).length
+    expect(guesses.at(-1)).toBeGreaterThan(3 * 3_600_000)
+    expect(Math.max(...guesses.map(inHourFrom))).toBeLessThanOrEqual(96)
+    // The limit was used up, so the bound is not kept by chance.
+    expect(Math.max(...guesses.map(inHourFrom))).toBeGreaterThan(80)
   })
 
   test('are at most 100 in any hour by default, and a looser limit is warned about [T586]', () => {
