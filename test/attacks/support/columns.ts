@@ -49,7 +49,9 @@ const others = ({ name, isText }: Column, value: Cell, kind: Kind): readonly Cel
   const chosen = kind.chosen?.[name]
   const changed = isText ? (chosen ?? otherText(String(value ?? ''))) : Number(value ?? 0) + 1
   const flipped = isFlag(value) ? 1 - Number(value) : changed
-  return value === null ? [flipped] : [flipped, null]
+  if (value !== null) return [flipped, null]
+  // SQLite keeps infinity in a column of integers, and JSON writes it as null.
+  return isText ? [flipped] : [flipped, Number.POSITIVE_INFINITY]
 }
 
 // In the middle: the last character of base64url may stand for bits that nobody reads.

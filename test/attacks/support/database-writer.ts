@@ -30,6 +30,7 @@ export type StoreName = (typeof storeNames)[number]
 /** A value as it stands in a statement. */
 export const literal = (value: Cell): string => {
   if (value === null) return 'null'
+  if (value === Number.POSITIVE_INFINITY) return '9e999'
   return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
 }
 
