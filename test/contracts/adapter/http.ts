@@ -203,6 +203,27 @@ export const describeHttp = (world: () => World): void => {
     )
   })
 
+  describe('an empty access_token', () => {
+    test.each([
+      'access_token=',
+      'access_token',
+      '%61ccess_token=',
+      'access%5Ftoken',
+      'a=1&access_token=&access_token=',
+    ])('?%s: never an anonymous request, nor a session', async (parameter) => {
+      const { cookie } = world().session
+      for (const path of [
+        world().path('/api/public'),
+        world().path('/api/me'),
+        world().oauth('/ping'),
+      ])
+        for (const presented of [{}, { cookie }]) {
+          const { status } = await world().send(path, { ...presented, query: `?${parameter}` })
+          expect([400, 401], `${path} ${status}`).toContain(status)
+        }
+    })
+  })
+
   describe('HEAD', () => {
     test('is answered as GET is, without a body, and guarded like it', async () => {
       const { app, user } = world()
