@@ -150,7 +150,7 @@ const sessions = async (
   clock: SampleClock,
   userId: UserId,
 ): Promise<void> => {
-  const { items } = await server.sessions.of(userId, { after: null, limit: 25 })
+  const { items } = await server.sessions.listByUser(userId, { after: null, limit: 25 })
   for (const { id } of items) await server.sessions.endOne(userId, id)
   clock.daysAgo(9)
   const phone = await beginSession(server, userId, onPhone)

@@ -109,7 +109,7 @@ export const tokenIdOf = async (
   { id }: User,
   { clientId }: Registered,
 ): Promise<number> => {
-  const { items } = await server.authorizedApplications.of(id, { after: null, limit: 25 })
+  const { items } = await server.authorizedApplications.listByUser(id, { after: null, limit: 25 })
   const device = items.find(({ client }) => client.clientId === clientId)?.devices[0]
   if (!device) throw new Error(`${clientId} was not allowed.`)
   return device.tokenId
