@@ -6,17 +6,29 @@ const fewestPairs = 16
 const placeholder = /change.?(?:me|this|it)|your.?secret|replace.?(?:me|this)|placeholder/i
 
 /**
- * Why somebody could guess a secret that is long enough: it is repeated, a sequence or a placeholder. Undefined for
- * what could be random. It recognises what people type, and cannot prove that a secret is random.
+ * Why somebody could guess a secret that is long enough: it is repeated, a sequence or a placeholder, as it stands or
+ * as what it is the base64 or hexadecimal notation of. Undefined for what could be random. It recognises what people
+ * type, and cannot prove that a secret is random.
  */
 export const weaknessOf = (secret: string): string | undefined => {
-  const bytes = Buffer.from(secret)
-  if (new Set(bytes).size < fewestBytes) return `has fewer than ${fewestBytes} different characters`
   if (placeholder.test(secret)) return 'is a placeholder'
+  const problems = [Buffer.from(secret), ...decoded(secret)].map(repetitionOf)
+  return problems.find((problem) => problem !== undefined)
+}
+
+const decoded = (secret: string): readonly Buffer[] => [
+  ...(/^(?:[0-9a-f]{2})+$/i.test(secret) ? [Buffer.from(secret, 'hex')] : []),
+  ...(/^[\w+/-]+={0,2}$/.test(secret) ? [Buffer.from(secret, 'base64')] : []),
+]
+
+const repetitionOf = (bytes: Buffer): string | undefined => {
+  if (new Set(bytes).size < fewestBytes) return `has fewer than ${fewestBytes} different characters`
   const pairs = new Set<string>()
   for (let at = 2; at < bytes.length; at += 1) {
     const [first = 0, second = 0, third = 0] = bytes.subarray(at - 2, at + 1)
     if (third - second !== second - first) pairs.add(`${second} ${third}`)
   }
-  return pairs.size < fewestPairs ? 'repeats a short piece, or is a sequence' : undefined
+  // 128 bits in hexadecimal notation are 16 bytes.
+  const enough = Math.min(fewestPairs, bytes.length / 2)
+  return pairs.size < enough ? 'repeats a short piece, or is a sequence' : undefined
 }

@@ -15,6 +15,11 @@ describe('weaknessOf', () => {
     ['the hexadecimal digits', '0123456789abcdef'.repeat(4)],
     ['the alphabet and digits', 'abcdefghijklmnopqrstuvwxyz0123456789'],
     ['the alphabet backwards', 'zyxwvutsrqponmlkjihgfedcba9876543210'],
+    ['the bytes from 0 in base64', 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='],
+    ['the hexadecimal digits in base64', 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='],
+    ['zeros in base64', `${'A'.repeat(43)}=`],
+    ['bytes that count on, in hexadecimal notation', '00112233445566778899aabbccddeeff'],
+    ['bytes that count down, in hexadecimal notation', '0f0e0d0c0b0a09080706050403020100'],
     ['a placeholder', 'please-change-this-to-a-long-random-value'],
     ['another placeholder', 'YOUR_SECRET_KEY_GOES_HERE_32_BYTES_MIN'],
   ])('recognises %s', (_, secret) => {
