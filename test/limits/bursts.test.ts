@@ -16,20 +16,34 @@ interface Credentials {
   readonly clientSecret: string
 }
 
+/** The same text, of which each number encodes other characters as a form does. */
+const spelled = (text: string, spelling: number): string =>
+  [...text]
+    .map((character, at) =>
+      (spelling >> at) & 1 ? `%${character.charCodeAt(0).toString(16)}` : character,
+    )
+    .join('')
+
 /** Opens a connection. @returns what sends one token request over it, and resolves with the status of the answer */
 const connection = async ({ issuer }: TestServer) => {
   const { host, port } = new URL(issuer)
   const socket = connect(Number(port), '127.0.0.1')
   await once(socket, 'connect')
   const answered = text(socket)
-  return async (form: Record<string, string>, client?: Credentials): Promise<number> => {
+  return async (
+    form: Record<string, string>,
+    client?: Credentials,
+    spelling = 0,
+  ): Promise<number> => {
     const body = new URLSearchParams(form).toString()
     const lines = [
       'POST /oauth/token HTTP/1.1',
       `Host: ${host}`,
       'Connection: close',
       ...(client
-        ? [`Authorization: Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}`]
+        ? [
+            `Authorization: Basic ${btoa(`${spelled(client.clientId, spelling)}:${client.clientSecret}`)}`,
+          ]
         : []),
       'Content-Type: application/x-www-form-urlencoded',
       `Content-Length: ${body.length}`,
@@ -78,36 +92,43 @@ const burst = 200
 describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'] as const))(
   '200 token requests of one client at the same moment, on %s',
   (name) => {
-    test('are all served, and delay a request of another client by the work of a few [T582]', async () => {
-      await using site = await started(name)
-      const { app, operations } = site
-      const [busy, other] = [await app.client(), await app.client()]
-      const { accessToken } = await authorizationOf(app, busy.clientId)
-      const sendOther = await connection(app)
-      const sends = await connections(app, burst)
-      const form = { grant_type: 'client_credentials' }
-      // Connections are accepted in their order: once this one is served, the server has accepted all others too.
-      expect(await (await connection(app))(form, other)).toBe(200)
+    test.each([
+      ['its credentials in one spelling', () => 0],
+      ['its credentials in 200 spellings', (index: number) => index],
+    ] as const)(
+      'are all served, and delay a request of another client by the work of a few: %s [T582]',
+      async (_, spelling) => {
+        await using site = await started(name)
+        const { app, operations } = site
+        const [busy, other] = [await app.client(), await app.client()]
+        const { accessToken } = await authorizationOf(app, busy.clientId)
+        const sendOther = await connection(app)
+        const sends = await connections(app, burst)
+        const form = { grant_type: 'client_credentials' }
+        // Connections are accepted in their order: once this one is served, the server has accepted all others too.
+        expect(await (await connection(app))(form, other)).toBe(200)
 
-      const before = operations()
-      const answers = sends.map((send) =>
-        send(
-          {
-            grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-            subject_token: accessToken,
-            subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-          },
-          busy,
-        ),
-      )
-      expect(await sendOther(form, other)).toBe(200)
-      const done = operations() - before
-      const statuses = await Promise.all(answers)
-      const all = operations() - before
+        const before = operations()
+        const answers = sends.map((send, index) =>
+          send(
+            {
+              grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+              subject_token: accessToken,
+              subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+            },
+            busy,
+            spelling(index),
+          ),
+        )
+        expect(await sendOther(form, other)).toBe(200)
+        const done = operations() - before
+        const statuses = await Promise.all(answers)
+        const all = operations() - before
 
-      expect(statuses.filter((status) => status !== 200)).toEqual([])
-      expect(done).toBeLessThan(all / 4)
-    })
+        expect(statuses.filter((status) => status !== 200)).toEqual([])
+        expect(done).toBeLessThan(all / 4)
+      },
+    )
   },
 )
 

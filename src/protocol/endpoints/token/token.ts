@@ -6,6 +6,7 @@ import type { IssuedToken, TokenSubject } from '../../../model/token.ts'
 import type { UserId } from '../../../model/user.ts'
 import { ReferenceNotFound } from '../../../store/store.ts'
 import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
+import { clientSecretBasic } from '../../client-authentication/client-secret.ts'
 import type { Endpoint, Grant, ServerContext } from '../../extension.ts'
 import { answerHeaders } from '../responses/answer-headers.ts'
 import { jsonAnswer } from '../responses/answers.ts'
@@ -31,12 +32,21 @@ export const tokenEndpoint: Endpoint = {
 
 // Unchecked: the point is to wait before any work is done.
 const senderOf = (http: HttpRequest, params: Parameters): string =>
-  [
-    http.address,
-    http.header('authorization'),
-    params.repeated('client_id'),
-    params.repeated('client_secret'),
-  ].join('\n')
+  [http.address, ...credentialsOf(http.header('authorization'), params)].join('\n')
+
+// One queue for a client, in however many spellings it sends its credentials.
+const credentialsOf = (
+  authorization: string | null,
+  params: Parameters,
+): readonly (string | readonly string[] | undefined)[] => {
+  try {
+    const basic = clientSecretBasic.presented(authorization, params)
+    if (basic) return [basic.clientId, basic.proof]
+  } catch {
+    return [authorization ?? '']
+  }
+  return [params.repeated('client_id'), params.repeated('client_secret')]
+}
 
 const issuedFor = async (
   request: HttpRequest,
