@@ -38,7 +38,8 @@ export class TransientValues<T> {
 
   /** The same for a proof that counts once: it is remembered until no node takes it any more, by its own clock. */
   claimOnce(name: string, value: T, expiresAt: number): Promise<boolean> {
-    return this.claim(name, value, expiresAt + replayMargin)
+    // The times of a JWT may have fractions, a time in the database has none.
+    return this.claim(name, value, Math.ceil(expiresAt) + replayMargin)
   }
 
   /** Keeps the value under a name of the caller's, in the place of what was there. */

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { base64url, SignJWT } from 'jose'
 import type { ClientInput } from 'svc-oauth2server'
+import { postgres } from 'svc-oauth2server/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { execute } from '../support/database.ts'
+import { lacks } from '../support/needs.ts'
+import { makeDatabase } from '../support/postgres.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import {
@@ -301,6 +304,29 @@ describe('§3 the claims', () => {
     expect(answers.map(outcome).filter((status) => status === '200').length).toBe(1)
     expect(answers.map(outcome).filter((status) => status === '401 invalid_client').length).toBe(19)
   })
+
+  test.each(['SQLite', 'PostgreSQL'] as const)(
+    '§3 (7) RFC 7519 §2 one whose exp has a fraction counts once, on %s',
+    async (name) => {
+      if (name === 'PostgreSQL' && (await lacks('postgres'))) return
+      await using all = new AsyncDisposableStack()
+      const database = name === 'PostgreSQL' ? await makeDatabase() : undefined
+      if (database) all.defer(database.drop)
+      const server = await startServer(database ? { store: postgres(database.url) } : {})
+      all.use(server)
+      const { clientId: id } = await server.client({
+        tokenEndpointAuthMethod: 'private_key_jwt',
+        jwks: jwksOf(key),
+        defaultScopes: ['notes:read'],
+      })
+      const exp = Math.floor(server.now() / 1000) + 60.123456789
+      const assertion = await assertionOf(server, id, key, { exp })
+      const statuses = []
+      for (let times = 0; times < 2; times += 1)
+        statuses.push((await withAssertion(assertion, {}, server.issuer)).status)
+      expect(statuses).toEqual([200, 401])
+    },
+  )
 
   test('§3 (7) an assertion that was refused has not been used [T166]', async () => {
     const jti = randomUUID()
