@@ -162,6 +162,29 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect(await statusOf(server, tokens[1] ?? '')).toBe(200)
   })
 
+  test('takes no user for another whose id is the nearest number', async () => {
+    const [gone, near] = ['9007199254740993', '9007199254740992']
+    await database.run('drop table people')
+    await database.run('create table people (id bigint primary key, email text not null)')
+    for (const id of [gone, near]) {
+      await database.run(`insert into people values (${id}, '${id}@example.org')`)
+      await server.tokens.createPersonal('Laptop', id)
+    }
+    const usersLeft = async () =>
+      (
+        await database.run(
+          'select cast(user_id as text) as id from oauth2server_token order by user_id',
+        )
+      ).map(({ id }) => id)
+    await database.run(`delete from people where id = ${gone}`)
+    await server.sweep()
+    clock.advance(day)
+    await database.run(`delete from people where id = ${near}`)
+    expect(await usersLeft()).toEqual([near, gone])
+    await server.sweep()
+    expect(await usersLeft()).toEqual([near])
+  })
+
   test('a tenth of the users may be missing, and one more stops every deletion of the run [T617]', async () => {
     await furnish(110)
     await database.run('delete from people where id <= 12')

@@ -114,7 +114,9 @@ export class MissingUsers {
       if (!known.has(key)) await sweeperNotes.put('missing user', { key, at: now })
     const vanished: Vanished[] = []
     for (const { key, at } of await sweeperNotes.until('missing user', now - missingFor, most)) {
-      const id = keyType === 'integer' ? Number(key) : key
+      // One beyond 2^53 is text: the nearest number is somebody else's.
+      const isNumber = keyType === 'integer' && Number.isSafeInteger(Number(key))
+      const id = isNumber ? Number(key) : key
       if (await users.find(id)) await sweeperNotes.delete('missing user', [key])
       else vanished.push({ id, since: at, hasEvent: false })
     }
