@@ -61,7 +61,7 @@ const faults = [
 // the tests in test/full/nodes, which need the same. `npm run test:nodes` runs more of them.
 const hasServices = (await has('postgres')) && (await has('redis'))
 const isWhole = process.env.NODES === 'whole'
-// The short selection is what depends on several nodes: values that are used once, limits that are counted together.
+// The short selection covers single-use values and limits that all nodes count together.
 const suites = isWhole
   ? [
       'test/flows/{authorization-code,implicit,libraries,optional-scopes,redis}.test.ts',

@@ -49,7 +49,7 @@ interface Variant {
   readonly settings: ServerSettings
 }
 
-/** `npm test` runs the suite for both on the adapters in the checkout, and `npm run test:nodes` does here. */
+/** `npm test` runs the suite for both on the adapters in the checkout, and `NODES=whole npm run test:full` does here. */
 const variants: Readonly<Record<string, Variant>> = {
   ...(process.env.NODES === 'whole' && {
     'at the root': { prefix: '', settings: { issuer: 'http://localhost' } },

@@ -13,7 +13,7 @@ const issuer = 'http://localhost:8080'
 
 describe('kill -9 while the rows of a deleted client are removed', () => {
   test('a later process removes the rest [T575]', async () => {
-    const many = 60_000
+    const many = 30_000
     await using folder = await temporaryFolder()
     const cluster = { data: folder.path, issuer, env: { OAUTH2SERVER_SWEEP_INTERVAL: '1' } }
     const file = databaseIn(folder.path)
@@ -48,7 +48,7 @@ describe('kill -9 while the rows of a deleted client are removed', () => {
 
 describe.skipIf(isLacking)('PostgreSQL', () => {
   test('deletes a user with very many tokens and rotated refresh tokens, each statement within its timeout', async () => {
-    const [tokens, tombstones] = [30_000, 60_000]
+    const [tokens, tombstones] = [15_000, 30_000]
     const database = await makeDatabase()
     const log: { readonly event: string }[] = []
     const longest = { rows: 0, milliseconds: 0 }

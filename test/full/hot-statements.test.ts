@@ -21,11 +21,11 @@ import { lacks } from '../support/needs.ts'
 import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
 
 /** Rows of each large table; one client owns nearly all of them. */
-const many = 20_000
+const many = 10_000
 /** Rows and index entries that one operation may read, however large the tables are. */
 const bound = 60
 /** Operations of a kind that run at once, so that they share statements. */
-const together = 20
+const together = 10
 /** PostgreSQL makes the plan of a prepared statement generic after five executions. */
 const executions = 7
 

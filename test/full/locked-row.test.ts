@@ -193,7 +193,8 @@ describe.skipIf(await lacks('postgres'))('a row that somebody keeps locked', () 
     )
     expect(failed).toEqual([])
     expect(during.length).toBeGreaterThan(locked / pace / 4)
-    expect(Math.max(...during.map(({ took }) => took))).toBeLessThan(2_000)
+    // One that waited for the row would take the 3,000 ms after which a statement ends.
+    expect(Math.max(...during.map(({ took }) => took))).toBeLessThan(2_900)
     // No foreign key leads to these rows (docs/decisions/0017-deletion.md): not even their own requests lock them.
     expect(victims.filter(({ status }) => status !== 200)).toEqual([])
   })

@@ -11,6 +11,9 @@ interface Addresses {
   readonly redis: string
 }
 
+/** `NODES=whole npm run test:full` sends more signals. */
+const isWhole = process.env.NODES === 'whole'
+
 const isLacking = (await lacks('postgres programs')) || (await lacks('redis'))
 
 describe.skipIf(isLacking)('a command with services of its own', () => {
@@ -74,7 +77,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
     expect([processes(), await readdir(temporary.path)]).toEqual([[], []])
   })
 
-  test.each(['SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
+  test.each(['SIGTERM', 'SIGKILL', ...(isWhole ? (['SIGHUP'] as const) : [])] as const)(
     'nothing is left when with-services alone receives %s',
     async (signal) => {
       await using running = withServices(telling(forever))
@@ -85,7 +88,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
     },
   )
 
-  test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+  test.each(['SIGINT', 'SIGKILL', ...(isWhole ? (['SIGTERM'] as const) : [])] as const)(
     'nothing is left when the whole process group receives %s',
     async (signal) => {
       await using running = withServices(telling(forever))

@@ -298,13 +298,22 @@ describe('sweeper', () => {
     expect(runs.one + runs.other).toBe(3)
   }
 
-  test('by itself, one node of two sweeps; told to, any of them', () => oneOfTwo())
+  // Both wait for seconds.
+  test('by itself, one node of two sweeps; told to, any of them', { concurrent: true }, () =>
+    oneOfTwo(),
+  )
 
-  test.skipIf(withoutRedis)('the same where short-lived values are in Redis', async () => {
-    const keyPrefix = newPrefix()
-    await oneOfTwo(redis(sharedRedis, { keyPrefix }))
-    await removeKeys(keyPrefix)
-  })
+  test.skipIf(withoutRedis)(
+    'the same where short-lived values are in Redis',
+    {
+      concurrent: true,
+    },
+    async () => {
+      const keyPrefix = newPrefix()
+      await oneOfTwo(redis(sharedRedis, { keyPrefix }))
+      await removeKeys(keyPrefix)
+    },
+  )
 
   test('a run that outlives its lease renews it', async () => {
     const aroundStore: AroundStore = ({ name }, run) => {
