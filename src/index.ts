@@ -71,12 +71,10 @@ export type {
   PersonalToken,
   PersonalTokenOptions,
 } from './records/tokens/personal-tokens.ts'
-export {
-  type AuthorizationServer,
-  type AuthorizationServerOptions,
-  createAuthorizationServer,
-} from './server/authorization-server.ts'
+export type { AuthorizationServer } from './server/authorization-server.ts'
 export { ClockInDoubt } from './server/clock/server-clock.ts'
+export { createAuthorizationServer } from './server/create-authorization-server.ts'
+export type { AuthorizationServerOptions } from './server/options.ts'
 export type { SweepPlan } from './server/sweeper/sweep-plan.ts'
 export type { Logger } from './server/telemetry/log-to.ts'
 export { logTo } from './server/telemetry/log-to.ts'

@@ -118,7 +118,13 @@ const layers: readonly Layer[] = [
   { file: ['server/import-path.ts'], may: [] },
   {
     file: ['server/testing.ts'],
-    may: ['server/authorization-server.ts', ...ground, 'store/sqlite.ts'],
+    may: [
+      'server/authorization-server.ts',
+      'server/create-authorization-server.ts',
+      'server/options.ts',
+      ...ground,
+      'store/sqlite.ts',
+    ],
   },
   {
     file: ['server/'],
@@ -194,10 +200,9 @@ const packages: Readonly<Record<string, readonly string[]>> = {
 const ambient: Readonly<Record<SourceFile['uses'][number]['what'], readonly string[]>> = {
   'process.env': ['cli/'],
   // Date.now, new Date(), Date(); a Date made of a given time reads no clock
-  clock: ['server/authorization-server.ts', 'crypto/', 'cli/'],
+  clock: ['server/prepare.ts', 'server/open-store.ts', 'crypto/', 'cli/'],
   // Math.random; randomBytes, randomUUID, randomInt, getRandomValues of a crypto module
   randomness: [
-    'server/authorization-server.ts',
     'crypto/',
     'cli/',
     'http/request-id.ts', // names a request, and decides nothing

@@ -1,11 +1,9 @@
 import { randomString, systemRandom } from '../crypto/random.ts'
 import type { User, UserId } from '../model/user.ts'
 import { sqlite } from '../store/sqlite.ts'
-import {
-  type AuthorizationServer,
-  type AuthorizationServerOptions,
-  createAuthorizationServer,
-} from './authorization-server.ts'
+import type { AuthorizationServer } from './authorization-server.ts'
+import { createAuthorizationServer } from './create-authorization-server.ts'
+import type { AuthorizationServerOptions } from './options.ts'
 
 /** A clock that stands still until the test moves it. */
 export interface TestClock {

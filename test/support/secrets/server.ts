@@ -1,6 +1,6 @@
 // What `svc-oauth2server` means within tests: the sources, with a net below their log and their errors.
 
-import { createAuthorizationServer as create } from '../../../src/server/authorization-server.ts'
+import { createAuthorizationServer as create } from '../../../src/server/create-authorization-server.ts'
 import { logToStderr } from '../../../src/server/telemetry/log-to.ts'
 import { secretNet } from './net.ts'
 

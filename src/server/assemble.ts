@@ -1,0 +1,74 @@
+import { queryCharacters } from '../http/query-characters.ts'
+import { logRefusal, refusalOf } from '../http/refusal.ts'
+import { inNameOf } from '../http/request-scope.ts'
+import { checkTarget } from '../http/request-target.ts'
+import { type ProtectedResource, resourceNamed } from '../model/protected-resource.ts'
+import type { ServerContext } from '../protocol/extension.ts'
+import { clientAddress } from '../protocol/session/client-address.ts'
+import { currentUser } from '../protocol/session/current-user.ts'
+import { type PageLinks, pageSession } from '../protocol/session/page-session.ts'
+import type { AuthorizationServer } from './authorization-server.ts'
+import type { BuiltRecords } from './build-records.ts'
+import type { Router } from './router.ts'
+
+/** The members that answer requests. The rest controls the running server. */
+type RequestMembers = Omit<
+  AuthorizationServer,
+  'on' | 'sweep' | 'sweepPlan' | 'rotateSecretKeys' | 'drain' | 'close'
+>
+
+/** Assembles what an application and its adapters use for requests. */
+export const assemble = (
+  server: ServerContext,
+  { records, provider }: BuiltRecords,
+  { fetch, direct, handles, addresses }: Router,
+): RequestMembers => {
+  const { issuer, settings, scopes, resources, resourceServer, sessions, log, isReady } = server
+  const links = pageLinksOf(server)
+  return {
+    ...records,
+    ...provider,
+    issuer,
+    settings,
+    scopes,
+    resources,
+    resourceNamed: (identifier) => mustBeNamed(resources, identifier),
+    resourceServer,
+    sessions,
+    fetch,
+    direct,
+    handles,
+    addresses,
+    clientAddress: clientAddress(settings.trustedProxies),
+    checkTarget,
+    checkQuery: queryCharacters(settings.allowedUrlencodeCharacters),
+    pageSession: (browser) => pageSession(sessions, browser, links),
+    refusalOf: (error) => {
+      const refusal = refusalOf(error)
+      // Any other error goes to the host's own error handler, which logs it.
+      if (refusal) logRefusal(log, error, refusal)
+      return refusal
+    },
+    currentUser: (request, connection) => currentUser(request, server, connection),
+    challenge: (result, needed) => resourceServer.challenge(result, needed),
+    actingAs: (who, work) => inNameOf(who, work),
+    isReady,
+  }
+}
+
+const pageLinksOf = ({ basePath, settings, links }: ServerContext): PageLinks => ({
+  script: `${basePath}${settings.oauthPrefix}/session.js`,
+  login: links.login,
+  logout: links.logout,
+  applications: links.applications,
+})
+
+const mustBeNamed = (
+  resources: readonly ProtectedResource[],
+  identifier: string,
+): ProtectedResource => {
+  const found = resourceNamed(resources, identifier)
+  if (found) return found
+  const known = resources.map(({ resource }) => resource).join(', ')
+  throw new TypeError(`There is no resource ${identifier}. The option resources names: ${known}.`)
+}

@@ -1,0 +1,95 @@
+import { PasswordHasher } from '../crypto/passwords/password.ts'
+import { currentOrigin } from '../http/request-scope.ts'
+import type { ClientContext } from '../model/client.ts'
+import type { UserCallbacks } from '../model/user-table.ts'
+import type { ProviderOperations } from '../protocol/extension.ts'
+import { jwtMint } from '../protocol/extensions/jwt-access-tokens.ts'
+import type { RecordsContext } from '../records/context.ts'
+import { SigningKeys } from '../records/keys/signing-keys.ts'
+import { Limits } from '../records/limits.ts'
+import { type Records, records } from '../records/records.ts'
+import { IntactState } from '../records/seals/intact-state.ts'
+import { TokenBounds } from '../records/tokens/token-bounds.ts'
+import { TokenUses } from '../records/tokens/token-uses.ts'
+import { Turns } from '../records/turns.ts'
+import { requesterOf } from '../records/users/password-tries.ts'
+import type { ObservedStore } from './observe-store.ts'
+import type { OpenedStore } from './open-store.ts'
+import type { PlugIns } from './plug-ins.ts'
+import type { Prepared } from './prepare.ts'
+import { providerOperations } from './provider-operations.ts'
+import { Removals } from './sweeper/removals.ts'
+
+/** The records, the provider operations, and the background work that belongs to them. */
+export interface BuiltRecords {
+  readonly context: RecordsContext
+  readonly records: Records
+  readonly provider: ProviderOperations
+  readonly signingKeys: SigningKeys
+  readonly uses: TokenUses
+  readonly bounds: TokenBounds
+  readonly removals: Removals
+}
+
+/** Builds the records on the store, with keys, limits and time. */
+export const buildRecords = (
+  prepared: Prepared,
+  { serverClock: { now: clock } }: OpenedStore,
+  { store, audit }: ObservedStore,
+  plugIns: PlugIns,
+): BuiltRecords => {
+  const { options, settings, issuer, scopes, keys, users, random, log } = prepared
+  const removals = new Removals({ store, clock, log })
+  const signingKeys = new SigningKeys({ store, settings, keys, clock, log, audit })
+  const bounds = new TokenBounds({ store, settings, clock, log })
+  const limits = new Limits(store.transients, clock, {
+    numbers: settings.limits,
+    isOff: settings.dangerouslyIgnoreLimits,
+    log,
+  })
+  const context: RecordsContext = {
+    store,
+    turns: new Turns(store),
+    transients: store.transients,
+    settings,
+    scopes,
+    keys,
+    intact: new IntactState(keys, { hasBuiltInUsers: users === 'built-in' }),
+    passwords: new PasswordHasher(),
+    requester: () => requesterOf(currentOrigin()),
+    limits,
+    clientContext: clientContextOf(prepared, plugIns),
+    hostUsers: users === 'elsewhere' ? (options.users as UserCallbacks) : undefined,
+    saveToken: options.saveToken,
+    mint:
+      settings.accessTokenFormat === 'jwt' ? jwtMint({ issuer, signingKeys, random }) : undefined,
+    clock,
+    random,
+    log,
+    audit,
+    bounds,
+    removed: (removal) => removals.begin(removal),
+  }
+  const built = records(context)
+  return {
+    context,
+    records: built,
+    provider: providerOperations(options, built),
+    signingKeys,
+    uses: new TokenUses(store, log),
+    bounds,
+    removals,
+  }
+}
+
+/** What clients may be registered for. */
+const clientContextOf = (
+  { settings, scopes }: Prepared,
+  { grants, extensionGrants }: PlugIns,
+): Omit<ClientContext, 'countUsers'> => ({
+  scopes,
+  allowedGrantTypes: [...settings.allowedGrantTypes, ...extensionGrants.map(({ type }) => type)],
+  allowedResponseTypes: settings.allowedResponseTypes,
+  knownGrantTypes: grants.map(({ type }) => type),
+  defaultScopes: settings.defaultScopes,
+})

@@ -1,0 +1,123 @@
+import { createOutbound } from '../http/outbound/fetcher.ts'
+import type { PresentedToken } from '../model/auth.ts'
+import type { AuthorizationCode } from '../model/authorization.ts'
+import type { FoundToken } from '../model/token.ts'
+import type {
+  Extension,
+  Notice,
+  Outcome,
+  PendingAuthorization,
+  ProviderOperations,
+  ServerContext,
+} from '../protocol/extension.ts'
+import { KnownBrowsers } from '../protocol/session/known-browsers.ts'
+import { Sessions } from '../protocol/session/sessions.ts'
+import { TokenQueues } from '../protocol/token-queues.ts'
+import { TransientValues } from '../records/transient-values.ts'
+import { brandOf, linksOf } from './appearance.ts'
+import type { BuiltRecords } from './build-records.ts'
+import { buildResourceServer } from './build-resource-server.ts'
+import type { ObservedStore } from './observe-store.ts'
+import type { PlugIns } from './plug-ins.ts'
+import type { Prepared } from './prepare.ts'
+import type { Readiness } from './readiness.ts'
+
+/** Builds what grants, endpoints and extensions work with. */
+export const buildServerContext = (
+  prepared: Prepared,
+  { databaseTransients, queue }: ObservedStore,
+  built: BuiltRecords,
+  plugIns: PlugIns,
+  { health }: Readiness,
+): ServerContext => {
+  const { options, settings, issuer, basePath, random, log } = prepared
+  const { context, records, provider, signingKeys, uses } = built
+  const { extensions, grants, clientAuthentication, endpoints } = plugIns
+  const sessions = new Sessions(context, issuer, prepared.verifyJwt, options.resourceOwner)
+  const resourceServer = buildResourceServer(prepared, built, {
+    sessions,
+    check: (presented, found) => checkPresented(presented, found, server),
+  })
+  const server: ServerContext = {
+    ...records,
+    ...provider,
+    getClient: clientFinder(extensions, provider, () => server),
+    issuer,
+    basePath,
+    pages: prepared.pages,
+    brand: brandOf(settings, issuer),
+    links: linksOf(settings, basePath, { hostLogin: options.resourceOwner !== undefined }),
+    settings,
+    scopes: prepared.scopes,
+    clock: context.clock,
+    random,
+    log,
+    countGrant: prepared.telemetry.grant,
+    codes: new TransientValues<AuthorizationCode>('authorization_code', context),
+    pending: new TransientValues<PendingAuthorization>('authorization_request', context),
+    notices: new TransientValues<Notice>('settings_notice', context),
+    forms: new TransientValues<Outcome>('settings_form', context),
+    isReady: async () => (await health()).isReady,
+    health,
+    flushAudit: () => queue.flushBriefly(),
+    flushTokenUses: () => uses.flushBriefly(),
+    sessions,
+    knownBrowsers: new KnownBrowsers(context, issuer),
+    resourceServer,
+    grants,
+    clientAuthentication,
+    extensions,
+    endpoints,
+    errorView: prepared.errorView,
+    outbound: createOutbound(options.outbound, { settings, clock: context.clock }),
+    resources: prepared.resources,
+    limits: context.limits,
+    tokenQueues: new TokenQueues(),
+    keys: prepared.keys,
+    signingKeys,
+    registerClient: options.registerClient,
+    onLeaked: options.onLeaked,
+    // A spent assertion stays spent where Redis is emptied: one insert for each, in the database.
+    transientValues: (kind) =>
+      new TransientValues(
+        kind,
+        kind === 'client_assertion' && databaseTransients
+          ? { ...context, transients: databaseTransients }
+          : context,
+      ),
+  }
+  return server
+}
+
+/** Asks the extensions for a client first, then the provider operation. */
+const clientFinder = (
+  extensions: readonly Extension[],
+  provider: ProviderOperations,
+  server: () => ServerContext,
+): ServerContext['getClient'] => {
+  const finders = extensions.filter(({ findClient }) => findClient)
+  return async (clientId, lookup = {}) => {
+    for (const extension of finders) {
+      const found = await extension.findClient?.(clientId, server(), lookup)
+      if (found !== undefined) return found ?? undefined
+    }
+    const client = await provider.getClient(clientId)
+    // A client that describes itself elsewhere exists only while the extension finds its document.
+    return client?.origin === 'metadata_document' ? undefined : client
+  }
+}
+
+/** Runs the checks of the extensions in their order; without a promise where none of them needs one. */
+const checkPresented = (
+  presented: PresentedToken,
+  found: FoundToken,
+  server: ServerContext,
+): Promise<void> | undefined => {
+  let checking: Promise<void> | undefined
+  for (const { onProtectedRequest } of server.extensions) {
+    if (!onProtectedRequest) continue
+    if (checking) checking = checking.then(() => onProtectedRequest(presented, found, server))
+    else checking = onProtectedRequest(presented, found, server) || undefined
+  }
+  return checking
+}

@@ -1,0 +1,70 @@
+import { rotateSecretKeys } from '../records/keys/rotate-keys.ts'
+import { assemble } from './assemble.ts'
+import type { AuthorizationServer } from './authorization-server.ts'
+import { buildRecords } from './build-records.ts'
+import { buildServerContext } from './build-server-context.ts'
+import { observeStore } from './observe-store.ts'
+import { type OpenedStore, openStore } from './open-store.ts'
+import type { AuthorizationServerOptions } from './options.ts'
+import { selectPlugIns } from './plug-ins.ts'
+import { type Prepared, prepare } from './prepare.ts'
+import { type Readiness, readiness } from './readiness.ts'
+import { createRouter } from './router.ts'
+import { startSweeper } from './start-sweeper.ts'
+
+/**
+ * Creates an authorization server: opens and migrates the store, and checks every option.
+ * @throws InvalidSettings that names every wrong option; StoreUnusable for a store that cannot be used
+ */
+export const createAuthorizationServer = async (
+  options: AuthorizationServerOptions,
+): Promise<AuthorizationServer> => {
+  const prepared = await prepare(options)
+  const plugIns = selectPlugIns(prepared)
+  const opened = await openStore(prepared)
+  const observed = observeStore(prepared, opened)
+  const built = buildRecords(prepared, opened, observed, plugIns)
+  const ready = readinessOf(prepared, opened)
+  const server = buildServerContext(prepared, observed, built, plugIns, ready)
+  const router = createRouter(server, prepared)
+  const sweeper = startSweeper(prepared, opened, observed, built)
+  const { database, serverClock, notedKey, external } = opened
+  const hidePool = database.poolStats && prepared.telemetry.pool(database.poolStats)
+  return {
+    ...assemble(server, built, router),
+    on: (name, hook) => observed.hooks.on(name, hook),
+    sweep: () => sweeper.run(),
+    sweepPlan: () => sweeper.plan(),
+    rotateSecretKeys: (given) => rotateSecretKeys(built.context, given),
+    drain: ready.drain,
+    async close() {
+      await sweeper.stop()
+      serverClock.stop()
+      await built.bounds.stop()
+      await built.removals.stop()
+      await notedKey.stop()
+      await built.uses.flush()
+      observed.failedLogins.flush()
+      await observed.queue.close()
+      await sweeper.coverAuditLog()
+      await external?.close()
+      hidePool?.()
+      await database.close()
+      await prepared.prometheus?.close()
+    },
+  }
+}
+
+const readinessOf = (
+  { aroundStore, log }: Prepared,
+  { database, external, serverClock }: OpenedStore,
+): Readiness =>
+  readiness(
+    {
+      store: async () => aroundStore({ name: 'ping' }, () => database.ping()),
+      transients:
+        external && (async () => aroundStore({ name: 'transients.ping' }, () => external.ping())),
+      isClockWrong: () => serverClock.isWrong(),
+    },
+    log,
+  )

@@ -1,0 +1,55 @@
+import { currentOrigin } from '../http/request-scope.ts'
+import type { AuditEvent } from '../model/audit-event.ts'
+import { AuditHooks } from '../records/audit/audit-hooks.ts'
+import { AuditQueue } from '../records/audit/audit-queue.ts'
+import { AuditTrail, sealedEvent } from '../records/audit/audit-trail.ts'
+import { FailedLogins } from '../records/users/failed-logins.ts'
+import { decorated } from '../store/decorated.ts'
+import { notifying } from '../store/notify-after-commit.ts'
+import type { Store, Transients } from '../store/store.ts'
+import { memoryTransients } from '../store/transients/memory-transients.ts'
+import type { OpenedStore } from './open-store.ts'
+import type { Prepared } from './prepare.ts'
+
+/** The store as the records use it, with the audit log that observes it. */
+export interface ObservedStore {
+  /** Measured, decorated by the host, and notifying hooks of committed events. */
+  readonly store: Store
+  /** Short-lived values in the database, where `store` keeps them elsewhere. */
+  readonly databaseTransients: Transients | undefined
+  readonly hooks: AuditHooks
+  readonly queue: AuditQueue
+  readonly failedLogins: FailedLogins
+  readonly audit: AuditTrail
+}
+
+/** Wraps the store in measurements, the host's decorator and the notification of hooks. */
+export const observeStore = (
+  { options, settings, telemetry, aroundStore, keys, log }: Prepared,
+  { database, external, serverClock }: OpenedStore,
+): ObservedStore => {
+  const transients = settings.cacheType === 'memory' ? memoryTransients() : external
+  const kept = transients ? { ...database, transients } : database
+  const measured = telemetry.aroundStore ? decorated(kept, telemetry.aroundStore) : kept
+  const observed = options.aroundStore ? decorated(measured, aroundStore) : measured
+  const hooks = new AuditHooks(log)
+  const isKept = settings.auditRoutine ? undefined : (event: AuditEvent) => !event.isRoutine
+  const store = notifying(observed, hooks, isKept)
+  const queue = new AuditQueue(observed, log)
+  const failedLogins = new FailedLogins((event) => {
+    queue.add(sealedEvent(keys, event))
+    hooks.notify(event)
+  }, log)
+  const audit = new AuditTrail({
+    root: store,
+    keys,
+    queue,
+    hooks,
+    failedLogins,
+    keepsRoutine: settings.auditRoutine,
+    clock: serverClock.now,
+    origin: currentOrigin,
+  })
+  const databaseTransients = transients && decorated(database, aroundStore).transients
+  return { store, databaseTransients, hooks, queue, failedLogins, audit }
+}

@@ -1,0 +1,82 @@
+import type { LogSink } from '../model/log.ts'
+import { checkKeys, keepNoted, type NotedKey } from '../records/keys/noted-keys.ts'
+import { NewerSchema, type OpenStore, type OpenTransients } from '../store/store.ts'
+import { openedSoonerOrLater } from '../store/transients/late-transients.ts'
+import { DatabaseClock } from './clock/database-clock.ts'
+import { MachineClock } from './clock/machine-clock.ts'
+import { givenClock, type ServerClock } from './clock/server-clock.ts'
+import type { Prepared } from './prepare.ts'
+
+/** The open database, and what depends on nothing but it. */
+export interface OpenedStore {
+  readonly database: OpenStore
+  readonly serverClock: ServerClock
+  /** Announces that this node uses its secret key, until it is stopped. */
+  readonly notedKey: NotedKey
+  /** Short-lived values outside the database, where the option `transients` keeps them there. */
+  readonly external: OpenTransients | undefined
+}
+
+/**
+ * Opens and migrates the store, checks the secret keys against it, and starts its clock.
+ * @throws StoreUnusable for a store that cannot be used
+ */
+export const openStore = async (prepared: Prepared): Promise<OpenedStore> => {
+  const { options, users, keys, log } = prepared
+  const database = await options.store.open(users, options.users?.keyType)
+  let serverClock: ServerClock | undefined
+  let notedKey: NotedKey | undefined
+  try {
+    await migrate(database, log)
+    serverClock = await startClock(prepared, database)
+    await checkKeys(database, keys)
+    notedKey = await keepNoted(database, keys, { clock: serverClock.now, log })
+    const external = await openTransients(prepared)
+    return { database, serverClock, notedKey, external }
+  } catch (error) {
+    await notedKey?.stop()
+    serverClock?.stop()
+    await database.close()
+    throw error
+  }
+}
+
+const migrate = async (database: OpenStore, log: LogSink): Promise<void> => {
+  const message =
+    'The database is to be migrated: this waits for another node that does it, or for whoever uses the tables.'
+  const onWait = () => log({ level: 'info', event: 'migration.waiting', message })
+  try {
+    await database.migrate({ onWait })
+  } catch (error) {
+    if (!(error instanceof NewerSchema)) throw error
+    // A node of the version before has to come up again while others are upgraded already.
+    log({ level: 'warn', event: 'schema.newer', message: error.message })
+  }
+}
+
+/** Starts the clock of the application, the database or the machine: the first of these that exists. */
+const startClock = async (
+  { options: { clock }, aroundStore, log }: Prepared,
+  { now, sweeperNotes }: OpenStore,
+): Promise<ServerClock> => {
+  if (clock) return givenClock(clock)
+  const sources = { machine: () => Date.now(), monotonic: () => performance.now() }
+  if (now)
+    return DatabaseClock.start({
+      ...sources,
+      database: async () => aroundStore({ name: 'now' }, now),
+      log,
+    })
+  const lastSweep = {
+    read: async () => (await sweeperNotes.find('last sweep', ['']))[0]?.at,
+    write: (at: number) => sweeperNotes.put('last sweep', { key: '', at }),
+  }
+  return new MachineClock({ ...sources, lastSweep })
+}
+
+const openTransients = async ({ options, log }: Prepared): Promise<OpenTransients | undefined> => {
+  if (!options.transients) return undefined
+  return openedSoonerOrLater(options.transients, (error) =>
+    log({ level: 'error', event: 'transients.away', message: error.message }),
+  )
+}

@@ -1,0 +1,52 @@
+import { builtInClientAuthentication } from '../protocol/client-authentication/built-in.ts'
+import { builtInEndpoints } from '../protocol/endpoints/built-in.ts'
+import { loginEndpoint } from '../protocol/endpoints/login/login.ts'
+import { logoutEndpoint } from '../protocol/endpoints/login/logout.ts'
+import { metricsEndpoint } from '../protocol/endpoints/operations/metrics.ts'
+import { settingsEndpoints } from '../protocol/endpoints/settings/built-in.ts'
+import { sessionsPage } from '../protocol/endpoints/settings/sessions.ts'
+import type {
+  ClientAuthenticationMethod,
+  Endpoint,
+  Extension,
+  Grant,
+} from '../protocol/extension.ts'
+import { builtInExtensions } from '../protocol/extensions/built-in.ts'
+import { builtInGrants } from '../protocol/grants/built-in.ts'
+import type { Prepared } from './prepare.ts'
+
+/** Everything that plugs into the protocol: what is built in, and what the application adds. */
+export interface PlugIns {
+  readonly extensions: readonly Extension[]
+  readonly grants: readonly Grant[]
+  readonly extensionGrants: readonly Grant[]
+  readonly clientAuthentication: readonly ClientAuthenticationMethod[]
+  readonly endpoints: readonly Endpoint[]
+}
+
+/** Selects the plug-ins that the settings switch on. */
+export const selectPlugIns = ({ options, settings, prometheus }: Prepared): PlugIns => {
+  const extensions = [...builtInExtensions, ...(options.extensions ?? [])].filter(
+    ({ isOn }) => isOn?.(settings) ?? true,
+  )
+  const extensionGrants = extensions.flatMap(({ grants = [] }) => grants)
+  // An application with a login of its own has sessions of its own.
+  const sessionEndpoints = options.resourceOwner
+    ? []
+    : [loginEndpoint, logoutEndpoint, sessionsPage]
+  return {
+    extensions,
+    grants: [...builtInGrants, ...extensionGrants],
+    extensionGrants,
+    clientAuthentication: builtInClientAuthentication(settings).filter(({ name }) =>
+      settings.clientAuthentication.includes(name),
+    ),
+    endpoints: [
+      ...builtInEndpoints,
+      ...sessionEndpoints,
+      ...settingsEndpoints,
+      ...(prometheus ? [metricsEndpoint(prometheus.scrape)] : []),
+      ...extensions.flatMap(({ endpoints = [] }) => endpoints),
+    ],
+  }
+}

@@ -1,0 +1,48 @@
+import { type RandomSource, systemRandom } from '../crypto/random.ts'
+import { KeyRing } from '../crypto/sealed.ts'
+import type { UserCallbacks, UserTable } from '../model/user-table.ts'
+import type { VerifyJwt } from '../model/verify-jwt.ts'
+import type { Pages } from '../pages/pages.ts'
+import { looseningWarnings } from '../settings/loosening-warnings.ts'
+import type { AroundStore } from '../store/store.ts'
+import { pagesOf } from './appearance.ts'
+import type { AuthorizationServerOptions } from './options.ts'
+import { type CheckedOptions, checkedOptions, loadVerifyJwt } from './start-up.ts'
+import { createObservers, type Observers } from './telemetry/observers.ts'
+
+/** Where users are kept: in our table, in a table of the application, or behind its callbacks. */
+export type UsersLocation = UserTable | 'built-in' | 'elsewhere'
+
+/** The checked options, and everything else that needs no store. */
+export interface Prepared extends CheckedOptions, Observers {
+  readonly options: AuthorizationServerOptions
+  readonly random: RandomSource
+  readonly keys: KeyRing
+  readonly pages: Pages
+  readonly verifyJwt: VerifyJwt
+  readonly users: UsersLocation
+  readonly aroundStore: AroundStore
+}
+
+/**
+ * Checks every option before a store is opened.
+ * @throws InvalidSettings that names every wrong option
+ */
+export const prepare = async (options: AuthorizationServerOptions): Promise<Prepared> => {
+  const { random = systemRandom, aroundStore = (_operation, run) => run() } = options
+  const checked = await checkedOptions(options)
+  const { settings, secrets } = checked
+  const observers = await createObservers(options.log, settings)
+  const pages = pagesOf(options.pages)
+  for (const message of looseningWarnings(settings))
+    observers.log({ level: 'warn', event: 'settings.loosened', message })
+  const keys = new KeyRing(secrets, options.clock ?? Date.now)
+  const verifyJwt = await loadVerifyJwt(options, settings)
+  const users = locationOf(options.users)
+  return { ...checked, ...observers, options, random, keys, pages, verifyJwt, users, aroundStore }
+}
+
+const locationOf = (users: UserTable | UserCallbacks | undefined): UsersLocation => {
+  if (!users) return 'built-in'
+  return 'name' in users ? users : 'elsewhere'
+}

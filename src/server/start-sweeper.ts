@@ -1,0 +1,59 @@
+import { AuditChain } from '../records/audit/audit-chain.ts'
+import type { BuiltRecords } from './build-records.ts'
+import type { ObservedStore } from './observe-store.ts'
+import type { OpenedStore } from './open-store.ts'
+import type { Prepared } from './prepare.ts'
+import { MissingUsers } from './sweeper/missing-users.ts'
+import { type SweepPlan, sweepPlan } from './sweeper/sweep-plan.ts'
+import { Sweeper } from './sweeper/sweeper.ts'
+import { sweeperKinds } from './sweeper/sweeper-kinds.ts'
+
+export interface StartedSweeper {
+  run(): Promise<number>
+  plan(): Promise<SweepPlan>
+  stop(): Promise<void>
+  /** Covers the last audit events with a checkpoint. The rest is covered by the next run on any node. */
+  coverAuditLog(): Promise<void>
+}
+
+/** Starts the sweeper, with everything that it removes. */
+export const startSweeper = (
+  { options, settings, keys, users, telemetry, log }: Prepared,
+  { serverClock }: OpenedStore,
+  { store, audit, databaseTransients }: ObservedStore,
+  { records, signingKeys, removals }: BuiltRecords,
+): StartedSweeper => {
+  const { keyType = 'integer' } = options.users ?? {}
+  const missingUsers =
+    users === 'built-in'
+      ? undefined
+      : new MissingUsers({ store, users: records.users, keyType, audit, log })
+  const auditChain = new AuditChain({ store, keys, settings, clock: serverClock.now, log })
+  const toSweep = {
+    store,
+    transients: store.transients,
+    lasting: databaseTransients,
+    settings,
+    signingKeys,
+    auditChain,
+    missingUsers,
+    removals,
+  }
+  const sweeper = new Sweeper({
+    kinds: (now) => sweeperKinds(toSweep, now),
+    transients: store.transients,
+    settings,
+    clock: serverClock,
+    log,
+    aroundRun: telemetry.sweep,
+  })
+  sweeper.start()
+  return {
+    run: () => sweeper.run(),
+    plan: () => sweepPlan({ store, settings, clock: serverClock, signingKeys }),
+    stop: () => sweeper.stop(),
+    async coverAuditLog() {
+      if (settings.sweepInterval > 0) await auditChain.coverSome().catch(() => undefined)
+    },
+  }
+}
