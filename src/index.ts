@@ -40,15 +40,10 @@ export { type Html, html, raw } from './pages/html.ts'
 export type { Messages } from './pages/messages/en.ts'
 export type { Language } from './pages/messages/languages.ts'
 export type { Pages, ViewOf } from './pages/pages.ts'
-export type {
-  ClientAuthenticationMethod,
-  Endpoint,
-  Extension,
-  Grant,
-  ProviderOperations,
-  ServerContext,
-  TokenRequest,
-} from './protocol/extension.ts'
+export type { ProviderOperations } from './protocol/client-lookup.ts'
+export type { TokenRequest } from './protocol/plug-ins/grant.ts'
+export type { ClientAuthenticationMethod, Endpoint, Extension, Grant } from './protocol/plug-ins.ts'
+export type { ServerContext } from './protocol/server-context.ts'
 export type { PageLinks, PageSession } from './protocol/session/page-session.ts'
 export type { FindResourceOwner, ResourceOwner } from './protocol/session/sessions.ts'
 export type { Actor, ClientAct } from './records/administration.ts'

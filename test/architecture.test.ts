@@ -32,12 +32,20 @@ const ladder = [
 
 const ground = ['crypto/', 'model/']
 const contracts = ['store/store.ts', 'store/timeout.ts']
+/** The context of the protocol and the types of what plugs into it. */
+const protocolTypes = [
+  'protocol/server-context.ts',
+  'protocol/client-lookup.ts',
+  'protocol/short-lived.ts',
+  'protocol/plug-ins.ts',
+  'protocol/plug-ins/',
+]
 const core = [
   ...ground,
   ...contracts,
   'http/',
   'records/',
-  'protocol/extension.ts',
+  ...protocolTypes,
   'protocol/resource-server.ts',
 ]
 const endpoints = [
@@ -73,9 +81,10 @@ const layers: readonly Layer[] = [
   { file: ['records/'], may: ['records/', ...ground, 'store/store.ts'], types: ['settings/'] },
   { file: ['pages/'], may: ['pages/', 'model/'] },
   {
-    file: ['protocol/extension.ts'],
+    file: protocolTypes,
     may: [],
     types: [
+      ...protocolTypes,
       ...ground,
       'http/',
       'pages/',

@@ -3,7 +3,7 @@ import { logRefusal, refusalOf } from '../http/refusal.ts'
 import { inNameOf } from '../http/request-scope.ts'
 import { checkTarget } from '../http/request-target.ts'
 import { type ProtectedResource, resourceNamed } from '../model/protected-resource.ts'
-import type { ServerContext } from '../protocol/extension.ts'
+import type { Configuration, Identity, ServerContext } from '../protocol/server-context.ts'
 import { clientAddress } from '../protocol/session/client-address.ts'
 import { currentUser } from '../protocol/session/current-user.ts'
 import { type PageLinks, pageSession } from '../protocol/session/page-session.ts'
@@ -23,7 +23,7 @@ export const assemble = (
   { records, provider }: BuiltRecords,
   { fetch, direct, handles, addresses }: Router,
 ): RequestMembers => {
-  const { issuer, settings, scopes, resources, resourceServer, sessions, log, isReady } = server
+  const { issuer, settings, scopes, resources, resourceServer, sessions, log } = server
   const links = pageLinksOf(server)
   return {
     ...records,
@@ -52,11 +52,15 @@ export const assemble = (
     currentUser: (request, connection) => currentUser(request, server, connection),
     challenge: (result, needed) => resourceServer.challenge(result, needed),
     actingAs: (who, work) => inNameOf(who, work),
-    isReady,
+    isReady: () => server.operations.isReady(),
   }
 }
 
-const pageLinksOf = ({ basePath, settings, links }: ServerContext): PageLinks => ({
+const pageLinksOf = ({
+  basePath,
+  settings,
+  ui: { links },
+}: Pick<ServerContext, 'ui'> & Identity & Configuration): PageLinks => ({
   script: `${basePath}${settings.oauthPrefix}/session.js`,
   login: links.login,
   logout: links.logout,

@@ -2,7 +2,7 @@ import { PasswordHasher } from '../crypto/passwords/password.ts'
 import { currentOrigin } from '../http/request-scope.ts'
 import type { ClientContext } from '../model/client.ts'
 import type { UserCallbacks } from '../model/user-table.ts'
-import type { ProviderOperations } from '../protocol/extension.ts'
+import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import { jwtMint } from '../protocol/extensions/jwt-access-tokens.ts'
 import type { RecordsContext } from '../records/context.ts'
 import { SigningKeys } from '../records/keys/signing-keys.ts'
@@ -15,9 +15,9 @@ import { Turns } from '../records/turns.ts'
 import { requesterOf } from '../records/users/password-tries.ts'
 import type { ObservedStore } from './observe-store.ts'
 import type { OpenedStore } from './open-store.ts'
-import type { PlugIns } from './plug-ins.ts'
 import type { Prepared } from './prepare.ts'
 import { providerOperations } from './provider-operations.ts'
+import type { SelectedPlugIns } from './select-plug-ins.ts'
 import { Removals } from './sweeper/removals.ts'
 
 /** The records, the provider operations, and the background work that belongs to them. */
@@ -36,7 +36,7 @@ export const buildRecords = (
   prepared: Prepared,
   { serverClock: { now: clock } }: OpenedStore,
   { store, audit }: ObservedStore,
-  plugIns: PlugIns,
+  plugIns: SelectedPlugIns,
 ): BuiltRecords => {
   const { options, settings, issuer, scopes, keys, users, random, log } = prepared
   const removals = new Removals({ store, clock, log })
@@ -85,7 +85,7 @@ export const buildRecords = (
 /** What clients may be registered for. */
 const clientContextOf = (
   { settings, scopes }: Prepared,
-  { grants, extensionGrants }: PlugIns,
+  { grants, extensionGrants }: SelectedPlugIns,
 ): Omit<ClientContext, 'countUsers'> => ({
   scopes,
   allowedGrantTypes: [...settings.allowedGrantTypes, ...extensionGrants.map(({ type }) => type)],

@@ -2,32 +2,29 @@ import { createOutbound } from '../http/outbound/fetcher.ts'
 import type { PresentedToken } from '../model/auth.ts'
 import type { AuthorizationCode } from '../model/authorization.ts'
 import type { FoundToken } from '../model/token.ts'
-import type {
-  Extension,
-  Notice,
-  Outcome,
-  PendingAuthorization,
-  ProviderOperations,
-  ServerContext,
-} from '../protocol/extension.ts'
+import type { ProviderOperations } from '../protocol/client-lookup.ts'
+import type { Extension } from '../protocol/plug-ins.ts'
+import type { ServerContext } from '../protocol/server-context.ts'
 import { KnownBrowsers } from '../protocol/session/known-browsers.ts'
 import { Sessions } from '../protocol/session/sessions.ts'
+import type { Notice, Outcome, PendingAuthorization, ShortLived } from '../protocol/short-lived.ts'
 import { TokenQueues } from '../protocol/token-queues.ts'
+import type { RecordsContext } from '../records/context.ts'
 import { TransientValues } from '../records/transient-values.ts'
 import { brandOf, linksOf } from './appearance.ts'
 import type { BuiltRecords } from './build-records.ts'
 import { buildResourceServer } from './build-resource-server.ts'
 import type { ObservedStore } from './observe-store.ts'
-import type { PlugIns } from './plug-ins.ts'
 import type { Prepared } from './prepare.ts'
 import type { Readiness } from './readiness.ts'
+import type { SelectedPlugIns } from './select-plug-ins.ts'
 
 /** Builds what grants, endpoints and extensions work with. */
 export const buildServerContext = (
   prepared: Prepared,
   { databaseTransients, queue }: ObservedStore,
   built: BuiltRecords,
-  plugIns: PlugIns,
+  plugIns: SelectedPlugIns,
   { health }: Readiness,
 ): ServerContext => {
   const { options, settings, issuer, basePath, random, log } = prepared
@@ -44,23 +41,11 @@ export const buildServerContext = (
     getClient: clientFinder(extensions, provider, () => server),
     issuer,
     basePath,
-    pages: prepared.pages,
-    brand: brandOf(settings, issuer),
-    links: linksOf(settings, basePath, { hostLogin: options.resourceOwner !== undefined }),
     settings,
     scopes: prepared.scopes,
     clock: context.clock,
     random,
     log,
-    countGrant: prepared.telemetry.grant,
-    codes: new TransientValues<AuthorizationCode>('authorization_code', context),
-    pending: new TransientValues<PendingAuthorization>('authorization_request', context),
-    notices: new TransientValues<Notice>('settings_notice', context),
-    forms: new TransientValues<Outcome>('settings_form', context),
-    isReady: async () => (await health()).isReady,
-    health,
-    flushAudit: () => queue.flushBriefly(),
-    flushTokenUses: () => uses.flushBriefly(),
     sessions,
     knownBrowsers: new KnownBrowsers(context, issuer),
     resourceServer,
@@ -68,15 +53,30 @@ export const buildServerContext = (
     clientAuthentication,
     extensions,
     endpoints,
-    errorView: prepared.errorView,
+    ui: {
+      pages: prepared.pages,
+      brand: brandOf(settings, issuer),
+      links: linksOf(settings, basePath, { hostLogin: options.resourceOwner !== undefined }),
+      errorView: prepared.errorView,
+    },
+    shortLived: shortLivedOf(context),
+    operations: {
+      isReady: async () => (await health()).isReady,
+      health,
+      flushAudit: () => queue.flushBriefly(),
+      flushTokenUses: () => uses.flushBriefly(),
+      countGrant: prepared.telemetry.grant,
+    },
+    hostHooks: {
+      registerClient: options.registerClient,
+      onLeaked: options.onLeaked,
+    },
     outbound: createOutbound(options.outbound, { settings, clock: context.clock }),
     resources: prepared.resources,
     limits: context.limits,
     tokenQueues: new TokenQueues(),
     keys: prepared.keys,
     signingKeys,
-    registerClient: options.registerClient,
-    onLeaked: options.onLeaked,
     // A spent assertion stays spent where Redis is emptied: one insert for each, in the database.
     transientValues: (kind) =>
       new TransientValues(
@@ -88,6 +88,13 @@ export const buildServerContext = (
   }
   return server
 }
+
+const shortLivedOf = (context: RecordsContext): ShortLived => ({
+  codes: new TransientValues<AuthorizationCode>('authorization_code', context),
+  pending: new TransientValues<PendingAuthorization>('authorization_request', context),
+  notices: new TransientValues<Notice>('settings_notice', context),
+  forms: new TransientValues<Outcome>('settings_form', context),
+})
 
 /** Asks the extensions for a client first, then the provider operation. */
 const clientFinder = (

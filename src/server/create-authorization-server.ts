@@ -6,10 +6,10 @@ import { buildServerContext } from './build-server-context.ts'
 import { observeStore } from './observe-store.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
 import type { AuthorizationServerOptions } from './options.ts'
-import { selectPlugIns } from './plug-ins.ts'
 import { type Prepared, prepare } from './prepare.ts'
 import { type Readiness, readiness } from './readiness.ts'
 import { createRouter } from './router.ts'
+import { selectPlugIns } from './select-plug-ins.ts'
 import { startSweeper } from './start-sweeper.ts'
 
 /**

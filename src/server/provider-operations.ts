@@ -1,5 +1,5 @@
 import type { SaveToken } from '../model/save-token.ts'
-import type { ProviderOperations } from '../protocol/extension.ts'
+import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import type { Records } from '../records/records.ts'
 
 /** How a host takes the specification's provider operations into its own hands. */

@@ -1,12 +1,10 @@
 import type { Client } from '../../model/client.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { Parameters } from '../../model/parameters.ts'
-import type {
-  ClientAuthenticationMethod,
-  ClientCredentials,
-  ClientLookup,
-  ServerContext,
-} from '../extension.ts'
+import type { ClientLookup } from '../client-lookup.ts'
+import type { ClientCredentials } from '../plug-ins/client-authentication-method.ts'
+import type { ClientAuthenticationMethod } from '../plug-ins.ts'
+import type { ServerContext } from '../server-context.ts'
 
 /**
  * The client that sent a token request, proven by exactly one method. RFC 6749 §2.3, §3.2.1.

@@ -1,4 +1,5 @@
-import type { ClientAuthenticationMethod, ServerContext } from '../extension.ts'
+import type { ClientAuthenticationMethod } from '../plug-ins.ts'
+import type { ServerContext } from '../server-context.ts'
 import { clientSecretBasic, clientSecretPost } from './client-secret.ts'
 import { privateKeyJwt } from './private-key-jwt.ts'
 import { publicClient } from './public.ts'

@@ -1,6 +1,6 @@
 import { constantTimeEqual, digestOf } from '../../crypto/digest.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
-import type { ClientAuthenticationMethod } from '../extension.ts'
+import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 
 const decoded = (text: string): string => {
   if (!/[%+]/.test(text)) return text

@@ -15,7 +15,15 @@ import type { Client } from '../../model/client.ts'
 import { clientKeys } from '../../model/client-keys.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
-import type { ClientAuthenticationMethod, ClientLookup, ServerContext } from '../extension.ts'
+import type { ClientLookup } from '../client-lookup.ts'
+import type { ClientAuthenticationMethod } from '../plug-ins.ts'
+import type {
+  Configuration,
+  Environment,
+  Identity,
+  ServerContext,
+  Throttling,
+} from '../server-context.ts'
 
 const jwtBearer = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const longestAssertion = 8_192
@@ -74,7 +82,7 @@ interface KeyLookup extends ClientLookup {
 /** Its keys: as they are registered, or as they stand at its address. @throws OAuthError, 429 for too many */
 const keysOf = async (
   { jwks, jwksUri }: Client,
-  { outbound, limits }: ServerContext,
+  { outbound, limits }: Pick<ServerContext, 'outbound'> & Throttling,
   { address = '', maxAge }: KeyLookup,
 ): Promise<JSONWebKeySet> => {
   if (jwksUri === null) return JSON.parse(jwks ?? '{"keys":[]}') as JSONWebKeySet
@@ -168,7 +176,7 @@ const provenBy = async (
 /** Checks what a client has signed. @throws OAuthError that tells it what is wrong */
 const checkClaims = (
   { payload, protectedHeader }: JWTVerifyResult,
-  { issuer, settings, clock }: ServerContext,
+  { issuer, settings, clock }: Identity & Configuration & Environment,
 ): { readonly jti: string; readonly exp: number } => {
   const { aud, exp, iat, jti } = payload
   const now = clock() / 1000

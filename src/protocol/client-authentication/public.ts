@@ -1,4 +1,4 @@
-import type { ClientAuthenticationMethod } from '../extension.ts'
+import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 
 /** A public client has no credential: it only says who it is. RFC 6749 §2.1, §3.2.1. */
 export const publicClient: ClientAuthenticationMethod = {

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../extension.ts'
+import type { Endpoint } from '../plug-ins.ts'
 import { pageScriptEndpoint } from './assets/page-script.ts'
 import { sessionScriptEndpoint } from './assets/session-script.ts'
 import { stylesheetEndpoint } from './assets/stylesheet.ts'

@@ -8,7 +8,8 @@ import {
   supportedGrantTypes,
   supportedResponseTypes,
 } from '../endpoints/token/supported.ts'
-import type { Extension, ServerContext } from '../extension.ts'
+import type { Extension } from '../plug-ins.ts'
+import type { ServerContext } from '../server-context.ts'
 
 /** What the server can do, from the same records that route it: nothing that is off is listed. */
 const metadata = (server: ServerContext): Readonly<Record<string, unknown>> => {

@@ -1,4 +1,4 @@
-import type { Extension } from '../extension.ts'
+import type { Extension } from '../plug-ins.ts'
 import { authorizationServerMetadata } from './authorization-server-metadata.ts'
 import { clientIdMetadataDocuments } from './client-id-metadata-documents.ts'
 import { deviceAuthorization } from './device-authorization.ts'

@@ -1,3 +1,4 @@
+import type { Configuration, Environment, ServerContext } from '../server-context.ts'
 // draft-ietf-oauth-client-id-metadata-document-02: OAuth Client ID Metadata Document
 
 import { OutboundFailed } from '../../http/outbound/outbound.ts'
@@ -11,7 +12,8 @@ import {
 } from '../../model/client-metadata.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { remoteAddressProblem } from '../../model/remote-address.ts'
-import type { ClientLookup, Extension, ServerContext } from '../extension.ts'
+import type { ClientLookup } from '../client-lookup.ts'
+import type { Extension } from '../plug-ins.ts'
 
 /** Three times what §8.7 recommends: keys may stand in it. */
 const largestDocument = 16_384
@@ -74,7 +76,7 @@ const findClient = async (
 }
 
 // §3; compared as it is written, so nothing of it is normalized.
-const idProblem = (clientId: string, { settings }: ServerContext): string | undefined => {
+const idProblem = (clientId: string, { settings }: Configuration): string | undefined => {
   const problem = remoteAddressProblem(clientId, {
     allowPrivate: settings.dangerouslyAllowPrivateAddresses,
   })
@@ -153,7 +155,7 @@ const adapted = (metadata: ClientMetadata, known: readonly string[]): ClientMeta
 /** The most that it may ask for, of what there is here; null: whatever anybody may. */
 const scopesOf = (
   { scope }: ClientMetadata,
-  { scopes }: ServerContext,
+  { scopes }: Configuration,
 ): readonly string[] | null => {
   if (scope === undefined) return null
   const said = scope.split(' ')
@@ -201,7 +203,7 @@ interface Confirmed {
 const confirmedAt = ({ metadata }: Client): number =>
   (JSON.parse(metadata) as Confirmed).confirmed_at
 
-const mayStandIn = (stored: Client, { clock }: ServerContext): boolean =>
+const mayStandIn = (stored: Client, { clock }: Environment): boolean =>
   confirmedAt(stored) + longestStandIn > clock()
 
 // What the document decides, but for the time at which it was last seen.

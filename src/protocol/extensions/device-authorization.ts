@@ -2,8 +2,8 @@
 
 import { deviceEndpoint } from '../endpoints/device/device.ts'
 import { deviceAuthorizationEndpoint } from '../endpoints/device/device-authorization.ts'
-import type { Extension } from '../extension.ts'
 import { deviceCode } from '../grants/device-code.ts'
+import type { Extension } from '../plug-ins.ts'
 
 /** For devices without a browser, and programs without a window: the user agrees elsewhere. */
 export const deviceAuthorization: Extension = {

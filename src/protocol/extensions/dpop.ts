@@ -7,7 +7,9 @@ import { OAuthError } from '../../model/oauth-error.ts'
 import type { Redemption } from '../../model/redemption.ts'
 import { hasImposed } from '../../model/self-imposed-rules.ts'
 import type { FoundToken } from '../../model/token.ts'
-import type { Extension, ServerContext, TokenIssue } from '../extension.ts'
+import type { TokenIssue } from '../plug-ins/extension.ts'
+import type { Extension } from '../plug-ins.ts'
+import type { Identity, ServerContext } from '../server-context.ts'
 
 /** What an authorization request said of the key that its code is for. RFC 9449 §10. */
 interface RememberedKey {
@@ -184,7 +186,7 @@ const isFirstUse = (
   server.transientValues<true>('dpop_proof').claimOnce(`${thumbprint} ${jti}`, true, expiresAt)
 
 // A nonce is kept nowhere: it is the time, sealed, so that every node knows its own and those of the others.
-const nonceClaims = ({ issuer }: ServerContext) => ['dpop_nonce', issuer]
+const nonceClaims = ({ issuer }: Identity) => ['dpop_nonce', issuer]
 
 /** A nonce to be used from now on, where nonces are needed. RFC 9449 §8.2. */
 const nonceHeader = (server: ServerContext): Readonly<Record<string, string>> => {

@@ -18,7 +18,8 @@ import type { RegistrationRequest } from '../../model/register-client.ts'
 import { strictJson } from '../../model/strict-json.ts'
 import { jsonAnswer } from '../endpoints/responses/answers.ts'
 import { supportedGrantTypes, supportedResponseTypes } from '../endpoints/token/supported.ts'
-import type { Endpoint, Extension, ServerContext } from '../extension.ts'
+import type { Endpoint, Extension } from '../plug-ins.ts'
+import type { Configuration, Identity, ServerContext, Throttling } from '../server-context.ts'
 
 /** So many clients may be registered that were never used. */
 const mostUnused = 10_000
@@ -102,13 +103,13 @@ export const dynamicClientRegistration: Extension = {
 const bearerIn = ({ headers }: HttpRequest): string | undefined =>
   /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(headers.get('authorization') ?? '')?.[1]
 
-const nothingPresented = ({ issuer }: ServerContext): AuthenticationRequired =>
+const nothingPresented = ({ issuer }: Identity): AuthenticationRequired =>
   new AuthenticationRequired(`Bearer realm="${issuer}"`)
 
 /** Tokens of registrations are counted with all others that are wrong. */
 const unlessGuessed = async <T>(
   { address }: HttpRequest,
-  { limits }: ServerContext,
+  { limits }: Throttling,
   judge: () => Promise<T>,
 ): Promise<T> => {
   limits.check('wrongTokens', address)
@@ -120,7 +121,7 @@ const unlessGuessed = async <T>(
 }
 
 // One answer for every way to be wrong: who guesses learns nothing of clients that there are (RFC 7592 §2.1).
-const notTheirs = ({ issuer }: ServerContext): OAuthError =>
+const notTheirs = ({ issuer }: Identity): OAuthError =>
   new OAuthError('invalid_token', 'The token is not valid.', {
     headers: { 'www-authenticate': `Bearer realm="${issuer}", error="invalid_token"` },
   })
@@ -156,7 +157,7 @@ const judged = async (
   vouched: readonly string[],
   server: ServerContext,
 ): Promise<DescribedClient> => {
-  const said = (await server.registerClient?.(metadata, facts)) ?? true
+  const said = (await server.hostHooks.registerClient?.(metadata, facts)) ?? true
   if (said === false) {
     const wasToken = facts.initialAccessToken !== undefined
     if (wasToken && server.settings.initialAccessToken === null) throw notTheirs(server)
@@ -261,7 +262,7 @@ const hasSecret = ({
 const information = (
   client: Client,
   secrets: { readonly registrationToken: string; readonly clientSecret?: string | undefined },
-  { issuer, settings }: ServerContext,
+  { issuer, settings }: Identity & Configuration,
 ): object => ({
   client_id: client.clientId,
   client_secret: secrets.clientSecret,

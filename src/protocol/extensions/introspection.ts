@@ -6,7 +6,8 @@ import { type FoundToken, isActive, isExpired, type Token } from '../../model/to
 import { jsonAnswer } from '../endpoints/responses/answers.ts'
 import { readAboutToken } from '../endpoints/token/about-token.ts'
 import { authenticationMetadata } from '../endpoints/token/authentication-metadata.ts'
-import type { Extension, ServerContext } from '../extension.ts'
+import type { Extension } from '../plug-ins.ts'
+import type { Configuration, Environment, Identity, ServerContext } from '../server-context.ts'
 
 /** Whether a client is the server of a resource that the token can be used at, and so has to know what it says. */
 const servesIts = ({ resources }: Token, { clientId }: Client, server: ServerContext): boolean =>
@@ -19,7 +20,7 @@ const servesIts = ({ resources }: Token, { clientId }: Client, server: ServerCon
 const isUsable = (
   found: FoundToken,
   expires: number | null,
-  { clock, settings }: ServerContext,
+  { clock, settings }: Environment & Configuration,
 ): boolean => {
   const canBeProven = found.token.keyThumbprint === null || settings.dpop !== 'off'
   return !isExpired(expires, clock()) && isActive(found) && canBeProven
@@ -74,7 +75,7 @@ const whatItIs = (
   { clientId, userId, createdAt }: Token,
   scopes: readonly string[],
   expires: number | null,
-  { issuer }: ServerContext,
+  { issuer }: Identity,
 ) => ({
   active: true,
   scope: scopes.join(' '),

@@ -1,5 +1,5 @@
 // RFC 9207: Authorization Server Issuer Identification
-import type { Extension } from '../extension.ts'
+import type { Extension } from '../plug-ins.ts'
 
 /** Says in every authorization answer who gives it, against mix-up attacks. */
 export const issuerIdentification: Extension = {

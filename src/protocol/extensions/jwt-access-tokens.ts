@@ -3,7 +3,7 @@ import { bits256, type RandomSource, randomString } from '../../crypto/random.ts
 import type { MintAccessToken } from '../../records/context.ts'
 import type { SigningKeys } from '../../records/keys/signing-keys.ts'
 import { metadataAnswer } from '../endpoints/responses/answers.ts'
-import type { Extension } from '../extension.ts'
+import type { Extension } from '../plug-ins.ts'
 
 interface Minting {
   readonly issuer: string

@@ -8,7 +8,8 @@ import { p256Key } from '../../model/p256-key.ts'
 import { strictJson } from '../../model/strict-json.ts'
 import { endLeaked } from '../../records/tokens/end-leaked.ts'
 import { jsonAnswer } from '../endpoints/responses/answers.ts'
-import type { Extension, ServerContext } from '../extension.ts'
+import type { Extension } from '../plug-ins.ts'
+import type { Configuration, Environment, ServerContext } from '../server-context.ts'
 
 /** So many credentials may be in one report. */
 const mostItems = 250
@@ -38,7 +39,7 @@ const itemsIn = (text: string): readonly Item[] => {
   }
 }
 
-const isSigned = (http: HttpRequest, text: string, { settings }: ServerContext): boolean => {
+const isSigned = (http: HttpRequest, text: string, { settings }: Configuration): boolean => {
   const id = http.header('github-public-key-identifier') ?? ''
   const signature = http.header('github-public-key-signature')
   const given = Object.entries(settings.leakReportKeys).find(([name]) => name === id)?.[1]
@@ -77,7 +78,10 @@ const wasOurs = async ({ token, url, source }: Item, server: ServerContext): Pro
   return true
 }
 
-const notifyOwner = (report: LeakReport, { onLeaked, log }: ServerContext): void => {
+const notifyOwner = (
+  report: LeakReport,
+  { hostHooks: { onLeaked }, log }: Pick<ServerContext, 'hostHooks'> & Environment,
+): void => {
   const { kind, clientId, userId, tokenId } = report
   log({
     level: 'warn',

@@ -1,7 +1,7 @@
 // RFC 7636: Proof Key for Code Exchange
 import { constantTimeEqual, sha256 } from '../../crypto/digest.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
-import type { Extension } from '../extension.ts'
+import type { Extension } from '../plug-ins.ts'
 
 interface Challenge {
   readonly codeChallenge: string

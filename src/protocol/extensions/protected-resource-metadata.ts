@@ -4,7 +4,8 @@ import { type ProtectedResource, resourceNamed } from '../../model/protected-res
 import { metadataAnswer, withoutEmptyLists } from '../endpoints/responses/answers.ts'
 import { notFound } from '../endpoints/responses/problem.ts'
 import { resourceMetadataOfExtensions } from '../endpoints/token/supported.ts'
-import type { Extension, ServerContext } from '../extension.ts'
+import type { Extension } from '../plug-ins.ts'
+import type { ServerContext } from '../server-context.ts'
 
 const path = '/.well-known/oauth-protected-resource'
 

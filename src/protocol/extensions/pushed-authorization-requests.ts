@@ -1,3 +1,4 @@
+import type { ServerContext, Throttling } from '../server-context.ts'
 // RFC 9126: OAuth 2.0 Pushed Authorization Requests
 
 import type { HttpRequest } from '../../http/request.ts'
@@ -9,7 +10,7 @@ import { authenticateClient } from '../client-authentication/authenticate-client
 import { proveRedirect, validateRequest } from '../endpoints/authorization/authorization-request.ts'
 import { answerHeaders } from '../endpoints/responses/answer-headers.ts'
 import { jsonAnswer } from '../endpoints/responses/answers.ts'
-import type { Endpoint, Extension, ServerContext } from '../extension.ts'
+import type { Endpoint, Extension } from '../plug-ins.ts'
 
 interface PushedRequest {
   readonly clientId: string
@@ -70,7 +71,7 @@ const pushEndpoint: Endpoint = {
 const refuseFlood = (
   { clientId, isConfidential }: Client,
   { address }: HttpRequest,
-  { limits }: ServerContext,
+  { limits }: Throttling,
 ): Promise<void> =>
   isConfidential
     ? limits.consume('pushedRequests', '', clientId)

@@ -1,10 +1,12 @@
+import type { Identity } from '../server-context.ts'
 // RFC 8707: Resource Indicators for OAuth 2.0
 
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import { resourceNamed } from '../../model/protected-resource.ts'
 import type { Redemption } from '../../model/redemption.ts'
-import type { Extension, ServerContext, TokenIssue } from '../extension.ts'
+import type { TokenIssue } from '../plug-ins/extension.ts'
+import type { Extension } from '../plug-ins.ts'
 
 /** What an authorization request asked for; without it, tokens are for all that the server protects. */
 interface Asked {
@@ -45,7 +47,7 @@ export const resourceIndicators: Extension = {
 }
 
 // Each by the name that the server has for it, and in its order: a request says the same in any order.
-const askedFor = (params: Parameters, { resources }: ServerContext): readonly string[] => {
+const askedFor = (params: Parameters, { resources }: Identity): readonly string[] => {
   // What has no value counts as left out (RFC 6749 §3.1).
   const named = params.repeated('resource').filter((identifier) => identifier !== '')
   const found = named.map((identifier) => resourceNamed(resources, identifier))

@@ -3,7 +3,8 @@
 import { jsonAnswer } from '../endpoints/responses/answers.ts'
 import { readAboutToken } from '../endpoints/token/about-token.ts'
 import { authenticationMetadata } from '../endpoints/token/authentication-metadata.ts'
-import type { Extension, ServerContext } from '../extension.ts'
+import type { Extension } from '../plug-ins.ts'
+import type { ServerContext } from '../server-context.ts'
 
 /**
  * Ends a token of the client's, with its authorization. What is not its own, unknown or ended already is no

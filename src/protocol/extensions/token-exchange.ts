@@ -1,3 +1,4 @@
+import type { Configuration } from '../server-context.ts'
 // RFC 8693: OAuth 2.0 Token Exchange
 
 import type { HttpRequest } from '../../http/request.ts'
@@ -5,7 +6,7 @@ import { OAuthError } from '../../model/oauth-error.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import { narrow } from '../../model/scope.ts'
 import { type FoundToken, isActive, isExpired } from '../../model/token.ts'
-import type { Extension, Grant, ServerContext } from '../extension.ts'
+import type { Extension, Grant } from '../plug-ins.ts'
 
 /** RFC 8693 §3 */
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
@@ -33,14 +34,14 @@ const checkTypes = (params: Parameters): void => {
 }
 
 // What restricts a token must not be overlooked: the token would be good for more than was asked for.
-const checkTarget = (params: Parameters, { settings }: ServerContext): void => {
+const checkTarget = (params: Parameters, { settings }: Configuration): void => {
   const isGiven = (name: string) => params.repeated(name).some((value) => value !== '')
   if (isGiven('audience') || (isGiven('resource') && !settings.resourceIndicators))
     throw new OAuthError('invalid_target', 'The target is unknown.')
 }
 
 /** Seconds that the child lives at most; a parameter of ours asks for fewer. */
-const lifetime = (params: Parameters, { settings }: ServerContext): number => {
+const lifetime = (params: Parameters, { settings }: Configuration): number => {
   const asked = params.optional('expires_in')
   if (asked === undefined) return settings.tokenExpiresIn
   if (!/^[1-9]\d{0,9}$/.test(asked))

@@ -1,6 +1,6 @@
 // OpenID Connect Core 1.0 §3.1.2.1: ui_locales
 import { supportedLocales } from '../endpoints/responses/reader.ts'
-import type { Extension } from '../extension.ts'
+import type { Extension } from '../plug-ins.ts'
 
 /** Says which languages a client may ask for: the pages follow `ui_locales`, or else the browser. RFC 8414 §2. */
 export const uiLocales: Extension = {

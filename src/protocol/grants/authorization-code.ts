@@ -2,7 +2,9 @@ import type { AuthorizationCode, CodeBinding } from '../../model/authorization.t
 import { OAuthError } from '../../model/oauth-error.ts'
 import { isRegistered } from '../../model/redirect-uri.ts'
 import { isWithin } from '../../model/scope.ts'
-import type { Grant, ServerContext, TokenRequest } from '../extension.ts'
+import type { TokenRequest } from '../plug-ins/grant.ts'
+import type { Grant } from '../plug-ins.ts'
+import type { Configuration, PlugIns, ServerContext } from '../server-context.ts'
 
 /** So many wrong verifiers may the rightful client try; then the code is worthless. */
 const mostFailures = 20
@@ -16,7 +18,7 @@ export const authorizationCode: Grant = {
   parameters: ['code', 'redirect_uri', 'code_verifier', 'scope'],
   async redeem(request, server) {
     const value = request.params.required('code')
-    const code = await server.codes.get(value)
+    const code = await server.shortLived.codes.get(value)
     // One of another client may be a used one, whose client has another id by now.
     if (code?.clientId !== request.client.clientId) throw await unknownCode(value, request, server)
     checkBinding(code, request, server)
@@ -49,7 +51,7 @@ export const authorizationCode: Grant = {
 const checkBinding = (
   code: CodeBinding,
   { client, params }: TokenRequest,
-  { settings }: ServerContext,
+  { settings }: Configuration,
 ): void => {
   if (code.clientId !== client.clientId) throw refused()
   const redirectUri = params.optional('redirect_uri')
@@ -62,7 +64,7 @@ const checkProof = async (
   value: string,
   code: AuthorizationCode,
   { params }: TokenRequest,
-  { extensions, codes }: ServerContext,
+  { extensions, shortLived: { codes } }: Pick<ServerContext, 'shortLived'> & PlugIns,
 ): Promise<void> => {
   try {
     for (const extension of extensions) extension.onCodeRedemption?.(params, code)
@@ -97,7 +99,9 @@ const unknownCode = async (
   request: TokenRequest,
   server: ServerContext,
 ): Promise<OAuthError> => {
-  const authorization = await server.store.authorizations.findByCode(server.codes.digest(value))
+  const authorization = await server.store.authorizations.findByCode(
+    server.shortLived.codes.digest(value),
+  )
   if (!authorization?.code || authorization.revokedAt !== null) return refused()
   // The foreign key followed the client to its present id, the binding did not.
   const binding = { ...authorization.code, clientId: authorization.clientId }

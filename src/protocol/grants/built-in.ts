@@ -1,4 +1,4 @@
-import type { Grant } from '../extension.ts'
+import type { Grant } from '../plug-ins.ts'
 import { authorizationCode } from './authorization-code.ts'
 import { clientCredentials } from './client-credentials.ts'
 import { password } from './password.ts'

@@ -1,6 +1,6 @@
 import { OAuthError } from '../../model/oauth-error.ts'
 import { narrow } from '../../model/scope.ts'
-import type { Grant } from '../extension.ts'
+import type { Grant } from '../plug-ins.ts'
 
 /** The client acts for itself, that is for its owner: no refresh token. RFC 6749 §4.4. */
 export const clientCredentials: Grant = {

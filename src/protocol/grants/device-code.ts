@@ -8,7 +8,9 @@ import {
   deviceAuthorizations,
   keptUntil,
 } from '../../records/device-authorizations.ts'
-import type { Grant, ServerContext, TokenRequest } from '../extension.ts'
+import type { TokenRequest } from '../plug-ins/grant.ts'
+import type { Grant } from '../plug-ins.ts'
+import type { ServerContext } from '../server-context.ts'
 
 /** So many wrong verifiers may the rightful client try; then the code is worthless. */
 const mostFailures = 20

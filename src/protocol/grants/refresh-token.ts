@@ -1,7 +1,7 @@
 import { OAuthError } from '../../model/oauth-error.ts'
 import { narrow, parseScope } from '../../model/scope.ts'
 import { isActive, isExpired } from '../../model/token.ts'
-import type { Grant } from '../extension.ts'
+import type { Grant } from '../plug-ins.ts'
 
 /** A new access token for the scopes that were granted, or for fewer. RFC 6749 §6. */
 export const refreshToken: Grant = {

@@ -1,14 +1,14 @@
 import { refusalOf } from '../../http/refusal.ts'
 import { type Connection, FetchSource, HttpRequest } from '../../http/request.ts'
 import type { UserProxy } from '../../model/user.ts'
-import type { ServerContext } from '../extension.ts'
+import type { Callers, Configuration } from '../server-context.ts'
 import { browserOf } from './browser.ts'
 import { clientAddress } from './client-address.ts'
 
 /** The user whose session or token a request carries; null where there is none, or it is not valid. */
 export const currentUser = async (
   request: Request,
-  { resourceServer, sessions, settings }: ServerContext,
+  { resourceServer, sessions, settings }: Callers & Configuration,
   { remoteAddress, raw }: Connection = {},
 ): Promise<UserProxy | null> => {
   const forwardedFor = request.headers.get('x-forwarded-for')

@@ -7,7 +7,7 @@ import { deviceEndpoint } from '../../../src/protocol/endpoints/device/device.ts
 import { loginEndpoint } from '../../../src/protocol/endpoints/login/login.ts'
 import { logoutEndpoint } from '../../../src/protocol/endpoints/login/logout.ts'
 import { errorsEndpoint } from '../../../src/protocol/endpoints/responses/errors.ts'
-import type { Endpoint, Extension } from '../../../src/protocol/extension.ts'
+import type { Endpoint, Extension } from '../../../src/protocol/plug-ins.ts'
 import type { Settings } from '../../../src/settings/settings.ts'
 import { startServer, type TestOptions, type TestServer } from '../../support/server.ts'
 import { Contract } from './contract.ts'

@@ -1,5 +1,5 @@
 import { pageScript } from '../../../pages/parts/script.ts'
-import type { Endpoint } from '../../extension.ts'
+import type { Endpoint } from '../../plug-ins.ts'
 import { assetAnswer, assetOf } from './asset.ts'
 
 /** The script of the pages: extras alone, since every page works without it. */

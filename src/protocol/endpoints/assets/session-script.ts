@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../extension.ts'
+import type { Endpoint } from '../../plug-ins.ts'
 
 /**
  * A script for pages of the application: it adds the JWT that `jwt()` put into the page to the page's

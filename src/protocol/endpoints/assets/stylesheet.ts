@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Settings } from '../../../settings/settings.ts'
-import type { Endpoint } from '../../extension.ts'
+import type { Endpoint } from '../../plug-ins.ts'
 import { type Asset, assetAnswer, assetOf } from './asset.ts'
 
 /** The stylesheet of the pages, served by us: no page loads anything from elsewhere. */

@@ -4,7 +4,8 @@ import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { matchRedirectUri } from '../../../model/redirect-uri.ts'
 import { narrow } from '../../../model/scope.ts'
-import type { ClientLookup, ServerContext } from '../../extension.ts'
+import type { ClientLookup } from '../../client-lookup.ts'
+import type { ServerContext } from '../../server-context.ts'
 import { supportedResponseTypes } from '../token/supported.ts'
 
 const parameters = [

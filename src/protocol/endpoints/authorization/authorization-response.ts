@@ -1,6 +1,6 @@
 import type { OAuthError } from '../../../model/oauth-error.ts'
 import { withFragment, withQuery } from '../../../model/redirect-uri.ts'
-import type { ServerContext } from '../../extension.ts'
+import type { ServerContext } from '../../server-context.ts'
 import { redirectAnswer } from '../responses/answers.ts'
 
 type Target = {

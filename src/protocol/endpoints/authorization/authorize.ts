@@ -7,7 +7,8 @@ import type { Client } from '../../../model/client.ts'
 import { OAuthError, type OAuthErrorCode } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
-import type { Endpoint, ServerContext } from '../../extension.ts'
+import type { Endpoint } from '../../plug-ins.ts'
+import type { Configuration, Identity, ServerContext, Ui } from '../../server-context.ts'
 import { browserOf } from '../../session/browser.ts'
 import { redirectAnswer } from '../responses/answers.ts'
 import { uiLocalesIn } from '../responses/reader.ts'
@@ -53,7 +54,7 @@ export const authorizationEndpoint: Endpoint = {
       meant = await referredTo(params, server)
       proven = await proveRedirect(meant, server, { address: request.address })
     } catch (error) {
-      return toErrorView(error, text, server)
+      return toErrorView(error, text, server.ui)
     }
     return authorize(request, { text, sent: params }, meant, proven, server)
   },
@@ -100,7 +101,7 @@ const authorize = async (
     if (!signedIn) {
       const isFinal = known.code === 'login_required' || known.code === 'temporarily_unavailable'
       if (!isFinal) return toLogin(text, server)
-      if (!isTrusted(proven.client)) return toErrorView(error, text, server, known.code)
+      if (!isTrusted(proven.client)) return toErrorView(error, text, server.ui, known.code)
     }
     const state = isTooLong(proven.state) ? undefined : proven.state
     return await errorResponse(known, { ...proven, state }, server)
@@ -134,7 +135,7 @@ const givenConsent = async (
 const toErrorView = (
   error: unknown,
   text: string,
-  { errorView }: ServerContext,
+  { errorView }: Ui,
   code: OAuthErrorCode = 'invalid_request',
 ): Response => {
   const known = asOAuthError(error)
@@ -150,7 +151,7 @@ const toErrorView = (
  */
 const toLogin = (
   text: string,
-  { settings, basePath }: ServerContext,
+  { settings, basePath }: Configuration & Identity,
   prompt: AuthorizationRequest['prompt'] = [],
   asked?: string,
 ): Response => {

@@ -7,7 +7,7 @@ import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { formActionSource, isRegistered } from '../../../model/redirect-uri.ts'
 import { isWithin } from '../../../model/scope.ts'
-import type { ServerContext } from '../../extension.ts'
+import type { Configuration, ServerContext } from '../../server-context.ts'
 import { browserOf, isForeign } from '../../session/browser.ts'
 import { type ProblemName, renderProblem } from '../responses/problem.ts'
 import { readerOf, textsOf } from '../responses/reader.ts'
@@ -30,7 +30,7 @@ export const showConsent = async (
 ): Promise<Response> => {
   const { user, sessionId } = signedIn
   const pending = { request, terms: termsOf(client, server), userId: user.id, sessionId }
-  const id = await server.pending.put(pending, server.clock() + timeToDecide)
+  const id = await server.shortLived.pending.put(pending, server.clock() + timeToDecide)
   const before = await server.consents.find(user.id, client.clientId)
   const declined = before?.declinedScopes ?? []
   const ticked = optionalScopesOf(request.scopes, client).filter((id) => !declined.includes(id))
@@ -51,7 +51,7 @@ export const decide = async (
   const signedIn = await server.sessions.signedIn(browserOf(http))
   if (!signedIn) return refused(403, 'loggedOut')
   const id = params.optional('authorization_request')
-  const shown = id === undefined ? undefined : await server.pending.get(id)
+  const shown = id === undefined ? undefined : await server.shortLived.pending.get(id)
   const isTheirs = shown?.userId === signedIn.user.id && shown.sessionId === signedIn.sessionId
   const isOurs = server.sessions.isCsrfToken(
     http.headers.get('cookie'),
@@ -76,7 +76,7 @@ export const decide = async (
   }
   const decision = params.optional('confirm')
   if (decision !== 'yes' && decision !== 'no') return refused(400, 'undecided')
-  if (!(await server.pending.take(id))) return refused(400, 'decided')
+  if (!(await server.shortLived.pending.take(id))) return refused(400, 'decided')
 
   if (decision === 'no') {
     return errorResponse(
@@ -111,7 +111,7 @@ export const decide = async (
 }
 
 // What a client may do has changed while its user was asked: the request has to be judged anew.
-const termsOf = (client: Client, { settings }: ServerContext): string =>
+const termsOf = (client: Client, { settings }: Configuration): string =>
   JSON.stringify([
     client.isConfidential,
     client.allowedGrantTypes,

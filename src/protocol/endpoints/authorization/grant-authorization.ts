@@ -4,7 +4,7 @@ import type { Consent } from '../../../model/authorization.ts'
 import type { AuthorizationRequest } from '../../../model/authorization-request.ts'
 import type { Client } from '../../../model/client.ts'
 import { Parameters } from '../../../model/parameters.ts'
-import type { ServerContext } from '../../extension.ts'
+import type { ServerContext } from '../../server-context.ts'
 import { issueToken } from '../token/issue-token.ts'
 import { addedParameters, grantedResponse } from './authorization-response.ts'
 
@@ -24,7 +24,7 @@ export const grant = async (
   if (request.responseType === 'token') {
     // First: what was spent by another tab must not leave a token behind that nobody has.
     const added = await addedParameters(server, remembered)
-    const issued = await server.countGrant('implicit', () =>
+    const issued = await server.operations.countGrant('implicit', () =>
       issueToken(
         {
           redemption: {
@@ -52,7 +52,7 @@ export const grant = async (
   }
   const expiresAt = server.clock() + server.settings.authorizationCodeExpiresIn * 1000
   const { clientId, redirectUri, redirectUriGiven, scopes, extensions } = request
-  const code = await server.codes.put(
+  const code = await server.shortLived.codes.put(
     {
       clientId,
       redirectUri,

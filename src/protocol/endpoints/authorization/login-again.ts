@@ -1,6 +1,6 @@
 import type { SignedIn } from '../../../model/auth.ts'
 import type { Parameters } from '../../../model/parameters.ts'
-import type { ServerContext } from '../../extension.ts'
+import type { Environment, Keys } from '../../server-context.ts'
 
 // A request that is kept here, and only named in the address (RFC 9126 §4), goes on asking for its prompt=login (OpenID
 // Connect Core §3.1.2.1). What fulfils it comes back beside the name: to have looked at a page is no login.
@@ -21,7 +21,7 @@ const claims = (sent: Parameters) => [loginAgain, ...sent.repeated('request_uri'
 export const askedForLogin = (
   sent: Parameters,
   signedIn: SignedIn | undefined,
-  { keys, clock }: ServerContext,
+  { keys, clock }: Keys & Environment,
 ): string => {
   const asked: Asked = { at: clock(), sessionId: signedIn?.sessionId }
   return keys.seal('transient', JSON.stringify(asked), claims(sent))
@@ -31,7 +31,7 @@ export const askedForLogin = (
 export const hasLoggedInAgain = (
   sent: Parameters,
   { sessionId, loggedInAt }: SignedIn,
-  { keys }: ServerContext,
+  { keys }: Keys,
 ): boolean => {
   const [sealed = ''] = sent.repeated(loginAgain)
   const text = keys.open('transient', sealed, claims(sent))

@@ -10,8 +10,9 @@ import {
   pollInterval,
 } from '../../../records/device-authorizations.ts'
 import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
-import type { Endpoint, Extension, ServerContext } from '../../extension.ts'
 import { deviceCode as deviceCodeGrant } from '../../grants/device-code.ts'
+import type { Endpoint, Extension } from '../../plug-ins.ts'
+import type { ServerContext } from '../../server-context.ts'
 import { jsonAnswer } from '../responses/answers.ts'
 
 /** Where a device asks for its codes. RFC 8628 §3.1. */

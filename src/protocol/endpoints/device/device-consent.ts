@@ -11,8 +11,8 @@ import {
   type DeviceDecision,
   deviceAuthorizations,
 } from '../../../records/device-authorizations.ts'
-import type { ServerContext } from '../../extension.ts'
 import { deviceCode as deviceCodeGrant } from '../../grants/device-code.ts'
+import type { Configuration, Identity, ServerContext } from '../../server-context.ts'
 import { askingClient } from '../authorization/asking-client.ts'
 import { optionalScopesOf } from '../authorization/optional-scopes.ts'
 import { type ProblemName, renderProblem } from '../responses/problem.ts'
@@ -36,13 +36,13 @@ interface Confirmation extends Omit<FoundDevice, 'asked'> {
   readonly sessionId: string
 }
 
-const confirmations = ({ transientValues }: ServerContext) =>
+const confirmations = ({ transientValues }: Pick<ServerContext, 'transientValues'>) =>
   transientValues<Confirmation>('device_confirmation')
 
 /** Where the forms go, in the languages that the page was asked for in. */
 export const deviceAddress = (
   { query }: HttpRequest,
-  { basePath, settings }: ServerContext,
+  { basePath, settings }: Identity & Configuration,
 ): string =>
   withQuery(`${basePath}${settings.oauthPrefix}/device`, { ui_locales: uiLocalesIn(query) })
 

@@ -2,7 +2,7 @@ import type { HttpRequest } from '../../../http/request.ts'
 import type { SignedIn } from '../../../model/auth.ts'
 import { deviceCodeExpiresIn } from '../../../records/device-authorizations.ts'
 import type { Limit } from '../../../settings/limit-table.ts'
-import type { ServerContext } from '../../extension.ts'
+import type { Environment, ServerContext, Throttling } from '../../server-context.ts'
 
 // As long as a code lives, five of 2^34.5 can be tried: the chance is below 2^-32 (RFC 8628 §5.1).
 const mostWrong = { points: 5, seconds: deviceCodeExpiresIn }
@@ -21,7 +21,7 @@ const alarming = 50
 export const tryUserCode = async (
   { user }: SignedIn,
   { address }: HttpRequest,
-  { limits }: ServerContext,
+  { limits }: Throttling,
 ): Promise<() => Promise<void>> => {
   const giveBackUser = await limits.attempt(ofUser, '', String(user.id))
   try {
@@ -42,7 +42,7 @@ export const noteWrongUserCode = async ({
   transientValues,
   clock,
   log,
-}: ServerContext): Promise<void> => {
+}: Pick<ServerContext, 'transientValues'> & Environment): Promise<void> => {
   const length = deviceCodeExpiresIn * 1000
   const window = Math.floor(clock() / length)
   const counted = transientValues<never>('user_code')

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../extension.ts'
+import type { Endpoint } from '../../plug-ins.ts'
 import { browserOf, isForeign } from '../../session/browser.ts'
 import { redirectAnswer } from '../responses/answers.ts'
 import { renderProblem } from '../responses/problem.ts'
@@ -9,7 +9,7 @@ export const logoutEndpoint: Endpoint = {
   methods: ['POST'],
   errors: 'page',
   async handle(request, server) {
-    const { links, sessions } = server
+    const { sessions, ui } = server
     const params = await request.form()
     const isOurs = sessions.isCsrfToken(
       request.headers.get('cookie'),
@@ -17,6 +17,6 @@ export const logoutEndpoint: Endpoint = {
     )
     if (!isOurs || isForeign(request, server.issuer))
       return renderProblem(request, server, 'staleLogout', { status: 403 })
-    return redirectAnswer(links.home, await sessions.signOut(browserOf(request)))
+    return redirectAnswer(ui.links.home, await sessions.signOut(browserOf(request)))
   },
 }

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../extension.ts'
+import type { Endpoint } from '../../plug-ins.ts'
 import { jsonAnswer } from '../responses/answers.ts'
 
 /** Seconds after which somebody who watches may ask again. */
@@ -17,8 +17,8 @@ export const readyEndpoint: Endpoint = {
   path: () => '/health/ready',
   methods: ['GET'],
   errors: 'json',
-  async handle(_request, { health }) {
-    const { isReady, areTransientsAway, isClockWrong } = await health()
+  async handle(_request, { operations }) {
+    const { isReady, areTransientsAway, isClockWrong } = await operations.health()
     const away = {
       ...(areTransientsAway && { transients: 'away' }),
       ...(isClockWrong && { clock: 'wrong' }),

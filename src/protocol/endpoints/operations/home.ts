@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../extension.ts'
+import type { Endpoint } from '../../plug-ins.ts'
 import { browserOf } from '../../session/browser.ts'
 import { renderPage } from '../responses/render.ts'
 

@@ -1,6 +1,6 @@
 import { constantTimeEqual, sha256 } from '../../../crypto/digest.ts'
 import { AuthenticationRequired } from '../../../model/oauth-error.ts'
-import type { Endpoint } from '../../extension.ts'
+import type { Endpoint } from '../../plug-ins.ts'
 import { textAnswer } from '../responses/answers.ts'
 
 /** Measurements for Prometheus, which has to present `metricsToken`: they say how much goes on, and where it fails. */

@@ -1,5 +1,5 @@
-import type { Endpoint } from '../../extension.ts'
 import { openApiDocument } from '../../openapi/document.ts'
+import type { Endpoint } from '../../plug-ins.ts'
 import { metadataAnswer } from '../responses/answers.ts'
 import {
   advertisedAddresses,
@@ -16,7 +16,7 @@ export const openApiEndpoint: Endpoint = {
   cors: true,
   errors: 'json',
   async handle(_request, server) {
-    const { issuer, settings, links, sessions } = server
+    const { issuer, settings, ui, sessions } = server
     const described = {
       issuer,
       settings,
@@ -24,7 +24,7 @@ export const openApiEndpoint: Endpoint = {
       responseTypes: supportedResponseTypes(server),
       metadata: { ...advertisedAddresses(server), ...metadataOfExtensions(server) },
       resourceMetadata: resourceMetadataOfExtensions(server),
-      sessionCookie: links.sessions === null ? null : sessions.cookieName,
+      sessionCookie: ui.links.sessions === null ? null : sessions.cookieName,
     }
     return metadataAnswer(openApiDocument(described))
   },

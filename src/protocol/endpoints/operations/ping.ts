@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../extension.ts'
+import type { Endpoint } from '../../plug-ins.ts'
 import { jsonAnswer } from '../responses/answers.ts'
 import { tokenHolder } from '../token/token-holder.ts'
 

@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../../../http/request.ts'
-import type { ServerContext } from '../../extension.ts'
+import type { ServerContext } from '../../server-context.ts'
 
 /** What extensions add to the headers of an answer to a client. */
 export const answerHeaders = (

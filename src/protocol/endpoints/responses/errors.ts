@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../extension.ts'
+import type { Endpoint } from '../../plug-ins.ts'
 import { renderPage } from './render.ts'
 
 /** The view named `svc_oauth2server.errors`: says what went wrong, and leads nowhere by itself. */

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../../http/request.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Messages } from '../../../pages/messages/en.ts'
-import type { ServerContext } from '../../extension.ts'
+import type { ServerContext } from '../../server-context.ts'
 import { readerOf, textsOf } from './reader.ts'
 import { type RenderOptions, renderPage } from './render.ts'
 

@@ -3,7 +3,7 @@ import type { HttpRequest } from '../../../http/request.ts'
 import type { SignedIn } from '../../../model/auth.ts'
 import type { Frame, Reader } from '../../../pages/frame.ts'
 import type { Pages, ViewOf } from '../../../pages/pages.ts'
-import type { ServerContext } from '../../extension.ts'
+import type { Environment, ServerContext, Ui } from '../../server-context.ts'
 import { pageAnswer } from './answers.ts'
 import { readerOf, textsOf } from './reader.ts'
 
@@ -30,11 +30,11 @@ export const renderPage = async <N extends keyof Pages>(
 ): Promise<Response> => {
   const reader = readerOf(http, { uiLocales })
   const { csrfToken, setCookie } = server.sessions.csrf(http.headers.get('cookie'))
-  const html = server.pages[name](view, frameOf(server, reader, csrfToken, signedIn))
+  const html = server.ui.pages[name](view, frameOf(server, reader, csrfToken, signedIn))
   return pageAnswer(html, {
     status,
     formAction,
-    imageSource: logoOrigin(server),
+    imageSource: logoOrigin(server.ui),
     setCookie: keepCookie ? undefined : setCookie,
     headers: {
       'content-language': reader.language,
@@ -45,7 +45,7 @@ export const renderPage = async <N extends keyof Pages>(
 }
 
 const frameOf = (
-  { brand, links, clock, random }: ServerContext,
+  { ui: { brand, links }, clock, random }: Pick<ServerContext, 'ui'> & Environment,
   reader: Reader,
   csrfToken: string,
   signedIn: SignedIn | undefined,
@@ -60,5 +60,5 @@ const frameOf = (
   now: clock(),
 })
 
-const logoOrigin = ({ brand: { logo } }: ServerContext): string | undefined =>
+const logoOrigin = ({ brand: { logo } }: Ui): string | undefined =>
   logo?.startsWith('https:') ? new URL(logo).origin : undefined

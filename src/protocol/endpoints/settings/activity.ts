@@ -9,7 +9,7 @@ export const activityPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/activity/`,
   async show(request) {
     const { server, signedIn } = request
-    await server.flushAudit()
+    await server.operations.flushAudit()
     const found = await server.activity.listByUser(signedIn.user.id, cursorOf(request, 'after'))
     const events = listed(request, 'after', found, itemOf)
     const json = () => ({ events: found.items.map(ownAuditToWire), next: events.next })

@@ -1,7 +1,7 @@
-import type { ServerContext } from '../../extension.ts'
+import type { Ui } from '../../server-context.ts'
 
 /** The addresses of the settings pages. */
-export const addresses = ({ links }: Pick<ServerContext, 'links'>) => {
+export const addresses = ({ links }: Ui) => {
   const at = (...parts: readonly (string | number)[]): string =>
     `${links.applications}${parts.map((part) => `${encodeURIComponent(part)}/`).join('')}`
   return {

@@ -16,7 +16,7 @@ export const adminActivityPage = settingsPage({
       user: searchedIn(request, 'user'),
       client: searchedIn(request, 'client'),
     }
-    await server.flushAudit()
+    await server.operations.flushAudit()
     const filter = {
       event: search.event || undefined,
       user: search.user || undefined,
@@ -25,7 +25,7 @@ export const adminActivityPage = settingsPage({
     const found = await server.activity.search(filter, cursorOf(request, 'after'))
     const events = listed(request, 'after', found, itemOf)
     const view = {
-      action: server.links.adminActivity,
+      action: server.ui.links.adminActivity,
       search,
       names: Object.keys(auditEvents),
       events,

@@ -37,14 +37,14 @@ export const adminPage = settingsPage({
     const { server } = request
     const { administration } = server
     const search = { client: searchedIn(request, 'client'), token: searchedIn(request, 'token') }
-    await server.flushTokenUses()
+    await server.operations.flushTokenUses()
     const [clients, tokens] = await Promise.all([
       administration.clients(search.client, cursorOf(request, 'clients_after')),
       administration.tokens(search.token, cursorOf(request, 'tokens_after')),
     ])
     const notice = await takeNotice(request)
     const view = {
-      action: server.links.admin,
+      action: server.ui.links.admin,
       search,
       clients: listed(request, 'clients_after', clients, clientItem),
       tokens: listed(request, 'tokens_after', tokens, tokenItem),
@@ -88,7 +88,7 @@ const actOnClient = async (request: SettingsRequest, params: Parameters): Promis
     enable: done.clientEnabled,
     delete: done.clientDeleted,
   }[act](client.name)
-  return { location: server.links.admin, notice: { done: sentence } }
+  return { location: server.ui.links.admin, notice: { done: sentence } }
 }
 
 const deleteToken = async (request: SettingsRequest, params: Parameters): Promise<Changed> => {
@@ -100,7 +100,7 @@ const deleteToken = async (request: SettingsRequest, params: Parameters): Promis
   const client = await server.clients.find(found.clientId)
   await server.administration.deleteToken(id, { user: signedIn.user, address: http.address })
   const name = client?.name ?? String(id)
-  return { location: server.links.admin, notice: { done: texts.done.tokenDeleted(name) } }
+  return { location: server.ui.links.admin, notice: { done: texts.done.tokenDeleted(name) } }
 }
 
 const acts: readonly ClientAct[] = ['verify', 'unverify', 'disable', 'enable', 'delete']

@@ -24,8 +24,8 @@ export const showApplications = async (
 ): Promise<Response> => {
   const { server, signedIn } = request
   const { id } = signedIn.user
-  await server.flushTokenUses()
-  const to = addresses(server)
+  await server.operations.flushTokenUses()
+  const to = addresses(server.ui)
   const [clients, tokens, authorized] = await Promise.all([
     server.clients.ofOwner(id, cursorOf(request, 'clients_after')),
     server.personalTokens.listByUser(id, cursorOf(request, 'tokens_after')),
@@ -67,7 +67,7 @@ export const applicationsPage = settingsPage({
 })
 
 const clientItem = ({ client, users }: ListedClient, { server }: SettingsRequest): ClientItem => ({
-  href: addresses(server).client(client.clientId),
+  href: addresses(server.ui).client(client.clientId),
   clientId: client.clientId,
   name: client.name,
   isConfidential: client.isConfidential,
@@ -80,7 +80,7 @@ const clientItem = ({ client, users }: ListedClient, { server }: SettingsRequest
 const tokenItem = (managed: ManagedToken, { server }: SettingsRequest): PersonalTokenItem => {
   const { token, name, lastUse } = managed
   return {
-    href: addresses(server).token(token.id),
+    href: addresses(server.ui).token(token.id),
     name,
     scopes: token.getVisibleScopes(),
     createdAt: token.createdAt,
@@ -93,8 +93,8 @@ const tokenItem = (managed: ManagedToken, { server }: SettingsRequest): Personal
 
 /** A device as pages list it. */
 export const deviceItem = (device: Device, { server }: SettingsRequest): DeviceItem => ({
-  href: addresses(server).view(device.tokenId),
-  revokeAction: addresses(server).revoke(device.tokenId),
+  href: addresses(server.ui).view(device.tokenId),
+  revokeAction: addresses(server.ui).revoke(device.tokenId),
   browser: deviceName(device.userAgent),
   scopes: server.scopes.visible(device.scopes),
   createdAt: device.createdAt,
@@ -119,7 +119,7 @@ const authorizedItem = (
     lastUsedAt: lastUseOf(devices),
     devices: devices.map((device) => deviceItem(device, request)),
     moreDevices: deviceCount - devices.length,
-    revokeAction: addresses(server).revokeApplication(client.clientId),
+    revokeAction: addresses(server.ui).revokeApplication(client.clientId),
   }
 }
 

@@ -26,10 +26,10 @@ export const authorizationPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/view/`,
   async show(request) {
     const { server } = request
-    await server.flushTokenUses()
+    await server.operations.flushTokenUses()
     const device = await ownDevice(request)
     const client = await clientOf(device.clientId, request)
-    const to = addresses(server)
+    const to = addresses(server.ui)
     const view = {
       back: to.applications,
       client: {
@@ -64,7 +64,7 @@ export const revokeTokenPage = settingsPage({
     if (!token) throw notFound()
     await server.tokens.revoke(token)
     return {
-      location: addresses(server).applications,
+      location: addresses(server.ui).applications,
       notice: { done: texts.done.deviceRevoked(client.name) },
     }
   },
@@ -81,7 +81,7 @@ export const revokeApplicationPage = settingsPage({
     const client = await clientOf(clientId, request)
     if (!(await server.authorizedApplications.revoke(signedIn.user.id, clientId))) throw notFound()
     return {
-      location: addresses(server).applications,
+      location: addresses(server.ui).applications,
       notice: { done: texts.done.revoked(client.name) },
     }
   },
@@ -95,7 +95,7 @@ export const revokeAllPage = settingsPage({
   async change({ server, signedIn, texts }) {
     await server.authorizedApplications.revokeAll(signedIn.user.id)
     return {
-      location: addresses(server).applications,
+      location: addresses(server.ui).applications,
       notice: { done: texts.done.revokedAll },
     }
   },

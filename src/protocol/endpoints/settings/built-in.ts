@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../extension.ts'
+import type { Endpoint } from '../../plug-ins.ts'
 import { activityPage } from './activity.ts'
 import { adminPage } from './admin.ts'
 import { adminActivityPage } from './admin-activity.ts'

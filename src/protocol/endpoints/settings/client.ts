@@ -33,7 +33,7 @@ export const showClient = async (
   const client = await ownClient(request)
   const users = await client.getUsers(countLimit)
   const notice = await takeNotice(request)
-  const to = addresses(server)
+  const to = addresses(server.ui)
   const { previousClientSecretExpires: previous } = client
   const isEdit = refused?.params.repeated('name').length === 1
   const view = {
@@ -71,7 +71,7 @@ export const clientPage = settingsPage({
   async change(request, params) {
     const { server, texts } = request
     const client = await ownClient(request)
-    const to = addresses(server)
+    const to = addresses(server.ui)
     if (params.optional('delete') === 'yes') {
       checkConfirmation(params, client)
       await server.clients.delete(client.clientId)

@@ -33,7 +33,8 @@ export const idempotent = async (
   const { http, server, signedIn } = request
   const { params, text } = form
   const name = `${signedIn.sessionId} ${http.path} ${text}`
-  const { forms, clock } = server
+  const { clock } = server
+  const { forms } = server.shortLived
   if (!(await forms.claim(name, { location: null }, clock() + atWork))) {
     for (let waited = 0; waited < patience; waited += 50) {
       const outcome = await forms.get(name)

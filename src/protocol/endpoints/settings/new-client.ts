@@ -8,7 +8,7 @@ export const newClientPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/new/`,
   async show(request, refused) {
     const { server } = request
-    const to = addresses(server)
+    const to = addresses(server.ui)
     const scopes = server.scopes.choices()
     const view = {
       action: to.newClient,
@@ -30,7 +30,7 @@ export const newClientPage = settingsPage({
     const { client, clientSecret } = await server.clients.create(fields, undefined, { most })
     const secret = client.isConfidential ? clientSecret : undefined
     return {
-      location: addresses(server).client(client.clientId),
+      location: addresses(server.ui).client(client.clientId),
       notice: { done: texts.done.clientCreated, ...(secret && { secret }) },
       once: texts.client.secretOnce,
       json: { ...clientToWire(client, 0, server.scopes), ...(secret && { client_secret: secret }) },

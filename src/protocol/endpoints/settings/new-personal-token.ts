@@ -11,7 +11,7 @@ export const newPersonalTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/new/`,
   async show(request, refused) {
     const { server } = request
-    const to = addresses(server)
+    const to = addresses(server.ui)
     const scopes = server.scopes.choices()
     const days = expiryDays(request)
     const typed = (name: string): string => refused?.params.repeated(name)[0] ?? ''
@@ -46,7 +46,7 @@ export const newPersonalTokenPage = settingsPage({
     })
     const secret = token.accessToken
     return {
-      location: addresses(server).token(token.id),
+      location: addresses(server.ui).token(token.id),
       notice: { done: texts.done.tokenCreated, secret },
       once: texts.token.once,
       json: {

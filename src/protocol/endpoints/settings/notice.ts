@@ -1,4 +1,4 @@
-import type { Notice } from '../../extension.ts'
+import type { Notice } from '../../short-lived.ts'
 import { isPrefetch } from '../authorization/is-prefetch.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
@@ -14,7 +14,10 @@ export const leaveNotice = async (
   notice: Notice | undefined,
 ): Promise<void> => {
   if (!notice) return
-  const { notices, clock } = request.server
+  const {
+    shortLived: { notices },
+    clock,
+  } = request.server
   const name = nameOf(request, location)
   // A secret that nobody has seen yet is not lost to the next notice.
   const secret = notice.secret ?? (await notices.get(name))?.secret
@@ -29,8 +32,9 @@ export const takeNotice = async (request: SettingsRequest): Promise<Notice> => {
   const { http, server, asJson } = request
   if (http.method !== 'GET' || asJson || isPrefetch(http)) return {}
   const name = nameOf(request, http.path)
-  // Nearly always there is none, and looking costs no write.
-  return ((await server.notices.get(name)) && (await server.notices.take(name))) || {}
+  const { notices } = server.shortLived
+  // Most pages have no notice, and looking for one costs no write.
+  return ((await notices.get(name)) && (await notices.take(name))) || {}
 }
 
 /** What became of a form. */

@@ -26,11 +26,11 @@ export const showPersonalToken = async (
   refused?: Refused,
 ): Promise<Response> => {
   const { server } = request
-  await server.flushTokenUses()
+  await server.operations.flushTokenUses()
   const managed = await ownToken(request)
   const { token, name, lastUse } = managed
   const { done, secret } = await takeNotice(request)
-  const to = addresses(server)
+  const to = addresses(server.ui)
   const isEdit = refused?.params.repeated('name').length === 1
   const view = {
     action: to.token(token.id),
@@ -74,7 +74,7 @@ export const personalTokenPage = settingsPage({
     const { server, signedIn, texts, asJson } = request
     const managed = await ownToken(request)
     const { token } = managed
-    const to = addresses(server)
+    const to = addresses(server.ui)
     if (params.optional('delete') === 'yes') {
       await server.tokens.revoke(token)
       return { location: to.applications, notice: { done: texts.done.tokenDeleted(managed.name) } }

@@ -22,7 +22,7 @@ export const resetClientSecretPage = settingsPage({
     const users = await before.getUsers(countLimit)
     const { client, clientSecret } = await server.clients.resetClientSecret(clientId, { overlap })
     return {
-      location: addresses(server).client(clientId),
+      location: addresses(server.ui).client(clientId),
       notice: { done: texts.done.secretReset, secret: clientSecret },
       once: texts.client.secretOnce,
       json: {

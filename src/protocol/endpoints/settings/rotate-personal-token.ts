@@ -27,7 +27,7 @@ export const rotatePersonalTokenPage = settingsPage({
     })
     const { accessToken, previousExpires } = rotated
     return {
-      location: addresses(server).token(token.id),
+      location: addresses(server.ui).token(token.id),
       notice: { done: texts.done.tokenRotated, secret: accessToken },
       once: texts.token.once,
       json: {

@@ -24,7 +24,7 @@ export const sessionsPage = settingsPage({
     })
     const sessions = listed(request, 'after', found, toItem)
     const view = {
-      action: server.links.sessions ?? '',
+      action: server.ui.links.sessions ?? '',
       sessions,
       done: notice.done,
       problem: refused?.problem,
@@ -36,7 +36,7 @@ export const sessionsPage = settingsPage({
     return answer(request, 'sessions', { view, json, refused })
   },
   async change({ server, signedIn, texts }, params) {
-    const location = server.links.sessions ?? ''
+    const location = server.ui.links.sessions ?? ''
     if (params.optional('others') === 'yes') {
       await server.sessions.endOthers(signedIn)
       return { location, notice: { done: texts.done.otherSessionsEnded } }

@@ -4,7 +4,7 @@ import type { Parameters } from '../../../model/parameters.ts'
 import type { Pages, ViewOf } from '../../../pages/pages.ts'
 import type { FormProblem } from '../../../pages/parts/form-problem.ts'
 import type { Settings } from '../../../settings/settings.ts'
-import type { Endpoint } from '../../extension.ts'
+import type { Endpoint } from '../../plug-ins.ts'
 import { isForeign } from '../../session/browser.ts'
 import { jsonAnswer, redirectAnswer } from '../responses/answers.ts'
 import { renderProblem } from '../responses/problem.ts'
@@ -38,7 +38,7 @@ export const settingsPage = ({ path, isShown = true, show, change }: SettingsPag
   errors: 'page',
   async handle(http, server) {
     // After the login nobody can send the form again: they come back to where it stands.
-    const back = isShown ? addressWith(http.path, http.query) : server.links.applications
+    const back = isShown ? addressWith(http.path, http.query) : server.ui.links.applications
     const request = await settingsRequestOf(http, server, back)
     if (request instanceof Response) return request
     if (http.method !== 'POST' || !change) return show(request)

@@ -3,7 +3,7 @@ import type { SignedIn } from '../../../model/auth.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
 import type { Reader } from '../../../pages/frame.ts'
 import type { Messages } from '../../../pages/messages/en.ts'
-import type { ServerContext } from '../../extension.ts'
+import type { ServerContext } from '../../server-context.ts'
 import { browserOf } from '../../session/browser.ts'
 import { redirectAnswer } from '../responses/answers.ts'
 import { prefersJson } from '../responses/prefers-json.ts'
@@ -40,5 +40,5 @@ export const settingsRequestOf = async (
   const reader = readerOf(http)
   if (signedIn) return { http, server, signedIn, asJson, reader, texts: textsOf(reader) }
   if (asJson) throw server.resourceServer.unauthenticated()
-  return redirectAnswer(withQuery(server.links.login, { next: back }))
+  return redirectAnswer(withQuery(server.ui.links.login, { next: back }))
 }

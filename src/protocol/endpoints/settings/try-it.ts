@@ -1,6 +1,6 @@
 import type { Client } from '../../../model/client.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
-import type { ServerContext } from '../../extension.ts'
+import type { Configuration, Identity } from '../../server-context.ts'
 import { inShell } from './shell.ts'
 
 // The example pair of RFC 7636 Appendix B: known to everybody, and good enough for a trial by hand.
@@ -10,7 +10,7 @@ const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 /** How an owner tries a client by hand: a link that starts the flow, and what then redeems the code. */
 export const tryIt = (
   client: Client,
-  { issuer, settings }: Pick<ServerContext, 'issuer' | 'settings'>,
+  { issuer, settings }: Identity & Configuration,
 ): { readonly href: string; readonly curl: string } | null => {
   const redirectUri = client.defaultRedirectUri
   // What has to be signed is beyond a link and a line for the shell.

@@ -2,7 +2,7 @@ import type { HttpRequest } from '../../../http/request.ts'
 import type { Client } from '../../../model/client.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
-import type { ServerContext } from '../../extension.ts'
+import type { ServerContext } from '../../server-context.ts'
 
 /** A client that authenticated, and a token that it asks something about. */
 export interface AboutToken {

@@ -1,4 +1,4 @@
-import type { ServerContext } from '../../extension.ts'
+import type { ServerContext } from '../../server-context.ts'
 
 const ofTokenEndpoint = /^token_endpoint_/
 

@@ -1,5 +1,6 @@
 import type { IssuedToken } from '../../../model/token.ts'
-import type { ServerContext, TokenIssue } from '../../extension.ts'
+import type { TokenIssue } from '../../plug-ins/extension.ts'
+import type { ServerContext } from '../../server-context.ts'
 
 /** Issues what a grant found, within what extensions restrict it to. Nothing is spent where one of them refuses. */
 export const issueToken = async (

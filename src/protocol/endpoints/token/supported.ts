@@ -1,7 +1,7 @@
 import type { ResponseType } from '../../../model/client.ts'
-import type { ServerContext } from '../../extension.ts'
+import type { Configuration, Identity, PlugIns, ServerContext } from '../../server-context.ts'
 
-type Configured = Pick<ServerContext, 'settings' | 'extensions'>
+type Configured = Configuration & PlugIns
 
 // A code that nobody could redeem is not given out, and what is not given out cannot be redeemed.
 const hasCodes = ({ settings: { allowedGrantTypes, allowedResponseTypes } }: Configured): boolean =>
@@ -18,7 +18,11 @@ export const supportedGrantTypes = (server: Configured): readonly string[] => [
 type Metadata = Readonly<Record<string, unknown>>
 
 /** The addresses that have a name in the server's metadata. RFC 8414 §2. */
-export const advertisedAddresses = ({ issuer, settings, endpoints }: ServerContext): Metadata =>
+export const advertisedAddresses = ({
+  issuer,
+  settings,
+  endpoints,
+}: Identity & Configuration & PlugIns): Metadata =>
   Object.fromEntries(
     endpoints.flatMap(({ advertisedAs, path }) =>
       advertisedAs === undefined ? [] : [[advertisedAs, `${issuer}${path(settings)}`]],

@@ -1,11 +1,11 @@
 import type { HttpRequest } from '../../../http/request.ts'
 import type { Auth } from '../../../model/auth.ts'
-import type { ServerContext } from '../../extension.ts'
+import type { Callers } from '../../server-context.ts'
 
 /** The holder of the token that a request presents; a session is not enough here. */
 export const tokenHolder = async (
   { headers, method, path, query, address, userAgent, raw }: HttpRequest,
-  { resourceServer }: ServerContext,
+  { resourceServer }: Callers,
 ): Promise<Auth> => {
   const { auth, refusal } = await resourceServer.resolve({
     authorization: headers.get('authorization'),

@@ -7,7 +7,8 @@ import type { UserId } from '../../../model/user.ts'
 import { ReferenceNotFound } from '../../../store/store.ts'
 import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
 import { clientSecretBasic } from '../../client-authentication/client-secret.ts'
-import type { Endpoint, Grant, ServerContext } from '../../extension.ts'
+import type { Endpoint, Grant } from '../../plug-ins.ts'
+import type { PlugIns, ServerContext } from '../../server-context.ts'
 import { answerHeaders } from '../responses/answer-headers.ts'
 import { jsonAnswer } from '../responses/answers.ts'
 import { issueToken } from './issue-token.ts'
@@ -22,7 +23,7 @@ export const tokenEndpoint: Endpoint = {
   cors: true,
   async handle(request, server) {
     const params = await request.form()
-    const issued = await server.countGrant(grantTypeOf(params, server), () =>
+    const issued = await server.operations.countGrant(grantTypeOf(params, server), () =>
       server.tokenQueues.run(senderOf(request, params), () => issuedFor(request, params, server)),
     )
     const body = { ...toWire(issued), ...grantOf(params, server)?.answer }
@@ -80,7 +81,7 @@ const redeemed = async (
   })
 }
 
-const grantOf = (params: Parameters, { grants }: ServerContext): Grant | undefined => {
+const grantOf = (params: Parameters, { grants }: PlugIns): Grant | undefined => {
   const [given] = params.repeated('grant_type')
   return grants.find(({ type }) => type === given)
 }

@@ -5,18 +5,18 @@ import { logoutEndpoint } from '../protocol/endpoints/login/logout.ts'
 import { metricsEndpoint } from '../protocol/endpoints/operations/metrics.ts'
 import { settingsEndpoints } from '../protocol/endpoints/settings/built-in.ts'
 import { sessionsPage } from '../protocol/endpoints/settings/sessions.ts'
+import { builtInExtensions } from '../protocol/extensions/built-in.ts'
+import { builtInGrants } from '../protocol/grants/built-in.ts'
 import type {
   ClientAuthenticationMethod,
   Endpoint,
   Extension,
   Grant,
-} from '../protocol/extension.ts'
-import { builtInExtensions } from '../protocol/extensions/built-in.ts'
-import { builtInGrants } from '../protocol/grants/built-in.ts'
+} from '../protocol/plug-ins.ts'
 import type { Prepared } from './prepare.ts'
 
 /** Everything that plugs into the protocol: what is built in, and what the application adds. */
-export interface PlugIns {
+export interface SelectedPlugIns {
   readonly extensions: readonly Extension[]
   readonly grants: readonly Grant[]
   readonly extensionGrants: readonly Grant[]
@@ -25,7 +25,7 @@ export interface PlugIns {
 }
 
 /** Selects the plug-ins that the settings switch on. */
-export const selectPlugIns = ({ options, settings, prometheus }: Prepared): PlugIns => {
+export const selectPlugIns = ({ options, settings, prometheus }: Prepared): SelectedPlugIns => {
   const extensions = [...builtInExtensions, ...(options.extensions ?? [])].filter(
     ({ isOn }) => isOn?.(settings) ?? true,
   )

@@ -1,0 +1,26 @@
+import type { Client, TokenEndpointAuthMethod } from '../../model/client.ts'
+import type { Parameters } from '../../model/parameters.ts'
+import type { ClientLookup } from '../client-lookup.ts'
+
+/** One way for a client to authenticate at the token endpoint. RFC 6749 §2.3. */
+export interface ClientAuthenticationMethodFor<Server> {
+  readonly name: TokenEndpointAuthMethod
+  readonly parameters: readonly string[]
+  /** What this request presents by this method; undefined where it is not used. */
+  presented(authorization: string | null, params: Parameters): ClientCredentials | undefined
+  /** Whether that proves the client. Without a client it never does, and takes as long all the same. */
+  proves(
+    credentials: ClientCredentials,
+    client: Client | undefined,
+    server: Server,
+    lookup: ClientLookup,
+  ): boolean | Promise<boolean>
+  /** Members of the server's metadata. RFC 8414 §2. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+export interface ClientCredentials {
+  readonly clientId: string
+  /** The secret or the assertion; undefined for a public client, which has none. */
+  readonly proof?: string
+}
