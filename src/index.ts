@@ -54,7 +54,7 @@ export type {
   AuditVerificationOptions,
 } from './records/audit/audit-verification.ts'
 export type { AuthorizedApplication, Device } from './records/authorized-applications.ts'
-export type { ClientInput, ClientWithSecret, ListedClient } from './records/clients.ts'
+export type { ClientInput, ClientWithSecret, ListedClient } from './records/clients/client-input.ts'
 export type {
   KeyRotation,
   KeyRotationOptions,

@@ -4,7 +4,7 @@ import { countLimit } from '../model/count-limit.ts'
 import type { UserId } from '../model/user.ts'
 import type { AuthorizedTokenRow, Cursor, Page, TokenUse } from '../store/store.ts'
 import { nameOfClient } from './audit/audit-trail.ts'
-import { Clients } from './clients.ts'
+import { Clients } from './clients/clients.ts'
 import type { RecordsContext } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
 

@@ -2,7 +2,7 @@ import { randomString } from '../crypto/random.ts'
 import type { Consent } from '../model/authorization.ts'
 import type { UserId } from '../model/user.ts'
 import { ReferenceNotFound, type SealedConsent, type Store } from '../store/store.ts'
-import { Clients } from './clients.ts'
+import { Clients } from './clients/clients.ts'
 import { type RecordsContext, retryOnCollision } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
 

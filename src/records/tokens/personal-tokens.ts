@@ -15,7 +15,7 @@ import {
   UniqueViolation,
 } from '../../store/store.ts'
 import { changedFields, ofToken } from '../audit/audit-trail.ts'
-import { Clients } from '../clients.ts'
+import { Clients } from '../clients/clients.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { accessClaims } from '../seals/claims.ts'
 import { Users } from '../users/users.ts'

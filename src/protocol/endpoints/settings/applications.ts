@@ -6,7 +6,7 @@ import type {
   PersonalTokenItem,
 } from '../../../pages/models/applications.ts'
 import type { AuthorizedApplication, Device } from '../../../records/authorized-applications.ts'
-import type { ListedClient } from '../../../records/clients.ts'
+import type { ListedClient } from '../../../records/clients/client-input.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
 import { addresses } from './addresses.ts'
 import { deviceName } from './device-name.ts'

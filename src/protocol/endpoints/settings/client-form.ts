@@ -3,7 +3,7 @@ import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { ScopeDoesNotExists } from '../../../model/scope.ts'
 import type { ClientFormValues } from '../../../pages/models/client.ts'
-import type { ClientInput } from '../../../records/clients.ts'
+import type { ClientInput } from '../../../records/clients/client-input.ts'
 import { flagIn, listIn, textIn } from './form.ts'
 import type { SettingsRequest } from './settings-request.ts'
 

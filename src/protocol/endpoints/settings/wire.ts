@@ -1,7 +1,7 @@
 import type { Client } from '../../../model/client.ts'
 import type { Scope, ScopeRegistry } from '../../../model/scope.ts'
 import type { AuthorizedApplication, Device } from '../../../records/authorized-applications.ts'
-import type { ListedClient } from '../../../records/clients.ts'
+import type { ListedClient } from '../../../records/clients/client-input.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
 import type { StoredSession, TokenWithNames } from '../../../store/store.ts'
 import { deviceName } from './device-name.ts'

@@ -1,0 +1,128 @@
+import type { ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
+import { validJwks, validJwksUri } from '../../model/client-keys.ts'
+import { validDescription, validName, validWebsite } from '../../model/field-rules.ts'
+import { InvalidField } from '../../model/invalid-field.ts'
+import {
+  type RedirectUriRules,
+  redirectUriProblem,
+  splitRedirectUris,
+} from '../../model/redirect-uri.ts'
+import type { RecordsContext } from '../context.ts'
+import type { CheckedFields, ClientInput } from './client-input.ts'
+
+const maxRedirectUris = 50
+const authMethods: readonly TokenEndpointAuthMethod[] = [
+  'client_secret_basic',
+  'client_secret_post',
+  'private_key_jwt',
+  'none',
+]
+
+/**
+ * Applies the input to the former fields, and checks the result.
+ * @throws InvalidField, ScopeDoesNotExists
+ */
+export const checkedFields = (
+  before: CheckedFields,
+  input: Partial<ClientInput>,
+  {
+    scopes,
+    settings,
+    clientContext,
+  }: Pick<RecordsContext, 'scopes' | 'settings' | 'clientContext'>,
+): CheckedFields => {
+  const { defaultScopes, optionalScopes, allowedScopes } = input
+  const merged = { ...before, ...definedOf(input) }
+  checkRedirectUris(merged.redirectUris, {
+    privateUse: settings.allowPrivateUseRedirectUris && !merged.isConfidential,
+  })
+  const method = merged.tokenEndpointAuthMethod
+  limit('token_endpoint_auth_method', method && [method], authMethods)
+  if (method !== null && (method === 'none') === merged.isConfidential) {
+    throw new InvalidField(
+      'token_endpoint_auth_method',
+      'A public client authenticates by none, a confidential one by its secret or its keys.',
+    )
+  }
+  const keys = checkedKeys(merged, { allowPrivate: settings.dangerouslyAllowPrivateAddresses })
+  return {
+    name: validName(merged.name),
+    description: validDescription(merged.description),
+    website: validWebsite(merged.website),
+    userId: merged.userId,
+    isConfidential: merged.isConfidential,
+    isInternal: merged.isInternal,
+    isPersonal: before.isPersonal,
+    redirectUris: splitRedirectUris(merged.redirectUris),
+    // Only what is set is validated: a scope that was given up since is no mistake in another field.
+    defaultScopes: defaultScopes ? scopes.validated(defaultScopes) : before.defaultScopes,
+    allowedScopes: allowedScopes ? scopes.validated(allowedScopes) : merged.allowedScopes,
+    grantTypes: limit('grant_types', merged.grantTypes, clientContext.knownGrantTypes),
+    responseTypes: limit('response_types', merged.responseTypes, ['code', 'token']),
+    tokenEndpointAuthMethod: method,
+    optionalScopes: optionalScopes ? scopes.validated(optionalScopes) : before.optionalScopes,
+    // Neither a form nor an owner decides these.
+    isVerified: before.isVerified,
+    isDisabled: before.isDisabled,
+    previousClientSecret: before.previousClientSecret,
+    previousClientSecretExpires: before.previousClientSecretExpires,
+    origin: before.origin,
+    registrationToken: before.registrationToken,
+    ...keys,
+    metadata: before.metadata,
+  }
+}
+
+const checkedKeys = (
+  {
+    jwks,
+    jwksUri,
+    tokenEndpointAuthMethod: method,
+  }: Pick<CheckedFields, 'jwks' | 'jwksUri' | 'tokenEndpointAuthMethod'>,
+  rules: { readonly allowPrivate: boolean },
+): Pick<ClientFields, 'jwks' | 'jwksUri'> => {
+  if (jwks !== null && jwksUri !== null)
+    throw new InvalidField('jwks', 'There must not be both keys and an address of keys.')
+  if (method === 'private_key_jwt' && jwks === null && jwksUri === null)
+    throw new InvalidField('jwks', 'private_key_jwt needs keys, or an address of keys.')
+  return {
+    jwks: jwks === null ? null : validJwks(jwks),
+    jwksUri: jwksUri === null ? null : validJwksUri(jwksUri, rules),
+  }
+}
+
+const checkRedirectUris = (value: string | readonly string[], rules: RedirectUriRules): void => {
+  if (splitRedirectUris(value).length > maxRedirectUris) {
+    throw new InvalidField(
+      'redirect_uris',
+      `There can be at most ${maxRedirectUris} redirect URIs.`,
+      { problem: 'tooManyRedirectUris', value: maxRedirectUris },
+    )
+  }
+  // Line by line as it was typed, blank ones too, so that the number is the one that its author sees.
+  const lines = typeof value === 'string' ? value.split('\n') : value
+  lines.forEach((text, index) => {
+    const uri = text.trim()
+    const found = uri === '' ? undefined : redirectUriProblem(uri, rules)
+    if (!found) return
+    const { sentence, ...detail } = found
+    const line = index + 1
+    throw new InvalidField('redirect_uris', `Line ${line}: ${sentence}`, { ...detail, line })
+  })
+}
+
+const limit = (
+  field: string,
+  types: readonly string[] | null,
+  known: readonly string[],
+): readonly string[] | null => {
+  for (const type of types ?? []) {
+    if (!known.includes(type))
+      throw new InvalidField(field, `${JSON.stringify(type)} is none of ${known.join(', ')}.`)
+  }
+  return types && [...new Set(types)]
+}
+
+/** Leaves out members that are undefined: they change nothing. */
+export const definedOf = <T extends object>(input: T): T =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T

@@ -1,0 +1,73 @@
+import type { Client, ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
+import type { UserId } from '../../model/user.ts'
+
+/** A client as its creator describes it. What is left out takes the specified default. */
+export interface ClientInput {
+  readonly name: string
+  readonly description?: string
+  readonly website?: string
+  readonly userId?: UserId | null
+  readonly isConfidential?: boolean
+  readonly isInternal?: boolean
+  /** A list, or a text with one URI a line. The first is the default. */
+  readonly redirectUris?: string | readonly string[]
+  readonly defaultScopes?: readonly string[]
+  /** Scopes that a user may refuse on the consent page while granting the rest. */
+  readonly optionalScopes?: readonly string[]
+  readonly allowedScopes?: readonly string[] | null
+  readonly grantTypes?: readonly string[] | null
+  readonly responseTypes?: readonly string[] | null
+  readonly tokenEndpointAuthMethod?: TokenEndpointAuthMethod | null
+  /** Its public keys as a JSON Web Key Set, for `private_key_jwt`. */
+  readonly jwks?: string | null
+  /** Where they stand; an https address. */
+  readonly jwksUri?: string | null
+}
+
+/** Where a client comes from that no user has registered, and what else it says of itself. */
+export type Registration = Pick<ClientFields, 'origin' | 'registrationToken' | 'metadata'>
+
+/** A client with its secret, which is shown this once. */
+export interface ClientWithSecret {
+  readonly client: Client
+  readonly clientSecret: string
+}
+
+/** An application with the number of its users: the specification's `get_users`. */
+export interface ListedClient {
+  readonly client: Client
+  readonly users: number
+}
+
+/** What a client says of itself, after the checks. Keys, IDs and secrets are added when it is written. */
+export type CheckedFields = Omit<
+  ClientFields,
+  'clientKey' | 'clientId' | 'clientSecret' | 'createdAt'
+>
+
+/** The fields of a client before anything is set. */
+export const blank: CheckedFields = {
+  name: '',
+  description: '',
+  website: '',
+  userId: null,
+  isConfidential: true,
+  isInternal: false,
+  isPersonal: false,
+  redirectUris: [],
+  defaultScopes: [],
+  allowedScopes: null,
+  grantTypes: null,
+  responseTypes: null,
+  tokenEndpointAuthMethod: null,
+  optionalScopes: [],
+  previousClientSecret: null,
+  previousClientSecretExpires: null,
+  isVerified: false,
+  isDisabled: false,
+  origin: 'owner',
+  jwks: null,
+  jwksUri: null,
+  registrationToken: null,
+  metadata: '{}',
+}

@@ -1,0 +1,132 @@
+import { randomString } from '../../crypto/random.ts'
+import {
+  Client,
+  type ClientContext,
+  type ClientFields,
+  type ClientOwner,
+} from '../../model/client.ts'
+import { countLimit } from '../../model/count-limit.ts'
+import { InvalidField } from '../../model/invalid-field.ts'
+import type { UserId } from '../../model/user.ts'
+import type { ClientWithOwner, Page, SealedClient, Store } from '../../store/store.ts'
+import type { RecordsContext } from '../context.ts'
+import { mustHaveKeyOf } from '../keys/noted-keys.ts'
+import { clientClaims, clientStateClaims } from '../seals/claims.ts'
+import { Users } from '../users/users.ts'
+import type { ListedClient } from './client-input.ts'
+
+/** Reads clients from sealed rows, and seals them for writing. */
+export class ClientRows {
+  readonly context: RecordsContext
+  readonly clientContext: ClientContext
+  readonly #users: Users
+  /** The store returns the same row object as long as nothing in the row has changed. */
+  readonly #known = new WeakMap<ClientWithOwner, Client>()
+
+  constructor(context: RecordsContext) {
+    this.context = context
+    this.#users = new Users(context)
+    const { store, clientContext } = context
+    this.clientContext = {
+      ...clientContext,
+      countUsers: (clientId, most) => store.clients.countUsers(clientId, most),
+    }
+  }
+
+  /** @throws InvalidField if there is no such client, or if it belongs to a personal token */
+  async existing(clientId: string, store: Store = this.context.store): Promise<Client> {
+    const client = await this.find(clientId, store)
+    if (!client || client.isPersonal)
+      throw new InvalidField('client_id', 'There is no such client.')
+    return client
+  }
+
+  /** @throws InvalidField if there is no such user */
+  async ownerOf(userId: UserId | null, store: Store): Promise<ClientOwner | null> {
+    if (userId === null) return null
+    const owner = await new Users({ ...this.context, store }).find(userId)
+    if (!owner) throw new InvalidField('user_id', 'There is no such user.')
+    return owner
+  }
+
+  /** Returns undefined for a missing row, and for a row that was tampered with. */
+  async find(clientId: string, store: Store = this.context.store): Promise<Client | undefined> {
+    const found = await store.clients.find(clientId)
+    return found && this.open(found)
+  }
+
+  /** Verifies the seal of a row. */
+  async open(row: ClientWithOwner): Promise<Client | undefined> {
+    if (!this.#known.has(row)) await mustHaveKeyOf(row.seal, this.context)
+    return this.#intactClient(row, await this.#users.joined(row.fields.userId, row.owner))
+  }
+
+  #intactClient(row: ClientWithOwner, owner: ClientOwner | null): Client | undefined {
+    const { keys, log } = this.context
+    const { fields, seal } = row
+    const known = this.#known.get(row)
+    if (known?.owner === owner) return known
+    if (known || keys.isIntact(seal, clientClaims(fields))) {
+      const client = new Client(fields, owner, this.clientContext)
+      this.#known.set(row, client)
+      return client
+    }
+    log({
+      level: 'error',
+      event: 'client.tampered',
+      message:
+        'A client row was not written by this server, or by another secret key; it is refused.',
+      clientId: fields.clientId,
+    })
+    return undefined
+  }
+
+  /** Seals the fields for writing. */
+  sealed(fields: ClientFields): SealedClient {
+    const { keys } = this.context
+    return {
+      fields,
+      seal: keys.sealRow(clientClaims(fields)),
+      stateSeal: keys.sealRow(clientStateClaims({ ...fields, ownerId: fields.userId })),
+    }
+  }
+
+  /** Adds the numbers of users. */
+  async listed(found: Promise<Page<ClientWithOwner>>): Promise<Page<ListedClient>> {
+    const { items, next } = await found
+    const clients = await this.intact(items)
+    const users = await this.context.store.clients.countUsersOf(
+      clients.map(({ clientId }) => clientId),
+      countLimit,
+    )
+    return {
+      items: clients.map((client) => ({ client, users: users.get(client.clientId) ?? 0 })),
+      next,
+    }
+  }
+
+  /** Returns the clients whose rows are intact. */
+  async intact(rows: readonly ClientWithOwner[]): Promise<readonly Client[]> {
+    // Users who live elsewhere are asked for once each, however many applications they have.
+    const owners = new Map<UserId, Promise<ClientOwner | null>>()
+    const ownerOfRow = ({ fields, owner }: ClientWithOwner) => {
+      const { userId } = fields
+      if (userId === null) return null
+      const asked = owners.get(userId) ?? this.#users.joined(userId, owner)
+      owners.set(userId, asked)
+      return asked
+    }
+    const clients = await Promise.all(
+      rows.map(async (row) => this.#intactClient(row, await ownerOfRow(row))),
+    )
+    return clients.filter((client) => client !== undefined)
+  }
+
+  newId(): string {
+    return randomString(this.context.settings.clientIdSaltLen, this.context.random)
+  }
+
+  newSecret(): string {
+    return randomString(this.context.settings.clientSecretSaltLen, this.context.random)
+  }
+}

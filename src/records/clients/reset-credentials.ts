@@ -1,0 +1,115 @@
+import { digestOf } from '../../crypto/digest.ts'
+import type { Client, ClientFields } from '../../model/client.ts'
+import { InvalidField } from '../../model/invalid-field.ts'
+import { ofClient } from '../audit/audit-trail.ts'
+import { retryOnCollision } from '../context.ts'
+import type { ClientWithSecret } from './client-input.ts'
+import type { ClientRows } from './client-rows.ts'
+import { formerSecret, leakedAt, withSecret } from './secret-fields.ts'
+
+/** The longest time that a former secret can stay valid, in seconds. */
+const maxOverlap = 2_592_000
+
+/** Gives the client another ID. */
+export const resetClientId = (rows: ClientRows, clientId: string): Promise<Client> =>
+  rewritten(rows, clientId, () => ({ clientId: rows.newId() }))
+
+/**
+ * Gives the client another secret.
+ * @throws InvalidField for an overlap that is not a whole number of seconds up to 30 days
+ */
+export const resetClientSecret = async (
+  rows: ClientRows,
+  clientId: string,
+  overlap: number,
+): Promise<ClientWithSecret> => {
+  if (!Number.isSafeInteger(overlap) || overlap < 0 || overlap > maxOverlap) {
+    throw new InvalidField('overlap', 'The overlap must be from 0 seconds to 30 days.', {
+      problem: 'overlapInvalid',
+    })
+  }
+  let clientSecret = ''
+  const renew = (before: Client): ClientFields => {
+    clientSecret = rows.newSecret()
+    const renewed = withSecret(before, clientSecret)
+    if (overlap === 0) return renewed
+    const until = rows.context.clock() + overlap * 1000
+    return { ...renewed, ...formerSecret(before.clientSecret, until) }
+  }
+  const client = await rewritten(rows, clientId, renew, overlap)
+  return { client, clientSecret }
+}
+
+/** Gives the client another ID and another secret at once. */
+export const resetCredentials = async (
+  rows: ClientRows,
+  clientId: string,
+): Promise<ClientWithSecret> => {
+  let clientSecret = ''
+  const client = await rewritten(rows, clientId, (before) => {
+    clientSecret = rows.newSecret()
+    return { ...withSecret(before, clientSecret), clientId: rows.newId() }
+  })
+  return { client, clientSecret }
+}
+
+/**
+ * Ends a secret that became known to others.
+ * @returns the client; undefined if no client has this secret now
+ */
+export const endLeakedSecret = async (
+  rows: ClientRows,
+  secret: string,
+): Promise<Client | undefined> => {
+  const { store, audit, clock } = rows.context
+  const digest = digestOf('client_secret', secret)
+  // Most reported values are no secrets: do not open a transaction for them.
+  if (!(await store.clients.findBySecret(digest))) return undefined
+  const ended = await retryOnCollision(() =>
+    store.transaction(async (tx) => {
+      const row = await tx.clients.findBySecret(digest)
+      const before = row && (await rows.open(row))
+      if (!before?.checkSecret(secret, clock())) return { client: undefined }
+      const isFormer = before.clientSecret !== digest
+      const after = isFormer ? { ...before, ...formerSecret(null) } : withoutSecret(rows, before)
+      if (!(await tx.clients.update(before.clientId, rows.sealed(after), clock()))) return undefined
+      if (!isFormer) await tx.clients.endOwnTokens(before.clientId)
+      const about = { ...ofClient(before, before.owner), details: {} }
+      await audit.add(tx, 'client.secret_leaked', about)
+      return { client: before }
+    }),
+  )
+  return ended.client
+}
+
+// A random secret that nobody receives.
+const withoutSecret = (rows: ClientRows, client: Client): ClientFields => ({
+  ...client,
+  clientSecret: digestOf('client_secret', rows.newSecret()),
+  ...leakedAt(client, rows.context.clock()),
+})
+
+const rewritten = async (
+  rows: ClientRows,
+  clientId: string,
+  renew: (before: Client) => Partial<ClientFields>,
+  overlap = 0,
+): Promise<Client> => {
+  const { store, audit, clock } = rows.context
+  return retryOnCollision(() =>
+    store.transaction(async (tx) => {
+      const before = await rows.existing(clientId, tx)
+      const after: ClientFields = { ...before, ...renew(before) }
+      if (!(await tx.clients.update(clientId, rows.sealed(after), clock()))) return undefined
+      if (after.clientId !== clientId) {
+        const about = { ...ofClient(after, before.owner), details: { former: clientId } }
+        await audit.add(tx, 'client.id_reset', about)
+      }
+      if (after.clientSecret !== before.clientSecret) {
+        const about = { ...ofClient(after, before.owner), details: { overlap } }
+        await audit.add(tx, 'client.secret_reset', about)
+      }
+      return rows.existing(after.clientId, tx)
+    }),
+  )
+}
