@@ -30,7 +30,7 @@ const isReady = { status: 200, body: { status: 'ready' } }
 const isWrong = { status: 503, body: { status: 'not ready', clock: 'wrong' } }
 
 describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
-  test('a node whose clock is two hours ahead ends nothing early: it says not ready, and sweeps nothing', async () => {
+  test('a node whose clock is two hours ahead ends nothing early: it says not ready, and sweeps nothing [T608]', async () => {
     await using skew = await skewFile()
     await skew.set(2 * hour)
     await using site = await startSite({
@@ -107,7 +107,7 @@ describe('a node on SQLite', () => {
       env: { [skewVariable]: file, OAUTH2SERVER_SWEEP_INTERVAL: '1' },
     })
 
-  test('whose clock jumps by a month, running or at a start, keeps every row for an hour', async () => {
+  test('whose clock jumps by a month, running or at a start, keeps every row for an hour [T612]', async () => {
     await using skew = await skewFile()
     await using folder = await temporaryFolder()
     const data = folder.path
