@@ -102,7 +102,7 @@ export const authorizationCases: readonly Case[] = [
   {
     id: 'A15',
     rule: 'RFC 8252 §8.3',
-    what: 'localhost in the place of the loopback address',
+    what: 'localhost instead of the loopback address',
     run: asks({ redirect_uri: 'http://localhost:49152/cb' }, 'native'),
   },
   {
@@ -170,7 +170,7 @@ export const authorizationCases: readonly Case[] = [
   {
     id: 'A29',
     rule: 'RFC 6749 §3.1',
-    what: 'client_id[] in the place of client_id',
+    what: 'client_id[] instead of client_id',
     run: asks({ client_id: undefined }, 'web', '&client_id[]=web'),
   },
   {

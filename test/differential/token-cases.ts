@@ -267,7 +267,7 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T37',
     rule: 'RFC 6749 §3.2',
-    what: 'JSON in the place of a form',
+    what: 'JSON instead of a form',
     run: (peer) =>
       peer
         .token(JSON.stringify(own), { headers: { 'content-type': 'application/json' } })
