@@ -13,7 +13,7 @@ const issuer = 'http://localhost:8080'
 
 describe('kill -9 while the rows of a deleted client are removed', () => {
   test('a later process removes the rest [T575]', async () => {
-    const many = 30_000
+    const many = 60_000
     await using folder = await temporaryFolder()
     const cluster = { data: folder.path, issuer, env: { OAUTH2SERVER_SWEEP_INTERVAL: '1' } }
     const file = databaseIn(folder.path)

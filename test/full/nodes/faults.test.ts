@@ -145,7 +145,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     const [lost, ...others] = [await code(), await code(), await code()]
     const [first] = site.nodes
     // It holds the user's consent then.
-    await first?.order({ at: 'after consents.find', does: 'pause', milliseconds: 1_000, time: 2 })
+    await first?.order({ at: 'after consents.find', does: 'pause', milliseconds: 2_000, time: 2 })
     const elsewhere = { ...site, node: (turn: number) => site.node(1 + (turn % 2)) }
     const traffic = await startTraffic(elsewhere)
     const stuck = post(client.redemption(site.node(0), lost))
