@@ -102,20 +102,23 @@ describe('RV-13 An outage spends neither a device decision nor a try', () => {
     'transaction',
   ]
 
-  test.each(operations)('%s fails during the decision: the same form works again', async (name) => {
-    await using given = await setUp()
-    const { server, person, device } = given
-    const codes = await device.codes()
-    const question = await enterCode(server, person, codes.user_code)
-    const decide = () => postToDevicePage(server, person, { ...question.hidden, confirm: 'yes' })
-    given.breaks(name)
-    expect((await decide()).status).toBe(503)
-    given.breaks(undefined)
-    expect((await decide()).status).toBe(200)
-    const { status, body } = await device.poll(codes)
-    expect([status, await ping(server, body.access_token)]).toEqual([200, 200])
-    expect((await decide()).status).toBe(400)
-  })
+  test.each(operations)(
+    '%s fails during the decision: the same form works again [T831]',
+    async (name) => {
+      await using given = await setUp()
+      const { server, person, device } = given
+      const codes = await device.codes()
+      const question = await enterCode(server, person, codes.user_code)
+      const decide = () => postToDevicePage(server, person, { ...question.hidden, confirm: 'yes' })
+      given.breaks(name)
+      expect((await decide()).status).toBe(503)
+      given.breaks(undefined)
+      expect((await decide()).status).toBe(200)
+      const { status, body } = await device.poll(codes)
+      expect([status, await ping(server, body.access_token)]).toEqual([200, 200])
+      expect((await decide()).status).toBe(400)
+    },
+  )
 
   test.each(operations.slice(0, 3))(
     '%s fails: a code that is entered again works',

@@ -37,17 +37,20 @@ describe('the clock of a machine with SQLite', () => {
     expect(clock.now()).toBe(at.machine)
   })
 
-  test.each([day, 31_000, -day])('a jump of %i ms holds every sweep for an hour', async (jump) => {
-    const { clock, at, pass } = setUp()
-    await clock.sweepTime(scheduled)
-    pass(minute)
-    at.machine += jump
-    await expect(clock.sweepTime(scheduled)).rejects.toThrow(ClockInDoubt)
-    pass(hour - 1)
-    await expect(clock.sweepTime(false)).rejects.toThrow(ClockInDoubt)
-    pass(1)
-    expect(await clock.sweepTime(scheduled)).toBe(at.machine)
-  })
+  test.each([day, 31_000, -day])(
+    'a jump of %i ms holds every sweep for an hour [T832]',
+    async (jump) => {
+      const { clock, at, pass } = setUp()
+      await clock.sweepTime(scheduled)
+      pass(minute)
+      at.machine += jump
+      await expect(clock.sweepTime(scheduled)).rejects.toThrow(ClockInDoubt)
+      pass(hour - 1)
+      await expect(clock.sweepTime(false)).rejects.toThrow(ClockInDoubt)
+      pass(1)
+      expect(await clock.sweepTime(scheduled)).toBe(at.machine)
+    },
+  )
 
   test('a clock that is slewed, or steps by some seconds, holds nothing', async () => {
     const { clock, at, pass } = setUp()
@@ -59,7 +62,7 @@ describe('the clock of a machine with SQLite', () => {
     expect(clock.now()).toBe(at.machine)
   })
 
-  test('a start far behind the last sweep waits an hour, unless somebody asks for a sweep', async () => {
+  test('a start far behind the last sweep waits an hour, unless somebody asks for a sweep [T833]', async () => {
     const { clock, at, pass, written } = setUp(start - 31 * day)
     pass(minute)
     await expect(clock.sweepTime(scheduled)).rejects.toThrow(ClockInDoubt)

@@ -22,7 +22,7 @@ describe('weaknessOf', () => {
     ['bytes that count down, in hexadecimal notation', '0f0e0d0c0b0a09080706050403020100'],
     ['a placeholder', 'please-change-this-to-a-long-random-value'],
     ['another placeholder', 'YOUR_SECRET_KEY_GOES_HERE_32_BYTES_MIN'],
-  ])('recognises %s', (_, secret) => {
+  ])('recognises %s [T835]', (_, secret) => {
     expect(weaknessOf(secret)).toMatch(/different characters|placeholder|repeats/)
   })
 

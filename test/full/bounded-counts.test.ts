@@ -146,7 +146,7 @@ describe.each([
       expect(await clients.countUsers(many, Number.MAX_SAFE_INTEGER)).toBe(large)
     }, 120_000)
 
-    test('personal tokens and applications of a user, whatever internal ones there are', async () => {
+    test('personal tokens and applications of a user, whatever internal ones there are [T829]', async () => {
       const [many, few] = [await aUser(store), await aUser(store)]
       const clientId = await aClient(store, { isPersonal: true })
       const personal = { isPersonal: true }
@@ -182,7 +182,7 @@ describe.each([
       )
     }, 120_000)
 
-    test('devices of an application, whatever authorizations were revoked', async () => {
+    test('devices of an application, whatever authorizations were revoked [T830]', async () => {
       const [many, few, clientId] = [await aUser(store), await aUser(store), await aClient(store)]
       const devices = async (userId: UserId, howMany: number, revokedAt: number | null) => {
         const first = next

@@ -112,7 +112,7 @@ describe('guesses at one account', () => {
     }
   })
 
-  test('are at most 96 in any hour, wherever the hour begins and however they are spread', async () => {
+  test('are at most 96 in any hour, wherever the hour begins and however they are spread [T827]', async () => {
     await using app = await start()
     const began = app.now()
     const counters = new Limits(app.server.store.transients, app.now)

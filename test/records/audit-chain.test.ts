@@ -288,7 +288,7 @@ describe.each(['sqlite', 'postgres'] as const)(
 
     const inserted = [...auditColumns, 'seal'].join()
 
-    test('covers the rows behind a row that was inserted under a far id, and finds their removal', async () => {
+    test('covers the rows behind a row that was inserted under a far id, and finds their removal [T821]', async () => {
       for (const id of ['9000000000', `${2 ** 44}`]) {
         const { server, run, read } = await sixRows()
         await run(
@@ -318,7 +318,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect(await read(`select id from ${audit} where id between 9 and 8999999999`)).toEqual([])
     })
 
-    test('covers the rows that are written after the database was told to count ids from 1 again', async () => {
+    test('covers the rows that are written after the database was told to count ids from 1 again [T822]', async () => {
       const { server, run, log } = await sixRows()
       // Age, or an attacker, has removed the rows: their ids are free.
       await run(`delete from ${audit}`)
@@ -335,7 +335,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect(log).toContainEqual(expect.objectContaining({ event: 'audit.tampered', id: 6 }))
     })
 
-    test('finds a row with an id beyond those that a server can reach', async () => {
+    test('finds a row with an id beyond those that a server can reach [T823]', async () => {
       for (const id of [`${2 ** 44 + 100}`, '9007199254740993', '9223372036854775807']) {
         const { server, run } = await sixRows()
         // On SQLite no row could follow it.
@@ -349,7 +349,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       }
     })
 
-    test('goes on beside forged checkpoints, however many and whatever their numbers', async () => {
+    test('goes on beside forged checkpoints, however many and whatever their numbers [T824]', async () => {
       const { server, run, read } = await sixRows()
       const [one = {}] = await read(`select * from ${checkpoints} where number = 3`)
       const { number: _, ...others } = one
@@ -371,7 +371,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server)).found).toContain('row_removed 8')
     })
 
-    test('keeps what was forged for as long as other rows', async () => {
+    test('keeps what was forged for as long as other rows [T825]', async () => {
       const at = siteOn(await newDatabase[kind]())
       const server = await at.open({ auditExpiresIn: 600 })
       await write(server, 1)
@@ -383,17 +383,20 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect(await at.read(`select id from ${audit}`)).toEqual([])
     })
 
-    test.runIf(kind === 'sqlite')('takes infinity for a change of what was null', async () => {
-      const { server, run, open } = await sixRows()
-      await run(`update ${audit} set token_id = 9e999 where id = 3`)
-      await run(`update ${audit} set authorization_id = -9e999 where id = 5`)
-      expect((await verify(server)).found).toEqual(['row_changed 3', 'row_changed 5'])
-      expect(
-        (await (await open({ secretKeys: [nextKey, secretKey] })).rotateSecretKeys()).isComplete,
-      ).toBe(true)
-      const after = await open({ secretKeys: [nextKey] })
-      expect((await verify(after)).found).toEqual(['rows_changed 3-4', 'rows_changed 5-6'])
-    })
+    test.runIf(kind === 'sqlite')(
+      'takes infinity for a change of what was null [T826]',
+      async () => {
+        const { server, run, open } = await sixRows()
+        await run(`update ${audit} set token_id = 9e999 where id = 3`)
+        await run(`update ${audit} set authorization_id = -9e999 where id = 5`)
+        expect((await verify(server)).found).toEqual(['row_changed 3', 'row_changed 5'])
+        expect(
+          (await (await open({ secretKeys: [nextKey, secretKey] })).rotateSecretKeys()).isComplete,
+        ).toBe(true)
+        const after = await open({ secretKeys: [nextKey] })
+        expect((await verify(after)).found).toEqual(['rows_changed 3-4', 'rows_changed 5-6'])
+      },
+    )
 
     test('takes two nodes that write at once and roll back for no tampering', async () => {
       const { open } = siteOn(await newDatabase[kind]())

@@ -57,7 +57,7 @@ const watched = () => {
 }
 
 describe('deletion', () => {
-  test('of a client with many tokens returns after the mark and removes the rest in parts', async () => {
+  test('of a client with many tokens returns after the mark and removes the rest in parts [T828]', async () => {
     const { parts, aroundStore } = watched()
     await using app = await startServer({ aroundStore })
     const basic = await app.client()

@@ -162,7 +162,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect(await statusOf(server, tokens[1] ?? '')).toBe(200)
   })
 
-  test('takes no user for another whose id is the nearest number', async () => {
+  test('takes no user for another whose id is the nearest number [T834]', async () => {
     const [gone, near] = ['9007199254740993', '9007199254740992']
     await database.run('drop table people')
     await database.run('create table people (id bigint primary key, email text not null)')
