@@ -1,5 +1,4 @@
 import { tooMany } from '../records/limits.ts'
-import { pause } from '../records/turns.ts'
 
 /** Requests of one sender that run at the same time: enough to fill the batches of the store. */
 const mostRunning = 32
@@ -7,50 +6,135 @@ const mostRunning = 32
 const mostWaiting = 1_000
 /** Milliseconds after which a request that still waits is refused. */
 const patience = 30_000
+/** Turns of the event loop after which a sender may begin another request even though requests still arrive. */
+const rest = 16
+/** Milliseconds that the requests that begin together should take at least, and at most. */
+const shortestTurn = 3
+const longestTurn = 6
 
 interface Queue {
+  readonly sender: string
   running: number
+  /** The number of the turn in which its last request began. */
+  lastBegin: number
   readonly waiting: (() => void)[]
 }
 
 /**
- * Limits how many token requests of one sender run at the same time; the others wait in the order of their arrival.
- * So a burst of one client does not keep the event loop or the store from the requests of others.
+ * Delays the token requests of a sender that sends many at once.
+ *
+ * Node accepts one connection per turn of the event loop. A delayed request therefore begins only after a turn in which
+ * no other request was delayed: the server accepts and reads a whole burst before it works on it, so a new connection of
+ * another caller does not wait for that work. Then a few requests begin in each turn, one sender after the other.
  */
 export class TokenQueues {
-  /** By sender, while requests of it run. */
+  /** By sender; one that has no requests is removed in the next quiet turn. */
   readonly #queues = new Map<string, Queue>()
+  /** Queues in which a request can begin, or that are empty. The one that has not begun any for longest comes first. */
+  readonly #ready = new Set<Queue>()
+  #turns = 0
+  #isTurnScheduled = false
+  /** Whether no request that has to wait has arrived since the last turn. */
+  #isQuiet = true
+  /** Requests that begin in the next quiet turn. */
+  #atOnce = 1
+  /** When the last turn began requests, if it did. */
+  #begun: number | undefined
 
   /**
-   * Runs the work of a request when its turn comes.
-   * @param sender the address and the credentials that the request presents, not checked yet: who does not know
+   * Runs the work of a request: at once, or when its turn comes.
+   * @param sender the address and the credentials that the request presents, not checked yet: a caller who does not know
    * the secret of a client cannot fill its queue
-   * @throws OAuthError 429 with `Retry-After`, where too many requests wait already, or this one waited for too long
+   * @throws OAuthError 429 with `Retry-After` if too many requests wait already, or if this one waited for too long
    */
   async run<T>(sender: string, work: () => Promise<T>): Promise<T> {
-    let until = Number.POSITIVE_INFINITY
-    const queue = this.#queues.get(sender)
-    if (!queue) this.#queues.set(sender, { running: 1, waiting: [] })
-    else if (queue.running < mostRunning) queue.running += 1
-    else {
-      if (queue.waiting.length >= mostWaiting) throw tooMany(patience)
-      until = performance.now() + patience
-      await new Promise<void>((resolve) => queue.waiting.push(resolve))
-    }
+    const until = performance.now() + patience
+    const queue = this.#queueOf(sender)
+    const isFree = queue.running < mostRunning && queue.waiting.length === 0
+    if (isFree && this.#isRested(queue)) this.#count(queue)
+    else await this.#turnIn(queue)
     try {
       if (performance.now() > until) throw tooMany(patience)
       return await work()
     } finally {
-      this.#end(sender)
+      queue.running -= 1
+      this.#look(queue)
     }
   }
 
-  #end(sender: string): void {
-    const queue = this.#queues.get(sender)
-    const next = queue?.waiting.shift()
-    // It takes over the place.
-    if (next) setTimeout(next, pause)
-    else if (queue && queue.running > 1) queue.running -= 1
-    else this.#queues.delete(sender)
+  #queueOf(sender: string): Queue {
+    let queue = this.#queues.get(sender)
+    if (!queue) {
+      queue = { sender, running: 0, lastBegin: Number.NEGATIVE_INFINITY, waiting: [] }
+      this.#queues.set(sender, queue)
+    }
+    return queue
+  }
+
+  #isRested({ lastBegin }: Queue): boolean {
+    return this.#turns - lastBegin > rest
+  }
+
+  #count(queue: Queue): void {
+    queue.running += 1
+    queue.lastBegin = this.#turns
+  }
+
+  #turnIn(queue: Queue): Promise<void> {
+    this.#isQuiet = false
+    if (queue.waiting.length >= mostWaiting) throw tooMany(patience)
+    return new Promise((resolve) => {
+      queue.waiting.push(resolve)
+      this.#look(queue)
+    })
+  }
+
+  #look(queue: Queue): void {
+    if (queue.running < mostRunning) this.#ready.add(queue)
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#isTurnScheduled || this.#ready.size === 0) return
+    this.#isTurnScheduled = true
+    setImmediate(() => this.#turn())
+  }
+
+  #turn(): void {
+    this.#turns += 1
+    this.#adapt()
+    const before = performance.now()
+    const begun = this.#begin(this.#isQuiet ? this.#atOnce : 1)
+    if (begun > 0) this.#begun = before
+    if (this.#queues.size === 0) this.#atOnce = 1
+    this.#isQuiet = true
+    this.#isTurnScheduled = false
+    this.#schedule()
+  }
+
+  /** Work that ends within its turn of the event loop, as with SQLite, is measured by when the next turn comes. */
+  #adapt(): void {
+    if (this.#begun === undefined) return
+    const took = performance.now() - this.#begun
+    this.#begun = undefined
+    if (took < shortestTurn) this.#atOnce = Math.min(mostRunning, this.#atOnce * 2)
+    else if (took > longestTurn) this.#atOnce = Math.max(1, this.#atOnce / 2)
+  }
+
+  /** @returns how many requests it has begun */
+  #begin(most: number): number {
+    let begun = 0
+    for (const queue of this.#ready) {
+      if (begun === most || !(this.#isQuiet || this.#isRested(queue))) break
+      this.#ready.delete(queue)
+      const begin = queue.waiting.shift()
+      if (begin) {
+        begun += 1
+        this.#count(queue)
+        begin()
+        if (queue.running < mostRunning && queue.waiting.length > 0) this.#ready.add(queue)
+      } else if (queue.running === 0) this.#queues.delete(queue.sender)
+    }
+    return begun
   }
 }

@@ -7,7 +7,7 @@ const patience = 5_000
  * Milliseconds between pieces of work that waited in the same queue. In each turn of the event loop Node accepts one
  * connection, so a queue that is worked off without a pause keeps all new connections waiting.
  */
-export const pause = 2
+const pause = 2
 /** Pieces of work between two pauses: they are worked off one at a time. */
 const piecesBetweenPauses = 8
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { TokenQueues } from '../../src/protocol/token-queues.ts'
 import { postgres } from '../../src/store/postgres.ts'
@@ -25,12 +26,18 @@ const spelled = (text: string, spelling: number): string =>
     .join('')
 
 /** Opens a connection. @returns what sends one token request over it, and resolves with the status of the answer */
-const connection = async ({ issuer }: TestServer) => {
+const connection = async (server: TestServer) => {
+  const { socket, send } = newConnection(server)
+  await once(socket, 'connect')
+  return send
+}
+
+/** The same without waiting until the connection is open. */
+const newConnection = ({ issuer }: TestServer) => {
   const { host, port } = new URL(issuer)
   const socket = connect(Number(port), '127.0.0.1')
-  await once(socket, 'connect')
   const answered = text(socket)
-  return async (
+  const send = async (
     form: Record<string, string>,
     client?: Credentials,
     spelling = 0,
@@ -51,6 +58,7 @@ const connection = async ({ issuer }: TestServer) => {
     socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`)
     return Number((await answered).split(' ')[1])
   }
+  return { socket, send }
 }
 
 const connections = (server: TestServer, count: number) =>
@@ -87,6 +95,12 @@ const started = async (name: keyof typeof databases) => {
   }
 }
 
+const exchange = (accessToken: string) => ({
+  grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+  subject_token: accessToken,
+  subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+})
+
 const burst = 200
 
 describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'] as const))(
@@ -110,15 +124,7 @@ describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'
 
         const before = operations()
         const answers = sends.map((send, index) =>
-          send(
-            {
-              grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-              subject_token: accessToken,
-              subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-            },
-            busy,
-            spelling(index),
-          ),
+          send(exchange(accessToken), busy, spelling(index)),
         )
         expect(await sendOther(form, other)).toBe(200)
         const done = operations() - before
@@ -129,13 +135,37 @@ describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'
         expect(done).toBeLessThan(all / 4)
       },
     )
+
+    test('on new connections delay a new connection of another client by the work of a few', async () => {
+      await using site = await started(name)
+      const { app, operations } = site
+      const [busy, other] = [await app.client(), await app.client()]
+      const { accessToken } = await authorizationOf(app, busy.clientId)
+      const form = { grant_type: 'client_credentials' }
+      expect(await (await connection(app))(form, other)).toBe(200)
+
+      const before = operations()
+      const answers = Array.from({ length: burst }, () =>
+        newConnection(app).send(exchange(accessToken), busy),
+      )
+      expect(await newConnection(app).send(form, other)).toBe(200)
+      const done = operations() - before
+      const statuses = await Promise.all(answers)
+      const all = operations() - before
+
+      expect(statuses.filter((status) => status !== 200)).toEqual([])
+      expect(done).toBeLessThan(all / 4)
+    })
   },
 )
 
 describe('a queue of token requests', () => {
   const never = () => new Promise<never>(() => undefined)
+  const turns = async (count: number) => {
+    for (let turn = 0; turn < count; turn += 1) await nextTurn()
+  }
 
-  test('runs 32 requests of one sender at once, and the others in the order of their arrival', async () => {
+  test('runs at most 32 requests of one sender at once, and begins them in the order of their arrival', async () => {
     const queues = new TokenQueues()
     const begun: number[] = []
     const ends: (() => void)[] = []
@@ -145,6 +175,8 @@ describe('a queue of token requests', () => {
         return new Promise<void>((resolve) => ends.push(resolve))
       }),
     )
+    await expect.poll(() => begun.length).toBe(32)
+    await turns(100)
     expect(begun).toHaveLength(32)
     for (let ended = 0; ended < 40; ended += 1) {
       await expect.poll(() => ends.length).toBeGreaterThan(ended)
@@ -154,9 +186,39 @@ describe('a queue of token requests', () => {
     expect(begun).toEqual(Array.from({ length: 40 }, (_, number) => number))
   })
 
+  test('begins one delayed request in 17 turns of the event loop while others arrive, and all afterwards', async () => {
+    const queues = new TokenQueues()
+    let begun = 0
+    const work = async () => {
+      begun += 1
+    }
+    const all: Promise<void>[] = []
+    for (let turn = 0; turn < 170; turn += 1) {
+      all.push(queues.run('sender', work))
+      await turns(1)
+    }
+    expect(begun).toBeGreaterThan(5)
+    expect(begun).toBeLessThan(15)
+    await Promise.all(all)
+    expect(begun).toBe(170)
+  })
+
+  test('begins the requests of another sender in turn with those of a busy one', async () => {
+    const queues = new TokenQueues()
+    const begun: string[] = []
+    const run = (sender: string) =>
+      queues.run(sender, async () => {
+        begun.push(sender)
+      })
+    const burst = Array.from({ length: 100 }, () => run('busy'))
+    await Promise.all([run('other'), run('other')])
+    expect(begun.filter((sender) => sender === 'busy').length).toBeLessThan(10)
+    await Promise.all(burst)
+  })
+
   test('refuses a request beyond 1,000 that wait by 429, and runs those of other senders', async () => {
     const queues = new TokenQueues()
-    for (let count = 0; count < 1_032; count += 1) void queues.run('sender', never)
+    for (let count = 0; count < 1_001; count += 1) void queues.run('sender', never)
     await expect(queues.run('sender', never)).rejects.toMatchObject({
       status: 429,
       headers: { 'retry-after': '30' },
