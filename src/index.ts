@@ -77,10 +77,6 @@ export { describeSettings } from './settings/describe-settings.ts'
 export { InvalidSettings } from './settings/invalid-settings.ts'
 export type { Settings, SettingsInput } from './settings/settings.ts'
 export { settingsFrom } from './settings/settings-from-environment.ts'
-export {
-  type AroundStore,
-  type StoreOpener,
-  StoreUnavailable,
-  StoreUnusable,
-  type TransientsOpener,
-} from './store/store.ts'
+export { StoreUnavailable, StoreUnusable } from './store/contract/errors.ts'
+export type { TransientsOpener } from './store/contract/transients.ts'
+export type { AroundStore, StoreOpener } from './store/store.ts'

@@ -31,7 +31,8 @@ const ladder = [
 ]
 
 const ground = ['crypto/', 'model/']
-const contracts = ['store/store.ts', 'store/timeout.ts']
+const storeContract = ['store/store.ts', 'store/contract/']
+const contracts = [...storeContract, 'store/timeout.ts']
 /** The context of the protocol and the types of what plugs into it. */
 const protocolTypes = [
   'protocol/server-context.ts',
@@ -62,12 +63,13 @@ const layers: readonly Layer[] = [
   { file: ['crypto/'], may: ['crypto/'] },
   { file: ['model/'], may: ['model/', 'crypto/digest.ts'], types: ['crypto/'] },
   { file: ['settings/'], may: ['settings/', 'model/'] },
-  { file: ['store/store.ts'], may: ['model/'], types: ['crypto/'] },
+  { file: ['store/contract/'], may: ['model/'], types: ['crypto/', 'store/contract/'] },
+  { file: ['store/store.ts'], may: ['model/'], types: ['crypto/', 'store/contract/'] },
   { file: ['store/timeout.ts'], may: [] },
-  { file: ['store/transients/'], may: ['store/store.ts', 'store/transients/'] },
+  { file: ['store/transients/'], may: [...storeContract, 'store/transients/'] },
   {
     file: ['store/decorated.ts', 'store/notify-after-commit.ts'],
-    may: ['store/store.ts', 'model/'],
+    may: [...storeContract, 'model/'],
   },
   { file: ['store/redis.ts', 'store/redis/'], may: [...contracts, 'store/redis/'] },
   {
@@ -76,9 +78,9 @@ const layers: readonly Layer[] = [
   },
   { file: ['http/outbound/outbound.ts'], may: [] },
   { file: ['http/outbound/'], may: ['http/outbound/', 'model/'], types: ['settings/'] },
-  { file: ['http/'], may: ['http/', ...ground, 'store/store.ts'] },
-  { file: ['records/limits.ts'], may: [...ground, 'store/store.ts', 'settings/limit-table.ts'] },
-  { file: ['records/'], may: ['records/', ...ground, 'store/store.ts'], types: ['settings/'] },
+  { file: ['http/'], may: ['http/', ...ground, ...storeContract] },
+  { file: ['records/limits.ts'], may: [...ground, ...storeContract, 'settings/limit-table.ts'] },
+  { file: ['records/'], may: ['records/', ...ground, ...storeContract], types: ['settings/'] },
   { file: ['pages/'], may: ['pages/', 'model/'] },
   {
     file: protocolTypes,
@@ -112,12 +114,12 @@ const layers: readonly Layer[] = [
   { file: ['protocol/extensions/'], may: endpoints, types: ['settings/'] },
   {
     file: ['server/telemetry/'],
-    may: [...ground, 'http/', 'settings/', 'store/store.ts', 'server/telemetry/'],
+    may: [...ground, 'http/', 'settings/', ...storeContract, 'server/telemetry/'],
   },
   { file: ['server/clock/'], may: ['server/clock/', 'model/'] },
   {
     file: ['server/sweeper/'],
-    may: ['server/sweeper/', 'server/clock/', 'model/', 'store/store.ts'],
+    may: ['server/sweeper/', 'server/clock/', 'model/', ...storeContract],
     types: ['records/', 'settings/'],
   },
   {
@@ -161,7 +163,7 @@ const layers: readonly Layer[] = [
       'records/',
       'server/',
       'settings/',
-      'store/store.ts',
+      ...storeContract,
     ],
   },
   {

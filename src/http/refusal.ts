@@ -2,7 +2,7 @@ import { PasswordHashingBusy } from '../crypto/passwords/password.ts'
 import { JWTExtendedException } from '../model/jwt-error.ts'
 import type { LogSink } from '../model/log.ts'
 import { AuthenticationRequired, OAuthError } from '../model/oauth-error.ts'
-import { ReferenceNotFound, StoreUnavailable } from '../store/store.ts'
+import { ReferenceNotFound, StoreUnavailable } from '../store/contract/errors.ts'
 
 /** An error as an answer that every adapter can give: nothing of a framework. */
 export interface Refusal {

@@ -1,6 +1,7 @@
 import { InvalidField } from '../model/invalid-field.ts'
 import type { User, UserId } from '../model/user.ts'
-import type { Cursor, Page, TokenWithNames } from '../store/store.ts'
+import type { Cursor, Page } from '../store/contract/page.ts'
+import type { TokenWithNames } from '../store/contract/tokens.ts'
 import { byUser } from './audit/audit-trail.ts'
 import type { ListedClient } from './clients/client-input.ts'
 import { Clients } from './clients/clients.ts'

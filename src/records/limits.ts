@@ -10,7 +10,8 @@ import {
   type LimitNumbers,
   limitTable,
 } from '../settings/limit-table.ts'
-import { StoreUnavailable, type Transients } from '../store/store.ts'
+import { StoreUnavailable } from '../store/contract/errors.ts'
+import type { Transients } from '../store/contract/transients.ts'
 
 export interface LimitsOptions {
   /** Other numbers than those of the table. */

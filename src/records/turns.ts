@@ -1,4 +1,5 @@
-import { type Store, StoreUnavailable } from '../store/store.ts'
+import { StoreUnavailable } from '../store/contract/errors.ts'
+import type { Store } from '../store/store.ts'
 
 /** Milliseconds that a caller waits for its turn. */
 const patience = 5_000

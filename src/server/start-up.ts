@@ -7,7 +7,7 @@ import type { VerifyJwt } from '../model/verify-jwt.ts'
 import { InvalidSettings } from '../settings/invalid-settings.ts'
 import { parseSettings } from '../settings/parse-settings.ts'
 import type { Settings, SettingsInput } from '../settings/settings.ts'
-import type { TransientsOpener } from '../store/store.ts'
+import type { TransientsOpener } from '../store/contract/transients.ts'
 import { entryPointScopes } from './entry-points.ts'
 import { importPath } from './import-path.ts'
 

@@ -1,5 +1,6 @@
 import type { DialectAdapter } from 'kysely'
 import type { PoolConfig } from 'pg'
+import { StoreUnavailable, StoreUnusable } from './contract/errors.ts'
 import { LockRetries, lockTimeout } from './sql/lock-retries.ts'
 import { PostgresDialect } from './sql/postgres/dialect.ts'
 import {
@@ -10,7 +11,7 @@ import {
 } from './sql/postgres/migrate.ts'
 import { type PooledConnections, pooledConnections } from './sql/postgres/pool.ts'
 import { postgresStore } from './sql/postgres/store.ts'
-import { type OpenStore, type StoreOpener, StoreUnavailable, StoreUnusable } from './store.ts'
+import type { OpenStore, StoreOpener } from './store.ts'
 
 export interface PostgresOptions {
   /** Connections of this process at most. Default 10. */

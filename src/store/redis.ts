@@ -6,12 +6,13 @@ import {
   ErrorReply,
   RootNodesUnavailableError,
 } from '@redis/client'
+import { StoreUnavailable, StoreUnusable } from './contract/errors.ts'
+import type { TransientsOpener } from './contract/transients.ts'
 import { parseAddress } from './redis/address.ts'
 import type { Commands } from './redis/connection.ts'
 import { answerLimit } from './redis/limits.ts'
 import { openConnection } from './redis/open-connection.ts'
 import { redisTransients } from './redis/transients.ts'
-import { StoreUnavailable, StoreUnusable, type TransientsOpener } from './store.ts'
 import { TimeoutError, withTimeout } from './timeout.ts'
 
 export interface RedisOptions {

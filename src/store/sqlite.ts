@@ -1,6 +1,7 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Kysely } from 'kysely'
+import { StoreUnusable } from './contract/errors.ts'
 import { newHandle } from './sql/handle.ts'
 import { sqlStore } from './sql/sql-store.ts'
 import { openDatabase } from './sql/sqlite/database.ts'
@@ -9,7 +10,7 @@ import { sqliteHotPaths } from './sql/sqlite/hot-paths.ts'
 import { SqliteThread } from './sql/sqlite/thread.ts'
 import { SqliteWriteProbe } from './sql/sqlite/write-probe.ts'
 import type { Tables } from './sql/tables.ts'
-import { type StoreOpener, StoreUnusable } from './store.ts'
+import type { StoreOpener } from './store.ts'
 
 export interface SqliteOptions {
   /**

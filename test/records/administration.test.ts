@@ -1,7 +1,7 @@
 import { StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Actor, ClientAct } from '../../src/records/administration.ts'
-import type { Cursor } from '../../src/store/store.ts'
+import type { Cursor } from '../../src/store/contract/page.ts'
 import { allPages } from '../store/pages.ts'
 import { count, execute, query } from '../support/database.ts'
 import { startServer, type TestServer } from '../support/server.ts'

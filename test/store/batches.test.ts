@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { StoreUnavailable } from '../../src/store/contract/errors.ts'
 import { batched, batchedLookup, leftOut } from '../../src/store/sql/batches.ts'
-import { StoreUnavailable } from '../../src/store/store.ts'
 
 /** Batches as they are run, each of which ends when it is told to. */
 const recorded = ({

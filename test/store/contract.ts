@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Digest } from '../../src/crypto/digest.ts'
-import type { NewToken } from '../../src/store/store.ts'
-import {
-  type OpenStore,
-  ReferenceNotFound,
-  type Store,
-  type StoreOpener,
-  UniqueViolation,
-} from '../../src/store/store.ts'
+import { ReferenceNotFound, UniqueViolation } from '../../src/store/contract/errors.ts'
+import type { NewToken } from '../../src/store/contract/tokens.ts'
+import type { OpenStore, Store, StoreOpener } from '../../src/store/store.ts'
 import { listsContract } from './lists-contract.ts'
 import { managementContract } from './management-contract.ts'
 import {

@@ -1,5 +1,6 @@
 import type { Sealed } from '../../src/crypto/sealed.ts'
-import type { SealedRows, Store } from '../../src/store/store.ts'
+import type { SealedRows } from '../../src/store/contract/sealed.ts'
+import type { Store } from '../../src/store/store.ts'
 import {
   aClient,
   anAuthorization,

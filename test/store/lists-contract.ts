@@ -2,7 +2,9 @@ import { describe, expect, test, vi } from 'vitest'
 import type { SealedAuditEvent } from '../../src/model/audit-event.ts'
 import { auditValues } from '../../src/model/audit-values.ts'
 import type { UserId } from '../../src/model/user.ts'
-import type { AuditFilter, Cursor, Page, Store } from '../../src/store/store.ts'
+import type { AuditFilter } from '../../src/store/contract/audit.ts'
+import type { Cursor, Page } from '../../src/store/contract/page.ts'
+import type { Store } from '../../src/store/store.ts'
 import { allPages, brokenCursors } from './pages.ts'
 import {
   aClient,

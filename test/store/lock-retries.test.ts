@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { StoreUnavailable } from '../../src/store/contract/errors.ts'
 import { LockRetries } from '../../src/store/sql/lock-retries.ts'
-import { StoreUnavailable } from '../../src/store/store.ts'
 
 const lockTimeout = () =>
   new StoreUnavailable('locked', { cause: Object.assign(new Error('lock'), { code: '55P03' }) })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { NewToken, Store } from '../../src/store/store.ts'
+import type { NewToken } from '../../src/store/contract/tokens.ts'
+import type { Store } from '../../src/store/store.ts'
 import {
   aClient,
   anAuthorization,

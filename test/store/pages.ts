@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Cursor, Page } from '../../src/store/store.ts'
+import type { Cursor, Page } from '../../src/store/contract/page.ts'
 
 /** Reads the whole list, page by page; `isFiltered` where rows may be left out. */
 export const allPages = async <T>(

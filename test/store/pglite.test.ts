@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { RowKey } from '../../src/store/store.ts'
+import type { RowKey } from '../../src/store/contract/sealed.ts'
 import { pglite } from '../support/pglite.ts'
 import { storeContract } from './contract.ts'
 import { aClient, consentRow } from './rows.ts'

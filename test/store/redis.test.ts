@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable, StoreUnusable } from 'svc-oauth2server'
 import { redis } from 'svc-oauth2server/redis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { OpenTransients } from '../../src/store/store.ts'
+import type { OpenTransients } from '../../src/store/contract/transients.ts'
 import { lacks } from '../support/needs.ts'
 import { freePort } from '../support/processes.ts'
 import {

@@ -2,16 +2,13 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Digest, digestOf, type SecretKind } from '../../src/crypto/digest.ts'
 import type { Sealed } from '../../src/crypto/sealed.ts'
 import type { SealedAuditEvent } from '../../src/model/audit-event.ts'
-import type {
-  NewAuthorization,
-  NewToken,
-  NewUser,
-  SealedClient,
-  SealedConsent,
-  Store,
-  StoredSession,
-  StoredSigningKey,
-} from '../../src/store/store.ts'
+import type { NewAuthorization, SealedConsent } from '../../src/store/contract/authorizations.ts'
+import type { SealedClient } from '../../src/store/contract/clients.ts'
+import type { StoredSigningKey } from '../../src/store/contract/keys.ts'
+import type { StoredSession } from '../../src/store/contract/sessions.ts'
+import type { NewToken } from '../../src/store/contract/tokens.ts'
+import type { NewUser } from '../../src/store/contract/users.ts'
+import type { Store } from '../../src/store/store.ts'
 
 // Rows as the records would write them. A store does not look into what is sealed.
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Sealed } from '../../src/crypto/sealed.ts'
-import type { ResealedRow, RowKey, SealedRow, SealedRows, Store } from '../../src/store/store.ts'
+import type { ResealedRow, RowKey, SealedRow, SealedRows } from '../../src/store/contract/sealed.ts'
+import type { Store } from '../../src/store/store.ts'
 import {
   aClient,
   aPair,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Transients } from '../../src/store/store.ts'
+import type { Transients } from '../../src/store/contract/transients.ts'
 import { atOnce, text, winners } from './rows.ts'
 
 /** What every keeper of short-lived values must keep. `other` is another node's view of the same values. */

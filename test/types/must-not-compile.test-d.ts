@@ -28,7 +28,8 @@ import { sqlite } from 'svc-oauth2server/sqlite'
 import type { Digest } from '../../src/crypto/digest.ts'
 import { digestOf } from '../../src/crypto/digest.ts'
 import type { KeyRing, Sealed } from '../../src/crypto/sealed.ts'
-import type { Store, TokenStore } from '../../src/store/store.ts'
+import type { TokenStore } from '../../src/store/contract/tokens.ts'
+import type { Store } from '../../src/store/store.ts'
 
 declare const server: AuthorizationServer
 declare const tokens: TokenStore

@@ -11,13 +11,10 @@ import { byUser, ofUser } from '../../records/audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../../records/context.ts'
 import { sessionClaims } from '../../records/seals/claims.ts'
 import { Users } from '../../records/users/users.ts'
-import {
-  type Cursor,
-  type Page,
-  ReferenceNotFound,
-  type Store,
-  type StoredSession,
-} from '../../store/store.ts'
+import { ReferenceNotFound } from '../../store/contract/errors.ts'
+import type { Cursor, Page } from '../../store/contract/page.ts'
+import type { StoredSession } from '../../store/contract/sessions.ts'
+import type { Store } from '../../store/store.ts'
 import { isSameNetwork } from './client-address.ts'
 import { createJwt } from './jwt.ts'
 

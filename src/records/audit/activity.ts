@@ -1,6 +1,7 @@
 import type { AuditRecord } from '../../model/audit-event.ts'
 import type { UserId } from '../../model/user.ts'
-import type { AuditFilter, Cursor, Page } from '../../store/store.ts'
+import type { AuditFilter } from '../../store/contract/audit.ts'
+import type { Cursor, Page } from '../../store/contract/page.ts'
 import type { RecordsContext } from '../context.ts'
 import { Users } from '../users/users.ts'
 import {

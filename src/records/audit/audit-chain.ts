@@ -8,9 +8,9 @@ import type {
   AuditCheckpoint,
   AuditMark,
   SealedCheckpoint,
-  Store,
   StoredAuditRow,
-} from '../../store/store.ts'
+} from '../../store/contract/audit.ts'
+import type { Store } from '../../store/store.ts'
 import { checkpointClaims } from '../seals/claims.ts'
 
 /** Rows that one checkpoint covers at most. */

@@ -1,5 +1,6 @@
 import { type KeyRing, keyIdOf } from '../../crypto/sealed.ts'
-import type { SealedCheckpoint, Store, StoredAuditRow } from '../../store/store.ts'
+import type { SealedCheckpoint, StoredAuditRow } from '../../store/contract/audit.ts'
+import type { Store } from '../../store/store.ts'
 import {
   checkpointDigest,
   idsOf,

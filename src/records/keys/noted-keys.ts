@@ -1,6 +1,8 @@
 import { type KeyRing, keyIdOf } from '../../crypto/sealed.ts'
 import type { LogSink } from '../../model/log.ts'
-import { type SealedStore, type Store, StoreUnavailable, StoreUnusable } from '../../store/store.ts'
+import { StoreUnavailable, StoreUnusable } from '../../store/contract/errors.ts'
+import type { SealedStore } from '../../store/contract/sealed.ts'
+import type { Store } from '../../store/store.ts'
 
 type Noted = Pick<Store, 'secretKeys' | 'sealed'>
 

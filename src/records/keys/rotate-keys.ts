@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { type KeyRing, keyIdOf } from '../../crypto/sealed.ts'
-import type { ResealedRow, RowKey, SealedRows } from '../../store/store.ts'
+import type { ResealedRow, RowKey, SealedRows } from '../../store/contract/sealed.ts'
 import { AuditChain } from '../audit/audit-chain.ts'
 import type { RecordsContext } from '../context.ts'
 import { type RowOf, type SealedKind, sealedAnew } from '../seals/sealed-values.ts'

@@ -8,7 +8,8 @@ import {
   SignJWT,
 } from 'jose'
 import { sha256 } from '../../crypto/digest.ts'
-import type { Store, StoredSigningKey } from '../../store/store.ts'
+import type { StoredSigningKey } from '../../store/contract/keys.ts'
+import type { Store } from '../../store/store.ts'
 import type { RecordsContext } from '../context.ts'
 import { signingKeyClaims } from '../seals/claims.ts'
 

@@ -4,14 +4,14 @@ import type { Authorization, Consent } from '../../model/authorization.ts'
 import type { ClientFields } from '../../model/client.ts'
 import type { TokenFields } from '../../model/token.ts'
 import type { User } from '../../model/user.ts'
+import type { AuditCheckpoint } from '../../store/contract/audit.ts'
+import type { StoredSigningKey } from '../../store/contract/keys.ts'
+import type { StoredSession } from '../../store/contract/sessions.ts'
 import type {
-  AuditCheckpoint,
   RotatedRefreshToken,
-  StoredSession,
-  StoredSigningKey,
   StoredToken,
   TokenWithState,
-} from '../../store/store.ts'
+} from '../../store/contract/tokens.ts'
 
 // What each kind of row claims. The first entry is the kind, so that no seal fits another table.
 

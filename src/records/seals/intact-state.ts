@@ -1,6 +1,7 @@
 import type { KeyRing } from '../../crypto/sealed.ts'
 import type { User } from '../../model/user.ts'
-import type { StoredUser, TokenWithState } from '../../store/store.ts'
+import type { TokenWithState } from '../../store/contract/tokens.ts'
+import type { StoredUser } from '../../store/contract/users.ts'
 import { clientStateClaims, userClaims } from './claims.ts'
 
 /** Users, and clients, whose last state is remembered. */

@@ -1,5 +1,10 @@
 import type { Claims, KeyRing, Sealed, SealPurpose } from '../../crypto/sealed.ts'
-import type { ResealedRow, SealedRow, SealedRows, SealedStore } from '../../store/store.ts'
+import type {
+  ResealedRow,
+  SealedRow,
+  SealedRows,
+  SealedStore,
+} from '../../store/contract/sealed.ts'
 import {
   accessClaims,
   checkpointClaims,

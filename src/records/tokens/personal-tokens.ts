@@ -4,16 +4,15 @@ import { validName } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { Token, type TokenFields } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
-import {
-  type Cursor,
-  type NewToken,
-  type Page,
-  type PersonalTokenRow,
-  type Store,
-  type StoredToken,
-  type TokenUse,
-  UniqueViolation,
-} from '../../store/store.ts'
+import { UniqueViolation } from '../../store/contract/errors.ts'
+import type { Cursor, Page } from '../../store/contract/page.ts'
+import type {
+  NewToken,
+  PersonalTokenRow,
+  StoredToken,
+  TokenUse,
+} from '../../store/contract/tokens.ts'
+import type { Store } from '../../store/store.ts'
 import { changedFields, ofToken } from '../audit/audit-trail.ts'
 import { Clients } from '../clients/clients.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'

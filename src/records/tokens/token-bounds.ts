@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { LogSink } from '../../model/log.ts'
 import type { TokenFields } from '../../model/token.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { type Store, StoreUnavailable } from '../../store/store.ts'
+import { StoreUnavailable } from '../../store/contract/errors.ts'
+import type { Store } from '../../store/store.ts'
 
 /** Used refresh tokens of one authorization that are remembered at most. */
 export const rotatedPerAuthorization = 1_000

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LogSink } from '../../model/log.ts'
 import type { FoundToken } from '../../model/token.ts'
-import type { Store, TokenUse } from '../../store/store.ts'
+import type { TokenUse } from '../../store/contract/tokens.ts'
+import type { Store } from '../../store/store.ts'
 
 /** A use is written once a minute per token at most, in milliseconds. */
 const written = 60_000

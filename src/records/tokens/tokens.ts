@@ -13,12 +13,11 @@ import { type FoundToken, type IssuedToken, Token, type TokenFields } from '../.
 import type { UserId } from '../../model/user.ts'
 import {
   ReferenceNotFound,
-  type RefreshTokenWithState,
-  type Store,
   StoreUnavailable,
-  type TokenWithState,
   UniqueViolation,
-} from '../../store/store.ts'
+} from '../../store/contract/errors.ts'
+import type { RefreshTokenWithState, TokenWithState } from '../../store/contract/tokens.ts'
+import type { Store } from '../../store/store.ts'
 import { type About, nameOfClient, ofAuthorization, ofToken } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { accessClaims, refreshClaims } from '../seals/claims.ts'

@@ -6,12 +6,9 @@ import { emailKey, validEmail, validPassword } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { FoundToken } from '../../model/token.ts'
 import { type User, type UserId, UserProxy, type UserSource } from '../../model/user.ts'
-import {
-  NotOurUsers,
-  type StoredUser,
-  type TokenWithState,
-  type UserWithPassword,
-} from '../../store/store.ts'
+import { NotOurUsers } from '../../store/contract/errors.ts'
+import type { TokenWithState } from '../../store/contract/tokens.ts'
+import type { StoredUser, UserWithPassword } from '../../store/contract/users.ts'
 import { ofUser } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'

@@ -1,7 +1,9 @@
 import { dirname } from 'node:path'
 import { InvalidSettings } from '../../settings/invalid-settings.ts'
+import { StoreUnusable } from '../../store/contract/errors.ts'
+import type { TransientsOpener } from '../../store/contract/transients.ts'
 import { sqlite } from '../../store/sqlite.ts'
-import { type StoreOpener, StoreUnusable, type TransientsOpener } from '../../store/store.ts'
+import type { StoreOpener } from '../../store/store.ts'
 
 /** The database that a `DATABASE_URL` names. */
 export interface Database {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StoreUnusable } from '../../store/store.ts'
+import { StoreUnusable } from '../../store/contract/errors.ts'
 
 /** A key for as long as the process runs. */
 export const newSecretKey = (): string => randomBytes(48).toString('base64url')

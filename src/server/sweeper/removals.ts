@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LogSink } from '../../model/log.ts'
-import { type Removal, type Store, StoreUnavailable } from '../../store/store.ts'
+import { StoreUnavailable } from '../../store/contract/errors.ts'
+import type { Removal } from '../../store/contract/sweeper.ts'
+import type { Store } from '../../store/store.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
 import { firstPart, PartSize, restAfter } from './sweeper-pace.ts'
 

@@ -1,5 +1,7 @@
 import type { Settings } from '../../settings/settings.ts'
-import type { Store, SweepTimes, Transients } from '../../store/store.ts'
+import type { SweepTimes } from '../../store/contract/sweeper.ts'
+import type { Transients } from '../../store/contract/transients.ts'
+import type { Store } from '../../store/store.ts'
 
 /** One kind of what the sweeper removes. */
 export interface SweeperKind {

@@ -1,4 +1,4 @@
-import { StoreUnusable } from '../store.ts'
+import { StoreUnusable } from '../contract/errors.ts'
 
 /** Where Redis is, and as whom to use it. */
 export interface RedisAddress {

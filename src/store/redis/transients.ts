@@ -1,4 +1,4 @@
-import type { OpenTransients } from '../store.ts'
+import type { OpenTransients } from '../contract/transients.ts'
 import type { Commands } from './connection.ts'
 
 /** Runs a command. @throws StoreUnavailable where Redis cannot do it */

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Sealed } from '../../crypto/sealed.ts'
-import type { AuditCheckpointStore, SealedCheckpoint } from '../store.ts'
+import type { AuditCheckpointStore, SealedCheckpoint } from '../contract/audit.ts'
 import type { Handle } from './handle.ts'
 import type { Tables } from './tables.ts'
 

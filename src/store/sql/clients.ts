@@ -2,7 +2,8 @@ import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ClientFields, ClientOrigin, TokenEndpointAuthMethod } from '../../model/client.ts'
-import type { ClientStore, ClientWithOwner, Cursor, SealedClient } from '../store.ts'
+import type { ClientStore, ClientWithOwner, SealedClient } from '../contract/clients.ts'
+import type { Cursor } from '../contract/page.ts'
 import { countRows } from './count.ts'
 import {
   byKey,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ExpiredStore } from '../store.ts'
+import type { ExpiredStore } from '../contract/sweeper.ts'
 import { countRows } from './count.ts'
 import type { Handle } from './handle.ts'
 

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../store.ts'
+import { StoreUnavailable } from '../contract/errors.ts'
 import { sqlStateOf } from './postgres/errors.ts'
 
 /** Milliseconds that a statement waits for a lock before its connection is given back. */

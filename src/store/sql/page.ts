@@ -1,4 +1,4 @@
-import type { Page } from '../store.ts'
+import type { Page } from '../contract/page.ts'
 
 /** The place of a row in a list that is ordered by time and then by id, latest first. */
 export type Place = readonly [at: number, id: string]

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { UserId } from '../../model/user.ts'
-import type { Removal, RemovalStore } from '../store.ts'
+import type { Removal, RemovalStore } from '../contract/sweeper.ts'
 import type { Handle } from './handle.ts'
 import type { Tables } from './tables.ts'
 

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Sealed } from '../../crypto/sealed.ts'
-import type { ResealedRow, RowKey, SealedRow, SealedRows } from '../store.ts'
+import type { ResealedRow, RowKey, SealedRow, SealedRows } from '../contract/sealed.ts'
 import type { Handle } from './handle.ts'
 import type { Tables } from './tables.ts'
 

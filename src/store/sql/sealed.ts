@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type { Sealed } from '../../crypto/sealed.ts'
-import type { SealedStore } from '../store.ts'
+import type { SealedStore } from '../contract/sealed.ts'
 import { fromRow as checkpointFromRow } from './audit-checkpoints.ts'
 import { fromRow as clientFromRow } from './clients.ts'
 import { fromRow as consentFromRow } from './consents.ts'

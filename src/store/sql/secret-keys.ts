@@ -1,4 +1,4 @@
-import type { SecretKeyStore } from '../store.ts'
+import type { SecretKeyStore } from '../contract/keys.ts'
 import type { Handle } from './handle.ts'
 
 export const sqlSecretKeys = ({ read, write }: Handle): SecretKeyStore => ({

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
-import type { SessionStore, StoredSession } from '../store.ts'
+import type { SessionStore, StoredSession } from '../contract/sessions.ts'
 import { byKey, type Handle, holds, isAmong, lookup } from './handle.ts'
 import { page, placeOf } from './page.ts'
 import type { Tables } from './tables.ts'

@@ -1,4 +1,4 @@
-import type { SweeperNoteStore } from '../store.ts'
+import type { SweeperNoteStore } from '../contract/sweeper.ts'
 import type { Handle } from './handle.ts'
 
 export const sqlSweeperNotes = ({ read, write }: Handle): SweeperNoteStore => ({

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import type { SweeperNoteKind } from '../store.ts'
+import type { SweeperNoteKind } from '../contract/sweeper.ts'
 
 /** 0 or 1: the one boolean that every database has. */
 export type Flag = 0 | 1

@@ -10,17 +10,17 @@ import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { TokenFields } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
-import {
-  type AuthorizedTokenRow,
-  type NewToken,
-  type PersonalTokenRow,
-  type StoredRotation,
-  type StoredToken,
-  type TokenStore,
-  type TokenWithNames,
-  type TokenWithState,
-  UniqueViolation,
-} from '../store.ts'
+import { UniqueViolation } from '../contract/errors.ts'
+import type {
+  AuthorizedTokenRow,
+  NewToken,
+  PersonalTokenRow,
+  StoredRotation,
+  StoredToken,
+  TokenStore,
+  TokenWithNames,
+  TokenWithState,
+} from '../contract/tokens.ts'
 import { countRows } from './count.ts'
 import {
   byKey,

@@ -1,4 +1,4 @@
-import type { Transients } from '../store.ts'
+import type { Transients } from '../contract/transients.ts'
 import { type Handle, unindexed } from './handle.ts'
 
 /** Short-lived values in the database: no second system to run, and they survive a restart. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { UserId } from '../../model/user.ts'
-import type { UserDataStore } from '../store.ts'
+import type { UserDataStore } from '../contract/users.ts'
 import type { Handle } from './handle.ts'
 import { removalTarget, removeOfUser } from './removals.ts'
 

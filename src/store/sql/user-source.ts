@@ -1,6 +1,6 @@
 import { type AliasedExpression, type RawBuilder, sql } from 'kysely'
 import type { UserId } from '../../model/user.ts'
-import type { StoredUser } from '../store.ts'
+import type { StoredUser } from '../contract/users.ts'
 import type { Handle } from './handle.ts'
 
 /** What the store joins to know a user, whatever table it comes from. */

@@ -1,6 +1,7 @@
 import { type Selectable, sql, type UpdateObject } from 'kysely'
 import type { UserId } from '../../model/user.ts'
-import { NotOurUsers, type UserStore, type UserWithPassword } from '../store.ts'
+import { NotOurUsers } from '../contract/errors.ts'
+import type { UserStore, UserWithPassword } from '../contract/users.ts'
 import { flag, type Handle, holds } from './handle.ts'
 import { noteRemovals } from './removals.ts'
 import type { Tables } from './tables.ts'

@@ -1,4 +1,5 @@
-import { type OpenTransients, StoreUnavailable, type TransientsOpener } from '../store.ts'
+import { StoreUnavailable } from '../contract/errors.ts'
+import type { OpenTransients, TransientsOpener } from '../contract/transients.ts'
 
 /** Milliseconds between two tries. */
 const pause = 1_000

@@ -1,4 +1,4 @@
-import type { Transients } from '../store.ts'
+import type { Transients } from '../contract/transients.ts'
 import { type Expiring, ExpiryHeap } from './expiry-heap.ts'
 
 interface Entry extends Expiring {

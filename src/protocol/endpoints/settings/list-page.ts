@@ -1,5 +1,5 @@
 import type { Listed } from '../../../pages/models/applications.ts'
-import type { Cursor, Page } from '../../../store/store.ts'
+import type { Cursor, Page } from '../../../store/contract/page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
 /** Items of a list on one page. */

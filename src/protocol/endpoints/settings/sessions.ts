@@ -1,5 +1,5 @@
 import { InvalidField } from '../../../model/invalid-field.ts'
-import type { StoredSession } from '../../../store/store.ts'
+import type { StoredSession } from '../../../store/contract/sessions.ts'
 import { notFound } from '../responses/problem.ts'
 import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'

@@ -3,7 +3,8 @@ import type { Scope, ScopeRegistry } from '../../../model/scope.ts'
 import type { AuthorizedApplication, Device } from '../../../records/authorized-applications.ts'
 import type { ListedClient } from '../../../records/clients/client-input.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
-import type { StoredSession, TokenWithNames } from '../../../store/store.ts'
+import type { StoredSession } from '../../../store/contract/sessions.ts'
+import type { TokenWithNames } from '../../../store/contract/tokens.ts'
 import { deviceName } from './device-name.ts'
 
 /** Times on the wire are ISO 8601 in UTC. */

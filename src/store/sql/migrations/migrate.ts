@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { type MigrationInfo, Migrator } from 'kysely/migration'
-import { type MigrationResult, NewerSchema, StoreUnusable } from '../../store.ts'
+import { NewerSchema, StoreUnusable } from '../../contract/errors.ts'
+import type { MigrationResult } from '../../store.ts'
 import type { Handle } from '../handle.ts'
 import type { Tables } from '../tables.ts'
 import { migrationsFor } from './all.ts'

@@ -1,4 +1,4 @@
-import { ReferenceNotFound, StoreUnavailable, UniqueViolation } from '../../store.ts'
+import { ReferenceNotFound, StoreUnavailable, UniqueViolation } from '../../contract/errors.ts'
 
 /** The five characters of an SQLSTATE; undefined for an error that the server did not send. */
 export const sqlStateOf = (error: unknown): string | undefined => {

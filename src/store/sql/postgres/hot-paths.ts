@@ -1,4 +1,4 @@
-import { StoreUnavailable, UniqueViolation } from '../../store.ts'
+import { StoreUnavailable, UniqueViolation } from '../../contract/errors.ts'
 import { batched, batchedLookup, leftOut } from '../batches.ts'
 import type { ColumnTypes, Users } from '../handle.ts'
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, PostgresAdapter, sql } from 'kysely'
-import { StoreUnavailable, StoreUnusable } from '../../store.ts'
+import { StoreUnavailable, StoreUnusable } from '../../contract/errors.ts'
 import { sqlStateOf } from './errors.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { Kysely } from 'kysely'
 import type { UserKeyType } from '../../../model/user-table.ts'
-import { type OpenStore, StoreUnavailable } from '../../store.ts'
+import { StoreUnavailable } from '../../contract/errors.ts'
+import type { OpenStore } from '../../store.ts'
 import type { Users } from '../handle.ts'
 import { newHandle } from '../handle.ts'
 import type { LockRetries } from '../lock-retries.ts'

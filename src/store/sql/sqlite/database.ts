@@ -1,7 +1,12 @@
 import { randomInt } from 'node:crypto'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ReferenceNotFound, StoreUnavailable, StoreUnusable, UniqueViolation } from '../../store.ts'
+import {
+  ReferenceNotFound,
+  StoreUnavailable,
+  StoreUnusable,
+  UniqueViolation,
+} from '../../contract/errors.ts'
 
 // node:sqlite blocks the event loop for the whole busy timeout, so it is short, and we wait outside.
 const busyTimeout = 10

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { StoreUnavailable } from '../../store.ts'
+import { StoreUnavailable } from '../../contract/errors.ts'
 import { batched, batchedLookup } from '../batches.ts'
 import { type HotPaths, rotatedColumns, swappedColumns, tokenColumns } from '../hot-paths.ts'
 import type { Tables } from '../tables.ts'

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { StoreUnavailable } from '../../store.ts'
+import { StoreUnavailable } from '../../contract/errors.ts'
 import type { StatementResult } from './database.ts'
 
 /** What the thread is told to do. */

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { StoreUnavailable, StoreUnusable } from '../../store.ts'
+import { StoreUnavailable, StoreUnusable } from '../../contract/errors.ts'
 import { openDatabase } from './database.ts'
 import type { ThreadAnswer, ThreadRequest } from './thread.ts'
 

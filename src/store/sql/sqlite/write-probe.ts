@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { StoreUnavailable } from '../../store.ts'
+import { StoreUnavailable } from '../../contract/errors.ts'
 import { TimeoutError, withTimeout } from '../../timeout.ts'
 import type { Tables } from '../tables.ts'
 import { isLocked } from './database.ts'

@@ -1,0 +1,33 @@
+import type { Digest } from '../../crypto/digest.ts'
+import type { Sealed } from '../../crypto/sealed.ts'
+import type { UserId } from '../../model/user.ts'
+import type { Cursor, Page } from './page.ts'
+import type { StoredUser } from './users.ts'
+
+/** A signed-in browser. The identifier in its cookie is kept as a digest. */
+export interface StoredSession {
+  readonly id: Digest
+  readonly userId: UserId
+  readonly address: string
+  readonly userAgent: string
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly lastSeenAt: number
+  readonly seal: Sealed
+}
+
+export interface SessionStore {
+  find(
+    id: Digest,
+  ): Promise<{ readonly session: StoredSession; readonly user: StoredUser | null } | undefined>
+  /** False where the identifier is taken. */
+  insert(session: StoredSession): Promise<boolean>
+  touch(session: Pick<StoredSession, 'id' | 'lastSeenAt' | 'seal'>): Promise<void>
+  /** A user's sessions, latest first. */
+  ofUser(userId: UserId, cursor: Cursor): Promise<Page<StoredSession>>
+  delete(id: Digest): Promise<boolean>
+  deleteOfUser(userId: UserId, except?: Digest): Promise<number>
+  /** Deletes all of a user but so many, the latest. */
+  deleteOldest(userId: UserId, keep: number): Promise<void>
+  deleteExpired(now: number, idleSince: number, limit: number): Promise<number>
+}
