@@ -1,6 +1,6 @@
 import { calculateJwkThumbprint, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose'
 import { constantTimeEqual, sha256 } from './digest.ts'
-import { withoutClaims } from './without-claims.ts'
+import { withoutClaims } from './jose.ts'
 
 /** The request that a proof came with. */
 export interface ProvenRequest {

@@ -1,4 +1,4 @@
-import { signatureAlgorithms } from '../crypto/signature-algorithms.ts'
+import { signatureAlgorithms } from '../crypto/jose.ts'
 import { UserProxy } from '../model/user.ts'
 import { resourceMetadataAddress } from '../protocol/extensions/protected-resource-metadata.ts'
 import { ResourceServer, type ResourceServerOptions } from '../protocol/resource-server.ts'

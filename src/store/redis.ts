@@ -9,9 +9,10 @@ import {
 import { StoreUnavailable, StoreUnusable } from './contract/errors.ts'
 import type { TransientsOpener } from './contract/transients.ts'
 import { parseAddress } from './redis/address.ts'
-import type { Commands } from './redis/connection.ts'
-import { answerLimit } from './redis/limits.ts'
-import { openConnection } from './redis/open-connection.ts'
+import { answerLimit } from './redis/client-options.ts'
+import { clusterConnection } from './redis/cluster.ts'
+import type { Commands, ConnectionSettings, RedisConnection } from './redis/connection.ts'
+import { singleConnection } from './redis/single.ts'
 import { redisTransients } from './redis/transients.ts'
 import { TimeoutError, withTimeout } from './timeout.ts'
 
@@ -112,4 +113,26 @@ const reasonOf = (error: unknown, password: string | undefined): string => {
   const text = one instanceof Error ? one.message || one.name : 'there is no connection'
   // An old Redis repeats what it did not understand, and that may be how we log in.
   return (password === undefined ? text : text.replaceAll(password, '…')).replace(/\.$/, '')
+}
+
+/** Connects to one Redis, or to a cluster where an address leads to one. Rejects where that fails. */
+const openConnection = async (settings: ConnectionSettings): Promise<RedisConnection> => {
+  if (settings.address.nodes.length > 1) return opened(clusterConnection(settings), settings)
+  const single = await opened(singleConnection(settings), settings)
+  if (!(await single.isPartial())) return single
+  single.close()
+  return opened(clusterConnection(settings), settings)
+}
+
+const opened = async (
+  connection: RedisConnection,
+  { connectTimeout }: ConnectionSettings,
+): Promise<RedisConnection> => {
+  try {
+    await withTimeout(connectTimeout, connection.connect())
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
 }

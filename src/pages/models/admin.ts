@@ -1,5 +1,5 @@
 import type { ClientOrigin } from '../../model/client.ts'
-import type { FormProblem } from '../parts/form-problem.ts'
+import type { FormProblem } from '../parts/forms.ts'
 import type { Listed } from './applications.ts'
 
 /** A client application as an administrator sees it. Times are milliseconds since the epoch. */

@@ -1,4 +1,4 @@
-import type { FormProblem } from '../parts/form-problem.ts'
+import type { FormProblem } from '../parts/forms.ts'
 
 /** A part of a list: the address of the next part, and of the first where this is not the first. */
 export interface Listed<T> {

@@ -1,5 +1,5 @@
 import type { Scope } from '../../model/scope.ts'
-import type { FormProblem } from '../parts/form-problem.ts'
+import type { FormProblem } from '../parts/forms.ts'
 
 /** The fields of a client's form, as they were typed or are stored. */
 export interface ClientFormValues {

@@ -1,8 +1,7 @@
 import type { ClientOrigin } from '../../model/client.ts'
 import type { Frame } from '../frame.ts'
-import { type Html, html } from '../html.ts'
+import { filled, type Html, html } from '../html.ts'
 import { badge, type Fact, facts } from './facts.ts'
-import { filled } from './filled.ts'
 import { caution } from './notices.ts'
 import { description, websiteLink } from './outside.ts'
 

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.ts'
-import type { FormProblem } from './form-problem.ts'
+import type { FormProblem } from './forms.ts'
 
 /** What went wrong with a form, above it. */
 export const alert = (problem: string | undefined): Html =>

@@ -1,6 +1,5 @@
 import type { Frame } from '../frame.ts'
-import { type Html, html } from '../html.ts'
-import { filled } from './filled.ts'
+import { filled, type Html, html } from '../html.ts'
 
 /** A link to an address that somebody else chose. */
 export const websiteLink = (website: string): Html => {

@@ -1,6 +1,6 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import type { FormProblem } from './form-problem.ts'
+import type { FormProblem } from './forms.ts'
 import { described, hintOf, invalid, problemOf } from './forms.ts'
 
 /** A field with one redirect URI a line, with what is wrong with one of the lines below it. */

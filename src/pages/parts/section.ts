@@ -1,7 +1,7 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { Listed } from '../models/applications.ts'
-import { paging } from './paging.ts'
+import { paging } from './navigation.ts'
 
 /** A part of a page with a list. */
 export interface Section<Item> {

@@ -4,7 +4,7 @@ import { layout } from '../layout.ts'
 import type { Listed } from '../models/applications.ts'
 import { eventName } from '../parts/event-name.ts'
 import { facts } from '../parts/facts.ts'
-import { paging } from '../parts/paging.ts'
+import { paging } from '../parts/navigation.ts'
 import { time } from '../parts/times.ts'
 
 /** Something that happened with the account of the user. */

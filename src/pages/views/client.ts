@@ -2,11 +2,11 @@ import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { ClientView, NewClientView } from '../models/client.ts'
-import { back } from '../parts/back.ts'
 import { clientFields, clientLabels } from '../parts/client-fields.ts'
 import { credentials, deleteForm, resetForm, tryIt } from '../parts/client-parts.ts'
 import { badge } from '../parts/facts.ts'
 import { formId } from '../parts/forms.ts'
+import { back } from '../parts/navigation.ts'
 import { caution, done, formAlert } from '../parts/notices.ts'
 
 /** The form that registers a client. */

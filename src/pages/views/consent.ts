@@ -1,11 +1,9 @@
 import type { Scope } from '../../model/scope.ts'
 import type { Frame, PageTemplate } from '../frame.ts'
-import { type Html, html } from '../html.ts'
+import { filled, type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { type AskingClient, whoAsks } from '../parts/asking-client.ts'
-import { destination, isLocal } from '../parts/destination.ts'
 import { facts } from '../parts/facts.ts'
-import { filled } from '../parts/filled.ts'
 import { csrf } from '../parts/forms.ts'
 import { alert, caution } from '../parts/notices.ts'
 import { byGroup, scopeText } from '../parts/scopes.ts'
@@ -76,3 +74,17 @@ ${members.map((scope) => html`<li>${view.optionalScopes.includes(scope.id) ? box
 
 const box = (scope: Scope, { ticked }: AskedScopes, frame: Frame): Html =>
   html`<label class="choice"><input type="checkbox" name="optional_scope" value="${scope.id}"${ticked.includes(scope.id) ? html` checked` : ''}> <span>${scopeText(scope, frame)}</span></label>`
+
+const loopback = ['localhost', '127.0.0.1', '[::1]']
+
+/** Whether a redirect URI leads to the computer of whoever follows it. RFC 8252 §7.3. */
+const isLocal = (redirectUri: string): boolean => loopback.includes(new URL(redirectUri).hostname)
+
+/** Where a redirect URI leads: its host in the form that the network uses, so that look-alike letters show as what they are. */
+const destination = (redirectUri: string, { texts }: Frame): Html => {
+  const { protocol, host } = new URL(redirectUri)
+  if (isLocal(redirectUri)) {
+    return html`<code dir="ltr">${host}</code> (${texts.consent.local})`
+  }
+  return html`<code dir="ltr">${host === '' ? protocol : host}</code>`
+}

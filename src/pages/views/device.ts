@@ -1,7 +1,6 @@
 import type { PageTemplate } from '../frame.ts'
-import { html } from '../html.ts'
+import { filled, html } from '../html.ts'
 import { layout } from '../layout.ts'
-import { filled } from '../parts/filled.ts'
 import { csrf, textField } from '../parts/forms.ts'
 import { alert } from '../parts/notices.ts'
 

@@ -1,11 +1,10 @@
 import type { PageTemplate } from '../frame.ts'
-import { html } from '../html.ts'
+import { filled, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { NewPersonalTokenView, PersonalTokenView } from '../models/personal-token.ts'
-import { back } from '../parts/back.ts'
 import { badge, facts, lastUsed } from '../parts/facts.ts'
-import { filled } from '../parts/filled.ts'
 import { formId } from '../parts/forms.ts'
+import { back } from '../parts/navigation.ts'
 import { caution, done, formAlert } from '../parts/notices.ts'
 import {
   expiresField,

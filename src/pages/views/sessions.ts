@@ -3,10 +3,10 @@ import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { Listed } from '../models/applications.ts'
 import { badge, facts } from '../parts/facts.ts'
-import type { FormProblem } from '../parts/form-problem.ts'
+import type { FormProblem } from '../parts/forms.ts'
 import { formId } from '../parts/forms.ts'
+import { paging } from '../parts/navigation.ts'
 import { alert, done } from '../parts/notices.ts'
-import { paging } from '../parts/paging.ts'
 import { time } from '../parts/times.ts'
 
 /** A browser in which the user is logged in. Times are milliseconds since the epoch. */

@@ -8,8 +8,7 @@ import {
   type JWTVerifyResult,
   jwtVerify,
 } from 'jose'
-import { signatureAlgorithms } from '../../crypto/signature-algorithms.ts'
-import { withoutClaims } from '../../crypto/without-claims.ts'
+import { signatureAlgorithms, withoutClaims } from '../../crypto/jose.ts'
 import { OutboundFailed } from '../../http/outbound/outbound.ts'
 import type { Client } from '../../model/client.ts'
 import { clientKeys } from '../../model/client-keys.ts'

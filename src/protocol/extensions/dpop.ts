@@ -1,6 +1,6 @@
 // RFC 9449: OAuth 2.0 Demonstrating Proof of Possession (DPoP)
 import { checkDpopProof, type DpopProof, InvalidProof } from '../../crypto/dpop-proof.ts'
-import { signatureAlgorithms } from '../../crypto/signature-algorithms.ts'
+import { signatureAlgorithms } from '../../crypto/jose.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { PresentedToken } from '../../model/auth.ts'
 import { OAuthError } from '../../model/oauth-error.ts'

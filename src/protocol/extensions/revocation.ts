@@ -1,8 +1,7 @@
 // RFC 7009: OAuth 2.0 Token Revocation
 
 import { jsonAnswer } from '../endpoints/responses/answers.ts'
-import { readAboutToken } from '../endpoints/token/about-token.ts'
-import { authenticationMetadata } from '../endpoints/token/authentication-metadata.ts'
+import { authenticationMetadata, readAboutToken } from '../endpoints/token/about-token.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 

@@ -1,5 +1,5 @@
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
-import { withoutClaims } from '../../crypto/without-claims.ts'
+import { withoutClaims } from '../../crypto/jose.ts'
 import {
   JWTDecodeError,
   JWTExpiredToken,

@@ -38,3 +38,6 @@ interface Node {
 /** The node with its name for TLS: one address may serve several names, and the driver does not say which is meant. */
 export const withServerName = ({ host, port }: Node): Node & { readonly servername?: string } =>
   isIP(host) === 0 ? { host, port, servername: host } : { host, port }
+
+/** Milliseconds within which Redis has to answer a command. */
+export const answerLimit = 1_000

@@ -1,8 +1,7 @@
 import { createClient } from '@redis/client'
 import { withTimeout } from '../timeout.ts'
-import { clientOptions, withServerName } from './client-options.ts'
+import { answerLimit, clientOptions, withServerName } from './client-options.ts'
 import type { ConnectionSettings, RedisConnection } from './connection.ts'
-import { answerLimit } from './limits.ts'
 import { scripts } from './scripts.ts'
 
 /** A connection to one Redis. */

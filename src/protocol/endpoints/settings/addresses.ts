@@ -1,4 +1,6 @@
 import type { Ui } from '../../server-context.ts'
+import { notFound } from '../responses/problem.ts'
+import type { SettingsRequest } from './settings-request.ts'
 
 /** The addresses of the settings pages. */
 export const addresses = ({ links }: Ui) => {
@@ -18,3 +20,12 @@ export const addresses = ({ links }: Ui) => {
     revokeAll: at('authorized', 'revoke'),
   }
 }
+
+/** @throws OAuthError 404 for what is no id of a token */
+export const asTokenId = (text: string): number => {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound()
+  return Number(text)
+}
+
+/** The id of the token that the address names. @throws OAuthError 404 for what is no id */
+export const tokenIdOf = ({ http }: SettingsRequest): number => asTokenId(http.param('id'))

@@ -1,11 +1,10 @@
 import type { Client } from '../../../model/client.ts'
 import type { Device } from '../../../records/authorized-applications.ts'
 import { notFound } from '../responses/problem.ts'
-import { addresses } from './addresses.ts'
+import { addresses, tokenIdOf } from './addresses.ts'
 import { deviceItem, showApplications } from './applications.ts'
 import { answer, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
-import { tokenIdOf } from './token-id.ts'
 import { deviceToWire } from './wire.ts'
 
 const ownDevice = async (request: SettingsRequest): Promise<Device> => {

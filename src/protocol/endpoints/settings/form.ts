@@ -3,7 +3,7 @@ import { InvalidField } from '../../../model/invalid-field.ts'
 import { Parameters } from '../../../model/parameters.ts'
 import { ScopeDoesNotExists } from '../../../model/scope.ts'
 import type { Reader } from '../../../pages/frame.ts'
-import type { FormProblem } from '../../../pages/parts/form-problem.ts'
+import type { FormProblem } from '../../../pages/parts/forms.ts'
 import { formOfJson } from './json-form.ts'
 import type { SettingsRequest } from './settings-request.ts'
 

@@ -1,15 +1,14 @@
 import { isExpired } from '../../../model/token.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
 import { notFound } from '../responses/problem.ts'
-import { addresses } from './addresses.ts'
+import { addresses, tokenIdOf } from './addresses.ts'
 import { listIn, textIn } from './form.ts'
 import { takeNotice } from './notice.ts'
 import { overlaps } from './overlaps.ts'
 import { chosenScopes } from './personal-token-form.ts'
 import { answer, type Refused, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
-import { inShell } from './shell.ts'
-import { tokenIdOf } from './token-id.ts'
+import { inShell } from './try-it.ts'
 import { personalTokenToWire } from './wire.ts'
 
 /** The personal token that the address names, if it is the user's. @throws OAuthError 404 */

@@ -1,7 +1,6 @@
 import type { Client } from '../../../model/client.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
 import type { Configuration, Identity } from '../../server-context.ts'
-import { inShell } from './shell.ts'
 
 // The example pair of RFC 7636 Appendix B: known to everybody, and good enough for a trial by hand.
 const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
@@ -42,3 +41,7 @@ export const tryIt = (
   ].join(' ')
   return { href, curl }
 }
+
+/** A text as one word of a POSIX shell, whatever is in it. */
+export const inShell = (text: string): string =>
+  /^[A-Za-z0-9_./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
