@@ -93,8 +93,9 @@ export const some = <const T extends readonly [string, ...string[]]>(
   values: T,
   otherwise: readonly T[number][],
   sentence: string,
-) => ({
-  schema: setOf(z.enum(values)).default(otherwise as never),
+): Setting<z.ZodType<readonly T[number][], readonly T[number][] | undefined>> => ({
+  // Without its type written out, the declaration file would hold one that does not compile.
+  schema: setOf(z.enum(values)).default(otherwise as never) as never,
   fromText: list,
   accepts: `a comma-separated list of ${values.join(', ')}`,
   sentence,
