@@ -7,7 +7,7 @@ const mostWaiting = 1_000
 /** Milliseconds after which a request that still waits is refused. */
 const patience = 30_000
 /** Turns of the event loop after which a sender may begin another request even though requests still arrive. */
-const rest = 16
+const rest = 32
 /** Milliseconds that the requests that begin together should take at least, and at most. */
 const shortestTurn = 3
 const longestTurn = 6
