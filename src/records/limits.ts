@@ -42,13 +42,19 @@ interface Count {
   readonly isShared: boolean
 }
 
+/** Until when a node refuses from memory, and when the first place comes free. */
+interface Refused {
+  readonly until: number
+  readonly earliest: number
+}
+
 /** How many of those who reached a limit a node remembers. */
 const mostRemembered = 10_000
 /** A node tells the others of its failures in so many parts of a limit, so that a flood writes little. */
 const parts = 20
 /** Characters; what is longer is remembered by its digest. */
 const longestTarget = 100
-/** Milliseconds after which somebody may try again where too many are under way. */
+/** Milliseconds after which somebody may try again where too many are under way, and places that were full are read again. */
 const aSecond = 1_000
 
 /**
@@ -66,6 +72,8 @@ export class Limits {
   /** Until when anybody has: most of the time, nobody. */
   #overUntil = 0
   readonly #reported = new BoundedMap<number>(mostRemembered)
+  /** Limits of which all places are taken, and until when this node does not read them again. */
+  readonly #full = new BoundedMap<Refused>(mostRemembered)
   /** Tries that are being judged, by their counter. */
   readonly #underWay = new Map<string, number>()
   readonly #alone = new Map<string, RateLimiterMemory>()
@@ -161,6 +169,7 @@ export class Limits {
       .filter(({ limit, address, target = '' }) => !this.#isOff(limit, address, target))
       .map(({ limit, address, target = '' }) => this.#counter(limit, address, target))
     if (counters.length === 0) return async () => undefined
+    this.#refuseFull(counters)
     // More at once than there are places would only compete for them.
     const leave = this.#enter(counters)
     const giveBack = await this.#places(counters)
@@ -217,7 +226,18 @@ export class Limits {
     const ends = now + counter.seconds * 1000
     const earliest = Math.min(...taken.map((until) => Number(until ?? ends)))
     this.#tellOnce(counter, earliest)
+    if (!taken.includes(undefined))
+      this.#full.set(counter.key, { until: Math.min(earliest, now + aSecond), earliest })
     throw tooMany(earliest - now)
+  }
+
+  // A right password on another node may give a place back, so this is believed for a second only.
+  #refuseFull(counters: readonly Counter[]): void {
+    const now = this.#clock()
+    for (const { key } of counters) {
+      const full = this.#full.get(key)
+      if (full && full.until > now) throw tooMany(full.earliest - now)
+    }
   }
 
   async #placesHere(counters: readonly Counter[]): Promise<() => Promise<void>> {
@@ -305,7 +325,7 @@ export class Limits {
     if (isFirst) this.#report(counter)
   }
 
-  // A place may come free at any time, so nobody is refused without looking; but it is said once.
+  // A place may come free at any time, so all of them are read again; but it is said once.
   #tellOnce(counter: Counter, until: number): void {
     if ((this.#reported.get(counter.key) ?? 0) > this.#clock()) return
     this.#reported.set(counter.key, until)

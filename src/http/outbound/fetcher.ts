@@ -5,6 +5,7 @@ import { remoteAddressProblem } from '../../model/remote-address.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { createExchange } from './exchange.ts'
 import {
+  type Fetched,
   type Outbound,
   OutboundFailed,
   type OutboundOptions,
@@ -60,7 +61,7 @@ export const createOutbound = (
     return network === '' || count((place) => place.network === network) < free / 2
   }
 
-  const fresh = (key: string, { maxAge }: Request): string | undefined => {
+  const fresh = (key: string, { maxAge }: Pick<Request, 'maxAge'>): string | undefined => {
     const kept = documents.get(key)
     const now = clock()
     if (!kept || kept.freshUntil <= now) return undefined
@@ -90,16 +91,19 @@ export const createOutbound = (
     return text
   }
 
-  // Whoever asks for the same meanwhile waits for the same answer.
-  const shared = (key: string, url: URL, request: Request): Promise<string> => {
+  /** Refuses a request that would be sent, without sending it: its host failed just now, or no place is free. */
+  const requireRoom = (key: string, { hostname }: URL, requester = ''): void => {
+    const failed = failures.get(key)
+    if (failed && failed.until > clock()) throw failed.error
+    if (!hasRoom(hostname, siteNetworkOf(requester)))
+      throw new OutboundFailed('Too many requests are under way already.', { isOutage: true })
+  }
+
+  // Callers that ask for the same document meanwhile wait for the same answer.
+  const shared = async (key: string, url: URL, request: Request): Promise<string> => {
     const running = underWay.get(key)
     if (running) return running
-    const failed = failures.get(key)
-    if (failed && failed.until > clock()) return Promise.reject(failed.error)
-    if (!hasRoom(url.hostname, siteNetworkOf(request.requester ?? '')))
-      return Promise.reject(
-        new OutboundFailed('Too many requests are under way already.', { isOutage: true }),
-      )
+    requireRoom(key, url, request.requester)
     const text = fetched(key, url, request)
       .catch((error: unknown) => {
         failures.set(key, { error, until: clock() + pause })
@@ -110,18 +114,34 @@ export const createOutbound = (
     return text
   }
 
+  const isAtHand = (key: string, request: Pick<Request, 'maxAge'>): boolean =>
+    fresh(key, request) !== undefined || underWay.has(key)
+
   return {
+    wouldSend(request) {
+      const key = keyOf(request)
+      if (isAtHand(key, request)) return false
+      requireRoom(key, new URL(request.url), request.requester)
+      return true
+    },
+
     async json(request) {
-      const { url, accept, largest, beforeSending } = request
+      const { url, beforeSending } = request
       const problem = remoteAddressProblem(url, { allowPrivate })
       if (problem !== undefined) throw new OutboundFailed(problem)
-      const key = JSON.stringify([url, accept, largest])
-      if (fresh(key, request) === undefined && !underWay.has(key)) await beforeSending?.()
+      const key = keyOf(request)
+      if (!isAtHand(key, request)) {
+        requireRoom(key, new URL(url), request.requester)
+        await beforeSending?.()
+      }
       const text = fresh(key, request) ?? (await shared(key, new URL(url), request))
       return request.read(parsed(text))
     },
   }
 }
+
+/** What is asked for, by which the requests of several callers are one. */
+const keyOf = ({ url, accept, largest }: Fetched): string => JSON.stringify([url, accept, largest])
 
 const conditions = ['if-none-match', 'if-modified-since']
 

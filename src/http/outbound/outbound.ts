@@ -1,18 +1,22 @@
 import type { LookupAddress } from 'node:dns'
 
-export interface OutboundRequest<T> {
+/** A document that is asked for. */
+export interface Fetched {
   readonly url: string
   /** Media types that the answer may have; `application/*+json` stands for all of that kind. */
   readonly accept: readonly string[]
   /** Bytes that it may have at most. */
   readonly largest: number
+}
+
+export interface OutboundRequest<T> extends Fetched {
   /** Reads the document. What it throws goes to the caller, and such a document is not kept. */
   readonly read: (document: unknown) => T
   /** Seconds: what was kept longer than that is asked for again, as by the directive of that name (RFC 9111 §5.2.1.1). */
   readonly maxAge?: number
   /** The address of the sender whose request causes this one; of one network, not all places can be taken. */
   readonly requester?: string
-  /** Runs before an answer is asked for, that is where none is kept or awaited. It can refuse by throwing. */
+  /** Runs before a request is sent for which there is a place. It can refuse by throwing. */
   readonly beforeSending?: () => Promise<void>
 }
 
@@ -55,4 +59,10 @@ export interface Outbound {
    * @throws OutboundFailed
    */
   json<T>(request: OutboundRequest<T>): Promise<T>
+  /**
+   * Checks in memory whether `json` would send a request now. The address must be a valid one.
+   * @returns false where the document is kept, or another caller waits for it already
+   * @throws OutboundFailed where no place is free for the requester, or the last request failed just now
+   */
+  wouldSend(request: Fetched & Pick<OutboundRequest<unknown>, 'maxAge' | 'requester'>): boolean
 }

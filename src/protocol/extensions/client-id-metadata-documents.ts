@@ -1,7 +1,7 @@
 import type { Configuration, Environment, ServerContext } from '../server-context.ts'
 // draft-ietf-oauth-client-id-metadata-document-02: OAuth Client ID Metadata Document
 
-import { OutboundFailed } from '../../http/outbound/outbound.ts'
+import { type Fetched, OutboundFailed } from '../../http/outbound/outbound.ts'
 import type { Client } from '../../model/client.ts'
 import { publicOnly } from '../../model/client-keys.ts'
 import {
@@ -15,8 +15,8 @@ import { remoteAddressProblem } from '../../model/remote-address.ts'
 import type { ClientLookup } from '../client-lookup.ts'
 import type { Extension } from '../plug-ins.ts'
 
-/** Three times what §8.7 recommends: keys may stand in it. */
-const largestDocument = 16_384
+/** Three times the size that §8.7 recommends: keys may stand in it. */
+const document = { accept: ['application/json', 'application/*+json'], largest: 16_384 }
 /** Milliseconds for which a client that is kept here goes on with what it has while its document is not to be had. */
 const longestStandIn = 86_400_000
 /** Milliseconds after which a client's row is written again, though its document says the same. */
@@ -49,17 +49,17 @@ const findClient = async (
   const problem = idProblem(clientId, server)
   if (problem !== undefined)
     throw refusal(new Unknown(`The client id is not valid: ${problem}`, {}), forAuthorization)
+  const asked = { url: clientId, ...document, requester: address }
+  // Nothing can stand in for the document here, so a refusal needs no look-up of the client.
+  if (forAuthorization) requireRoom(asked, server)
   const stored = await server.clients.find(clientId)
   if (stored?.isDisabled) return stored
   if (!stored && (await server.store.clients.find(clientId))) return null
   try {
     const client = await server.outbound
       .json({
-        url: clientId,
-        accept: ['application/json', 'application/*+json'],
-        largest: largestDocument,
-        read: (document) => described(document, clientId, server, stored),
-        requester: address,
+        ...asked,
+        read: (found) => described(found, clientId, server, stored),
         beforeSending: () => server.limits.consume('clientDocuments', address),
       })
       .catch((error: unknown) => {
@@ -72,6 +72,19 @@ const findClient = async (
     const isKnown = error instanceof Unknown || error instanceof OAuthError
     if (isKnown && stored && !forAuthorization && mayStandIn(stored, server)) return stored
     throw error instanceof Unknown ? refusal(error, forAuthorization) : error
+  }
+}
+
+/** @throws OAuthError where the document has to be asked for, and would not be now */
+const requireRoom = (
+  asked: Fetched & { readonly requester: string },
+  { outbound, limits }: ServerContext,
+): void => {
+  try {
+    if (outbound.wouldSend(asked)) limits.check('clientDocuments', asked.requester)
+  } catch (error) {
+    const known = asUnknown(error)
+    throw known instanceof Unknown ? refusal(known, true) : known
   }
 }
 

@@ -45,14 +45,15 @@ const registration: Endpoint = {
     const initialAccessToken = await unlessGuessed(http, server, async () =>
       checkedInitialToken(http, server),
     )
-    await server.limits.consume('registrations', http.address)
     const { address, headers } = http
+    server.limits.check('registrationsOfNetwork', address)
+    await server.limits.consume('registrations', address)
     const facts = { address, headers, initialAccessToken, client: undefined }
     // Whoever was given an initial access token was trusted by the one who gave it.
     const vouched = initialAccessToken === undefined ? [] : vouchedGrantTypes
     const metadata = parseClientMetadata(await objectIn(http))
     const described = await judged(metadata, facts, vouched, server)
-    await server.limits.consume('registrationsOfNetwork', http.address)
+    await server.limits.consume('registrationsOfNetwork', address)
     await makeRoom(server)
     const registrationToken = randomString(bits256, server.random)
     const { client, clientSecret } = await server.clients

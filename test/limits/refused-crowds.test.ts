@@ -1,0 +1,97 @@
+import type { AroundStore } from 'svc-oauth2server'
+import { expect, test } from 'vitest'
+import type { TestOptions } from '../support/server.ts'
+import { from, guesser, here, start } from './support.ts'
+
+const redirectUri = 'https://client.example/cb'
+
+/** A server, and the names of the operations of its store that a piece of work needs. */
+const counting = async (options: TestOptions = {}) => {
+  const asked: string[] = []
+  const aroundStore: AroundStore = (operation, run) => {
+    // The events of a second are written later, for all requests together.
+    if (!/^(?:audit|tokens\.touch)/.test(operation.name)) asked.push(operation.name)
+    return run()
+  }
+  const app = await start({ ...options, aroundStore })
+  const operationsOf = async (work: () => Promise<void>): Promise<readonly string[]> => {
+    asked.length = 0
+    await work()
+    return [...asked]
+  }
+  return { app, operationsOf }
+}
+
+test('refuses a client document without a database operation once a network has taken its fetch places [T821]', async () => {
+  const fail: (() => void)[] = []
+  const { app, operationsOf } = await counting({
+    clientIdMetadataDocuments: true,
+    outbound: {
+      resolve: () => new Promise((_, reject) => fail.push(() => reject(new Error('silent')))),
+    },
+  })
+  await using _ = app
+  const name = async (number: number) => {
+    const query = new URLSearchParams({
+      response_type: 'code',
+      client_id: `https://host-${number}.silent.example/client.json`,
+      redirect_uri: redirectUri,
+    })
+    const answer = await fetch(`${app.issuer}/oauth/authorize?${query}`, {
+      headers: from(here),
+      redirect: 'manual',
+    })
+    return decodeURIComponent(answer.headers.get('location') ?? '')
+  }
+  const waiting = Array.from({ length: 17 }, (_, number) => name(number))
+  await expect.poll(() => fail.length).toBe(17)
+  const refused = await operationsOf(async () => {
+    for (let number = 100; number < 110; number += 1)
+      expect(await name(number)).toMatch(/Too many requests are under way/)
+  })
+  expect(refused).toEqual([])
+  expect(fail).toHaveLength(17)
+  for (const end of fail) end()
+  await Promise.all(waiting)
+})
+
+test('refuses a registration without a database operation once the limit of its network is reached [T822]', async () => {
+  const { app, operationsOf } = await counting({
+    dynamicRegistration: 'open',
+    limits: { registrationsOfNetwork: { points: 2, seconds: 600 } },
+  })
+  await using _ = app
+  const register = async (address: string) => {
+    const { status } = await fetch(`${app.issuer}/oauth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...from(address) },
+      body: JSON.stringify({ redirect_uris: [redirectUri] }),
+    })
+    return status
+  }
+  for (const status of [201, 201, 429]) expect(await register(here)).toBe(status)
+  const refused = await operationsOf(async () => {
+    for (let host = 10; host < 20; host += 1) expect(await register(`192.0.2.${host}`)).toBe(429)
+  })
+  expect(refused).toEqual([])
+  expect(await register('198.51.100.2')).toBe(201)
+})
+
+test('reads the places of an account once a second at most while all of them are taken [T823]', async () => {
+  const { app, operationsOf } = await counting({
+    limits: { wrongPasswordsOfAccount: { points: 2, seconds: 600 } },
+  })
+  await using _ = app
+  const guess = guesser(app, here)
+  for (let wrong = 0; wrong < 2; wrong += 1) expect((await guess('wrong')).status).toBe(403)
+  const refusals = () =>
+    operationsOf(async () => {
+      for (let wrong = 0; wrong < 3; wrong += 1) expect((await guess('wrong')).status).toBe(429)
+    })
+  expect(await refusals()).toEqual(['transients.getMany'])
+  expect(await refusals()).toEqual([])
+  app.advance(1)
+  expect(await refusals()).toEqual(['transients.getMany'])
+  app.advance(600)
+  expect((await guess(app.password)).status).toBe(303)
+})
