@@ -17,6 +17,7 @@ const end = '<!-- /neighbours -->'
  * @property {Figures} undisturbed
  * @property {Figures} during
  * @property {number} ratio
+ * @property {{ p99: number, ratio: number }} [control]
  * @property {{ kind: string, undisturbed: Figures, during: Figures }} [attacked]
  */
 
@@ -36,7 +37,7 @@ const kinds = /** @type {Record<string, string>} */ ({
 const failed = ({ failed, requests }) => (failed === 0 ? 'none' : `${failed} of ${requests}`)
 
 /** @param {Result} result */
-const row = ({ title, store, undisturbed, during, ratio, attacked }) => {
+const row = ({ title, store, undisturbed, during, ratio, control, attacked }) => {
   const other = attacked ? `; ${kinds[attacked.kind]}: ${failed(attacked.during)}` : ''
   const cells = [
     title,
@@ -44,6 +45,7 @@ const row = ({ title, store, undisturbed, during, ratio, attacked }) => {
     `${undisturbed.p99} ms`,
     `${during.p99} ms`,
     ratio,
+    control ? `${control.ratio} (${control.p99} ms)` : '–',
     `${during.max} ms`,
     `${failed(during)}${other}`,
   ]
@@ -53,7 +55,16 @@ const row = ({ title, store, undisturbed, during, ratio, attacked }) => {
 const table = () => {
   const { machine, date, command, results } = recorded()
   if (results.length === 0) return 'Not measured yet.\n'
-  const titles = ['Abuse', 'Store', 'p99 without', 'p99 with', 'Ratio', 'Slowest', 'Failed']
+  const titles = [
+    'Abuse',
+    'Store',
+    'p99 without',
+    'p99 with',
+    'Ratio',
+    'Control',
+    'Slowest',
+    'Failed',
+  ]
   const head = [titles, titles.map(() => '---')]
     .map((cells) => `| ${cells.join(' | ')} |\n`)
     .join('')

@@ -30,7 +30,12 @@ const ratio = (during: Figures, quiet: Figures): number =>
   Math.round((during.p99 / Math.max(0.1, quiet.p99)) * 10) / 10
 
 /** One row of the table: the quieter of the windows without the abuse, and the window with it. */
-const resultOf = ({ name, title }: Abuse, store: StoreName, measured: Measured) => {
+const resultOf = (
+  { name, title }: Abuse,
+  store: StoreName,
+  measured: Measured,
+  control: Measured | undefined,
+) => {
   const { undisturbed, during, attacked } = measured
   const [quiet = during] = undisturbed
   return {
@@ -40,6 +45,12 @@ const resultOf = ({ name, title }: Abuse, store: StoreName, measured: Measured) 
     undisturbed: shown(quiet),
     during: shown(during),
     ratio: ratio(during, quiet),
+    ...(control && {
+      control: {
+        p99: control.during.p99,
+        ratio: ratio(control.during, control.undisturbed[0] ?? control.during),
+      },
+    }),
     ...(attacked && {
       attacked: {
         kind: attacked.kind,
@@ -52,7 +63,7 @@ const resultOf = ({ name, title }: Abuse, store: StoreName, measured: Measured) 
 
 type Result = ReturnType<typeof resultOf>
 
-const line = ({ name, store, undisturbed, during, ratio, attacked }: Result) => ({
+const line = ({ name, store, undisturbed, during, ratio, control, attacked }: Result) => ({
   abuse: name,
   store,
   'p50 before': undisturbed.p50,
@@ -61,6 +72,7 @@ const line = ({ name, store, undisturbed, during, ratio, attacked }: Result) => 
   'p99 during': during.p99,
   'max during': during.max,
   ratio,
+  ...(control && { 'p99 control': control.p99, 'ratio control': control.ratio }),
   failed: `${during.failed} of ${during.requests}`,
   ...(attacked && {
     [`failed ${attacked.kind}`]: `${attacked.during.failed} of ${attacked.during.requests}`,
@@ -112,8 +124,12 @@ export const run = async (args: readonly string[]): Promise<boolean> => {
     for (const store of abuse.stores ?? stores) {
       if ((values.store ?? store) !== store) continue
       try {
-        const measured = await measure(abuse, { store, seconds, rounds, scale: quick ? 0.1 : 1 })
-        const result = resultOf(abuse, store, measured)
+        const options = { store, seconds, rounds, scale: quick ? 0.1 : 1 }
+        const measured = await measure(abuse, options)
+        // Right after it, since other work on the machine changes the floor.
+        const { control: prepare } = abuse
+        const control = prepare && (await measure({ ...abuse, prepare }, options))
+        const result = resultOf(abuse, store, measured, control)
         results.push(result)
         console.table([line(result)])
         say(measured)

@@ -31,6 +31,8 @@ export interface Abuse {
   readonly attacks?: Innocents['extra'][number]
   /** Makes an abuser with all that is needed. */
   prepare(site: Site): Promise<Attack>
+  /** As many requests for a constant answer, with the same hashes in another process: the floor of the machine. */
+  readonly control?: (site: Site) => Promise<Attack>
 }
 
 const manyTokens = 300_000

@@ -1,7 +1,9 @@
-import { randomInt } from 'node:crypto'
+import { argon2, randomBytes, randomInt } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pLimit from 'p-limit'
 import type { Abuse } from './abuses.ts'
 import { redirectUri } from './remote-hosts.ts'
 import type { Site } from './site.ts'
@@ -70,6 +72,26 @@ const tryLogin = async (
   })
 }
 
+/** A request of a control: its answer is a constant. */
+const askNothing = (site: Site): Promise<Answer> => ask(site, '/health/live')
+
+const hash = promisify(argon2)
+
+/** The hashes of so many wrong passwords, one after the other as in the server, in this process. */
+const hashes = async (count: number): Promise<void> => {
+  const one = pLimit(1)
+  const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
+  const made = Array.from({ length: count }, () =>
+    one(() =>
+      hash('argon2id', { ...parameters, message: 'a wrong guess', nonce: randomBytes(16) }),
+    ),
+  )
+  await Promise.all(made)
+}
+
+/** Wrong passwords of one account that a network may try, as in the table of limits. */
+const triesOfAccount = 10
+
 const logins = { kind: 'login', perSecond: 2 } as const
 
 export const wrongLogins: Abuse = {
@@ -85,6 +107,12 @@ export const wrongLogins: Abuse = {
       },
     }
   },
+  control: async (site) => ({
+    async run() {
+      const requests = Array.from({ length: 120 }, () => askNothing(site))
+      await Promise.all([...requests, hashes(triesOfAccount)])
+    },
+  }),
 }
 
 /** Milliseconds between an answer and the next request of the same stranger: an abuse, and no mere flood. */
@@ -119,6 +147,12 @@ export const guesses: Abuse = {
       tryLogin(site, form, users[number % users.length]?.email ?? '')
     return { run: (isOver) => keepOn(16, isOver, guess) }
   },
+  control: async (site) => ({
+    async run(isOver) {
+      const requests = keepOn(16, isOver, () => askNothing(site))
+      await Promise.all([requests, hashes(triesOfAccount * site.innocents.users.length)])
+    },
+  }),
 }
 
 /** Clients that were registered before and never used. */
@@ -154,6 +188,7 @@ export const registrations: Abuse = {
       run: (isOver) => keepOn(8, isOver, (number) => register(site, number)),
     }
   },
+  control: async (site) => ({ run: (isOver) => keepOn(8, isOver, () => askNothing(site)) }),
 }
 
 export const silentHosts: Abuse = {
@@ -177,4 +212,6 @@ export const silentHosts: Abuse = {
     }
     return { run: (isOver) => keepOn(50, isOver, name) }
   },
+  // The requests that wait for silent hosts cost nothing meanwhile.
+  control: async (site) => ({ run: (isOver) => keepOn(50 - 17, isOver, () => askNothing(site)) }),
 }
