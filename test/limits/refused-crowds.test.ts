@@ -22,7 +22,7 @@ const counting = async (options: TestOptions = {}) => {
   return { app, operationsOf }
 }
 
-test('refuses a client document without a database operation once a network has taken its fetch places [T821]', async () => {
+test('refuses a client document without a database operation once a network has taken its fetch places [T836]', async () => {
   const fail: (() => void)[] = []
   const { app, operationsOf } = await counting({
     clientIdMetadataDocuments: true,
@@ -55,7 +55,7 @@ test('refuses a client document without a database operation once a network has 
   await Promise.all(waiting)
 })
 
-test('refuses a registration without a database operation once the limit of its network is reached [T822]', async () => {
+test('refuses a registration without a database operation once the limit of its network is reached [T837]', async () => {
   const { app, operationsOf } = await counting({
     dynamicRegistration: 'open',
     limits: { registrationsOfNetwork: { points: 2, seconds: 600 } },
@@ -77,7 +77,7 @@ test('refuses a registration without a database operation once the limit of its 
   expect(await register('198.51.100.2')).toBe(201)
 })
 
-test('reads the places of an account once a second at most while all of them are taken [T823]', async () => {
+test('reads the places of an account once a second at most while all of them are taken [T838]', async () => {
   const { app, operationsOf } = await counting({
     limits: { wrongPasswordsOfAccount: { points: 2, seconds: 600 } },
   })
