@@ -1,4 +1,4 @@
-import type { Client, ClientFields } from '../../model/client.ts'
+import type { ClientFields } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
 import type { CheckedFields } from './client-input.ts'
 
@@ -18,24 +18,3 @@ const linksOf = (client: Pick<ClientFields, 'metadata'>): string => {
   const { tos_uri: terms, policy_uri: privacy } = keptMetadata(client)
   return JSON.stringify([terms, privacy])
 }
-
-/** The fields of a self-described client that this server decides, not its document. */
-export const keptOf = (
-  stored: Client,
-  described: CheckedFields,
-): Pick<
-  ClientFields,
-  'clientKey' | 'clientSecret' | 'createdAt' | 'isDisabled' | 'isVerified'
-> => ({
-  clientKey: stored.clientKey,
-  clientSecret: stored.clientSecret,
-  createdAt: stored.createdAt,
-  isDisabled: stored.isDisabled,
-  isVerified: stored.isVerified && hasSameIdentity(withoutTime(stored), withoutTime(described)),
-})
-
-// When its document was last seen is no part of what it says.
-const withoutTime = (client: CheckedFields): CheckedFields => ({
-  ...client,
-  metadata: JSON.stringify({ ...JSON.parse(client.metadata), confirmed_at: undefined }),
-})

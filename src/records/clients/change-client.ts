@@ -1,0 +1,104 @@
+import { randomNumber } from '../../crypto/random.ts'
+import type { Client, ClientFields } from '../../model/client.ts'
+import { UniqueViolation } from '../../store/contract/errors.ts'
+import { changedFields, ofClient } from '../audit/audit-trail.ts'
+import { checkedFields } from './checked-fields.ts'
+import type { CheckedFields, ClientInput, Registration } from './client-input.ts'
+import type { ClientRows } from './client-rows.ts'
+import { hasSameIdentity } from './identity.ts'
+import { withSecret } from './secret-fields.ts'
+
+/** Whether an administrator has checked who makes the client, and whether it is switched off. */
+export type Marks = Partial<Pick<ClientFields, 'isVerified' | 'isDisabled'>>
+
+/** What is to become of a client. */
+export interface ClientChange {
+  readonly changes: Partial<ClientInput>
+  readonly registration?: Partial<Registration> | undefined
+  /** A new secret, for a client that becomes confidential. */
+  readonly clientSecret?: string
+}
+
+/**
+ * Changes the given fields of a client, and its secret where one is given.
+ * @throws InvalidField, ScopeDoesNotExists, UniqueViolation: nothing was written
+ */
+export const changeClient = async (
+  rows: ClientRows,
+  clientId: string,
+  { changes, registration, clientSecret }: ClientChange,
+): Promise<Client> => {
+  const { store, audit, clock } = rows.context
+  const [former, updated] = await store.transaction(async (tx) => {
+    const before = await rows.existing(clientId, tx)
+    const checked = { ...checkedFields(before, changes, rows.context), ...registration }
+    // Looked up, and so held, only where it is another: somebody may be deleting the owner with all clients.
+    const isSame = before.owner !== null && checked.userId === before.userId
+    const owner = isSame ? before.owner : await rows.ownerOf(checked.userId, tx)
+    const changed = { ...checked, userId: owner?.id ?? null }
+    const isVerified = before.isVerified && hasSameIdentity(before, changed)
+    const clientKey = keyAfter(rows, before, changed)
+    const kept = { ...before, ...changed, isVerified, clientKey }
+    const after = clientSecret === undefined ? kept : withSecret(kept, clientSecret)
+    if (!(await tx.clients.update(clientId, rows.sealed(after), clock())))
+      throw new UniqueViolation()
+    const fields = changedFields<CheckedFields>(before, { ...changed, isVerified })
+    const about = { ...ofClient(after, owner), details: { fields } }
+    if (fields.length > 0) await audit.add(tx, 'client.edited', about)
+    if (after.clientSecret !== before.clientSecret) {
+      const aboutSecret = { ...ofClient(after, owner), details: { overlap: 0 } }
+      await audit.add(tx, 'client.secret_reset', aboutSecret)
+    }
+    return [before, await rows.existing(clientId, tx)]
+  })
+  await removeFormerKey(rows, former, updated)
+  return updated
+}
+
+/**
+ * Returns the key of a client after a change. A client that becomes public gets a new one: anybody can pose as it, so
+ * everything that was granted under the former key has to end.
+ */
+export const keyAfter = (
+  rows: ClientRows,
+  before: Client,
+  { isConfidential }: Pick<ClientFields, 'isConfidential'>,
+): number => {
+  const isProofLost = before.isConfidential && !isConfidential
+  return isProofLost ? randomNumber(rows.context.random) : before.clientKey
+}
+
+/** Removes what belongs to a former key, in the background. */
+export const removeFormerKey = async (
+  rows: ClientRows,
+  before: ClientFields,
+  { clientKey }: ClientFields,
+): Promise<void> => {
+  const { clientKey: key } = before
+  if (key !== clientKey) await rows.context.removed({ kind: 'client', key })
+}
+
+/** Sets the marks of an administrator. */
+export const markClient = async (
+  rows: ClientRows,
+  clientId: string,
+  marks: Marks,
+): Promise<Client> => {
+  const { store, audit, clock } = rows.context
+  return store.transaction(async (tx) => {
+    const before = await rows.existing(clientId, tx)
+    await tx.clients.update(clientId, rows.sealed({ ...before, ...marks }), clock())
+    for (const event of marked(marks))
+      await audit.add(tx, event, { ...ofClient(before, before.owner), details: {} })
+    return rows.existing(clientId, tx)
+  })
+}
+
+const marked = ({ isVerified, isDisabled }: Marks) => [
+  ...(isVerified === undefined
+    ? []
+    : [isVerified ? ('client.verified' as const) : ('client.unverified' as const)]),
+  ...(isDisabled === undefined
+    ? []
+    : [isDisabled ? ('client.disabled' as const) : ('client.enabled' as const)]),
+]

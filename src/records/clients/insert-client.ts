@@ -1,0 +1,48 @@
+import { digestOf } from '../../crypto/digest.ts'
+import { randomNumber } from '../../crypto/random.ts'
+import { Client, type ClientFields, type ClientOwner } from '../../model/client.ts'
+import { ofClient } from '../audit/audit-trail.ts'
+import { retryOnCollision } from '../context.ts'
+import type { CheckedFields, ClientWithSecret } from './client-input.ts'
+import type { ClientRows } from './client-rows.ts'
+
+/** Writes the row of a client, with its audit event. Returns false if its ID or its secret is taken. */
+export const insertRow = async (
+  rows: ClientRows,
+  client: ClientFields,
+  owner: ClientOwner | null,
+): Promise<boolean> => {
+  const { store, audit } = rows.context
+  const row = rows.sealed(client)
+  // What is recorded of it is that of the personal token.
+  if (client.isPersonal) return store.clients.insert(row)
+  return store.transaction(async (tx) => {
+    if (!(await tx.clients.insert(row))) return false
+    const { origin } = client
+    await audit.add(tx, 'client.created', { ...ofClient(client, owner), details: { origin } })
+    return true
+  })
+}
+
+/** Writes a new client with a generated ID and secret. */
+export const insertClient = async (
+  rows: ClientRows,
+  fields: CheckedFields,
+): Promise<ClientWithSecret> => {
+  const { store, clock } = rows.context
+  const owner = await rows.ownerOf(fields.userId, store)
+  return retryOnCollision(async () => {
+    const clientSecret = rows.newSecret()
+    const created: ClientFields = {
+      ...fields,
+      // A key that came as text is kept, and sealed, as the key that the user has.
+      userId: owner?.id ?? null,
+      clientKey: randomNumber(rows.context.random),
+      clientId: rows.newId(),
+      clientSecret: digestOf('client_secret', clientSecret),
+      createdAt: clock(),
+    }
+    if (!(await insertRow(rows, created, owner))) return undefined
+    return { client: new Client(created, owner, rows.clientContext), clientSecret }
+  })
+}

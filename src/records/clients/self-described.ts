@@ -1,0 +1,82 @@
+import { digestOf } from '../../crypto/digest.ts'
+import { bits256, randomNumber, randomString } from '../../crypto/random.ts'
+import { Client, type ClientFields } from '../../model/client.ts'
+import { ReferenceNotFound } from '../../store/contract/errors.ts'
+import { keyAfter, removeFormerKey } from './change-client.ts'
+import { checkedFields } from './checked-fields.ts'
+import { blank, type CheckedFields, type ClientInput, type Registration } from './client-input.ts'
+import type { ClientRows } from './client-rows.ts'
+import { hasSameIdentity } from './identity.ts'
+import { insertRow } from './insert-client.ts'
+
+interface Description {
+  readonly input: ClientInput
+  readonly registration: Registration
+  /** The client as it was kept before. */
+  readonly stored: Client | undefined
+}
+
+/**
+ * Builds a client as the document at its address describes it.
+ * @throws InvalidField, ScopeDoesNotExists
+ */
+export const describedClient = (
+  rows: ClientRows,
+  clientId: string,
+  { input, registration, stored }: Description,
+): Client => {
+  const { random, clock } = rows.context
+  const fields = {
+    ...checkedFields(blank, input, rows.context),
+    ...registration,
+    clientKey: randomNumber(random),
+    clientId,
+    clientSecret: digestOf('client_secret', randomString(bits256, random)),
+    createdAt: clock(),
+  }
+  const kept = stored ? keptOf(stored, fields) : {}
+  return new Client({ ...fields, ...kept }, null, rows.clientContext)
+}
+
+/**
+ * Writes a self-described client, so that authorizations can refer to it. Marks of an administrator stay.
+ * @throws ReferenceNotFound if its row was tampered with
+ */
+export const keepDescribed = async (rows: ClientRows, client: Client): Promise<void> => {
+  const { store, clock } = rows.context
+  if (await insertRow(rows, client, client.owner)) return
+  const [former, after] = await store.transaction(async (tx) => {
+    const before = await rows.find(client.clientId, tx)
+    if (before?.origin !== client.origin)
+      throw new ReferenceNotFound('The row of the client cannot be used.')
+    const kept = {
+      ...client,
+      ...keptOf(before, client),
+      clientKey: keyAfter(rows, before, client),
+    }
+    await tx.clients.update(client.clientId, rows.sealed(kept), clock())
+    return [before, kept]
+  })
+  await removeFormerKey(rows, former, after)
+}
+
+// The fields that this server decides, not the document.
+const keptOf = (
+  stored: Client,
+  described: CheckedFields,
+): Pick<
+  ClientFields,
+  'clientKey' | 'clientSecret' | 'createdAt' | 'isDisabled' | 'isVerified'
+> => ({
+  clientKey: stored.clientKey,
+  clientSecret: stored.clientSecret,
+  createdAt: stored.createdAt,
+  isDisabled: stored.isDisabled,
+  isVerified: stored.isVerified && hasSameIdentity(withoutTime(stored), withoutTime(described)),
+})
+
+// When its document was last seen is no part of what it says.
+const withoutTime = (client: CheckedFields): CheckedFields => ({
+  ...client,
+  metadata: JSON.stringify({ ...JSON.parse(client.metadata), confirmed_at: undefined }),
+})
