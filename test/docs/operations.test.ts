@@ -47,7 +47,9 @@ test('the limits of the page are those of the code', () => {
   expect(limit('Waiting for a connection')).toBe(default_(postgres, 'connectTimeout'))
   expect(limit('A statement in PostgreSQL')).toBe(default_(postgres, 'statementTimeout'))
   expect(limit('Connecting to Redis')).toBe(default_('src/store/redis.ts', 'connectTimeout'))
-  expect(limit('A command to Redis')).toBe(default_('src/store/redis/client-options.ts', 'answerLimit'))
+  expect(limit('A command to Redis')).toBe(
+    default_('src/store/redis/client-options.ts', 'answerLimit'),
+  )
   expect(limit('`/health/ready`')).toBe(default_('src/server/readiness.ts', 'limit'))
 })
 
