@@ -122,7 +122,7 @@ const nobodysKeys: JSONWebKeySet = {
 const verified = async (
   assertion: string,
   keys: JSONWebKeySet,
-  server: ServerContext,
+  server: Configuration & Environment,
 ): Promise<JWTVerifyResult | undefined> => {
   const options = {
     algorithms: [...signatureAlgorithms(server.settings)],

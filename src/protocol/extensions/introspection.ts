@@ -9,7 +9,7 @@ import type { Extension } from '../plug-ins.ts'
 import type { Configuration, Environment, Identity, ServerContext } from '../server-context.ts'
 
 /** Whether a client is the server of a resource that the token can be used at, and so has to know what it says. */
-const servesIts = ({ resources }: Token, { clientId }: Client, server: ServerContext): boolean =>
+const servesIts = ({ resources }: Token, { clientId }: Client, server: Identity): boolean =>
   server.resources.some(
     ({ resource, introspectionClients = [] }) =>
       introspectionClients.includes(clientId) &&

@@ -12,7 +12,7 @@ import {
 import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
 import { deviceCode as deviceCodeGrant } from '../../grants/device-code.ts'
 import type { Endpoint, Extension } from '../../plug-ins.ts'
-import type { ServerContext } from '../../server-context.ts'
+import type { PlugIns, ServerContext } from '../../server-context.ts'
 import { jsonAnswer } from '../responses/answers.ts'
 
 /** Where a device asks for its codes. RFC 8628 §3.1. */
@@ -55,7 +55,7 @@ export const deviceAuthorizationEndpoint: Endpoint = {
   },
 }
 
-const knownParameters = (server: ServerContext): readonly string[] => [
+const knownParameters = (server: PlugIns): readonly string[] => [
   'client_id',
   'scope',
   ...server.clientAuthentication.flatMap(({ parameters }) => parameters),

@@ -90,7 +90,7 @@ const grantOf = (params: Parameters, { grants }: PlugIns): Grant | undefined => 
 const grantTypeOf = (params: Parameters, server: ServerContext): string =>
   grantOf(params, server)?.type ?? '_OTHER'
 
-const knownParameters = (server: ServerContext): readonly string[] => [
+const knownParameters = (server: PlugIns): readonly string[] => [
   'grant_type',
   ...server.grants.flatMap(({ parameters }) => parameters),
   ...server.clientAuthentication.flatMap(({ parameters }) => parameters),
