@@ -32,7 +32,7 @@ export const ownAuditToWire = (event: AuditRecord) => ({
   id: event.id,
   at: time(event.at),
   event: event.event,
-  actor: isByAnother(event) ? 'another_user' : event.actor,
+  actor: isByAnother(event) ? ('another_user' as const) : event.actor,
   client_id: event.clientId,
   token_id: event.tokenId,
   subject: event.subject,

@@ -33,6 +33,9 @@ const statusOf = {
 
 export type OAuthErrorCode = keyof typeof statusOf
 
+/** All error codes. */
+export const oauthErrorCodes = Object.keys(statusOf) as readonly OAuthErrorCode[]
+
 export interface OAuthErrorOptions {
   /** Why it really happened: for the log, never for the client. */
   readonly cause?: unknown

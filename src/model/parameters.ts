@@ -1,8 +1,10 @@
 import { OAuthError } from './oauth-error.ts'
 
 const mostParameters = 100
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being refused
-const control = /[\u0000-\u001F\u007F]/
+
+/** Matches a value without control characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused
+export const withoutControlCharacters = /^[^\u0000-\u001F\u007F]*$/
 
 /** Form fields or query parameters as they came: raw, possibly doubled, empty meaning absent (RFC 6749 §3.1). */
 export class Parameters {
@@ -42,7 +44,7 @@ export class Parameters {
   /** The value, or undefined where it is absent or empty. Control characters are refused. */
   optional(name: string): string | undefined {
     const value = this.opaque(name)
-    if (value !== undefined && control.test(value)) {
+    if (value !== undefined && !withoutControlCharacters.test(value)) {
       throw new OAuthError('invalid_request', `${name} contains a control character.`)
     }
     return value

@@ -1,6 +1,6 @@
 import type { Settings } from '../../settings/settings.ts'
 
-/** What the document says of a server: what of it differs from one server to the next. */
+/** The properties of a server that its document describes. */
 export interface Described {
   readonly issuer: string
   readonly settings: Pick<
@@ -16,6 +16,7 @@ export interface Described {
     | 'jwtAuthHeaderType'
     | 'leakReportKeys'
     | 'oauthPrefix'
+    | 'openapiPath'
     | 'pushedAuthorizationRequests'
     | 'revocation'
     | 'settingsPrefix'
@@ -23,9 +24,9 @@ export interface Described {
   >
   readonly grantTypes: readonly string[]
   readonly responseTypes: readonly string[]
-  /** Members of the metadata that come with an endpoint or an extension. */
+  /** Members of the metadata that endpoints and extensions add. */
   readonly metadata: Readonly<Record<string, unknown>>
   readonly resourceMetadata: Readonly<Record<string, unknown>>
-  /** The name of the session's cookie; null where users log in at the application itself. */
+  /** The name of the session cookie; null if the application has its own login. */
   readonly sessionCookie: string | null
 }

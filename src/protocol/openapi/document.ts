@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { Described } from './described.ts'
 import { activityPaths } from './paths/activity.ts'
 import { administrationPaths } from './paths/administration.ts'
@@ -9,29 +10,28 @@ import { sessionPaths } from './paths/sessions.ts'
 import { tokenPaths } from './paths/tokens.ts'
 import { sharedResponses } from './responses.ts'
 import type { Part } from './schema.ts'
-import { activitySchemas } from './schemas/activity.ts'
-import { administrationSchemas } from './schemas/administration.ts'
-import { applicationSchemas } from './schemas/applications.ts'
-import { clientSchemas } from './schemas/clients.ts'
-import { errorSchemas } from './schemas/errors.ts'
-import { personalTokenSchemas } from './schemas/personal-tokens.ts'
-import { protocolSchemas } from './schemas/protocol.ts'
-import { sessionSchemas } from './schemas/sessions.ts'
+import * as activity from './schemas/activity.ts'
+import * as administration from './schemas/administration.ts'
+import * as applications from './schemas/applications.ts'
+import * as clients from './schemas/clients.ts'
+import * as errors from './schemas/errors.ts'
+import { metadataShapes } from './schemas/metadata.ts'
+import * as tokens from './schemas/personal-tokens.ts'
+import * as protocol from './schemas/protocol.ts'
+import { tokenRequest } from './schemas/requests.ts'
+import * as sessions from './schemas/sessions.ts'
 import { securitySchemes } from './security.ts'
+import { componentsOf } from './shape.ts'
 
-/** The OpenAPI 3.1 document of a server. */
+/** Builds the OpenAPI 3.1 document of a server. */
 export const openApiDocument = (server: Described): Part => ({
   openapi: '3.1.0',
-  info: {
-    title: 'Authorization server',
-    version: '1',
-    description: introduction,
-  },
+  info: { title: 'Authorization server', version: '1', description: introduction },
   servers: [{ url: server.issuer }],
   tags: [
-    { name: 'settings', description: 'What users manage: for scripts of their session.' },
+    { name: 'settings', description: 'What users manage, for scripts of their session.' },
     { name: 'protocol', description: 'OAuth 2.0.' },
-    { name: 'metadata', description: 'For everybody.' },
+    { name: 'metadata', description: 'Public.' },
   ],
   paths: {
     ...clientPaths(server),
@@ -46,22 +46,57 @@ export const openApiDocument = (server: Described): Part => ({
   components: {
     securitySchemes: securitySchemes(server),
     responses: sharedResponses,
-    schemas: {
-      ...clientSchemas,
-      ...personalTokenSchemas(server),
-      ...applicationSchemas,
-      ...(server.sessionCookie === null ? {} : sessionSchemas),
-      ...activitySchemas,
-      ...administrationSchemas(clientSchemas.Client ?? {}),
-      ...protocolSchemas(server),
-      ...errorSchemas,
-    },
+    schemas: componentsOf(shapesOf(server)),
   },
 })
 
-const introduction = `The addresses of the settings are pages for people. They answer JSON where a request has
-\`Accept: application/json\` and names no HTML; without that, they answer with the page.
+const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
+  Scope: clients.scope,
+  ClientChoices: clients.clientChoices,
+  Client: clients.client,
+  ClientWithSecret: clients.clientWithSecret,
+  NewClient: clients.newClient,
+  ClientChange: clients.clientChange,
+  Overlap: clients.overlapForm,
+  PersonalTokenChoices: tokens.personalTokenChoices,
+  PersonalToken: tokens.personalToken,
+  PersonalTokenWithValue: tokens.personalTokenWithValue,
+  NewPersonalToken: tokens.newPersonalTokenOf(server),
+  PersonalTokenChange: tokens.personalTokenChange,
+  Applications: applications.applications,
+  AuthorizedApplication: applications.authorizedApplication,
+  Device: applications.device,
+  Done: applications.done,
+  ...(server.sessionCookie !== null && {
+    Sessions: sessions.sessions,
+    Session: sessions.session,
+    SessionEnd: sessions.sessionEnd,
+  }),
+  Activity: activity.activity,
+  OwnEvent: activity.ownEvent,
+  Events: activity.events,
+  Event: activity.adminEvent,
+  Administration: administration.administration,
+  AdminClient: administration.adminClient,
+  AdminToken: administration.adminToken,
+  AdministrationForm: administration.administrationForm,
+  TokenRequest: tokenRequest(server),
+  TokenAnswer: protocol.tokenAnswer,
+  Pong: protocol.pong,
+  TokenHolder: protocol.tokenHolder,
+  ...metadataShapes(server),
+  ...(server.settings.dynamicRegistration !== 'off' && {
+    RegisteredClient: protocol.registeredClient,
+  }),
+  Problem: errors.problem,
+  FieldProblem: errors.fieldProblem,
+  JwtProblem: errors.jwtProblem,
+  Unauthenticated: errors.unauthenticated,
+})
 
-A body is JSON, or a form with fields of the same names. A list is a field that is repeated then. Fields that
-an address does not know are passed over. A method that an address does not have is answered with 405 and the
-header \`Allow\`.`
+const introduction = `The addresses of the settings are pages for people. They answer JSON if \`Accept\` names
+\`application/json\` and gives HTML less weight; otherwise they answer with the page, or redirect to the login
+if no user is logged in. A page needs the session cookie only; JSON needs the JWT of the session too.
+
+A body is JSON, or a form with fields of the same names, in which a list is a repeated field. Unknown fields
+are ignored. A method that an address does not support is answered with 405 and the header \`Allow\`.`

@@ -1,41 +1,73 @@
 import { either, named, type Part, type Parts, text } from './schema.ts'
 
-/** What is answered in JSON. */
+/** An answer in JSON. */
 export const answerOf = (description: string, schema: Part, headers?: Parts): Part => ({
   description,
   ...(headers && { headers }),
   content: { 'application/json': { schema } },
 })
 
-/** A response of the components, by its name. */
+/** An answer in JSON for scripts, and as a page for people. */
+export const answerOrPage = (description: string, schema: Part, headers?: Parts): Part => ({
+  description,
+  ...(headers && { headers }),
+  content: { 'application/json': { schema }, 'text/html': { schema: text } },
+})
+
+/** Refers to a response of the components by its name. */
 export const namedAnswer = (name: string): Part => ({ $ref: `#/components/responses/${name}` })
 
-const challenge: Parts = {
-  'WWW-Authenticate': { description: 'A challenge of RFC 6750.', schema: text },
+export const location: Parts = {
+  Location: { description: 'The target.', required: true, schema: text },
 }
 
-/** Refusals that several endpoints have. */
+const challenge: Parts = {
+  'WWW-Authenticate': { description: 'A challenge (RFC 6750 §3).', required: true, schema: text },
+}
+
+const retryAfter: Parts = {
+  'Retry-After': {
+    description: 'Seconds to wait.',
+    required: true,
+    schema: { type: 'integer' },
+  },
+}
+
+/** Answers that several endpoints share. */
 export const sharedResponses: Parts = {
-  BadRequest: answerOf(
+  BadRequest: answerOrPage(
     'A field, the body or the JWT is not valid. Nothing was written.',
     either(named('FieldProblem'), named('JwtProblem')),
   ),
-  Unauthenticated: answerOf('Nobody is logged in.', named('Unauthenticated'), challenge),
+  SeeOther: {
+    description:
+      'For a page only: to the login if no user is logged in; after a change, to the page that shows its result.',
+    headers: location,
+  },
+  Unauthenticated: answerOf('No user is logged in.', named('Unauthenticated'), challenge),
   Forbidden: answerOf(
-    'The JWT is expired, or was made for another session. Load the page again.',
+    'The JWT has expired or belongs to another session. Load the page again.',
     named('JwtProblem'),
   ),
-  NotFound: answerOf('There is no such thing, or it is another user’s.', named('Problem')),
+  PageForbidden: answerOrPage(
+    'The JWT has expired or belongs to another session; a form of a page was sent from another site or without its CSRF token. Load the page again.',
+    named('JwtProblem'),
+  ),
+  NotFound: answerOrPage('It does not exist or belongs to another user.', named('Problem')),
+  Conflict: {
+    description: 'For a page only: the same form is still being processed.',
+    content: { 'text/html': { schema: text } },
+  },
   TooLarge: answerOf('The body is larger than 64 KiB.', named('Problem')),
-  Unavailable: answerOf('Try again later.', named('Problem'), {
-    'Retry-After': { description: 'After how many seconds.', schema: { type: 'integer' } },
-  }),
+  PageTooLarge: answerOrPage('The body is larger than 64 KiB.', named('Problem')),
+  Unavailable: answerOf('Try again later.', named('Problem'), retryAfter),
+  PageUnavailable: answerOrPage('Try again later.', named('Problem'), retryAfter),
   BadTokenRequest: answerOf(
-    'Not one credential, or a session where a token is needed.',
+    'More than one credential, or a session instead of a token.',
     either(named('Problem'), named('JwtProblem')),
   ),
   InvalidToken: answerOf(
-    'There is no token, or it is not valid.',
+    'The token is missing or not valid.',
     either(named('Problem'), named('Unauthenticated')),
     challenge,
   ),

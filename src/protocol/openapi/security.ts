@@ -1,25 +1,25 @@
 import type { Described } from './described.ts'
 import type { Part, Parts } from './schema.ts'
 
-/** How callers say who they are. */
+// RFC 6750 §2.3 advises against it, so the document does not offer it to generated clients.
+const query = ' The parameter `access_token` of the query is accepted instead, but not recommended.'
+
+/** Describes how callers authenticate. */
 export const securitySchemes = ({ settings, sessionCookie }: Described): Parts => ({
   ...(sessionCookie !== null && {
     session: {
       type: 'apiKey',
       in: 'cookie',
       name: sessionCookie,
-      description: 'The session of a user who logged in with this very browser.',
+      description: 'The session of a user who logged in with this browser.',
     },
   }),
   sessionJwt: jwtScheme(settings),
   accessToken: {
     type: 'http',
     scheme: 'bearer',
-    description: 'An access token of a client application, or a personal one.',
+    description: `An access token of a client application, or a personal access token.${settings.acceptQueryAccessToken ? query : ''}`,
   },
-  ...(settings.acceptQueryAccessToken && {
-    accessTokenInQuery: { type: 'apiKey', in: 'query', name: 'access_token' },
-  }),
   client: {
     type: 'http',
     scheme: 'basic',
@@ -50,16 +50,17 @@ const jwtScheme = ({ jwtAuthHeader, jwtAuthHeaderType }: Described['settings']):
 
 type Security = readonly Readonly<Record<string, readonly string[]>>[]
 
-/** A script of the session: its cookie and its JWT, both. */
-export const bySession = ({ sessionCookie }: Described): Security => [
-  { ...(sessionCookie !== null && { session: [] }), sessionJwt: [] },
-]
+/**
+ * A script with the cookie and the JWT of a session; a page with the cookie alone; nobody, who is redirected to the
+ * login.
+ */
+export const bySession = ({ sessionCookie }: Described): Security => {
+  const session = sessionCookie === null ? {} : { session: [] }
+  return [{ ...session, sessionJwt: [] }, ...(sessionCookie === null ? [] : [session]), {}]
+}
 
 /** The holder of a token. */
-export const byToken = ({ settings }: Described): Security => [
-  { accessToken: [] },
-  ...(settings.acceptQueryAccessToken ? [{ accessTokenInQuery: [] }] : []),
-]
+export const byToken: Security = [{ accessToken: [] }]
 
-/** A client that authenticates by the Basic scheme; or in the body, or by its id alone. */
+/** A client that authenticates by the Basic scheme, in the body, or by its ID alone. */
 export const byClient: Security = [{ client: [] }, {}]

@@ -1,14 +1,12 @@
 import { digestOf } from '../../crypto/digest.ts'
 import type { Client, ClientFields } from '../../model/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
+import { maxOverlap } from '../../model/overlap.ts'
 import { ofClient } from '../audit/audit-trail.ts'
 import { retryOnCollision } from '../context.ts'
 import type { ClientWithSecret } from './client-input.ts'
 import type { ClientRows } from './client-rows.ts'
 import { formerSecret, leakedAt, withSecret } from './secret-fields.ts'
-
-/** The longest time that a former secret can stay valid, in seconds. */
-const maxOverlap = 2_592_000
 
 /** Gives the client another ID. */
 export const resetClientId = (rows: ClientRows, clientId: string): Promise<Client> =>

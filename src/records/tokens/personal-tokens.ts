@@ -2,6 +2,7 @@ import { digestOf } from '../../crypto/digest.ts'
 import { newPersonalTokenValue } from '../../crypto/personal-token-value.ts'
 import { validName } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
+import { maxOverlap } from '../../model/overlap.ts'
 import { Token, type TokenFields } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
@@ -56,8 +57,6 @@ export interface ManagedToken {
 }
 
 const longestLife = 315_360_000
-/** Seconds that a former value may stay valid at most. */
-const longestOverlap = 2_592_000
 
 /** Creates, lists, changes and rotates personal tokens. */
 export class PersonalTokens {
@@ -180,7 +179,7 @@ export class PersonalTokens {
     id: number,
     { overlap = 0, maxExpiresIn }: RotationOptions = {},
   ): Promise<RotatedPersonalToken> {
-    if (!Number.isSafeInteger(overlap) || overlap < 0 || overlap > longestOverlap) {
+    if (!Number.isSafeInteger(overlap) || overlap < 0 || overlap > maxOverlap) {
       throw new InvalidField('overlap', 'The overlap must be from 0 seconds to 30 days.', {
         problem: 'overlapInvalid',
       })

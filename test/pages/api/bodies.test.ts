@@ -132,12 +132,16 @@ describe('a field of another type', () => {
   test('is named', async () => {
     const path = `${applications}/clients/new/`
     const { body } = await script.post(path, { name: 7 })
-    expect(body).toEqual({ error: 'invalid_request', error_description: 'name must be a text.' })
+    expect(body).toEqual({
+      error: 'invalid_request',
+      error_description: 'name must be a text.',
+      field: 'name',
+    })
     expect((await script.post(path, { name: 'x', is_confidential: null })).body).toMatchObject({
       error_description: 'is_confidential must be true or false.',
     })
-    expect((await script.post(path, { name: 'x', scopes: [1] })).body).toMatchObject({
-      error_description: 'scopes must be a list of texts.',
+    expect((await script.post(path, { name: 'x', default_scopes: [1] })).body).toMatchObject({
+      error_description: 'default_scopes must be a list of texts.',
     })
   })
 })
@@ -158,10 +162,15 @@ describe('a body that is no JSON object', () => {
     '\u0000',
     '{"name":"x"}\u0000',
     '['.repeat(60_000),
-    `${'{"name":'.repeat(5_000)}1${'}'.repeat(5_000)}`,
   ])('%.40j', async (body) => {
     for (const [id, path] of targets())
       await expectRefused(id, body.slice(0, 40), () => script.postText(path, body))
+  })
+
+  test('refuses objects that are nested 5,000 times in a field', async () => {
+    const body = `${'{"name":'.repeat(5_000)}1${'}'.repeat(5_000)}`
+    const path = `${applications}/clients/new/`
+    await expectRefused('createClient', 'nested', () => script.postText(path, body))
   })
 
   test('or of another type', async () => {

@@ -1,10 +1,12 @@
+import type { z } from 'zod'
 import type { AuditRecord } from '../../../model/audit-event.ts'
 import { isByAnother, ownAuditToWire } from '../../../model/audit-wire.ts'
+import type { activity } from '../../openapi/schemas/activity.ts'
 import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { answer, settingsPage } from './settings-page.ts'
 
-/** What happened with the user's account. */
+/** The events of the user's account. */
 export const activityPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/activity/`,
   async show(request) {
@@ -12,7 +14,10 @@ export const activityPage = settingsPage({
     await server.operations.flushAudit()
     const found = await server.activity.listByUser(signedIn.user.id, cursorOf(request, 'after'))
     const events = listed(request, 'after', found, itemOf)
-    const json = () => ({ events: found.items.map(ownAuditToWire), next: events.next })
+    const json = (): z.output<typeof activity> => ({
+      events: found.items.map(ownAuditToWire),
+      next: events.next,
+    })
     return answer(request, 'activity', { view: { events }, json })
   },
 })

@@ -1,11 +1,13 @@
+import type { z } from 'zod'
 import { type AuditRecord, auditEvents } from '../../../model/audit-event.ts'
 import { auditToWire } from '../../../model/audit-wire.ts'
+import type { events as eventsShape } from '../../openapi/schemas/activity.ts'
 import { checkAdmin, searchedIn } from './admin.ts'
 import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { answer, settingsPage } from './settings-page.ts'
 
-/** What happened, for administrators: everything, or exactly what is looked for. */
+/** The audit log for administrators, with a search. */
 export const adminActivityPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/activity/`,
   async show(request) {
@@ -30,7 +32,10 @@ export const adminActivityPage = settingsPage({
       names: Object.keys(auditEvents),
       events,
     }
-    const json = () => ({ events: found.items.map(auditToWire), next: events.next })
+    const json = (): z.output<typeof eventsShape> => ({
+      events: found.items.map(auditToWire),
+      next: events.next,
+    })
     return answer(request, 'adminActivity', { view, json })
   },
 })

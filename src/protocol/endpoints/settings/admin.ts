@@ -6,6 +6,7 @@ import type { AdminClientItem, AdminTokenItem } from '../../../pages/models/admi
 import type { ClientAct } from '../../../records/administration.ts'
 import type { ListedClient } from '../../../records/clients/client-input.ts'
 import type { TokenWithNames } from '../../../store/contract/tokens.ts'
+import { administrationForm, clientActs } from '../../openapi/schemas/administration.ts'
 import { notFound } from '../responses/problem.ts'
 import { asTokenId } from './addresses.ts'
 import { checkConfirmation } from './client.ts'
@@ -16,14 +17,14 @@ import { answer, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { adminClientToWire, adminTokenToWire } from './wire.ts'
 
-/** For whoever is no administrator there is no such page. */
+/** Answers 404 to users who are not administrators. */
 export const checkAdmin = ({ signedIn }: SettingsRequest): void => {
   if (!signedIn.user.isAdmin) throw notFound()
 }
 
-/** What a search field of the address has in it. */
+/** Returns the value of a search field of the query. */
 export const searchedIn = ({ http }: SettingsRequest, name: string): string =>
-  // No name has a control character, and not every database takes one.
+  // No name has a control character, and PostgreSQL rejects NUL.
   (http.queryParameters().repeated(name)[0] ?? '')
     .replaceAll(/\p{Cc}/gu, '')
     .trim()
@@ -58,6 +59,7 @@ export const adminPage = settingsPage({
     })
     return answer(request, 'admin', { view, json, refused })
   },
+  form: administrationForm,
   async change(request, params) {
     checkAdmin(request)
     return params.optional('token_id') === undefined
@@ -103,15 +105,13 @@ const deleteToken = async (request: SettingsRequest, params: Parameters): Promis
   return { location: server.ui.links.admin, notice: { done: texts.done.tokenDeleted(name) } }
 }
 
-const acts: readonly ClientAct[] = ['verify', 'unverify', 'disable', 'enable', 'delete']
-
 const actIn = (params: Parameters): ClientAct => {
-  const act = acts.find((known) => known === params.optional('act'))
-  if (!act) throw new InvalidField('act', `act must be one of ${acts.join(', ')}.`)
+  const act = clientActs.find((known) => known === params.optional('act'))
+  if (!act) throw new InvalidField('act', `act must be one of ${clientActs.join(', ')}.`)
   return act
 }
 
-// Who was checked must still be who is marked.
+// Detects a client that changed after the administrator saw it.
 const seenOf = ({ name, description, website, redirectUris, userId }: Client): string =>
   sha256(JSON.stringify([name, description, website, redirectUris, userId]))
 

@@ -3,6 +3,7 @@ import { countLimit } from '../../../model/count-limit.ts'
 import { asSeen } from '../../../model/field-rules.ts'
 import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
+import { clientChange } from '../../openapi/schemas/clients.ts'
 import { notFound } from '../responses/problem.ts'
 import { addresses } from './addresses.ts'
 import { clientFields, typedClient, valuesOf } from './client-form.ts'
@@ -68,6 +69,7 @@ export const showClient = async (
 export const clientPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/:client_id/`,
   show: showClient,
+  form: clientChange,
   async change(request, params) {
     const { server, texts } = request
     const client = await ownClient(request)

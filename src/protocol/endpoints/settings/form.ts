@@ -4,41 +4,45 @@ import { Parameters } from '../../../model/parameters.ts'
 import { ScopeDoesNotExists } from '../../../model/scope.ts'
 import type { Reader } from '../../../pages/frame.ts'
 import type { FormProblem } from '../../../pages/parts/forms.ts'
-import { formOfJson } from './json-form.ts'
+import { type FormShape, formOfJson } from './json-form.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** What was sent to a settings page: as a form, or by a script as JSON with the same names. */
+/** The body sent to a settings page: a form, or JSON of a script with the same fields. */
 export interface SentForm {
   readonly params: Parameters
-  /** The body as it came. */
+  /** The raw body. */
   readonly text: string
 }
 
-/** An application may have many scopes, each with two boxes. */
-const mostFields = 2_000
+// An application may have many scopes, each with two checkboxes.
+const maxFields = 2_000
 
-export const readForm = async (http: HttpRequest, asJson: boolean): Promise<SentForm> => {
-  const text = asJson ? await scriptText(http) : await http.formText()
-  return { params: new Parameters(text, mostFields), text }
+export const readForm = async (http: HttpRequest): Promise<SentForm> => {
+  const text = await http.formText()
+  return { params: new Parameters(text, maxFields), text }
 }
 
-const scriptText = async (http: HttpRequest): Promise<string> => {
+/** Reads the body of a script. @throws InvalidField if a field of JSON has another type than the shape */
+export const readScript = async (http: HttpRequest, shape: FormShape): Promise<Parameters> =>
+  new Parameters(await scriptText(http, shape), maxFields)
+
+const scriptText = async (http: HttpRequest, shape: FormShape): Promise<string> => {
   if (isBodiless(http)) return ''
   const isJson = /^application\/json\b/i.test(http.headers.get('content-type') ?? '')
-  return isJson ? formOfJson(await http.jsonText()) : http.formText()
+  return isJson ? formOfJson(await http.jsonText(), shape) : http.formText()
 }
 
-// A script that has nothing to say, for instance one that revokes, sends no body and so no type of it.
+// A script that sends no fields, for instance to revoke, sends neither a body nor its type.
 const isBodiless = ({ headers }: HttpRequest): boolean =>
   !headers.has('content-type') &&
   !headers.has('transfer-encoding') &&
   Number(headers.get('content-length') ?? 0) === 0
 
-/** A text field as it was typed, line breaks and all; undefined where it was not sent. */
+/** Returns a text field unchanged, with its line breaks; undefined if it was not sent. */
 export const textIn = (params: Parameters, name: string): string | undefined =>
   params.opaque(name) ?? (params.repeated(name).length > 0 ? '' : undefined)
 
-/** The ticked boxes of a field, or a list. */
+/** Returns the checked boxes of a field, or the entries of a list. */
 export const listIn = (params: Parameters, name: string): readonly string[] =>
   params.repeated(name).filter((value) => value !== '')
 
@@ -52,7 +56,7 @@ export const flagIn = (params: Parameters, name: string, otherwise: boolean): bo
   return value === 'true'
 }
 
-/** A number of seconds; 0 where it was not sent. @throws InvalidField for anything else */
+/** Returns a number of seconds, 0 if the field is missing. @throws InvalidField for any other text */
 export const secondsIn = (params: Parameters, name: string): number => {
   const value = params.opaque(name) ?? '0'
   if (/^\d{1,9}$/.test(value)) return Number(value)
@@ -61,7 +65,7 @@ export const secondsIn = (params: Parameters, name: string): number => {
   })
 }
 
-/** A refused field as the page shows it, in the reader's language; undefined for any other error. */
+/** Describes a refused field in the user's language; returns undefined for any other error. */
 export const problemOf = (
   error: unknown,
   { texts, reader }: Pick<SettingsRequest, 'texts' | 'reader'>,
@@ -74,7 +78,7 @@ export const problemOf = (
   return { sentence: String(sentence), field: invalid.field, line }
 }
 
-// A day is written as the reader writes days.
+// A date is formatted in the user's locale.
 const asWritten = (value: unknown, { locale }: Reader): unknown =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value)
     ? new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(
@@ -82,7 +86,7 @@ const asWritten = (value: unknown, { locale }: Reader): unknown =>
       )
     : value
 
-/** The same for a script. */
+/** Describes a refused field to a script; returns undefined for any other error. */
 export const jsonProblemOf = (error: unknown): object | undefined => {
   const invalid = asInvalidField(error)
   return (

@@ -1,36 +1,27 @@
+import type { z } from 'zod'
+import { InvalidField } from '../../../model/invalid-field.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 
-type Kind = 'text' | 'textOrNull' | 'flag' | 'number' | 'list'
-
-/** What each field of the settings is in JSON. A script may send back all that it was answered: the rest is passed over. */
-const kinds: ReadonlyMap<string, Kind> = new Map([
-  ['name', 'text'],
-  ['description', 'text'],
-  ['website', 'text'],
-  ['is_confidential', 'flag'],
-  ['redirect_uris', 'list'],
-  ['default_scopes', 'list'],
-  ['optional_scopes', 'list'],
-  ['scopes', 'list'],
-  ['expires', 'textOrNull'],
-  ['overlap', 'number'],
-  ['delete', 'text'],
-  ['confirm_name', 'text'],
-  ['session_id', 'text'],
-  ['others', 'text'],
-  ['act', 'text'],
-  ['client_id', 'text'],
-  ['token_id', 'number'],
-])
+/** The fields that an address reads, as the OpenAPI document shows them. Other fields are ignored. */
+export type FormShape = z.ZodObject
 
 const refused = (sentence: string) => new OAuthError('invalid_request', sentence)
 
 /**
- * The form that a JSON object stands for.
- * @throws OAuthError `invalid_request`
+ * Converts a JSON object to the form with the same fields.
+ * @throws OAuthError if the text is not a JSON object; InvalidField if a field has another type than the shape
  */
-export const formOfJson = (text: string): string =>
-  new URLSearchParams(Object.entries(objectIn(text)).flatMap(pairsOf)).toString()
+export const formOfJson = (text: string, shape: FormShape): string => {
+  const sent = objectIn(text)
+  const { error } = shape.safeParse(sent)
+  const issue = error?.issues[0]
+  if (issue) {
+    const name = String(issue.path[0])
+    throw new InvalidField(name, `${name} must be ${issue.message}.`)
+  }
+  const known = Object.entries(sent).filter(([name]) => Object.hasOwn(shape.shape, name))
+  return new URLSearchParams(known.flatMap(pairsOf)).toString()
+}
 
 const objectIn = (text: string): object => {
   let value: unknown
@@ -45,30 +36,7 @@ const objectIn = (text: string): object => {
 }
 
 const pairsOf = ([name, value]: [string, unknown]): [string, string][] => {
-  const kind = kinds.get(name)
-  if (kind === undefined) return []
-  if (kind !== 'list') return [[name, fieldOf(name, value, kind)]]
   const values: readonly unknown[] = Array.isArray(value) ? value : [value]
-  // An empty list has to say that it is there, and empty.
-  return (values.length === 0 ? [''] : values).map((one) => [name, fieldOf(name, one, kind)])
-}
-
-const expected: Readonly<Record<Kind, string>> = {
-  text: 'a text',
-  textOrNull: 'a text or null',
-  flag: 'true or false',
-  number: 'a number',
-  list: 'a list of texts',
-}
-
-const fieldOf = (name: string, value: unknown, kind: Kind): string => {
-  // A lone surrogate cannot be kept, and would silently become another character.
-  const isText = typeof value === 'string' && value.isWellFormed()
-  const isOfKind =
-    isText ||
-    (kind === 'flag' && typeof value === 'boolean') ||
-    (kind === 'number' && typeof value === 'number') ||
-    (kind === 'textOrNull' && value === null)
-  if (!isOfKind) throw refused(`${name} must be ${expected[kind]}.`)
-  return String(value ?? '')
+  // An empty list differs from a field that is missing, so it becomes an empty field.
+  return (values.length === 0 ? [''] : values).map((one) => [name, String(one ?? '')])
 }

@@ -1,3 +1,4 @@
+import { newClient } from '../../openapi/schemas/clients.ts'
 import { addresses } from './addresses.ts'
 import { clientFields, emptyClient, typedClient } from './client-form.ts'
 import { answer, settingsPage } from './settings-page.ts'
@@ -23,6 +24,7 @@ export const newClientPage = settingsPage({
       refused,
     })
   },
+  form: newClient,
   async change(request, params) {
     const { server, signedIn, texts } = request
     const fields = { ...clientFields(params, request), userId: signedIn.user.id }

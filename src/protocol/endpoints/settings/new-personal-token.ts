@@ -1,4 +1,5 @@
 import { validName } from '../../../model/field-rules.ts'
+import { newPersonalToken } from '../../openapi/schemas/personal-tokens.ts'
 import { readerOf } from '../responses/reader.ts'
 import { addresses } from './addresses.ts'
 import { listIn, textIn } from './form.ts'
@@ -34,6 +35,7 @@ export const newPersonalTokenPage = settingsPage({
     })
     return answer(request, 'newPersonalToken', { view, json, refused })
   },
+  form: newPersonalToken,
   async change(request, params) {
     const { server, signedIn, texts } = request
     const { id } = signedIn.user

@@ -24,7 +24,7 @@ export const expiryDays = ({
 export const expiresInOf = (params: Parameters, request: SettingsRequest): number | undefined => {
   const { settings, clock } = request.server
   const { tokenPersonalMaxExpiresIn: most } = settings
-  const longest = most || longestLife
+  const longest = most || maxLifetime
   const latest = dayOf(clock() + longest * 1000)
   const refused = (
     problem: 'expiresInvalid' | 'expiresInPast' | 'expiresTooLate' | 'expiresMissing',
@@ -45,8 +45,8 @@ export const expiresInOf = (params: Parameters, request: SettingsRequest): numbe
   return Math.min(seconds, longest)
 }
 
-/** Seconds that any token with an end lives at most. */
-const longestLife = 315_360_000
+/** The maximum lifetime in seconds of a token that expires. */
+const maxLifetime = 315_360_000
 
 const sentences = {
   expiresInvalid:

@@ -1,5 +1,6 @@
 import { isExpired } from '../../../model/token.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
+import { personalTokenChange } from '../../openapi/schemas/personal-tokens.ts'
 import { notFound } from '../responses/problem.ts'
 import { addresses, tokenIdOf } from './addresses.ts'
 import { listIn, textIn } from './form.ts'
@@ -69,6 +70,7 @@ const curlOf = (accessToken: string, { server }: SettingsRequest): string =>
 export const personalTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/`,
   show: showPersonalToken,
+  form: personalTokenChange,
   async change(request, params) {
     const { server, signedIn, texts, asJson } = request
     const managed = await ownToken(request)

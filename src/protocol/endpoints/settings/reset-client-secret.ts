@@ -1,5 +1,6 @@
 import { countLimit } from '../../../model/count-limit.ts'
 import { InvalidField } from '../../../model/invalid-field.ts'
+import { overlapForm } from '../../openapi/schemas/clients.ts'
 import { addresses } from './addresses.ts'
 import { ownClient, showClient } from './client.ts'
 import { secondsIn } from './form.ts'
@@ -11,6 +12,7 @@ export const resetClientSecretPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/:client_id/reset/`,
   isShown: false,
   show: showClient,
+  form: overlapForm,
   async change(request, params) {
     const { server, texts } = request
     const before = await ownClient(request)

@@ -1,4 +1,5 @@
 import { InvalidField } from '../../../model/invalid-field.ts'
+import { overlapForm } from '../../openapi/schemas/clients.ts'
 import { addresses } from './addresses.ts'
 import { secondsIn } from './form.ts'
 import { ownToken, showPersonalToken } from './personal-token.ts'
@@ -10,6 +11,7 @@ export const rotatePersonalTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/rotate/`,
   isShown: false,
   show: showPersonalToken,
+  form: overlapForm,
   async change(request, params) {
     const { server, texts } = request
     const { token, name, lastUse } = await ownToken(request)

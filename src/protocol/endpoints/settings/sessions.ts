@@ -1,5 +1,6 @@
 import { InvalidField } from '../../../model/invalid-field.ts'
 import type { StoredSession } from '../../../store/contract/sessions.ts'
+import { sessionEnd } from '../../openapi/schemas/sessions.ts'
 import { notFound } from '../responses/problem.ts'
 import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
@@ -35,6 +36,7 @@ export const sessionsPage = settingsPage({
     })
     return answer(request, 'sessions', { view, json, refused })
   },
+  form: sessionEnd,
   async change({ server, signedIn, texts }, params) {
     const location = server.ui.links.sessions ?? ''
     if (params.optional('others') === 'yes') {

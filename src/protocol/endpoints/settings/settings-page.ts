@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { addressWith } from '../../../http/addresses.ts'
 import type { Answer } from '../../../http/answer.ts'
 import type { Parameters } from '../../../model/parameters.ts'
@@ -9,49 +10,61 @@ import { isForeign } from '../../session/browser.ts'
 import { jsonAnswer, redirectAnswer } from '../responses/answers.ts'
 import { renderProblem } from '../responses/problem.ts'
 import { renderPage } from '../responses/render.ts'
-import { jsonProblemOf, problemOf, readForm } from './form.ts'
+import { jsonProblemOf, problemOf, readForm, readScript } from './form.ts'
 import { idempotent } from './idempotent.ts'
+import type { FormShape } from './json-form.ts'
 import type { Changed } from './notice.ts'
 import { type SettingsRequest, settingsRequestOf } from './settings-request.ts'
 
-/** A form that could not be taken, to be shown again as it was typed. */
+/** A refused form, to be shown again with the same input. */
 export interface Refused {
   readonly params: Parameters
   readonly problem: FormProblem
   readonly status: number
 }
 
-/** One address of the settings: what it shows, and what a form sent to it does. */
+/** One address of the settings: the page that it shows, and the change that its form makes. */
 export interface SettingsPage {
   path(settings: Settings): string
-  /** False for an address that only takes forms; then `show` is the page that its form stands on. */
+  /** False for an address that only accepts forms; then `show` shows the page that contains the form. */
   readonly isShown?: boolean
   readonly show: (request: SettingsRequest, refused?: Refused) => Promise<Response>
+  /** The fields that `change` reads; omitted if it reads none. */
+  readonly form?: FormShape
   /** @throws InvalidField, ScopeDoesNotExists: nothing was written, and the form is shown again */
   readonly change?: (request: SettingsRequest, params: Parameters) => Promise<Changed>
 }
 
-/** An address of the settings, for people and for scripts. */
-export const settingsPage = ({ path, isShown = true, show, change }: SettingsPage): Endpoint => ({
+/** Creates the endpoint of a settings page, for people and for scripts. */
+export const settingsPage = ({
+  path,
+  isShown = true,
+  show,
+  form = noFields,
+  change,
+}: SettingsPage): Endpoint => ({
   path,
   methods: [...(isShown ? (['GET'] as const) : []), ...(change ? (['POST'] as const) : [])],
   errors: 'page',
   async handle(http, server) {
-    // After the login nobody can send the form again: they come back to where it stands.
+    // After the login a form cannot be sent again: the user returns to the page that contains it.
     const back = isShown ? addressWith(http.path, http.query) : server.ui.links.applications
     const request = await settingsRequestOf(http, server, back)
     if (request instanceof Response) return request
     if (http.method !== 'POST' || !change) return show(request)
-    return request.asJson ? fromScript(request, change) : fromPerson(request, show, change)
+    return request.asJson ? fromScript(request, form, change) : fromPerson(request, show, change)
   },
 })
 
+const noFields = z.looseObject({})
+
 const fromScript = async (
   request: SettingsRequest,
+  form: FormShape,
   change: NonNullable<SettingsPage['change']>,
 ): Promise<Answer> => {
-  const { params } = await readForm(request.http, true)
   try {
+    const params = await readScript(request.http, form)
     const { json = {}, status } = await change(request, params)
     return jsonAnswer(json, status)
   } catch (error) {
@@ -68,7 +81,7 @@ const fromPerson = async (
 ): Promise<Response> => {
   const { http, server, texts } = request
   if (isForeign(http, server.issuer)) return renderProblem(http, server, 'foreign', { status: 403 })
-  const form = await readForm(http, false)
+  const form = await readForm(http)
   const { params } = form
   const [csrfToken, ...more] = params.repeated('csrf_token')
   const isOurs = server.sessions.isCsrfToken(http.headers.get('cookie'), csrfToken)
@@ -87,7 +100,7 @@ const fromPerson = async (
   }
 }
 
-// The secret stands in the answer itself, since no page could show it later.
+// The answer itself contains the secret, since no later page could show it.
 const showSecret = (
   { http, server, signedIn }: SettingsRequest,
   { location, notice, once }: Changed,
@@ -96,7 +109,7 @@ const showSecret = (
   return renderPage(http, server, 'shownOnce', view, { signedIn })
 }
 
-/** Shows a page of the settings to a person, or its content to a script. */
+/** Answers a person with a page of the settings, and a script with its content. */
 export const answer = <N extends keyof Pages>(
   { http, server, signedIn, asJson }: SettingsRequest,
   name: N,

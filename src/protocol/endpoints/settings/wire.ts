@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { Client } from '../../../model/client.ts'
 import type { Scope, ScopeRegistry } from '../../../model/scope.ts'
 import type { AuthorizedApplication, Device } from '../../../records/authorized-applications.ts'
@@ -5,22 +6,43 @@ import type { ListedClient } from '../../../records/clients/client-input.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
 import type { StoredSession } from '../../../store/contract/sessions.ts'
 import type { TokenWithNames } from '../../../store/contract/tokens.ts'
+import type { adminClient, adminToken } from '../../openapi/schemas/administration.ts'
+import type {
+  authorizedApplication,
+  device as deviceShape,
+} from '../../openapi/schemas/applications.ts'
+import type { client as clientShape, scope as scopeShape } from '../../openapi/schemas/clients.ts'
+import type { personalToken } from '../../openapi/schemas/personal-tokens.ts'
+import type { session as sessionShape } from '../../openapi/schemas/sessions.ts'
 import { deviceName } from './device-name.ts'
 
-/** Times on the wire are ISO 8601 in UTC. */
-const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
+// The return types are the shapes of the OpenAPI document, so the compiler keeps both equal.
 
-/** A scope that can be chosen, in the reader's language. */
-export const scopeToWire = (scope: Scope, language: string) => {
+/** Converts an object of readonly lists, as records have them, to the type of a shape. */
+type Wire<Shape extends z.ZodType> = DeepReadonly<z.output<Shape>>
+
+type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T
+
+const time = (at: number): string => new Date(at).toISOString()
+
+const timeOrNull = (at: number | null): string | null => (at === null ? null : time(at))
+
+/** Converts a scope that users can choose, in the user's language. */
+export const scopeToWire = (scope: Scope, language: string): Wire<typeof scopeShape> => {
   const { helpText, group } = scope.textsFor(language)
   return { id: scope.id, help_text: helpText, group }
 }
 
-/**
- * A client application as its owner's scripts read it; the secret is never part of it, nor is a scope
- * that its owner cannot choose.
- */
-export const clientToWire = (client: Client, users: number, scopes: ScopeRegistry) => ({
+/** Converts a client for its owner, without its secret and without scopes that its owner cannot choose. */
+export const clientToWire = (
+  client: Client,
+  users: number,
+  scopes: ScopeRegistry,
+): Wire<typeof clientShape> => ({
   client_id: client.clientId,
   name: client.name,
   description: client.description,
@@ -33,37 +55,45 @@ export const clientToWire = (client: Client, users: number, scopes: ScopeRegistr
   is_verified: client.isVerified,
   is_disabled: client.isDisabled,
   users,
-  client_secret_leaked_at: time(client.secretLeakedAt),
-  previous_client_secret_expires: time(client.previousClientSecretExpires),
+  client_secret_leaked_at: timeOrNull(client.secretLeakedAt),
+  previous_client_secret_expires: timeOrNull(client.previousClientSecretExpires),
   created_at: time(client.createdAt),
 })
 
-/** A personal token without its value. */
-export const personalTokenToWire = ({ token, name, lastUse, previousExpires }: ManagedToken) => ({
+/** Converts a personal token, without its value. */
+export const personalTokenToWire = ({
+  token,
+  name,
+  lastUse,
+  previousExpires,
+}: ManagedToken): Wire<typeof personalToken> => ({
   id: token.id,
   name,
   scopes: token.getVisibleScopes(),
-  expires: time(token.expires),
+  expires: timeOrNull(token.expires),
   created_at: time(token.createdAt),
-  last_used_at: time(lastUse?.at ?? null),
+  last_used_at: timeOrNull(lastUse?.at ?? null),
   last_used_address: lastUse?.address ?? null,
-  previous_expires: time(previousExpires),
+  previous_expires: timeOrNull(previousExpires),
 })
 
-/** One authorization of an application. */
-export const deviceToWire = (device: Device, scopes: ScopeRegistry) => ({
+/** Converts one authorization of an application. */
+export const deviceToWire = (device: Device, scopes: ScopeRegistry): Wire<typeof deviceShape> => ({
   id: device.tokenId,
   client_id: device.clientId,
   scopes: scopes.visible(device.scopes),
   browser: deviceName(device.userAgent),
   created_at: time(device.createdAt),
-  ends: time(device.ends),
-  last_used_at: time(device.lastUse?.at ?? null),
+  ends: timeOrNull(device.ends),
+  last_used_at: timeOrNull(device.lastUse?.at ?? null),
   last_used_address: device.lastUse?.address ?? null,
 })
 
-/** An application that the user authorized. */
-export const authorizedToWire = (application: AuthorizedApplication, scopes: ScopeRegistry) => {
+/** Converts an application that the user authorized. */
+export const authorizedToWire = (
+  application: AuthorizedApplication,
+  scopes: ScopeRegistry,
+): Wire<typeof authorizedApplication> => {
   const { client, grantedAt, devices, deviceCount } = application
   return {
     client_id: client.clientId,
@@ -72,13 +102,16 @@ export const authorizedToWire = (application: AuthorizedApplication, scopes: Sco
     owner: client.owner?.email ?? null,
     is_verified: client.isVerified || client.isInternal,
     scopes: scopes.visible(application.scopes),
-    granted_at: time(grantedAt),
+    granted_at: timeOrNull(grantedAt),
     devices: devices.map((device) => deviceToWire(device, scopes)),
     device_count: deviceCount,
   }
 }
 
-export const sessionToWire = (session: StoredSession, currentId: string) => ({
+export const sessionToWire = (
+  session: StoredSession,
+  currentId: string,
+): Wire<typeof sessionShape> => ({
   id: session.id,
   is_current: session.id === currentId,
   browser: deviceName(session.userAgent),
@@ -87,13 +120,21 @@ export const sessionToWire = (session: StoredSession, currentId: string) => ({
   last_seen_at: time(session.lastSeenAt),
 })
 
-/** A client application as an administrator's scripts read it. */
-export const adminClientToWire = ({ client, users }: ListedClient, scopes: ScopeRegistry) => ({
+/** Converts a client for administrators. */
+export const adminClientToWire = (
+  { client, users }: ListedClient,
+  scopes: ScopeRegistry,
+): Wire<typeof adminClient> => ({
   ...clientToWire(client, users, scopes),
   owner: client.owner?.email ?? null,
 })
 
-export const adminTokenToWire = ({ fields, clientName, userEmail, lastUse }: TokenWithNames) => ({
+export const adminTokenToWire = ({
+  fields,
+  clientName,
+  userEmail,
+  lastUse,
+}: TokenWithNames): Wire<typeof adminToken> => ({
   id: fields.id,
   name: clientName,
   client_id: fields.clientId,
@@ -101,6 +142,6 @@ export const adminTokenToWire = ({ fields, clientName, userEmail, lastUse }: Tok
   user: userEmail,
   scopes: fields.scopes,
   created_at: time(fields.createdAt),
-  expires: time(fields.expires),
-  last_used_at: time(lastUse?.at ?? null),
+  expires: timeOrNull(fields.expires),
+  last_used_at: timeOrNull(lastUse?.at ?? null),
 })

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { HttpRequest } from '../../../http/request.ts'
 import type { Client } from '../../../model/client.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
@@ -7,6 +8,7 @@ import type { UserId } from '../../../model/user.ts'
 import { ReferenceNotFound } from '../../../store/contract/errors.ts'
 import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
 import { clientSecretBasic } from '../../client-authentication/client-secret.ts'
+import type { tokenAnswer } from '../../openapi/schemas/protocol.ts'
 import type { Endpoint, Grant } from '../../plug-ins.ts'
 import type { PlugIns, ServerContext } from '../../server-context.ts'
 import { answerHeaders } from '../responses/answer-headers.ts'
@@ -115,15 +117,7 @@ const grantFor = (type: string, client: Client, server: ServerContext): Grant =>
   return grant
 }
 
-/** RFC 6749 §5.1, and the user as specified. */
-interface TokenAnswer {
-  access_token: string
-  token_type: 'Bearer' | 'DPoP'
-  expires_in?: number
-  scope: string
-  refresh_token?: string
-  user?: { id: UserId; email?: string; email_verified?: boolean }
-}
+type TokenAnswer = z.output<typeof tokenAnswer>
 
 const toWire = ({
   token,

@@ -1,8 +1,8 @@
 import type { Described } from '../described.ts'
-import { either, named, type Parts } from '../schema.ts'
+import { named, type Parts } from '../schema.ts'
 import { after, change, done, inQuery, look } from './settings-operation.ts'
 
-/** For administrators; for everybody else there is no such address. */
+/** For administrators; other users get 404. */
 export const administrationPaths = (server: Described): Parts => ({
   [`${server.settings.adminPrefix}/applications/`]: {
     get: look(server, {
@@ -18,13 +18,13 @@ export const administrationPaths = (server: Described): Parts => ({
         after('clients_after'),
         after('tokens_after'),
       ],
-      answer: [200, 'The first part of each list, or the part asked for.', named('Administration')],
+      answer: [200, 'The first page of each list, or the requested one.', named('Administration')],
     }),
     post: change(server, {
       id: 'administer',
       summary: 'Verifies, disables or deletes an application, or deletes a token',
       finds: true,
-      body: either(named('ClientAct'), named('AdminClientDeletion'), named('AdminTokenDeletion')),
+      body: named('AdministrationForm'),
       answer: done,
     }),
   },

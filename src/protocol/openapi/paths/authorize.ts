@@ -1,5 +1,8 @@
+import { z } from 'zod'
 import type { Described } from '../described.ts'
-import { choice, either, list, named, object, type Part, type Parts, text } from '../schema.ts'
+import { location } from '../responses.ts'
+import { named, type Part, type Parts, text } from '../schema.ts'
+import { text as anyText, schemaOf } from '../shape.ts'
 import { inQuery } from './settings-operation.ts'
 
 const page = { 'text/html': { schema: text } }
@@ -8,66 +11,69 @@ const responses: Parts = {
   200: { description: 'The consent page.', content: page },
   303: {
     description:
-      'To the client with its answer, to the login, or to the error view where the client or its redirect URI is not known.',
-    headers: { Location: { description: 'Where to.', schema: text } },
+      'To the client with its answer, to the login, or to the error page if the client or its redirect URI is unknown.',
+    headers: location,
   },
   default: {
-    description: 'A page that says why nothing was done; to a script, JSON.',
+    description: 'A page that says why nothing was done; for a script, JSON.',
     content: { ...page, 'application/json': { schema: named('Problem') } },
   },
 }
 
-const parametersOf = ({ responseTypes }: Described): Parts => ({
-  client_id: text,
-  response_type: choice(responseTypes),
-  redirect_uri: text,
-  scope: text,
-  state: text,
-  response_mode: choice(['query', 'fragment']),
-  code_challenge: text,
-  code_challenge_method: choice(['S256']),
-  prompt: text,
-  ui_locales: text,
-})
+// Schemas require nothing: an invalid request is redirected with its error (RFC 6749 §4.1.2.1), so any
+// request gets one of the answers above. RFC 6749 §4.1.1 requires `client_id` and `response_type`.
+const parameters: Readonly<Record<string, z.ZodType>> = {
+  client_id: anyText,
+  response_type: anyText,
+  redirect_uri: anyText,
+  scope: anyText,
+  state: anyText,
+  response_mode: anyText.describe('query or fragment.'),
+  code_challenge: anyText,
+  code_challenge_method: anyText.describe('S256.'),
+  prompt: anyText,
+  ui_locales: anyText,
+}
 
-const required = ['client_id', 'response_type']
+const decision = {
+  confirm: anyText.describe('`yes` or `no`.'),
+  authorization_request: anyText,
+  csrf_token: anyText,
+  optional_scope: z.array(anyText),
+}
 
-/** The authorization endpoint: a browser goes there, and no script. */
-export const authorizationPath = (server: Described): Part => {
-  const parameters = parametersOf(server)
+/** Describes the authorization endpoint, which serves browsers and not scripts. */
+export const authorizationPath = ({ responseTypes }: Described): Part => {
+  const described = {
+    ...parameters,
+    response_type: anyText.describe(`One of: ${responseTypes.join(', ')}.`),
+  }
   const common = { tags: ['protocol'], security: [], responses }
   return {
     get: {
       operationId: 'authorize',
       summary: 'Asks a user for an authorization (RFC 6749 §3.1)',
       ...common,
-      parameters: Object.entries(parameters).map(([name, schema]) => ({
-        ...inQuery(name, 'RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1.', schema),
-        required: required.includes(name),
-      })),
+      parameters: Object.entries(described).map(([name, shape]) =>
+        inQuery(
+          name,
+          'RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1.',
+          schemaOf(shape),
+        ),
+      ),
     },
     post: {
       operationId: 'authorizeByPost',
       summary: 'The same by POST; with `confirm`, the decision of the consent page',
       ...common,
       requestBody: {
-        required: true,
+        required: false,
         content: {
           'application/x-www-form-urlencoded': {
-            schema: either({ type: 'object', properties: parameters, required }, decision),
+            schema: schemaOf(z.looseObject({ ...described, ...decision }).partial()),
           },
         },
       },
     },
   }
 }
-
-const decision = object(
-  {
-    confirm: choice(['yes', 'no']),
-    authorization_request: text,
-    csrf_token: text,
-    optional_scope: list(text),
-  },
-  { optional: ['optional_scope'] },
-)

@@ -2,9 +2,9 @@ import type { Described } from '../described.ts'
 import { either, named, type Parts } from '../schema.ts'
 import { after, change, done, inPath, look } from './settings-operation.ts'
 
-const clientId = inPath('client_id', 'The id of a client of the user.')
+const clientId = inPath('client_id', 'The ID of a client of the user.')
 
-/** Where users manage the applications that they made. */
+/** Where users manage their client applications and the applications that they authorized. */
 export const clientPaths = (server: Described): Parts => {
   const root = `${server.settings.settingsPrefix}/applications`
   return {
@@ -13,14 +13,14 @@ export const clientPaths = (server: Described): Parts => {
         id: 'listApplications',
         summary: 'The user’s applications and personal tokens, and what the user authorized',
         query: [after('clients_after'), after('tokens_after'), after('authorized_after')],
-        answer: [200, 'The first part of each list, or the part asked for.', named('Applications')],
+        answer: [200, 'The first page of each list, or the requested one.', named('Applications')],
       }),
     },
     [`${root}/clients/new/`]: {
       get: look(server, {
         id: 'getClientChoices',
-        summary: 'What a new client application can choose from',
-        answer: [200, 'The scopes, in the language of the reader.', named('ClientChoices')],
+        summary: 'The choices for a new client application',
+        answer: [200, 'The scopes, in the language of the user.', named('ClientChoices')],
       }),
       post: change(server, {
         id: 'createClient',
@@ -41,7 +41,8 @@ export const clientPaths = (server: Described): Parts => {
         id: 'changeClient',
         summary: 'Changes a client application, or deletes it',
         finds: true,
-        body: either(named('ClientChange'), named('ClientDeletion')),
+        body: named('ClientChange'),
+        isBodyOptional: true,
         answer: [
           200,
           'The changed client; an empty object after a deletion.',
@@ -53,7 +54,7 @@ export const clientPaths = (server: Described): Parts => {
       parameters: [clientId],
       post: change(server, {
         id: 'resetClientSecret',
-        summary: 'Gives a confidential client another secret',
+        summary: 'Replaces the secret of a confidential client',
         finds: true,
         body: named('Overlap'),
         isBodyOptional: true,
@@ -61,10 +62,10 @@ export const clientPaths = (server: Described): Parts => {
       }),
     },
     [`${root}/authorized/{client_id}/revoke/`]: {
-      parameters: [inPath('client_id', 'The id of a client that the user authorized.')],
+      parameters: [inPath('client_id', 'The ID of a client that the user authorized.')],
       post: change(server, {
         id: 'revokeApplication',
-        summary: 'Takes back what an application was allowed, on all devices',
+        summary: 'Revokes all authorizations of an application',
         finds: true,
         answer: done,
       }),
@@ -72,7 +73,7 @@ export const clientPaths = (server: Described): Parts => {
     [`${root}/authorized/revoke/`]: {
       post: change(server, {
         id: 'revokeAllApplications',
-        summary: 'Takes back everything from every application',
+        summary: 'Revokes all authorizations of all applications',
         answer: done,
       }),
     },

@@ -1,40 +1,30 @@
+import { z } from 'zod'
 import type { Described } from '../described.ts'
 import { answerOf, namedAnswer } from '../responses.ts'
+import { named, type Part, type Parts, text } from '../schema.ts'
+import * as shapes from '../schemas/protocol.ts'
 import {
-  about,
-  choice,
-  count,
-  flag,
-  list,
-  named,
-  nullable,
-  object,
-  type Part,
-  type Parts,
-  text,
-} from '../schema.ts'
+  aboutToken,
+  deviceRequest,
+  leakAnswer,
+  leakReportForm,
+  pushedRequestForm,
+} from '../schemas/requests.ts'
 import { byClient } from '../security.ts'
+import { schemaOf } from '../shape.ts'
 
-/** A form that a client sends, with its credentials in it or in the header. */
-const formOf = (properties: Parts, required: readonly string[] = []): Part => ({
+/** The form that a client sends, with its credentials in it or in the header. */
+const formOf = (shape: z.ZodType): Part => ({
   required: true,
-  content: {
-    'application/x-www-form-urlencoded': {
-      schema: {
-        type: 'object',
-        properties: { ...properties, client_id: text, client_secret: text },
-        required,
-      },
-    },
-  },
+  content: { 'application/x-www-form-urlencoded': { schema: schemaOf(shape) } },
 })
 
 const refusals: Parts = {
   400: answerOf('A parameter is missing, or not valid.', named('Problem')),
-  401: answerOf('The client is unknown, or did not prove who it is.', named('Problem')),
+  401: answerOf('The client is unknown, or its authentication failed.', named('Problem')),
   413: namedAnswer('TooLarge'),
   503: namedAnswer('Unavailable'),
-  default: answerOf('Any other refusal: too many requests for one.', named('Problem')),
+  default: answerOf('Any other refusal, for instance too many requests.', named('Problem')),
 }
 
 interface Posted {
@@ -55,82 +45,42 @@ const postByClient = ({ operationId, summary, body, answers }: Posted): Part => 
   },
 })
 
-const aboutToken = formOf({ token: text, token_type_hint: text }, ['token'])
-
 const revocation = postByClient({
   operationId: 'revoke',
-  summary: 'Ends a token of the client (RFC 7009)',
-  body: aboutToken,
-  answers: { 200: answerOf('It is ended, or was none of the client’s.', object({})) },
+  summary: 'Revokes a token of the client (RFC 7009)',
+  body: formOf(aboutToken),
+  answers: {
+    200: answerOf('The token is revoked, or is not a token of the client.', named('Done')),
+  },
 })
 
 const introspection = postByClient({
   operationId: 'introspect',
-  summary: 'What a token of the client is good for (RFC 7662)',
-  body: aboutToken,
+  summary: 'Describes a token of the client (RFC 7662)',
+  body: formOf(aboutToken),
   answers: {
     200: answerOf(
-      'Without any other member, where it is not active or not for the client to know.',
-      object(
-        {
-          active: flag,
-          scope: text,
-          client_id: text,
-          sub: text,
-          iss: text,
-          aud: { type: ['string', 'array'], items: text },
-          iat: count,
-          exp: count,
-          jti: text,
-          token_type: text,
-          cnf: object({ jkt: text }),
-        },
-        {
-          optional: [
-            'scope',
-            'client_id',
-            'sub',
-            'iss',
-            'aud',
-            'iat',
-            'exp',
-            'jti',
-            'token_type',
-            'cnf',
-          ],
-        },
-      ),
+      'Only `active` if the token is inactive or the client may not know it.',
+      schemaOf(shapes.introspection),
     ),
   },
 })
 
 const pushedRequest = postByClient({
   operationId: 'pushAuthorizationRequest',
-  summary: 'Keeps an authorization request, to be named by `request_uri` (RFC 9126)',
-  body: formOf({ response_type: text, redirect_uri: text, scope: text, state: text }),
-  answers: {
-    201: answerOf(
-      'It is kept.',
-      object({ request_uri: text, expires_in: about('Seconds.', count) }),
-    ),
-  },
+  summary: 'Stores an authorization request and returns its `request_uri` (RFC 9126)',
+  body: formOf(pushedRequestForm),
+  answers: { 201: answerOf('It is stored.', schemaOf(shapes.pushedRequest)) },
 })
 
 const deviceAuthorization = postByClient({
   operationId: 'authorizeDevice',
-  summary: 'Codes for a device without a browser (RFC 8628)',
-  body: formOf({ scope: text }),
+  summary: 'Creates codes for a device without a browser (RFC 8628)',
+  body: formOf(deviceRequest),
   answers: {
     200: answerOf(
-      'What its user types, and where.',
-      object({
-        device_code: text,
-        user_code: text,
-        verification_uri: text,
-        verification_uri_complete: text,
-        expires_in: about('Seconds.', count),
-        interval: about('Seconds between two token requests.', count),
-      }),
+      'The code for the user, and the address to enter it.',
+      schemaOf(shapes.deviceCodes),
     ),
   },
 })
@@ -138,16 +88,16 @@ const deviceAuthorization = postByClient({
 const keys: Part = {
   get: {
     operationId: 'getKeys',
-    summary: 'The keys that access tokens are signed by (RFC 7517)',
+    summary: 'The public keys that verify access tokens (RFC 7517)',
     tags: ['metadata'],
     security: [],
     responses: {
-      200: answerOf('The same for everybody.', object({ keys: list({ type: 'object' }) })),
+      200: answerOf('Public.', schemaOf(z.strictObject({ keys: z.array(z.looseObject({})) }))),
     },
   },
 }
 
-const registered = answerOf('What the client is here.', named('RegisteredClient'))
+const registered = answerOf('The registered client.', named('RegisteredClient'))
 const metadataBody: Part = {
   required: true,
   content: { 'application/json': { schema: { type: 'object' } } },
@@ -158,7 +108,13 @@ const registrationRefusals: Parts = {
   401: answerOf(
     'A token is needed, or is not valid.',
     { type: 'object' },
-    { 'WWW-Authenticate': { description: 'A challenge of RFC 6750.', schema: text } },
+    {
+      'WWW-Authenticate': {
+        description: 'A challenge (RFC 6750 §3).',
+        required: true,
+        schema: text,
+      },
+    },
   ),
   413: namedAnswer('TooLarge'),
   503: namedAnswer('Unavailable'),
@@ -191,13 +147,13 @@ const registration = ({ settings }: Described): Parts => {
       get: {
         ...managed,
         operationId: 'getRegistration',
-        summary: 'What a client registered (RFC 7592)',
+        summary: 'The registration of a client (RFC 7592)',
         responses: { 200: registered, ...withoutBody },
       },
       put: {
         ...managed,
         operationId: 'replaceRegistration',
-        summary: 'Replaces what a client registered (RFC 7592)',
+        summary: 'Replaces the registration of a client (RFC 7592)',
         requestBody: metadataBody,
         responses: { 200: registered, ...registrationRefusals },
       },
@@ -205,21 +161,16 @@ const registration = ({ settings }: Described): Parts => {
         ...managed,
         operationId: 'deleteRegistration',
         summary: 'Deletes a client that registered itself (RFC 7592)',
-        responses: { 204: { description: 'It is gone.' }, ...withoutBody },
+        responses: { 204: { description: 'The client is deleted.' }, ...withoutBody },
       },
     },
   }
 }
 
-const leakedItem = object(
-  { token: text, type: text, url: nullable(text), source: nullable(text) },
-  { optional: ['url', 'source'] },
-)
-
 const leakReport: Part = {
   post: {
     operationId: 'reportLeaked',
-    summary: 'Ends credentials that a secret scanner found',
+    summary: 'Revokes credentials that a secret scanner found',
     tags: ['protocol'],
     security: [],
     parameters: ['Github-Public-Key-Identifier', 'Github-Public-Key-Signature'].map((name) => ({
@@ -230,20 +181,11 @@ const leakReport: Part = {
     requestBody: {
       required: true,
       content: {
-        'application/json': { schema: list({ ...leakedItem, additionalProperties: true }) },
+        'application/json': { schema: schemaOf(leakReportForm) },
       },
     },
     responses: {
-      200: answerOf(
-        'What each was, in the same order.',
-        list(
-          object({
-            token_raw: text,
-            token_type: text,
-            label: choice(['true_positive', 'false_positive']),
-          }),
-        ),
-      ),
+      200: answerOf('What each item was, in the same order.', schemaOf(leakAnswer)),
       400: refusals['400'] ?? {},
       403: answerOf('The report is not signed by a key that is known here.', named('Problem')),
       413: namedAnswer('TooLarge'),
@@ -253,7 +195,7 @@ const leakReport: Part = {
   },
 }
 
-/** The endpoints of the standards that are switched on. */
+/** The endpoints of the enabled standards. */
 export const extensionPaths = (server: Described): Parts => {
   const { settings } = server
   const root = settings.oauthPrefix

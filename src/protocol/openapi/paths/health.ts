@@ -1,44 +1,41 @@
+import { z } from 'zod'
 import { answerOf } from '../responses.ts'
-import { constant, object, type Part, type Parts } from '../schema.ts'
+import type { Part, Parts } from '../schema.ts'
+import { schemaOf } from '../shape.ts'
 
 const operation = (operationId: string, summary: string, responses: Parts): Part => ({
   get: { security: [], operationId, summary, tags: ['metadata'], responses },
 })
 
-const state = (status: string): Part => object({ status: constant(status) })
+const live = schemaOf(z.strictObject({ status: z.literal('live') }))
 
-/** Of the clock, only a node that is not ready says anything. */
-const notReady = object(
-  {
-    status: constant('not ready'),
-    transients: constant('away'),
-    clock: constant('wrong'),
-  },
-  { optional: ['transients', 'clock'] },
+const transients = z.literal('away').optional()
+
+const notReady = schemaOf(
+  z.strictObject({
+    status: z.literal('not ready'),
+    transients,
+    clock: z.literal('wrong').optional(),
+  }),
 )
 
-/** Redis alone: most requests do without it, so it decides nothing. */
-const readyWithTransients = object(
-  { status: constant('ready'), transients: constant('away') },
-  { optional: ['transients'] },
-)
+// A node without Redis is ready: most requests do not need it.
+const ready = schemaOf(z.strictObject({ status: z.literal('ready'), transients }))
 
-/** For whoever runs the server: balancers, supervisors. */
+/** For load balancers and supervisors. */
 export const healthPaths = (): Parts => ({
   '/health/live': operation('live', 'Whether the process answers', {
-    200: answerOf('It does.', state('live')),
+    200: answerOf('It does.', live),
   }),
   '/health/ready': operation('ready', 'Whether requests should be sent to this process', {
-    200: answerOf(
-      'The database answers. `transients` is there where Redis does not.',
-      readyWithTransients,
-    ),
+    200: answerOf('The database answers. `transients` is present if Redis does not.', ready),
     503: answerOf(
       'The database does not answer or takes no writes, the process is about to stop, or its `clock` differs too much from that of the database.',
       notReady,
       {
         'Retry-After': {
-          description: 'After how many seconds to ask again.',
+          description: 'Seconds to wait.',
+          required: true,
           schema: { type: 'integer' },
         },
       },

@@ -6,9 +6,9 @@ import { authorizationPath } from './authorize.ts'
 
 const open = { security: [] }
 
-const withToken = (server: Described, answer: Part): Part => ({
+const withToken = (answer: Part): Part => ({
   tags: ['protocol'],
-  security: byToken(server),
+  security: byToken,
   responses: {
     200: answer,
     400: namedAnswer('BadTokenRequest'),
@@ -24,14 +24,14 @@ const document = (operationId: string, summary: string, schema: Part): Part => (
     operationId,
     summary,
     tags: ['metadata'],
-    responses: { 200: answerOf('The same for everybody.', schema) },
+    responses: { 200: answerOf('Public.', schema) },
   },
 })
 
-/** The endpoints of the protocol, briefly: their RFCs say the rest. */
+/** The endpoints of the protocol, briefly: their RFCs have the details. */
 export const protocolPaths = (server: Described): Parts => {
   const root = server.settings.oauthPrefix
-  const pong = withToken(server, answerOf('The token works.', named('Pong')))
+  const pong = withToken(answerOf('The token works.', named('Pong')))
   return {
     [`${root}/authorize`]: authorizationPath(server),
     [`${root}/token`]: {
@@ -65,8 +65,8 @@ export const protocolPaths = (server: Described): Parts => {
     [`${root}/info`]: {
       get: {
         operationId: 'info',
-        summary: 'Whose token it is, and how far it reaches',
-        ...withToken(server, answerOf('Its holder.', named('TokenHolder'))),
+        summary: 'The user, client and scopes of a token',
+        ...withToken(answerOf('Its holder.', named('TokenHolder'))),
       },
     },
     '/.well-known/oauth-authorization-server': document(
@@ -79,6 +79,6 @@ export const protocolPaths = (server: Described): Parts => {
       'Which authorization server protects the application (RFC 9728)',
       named('ResourceMetadata'),
     ),
-    '/openapi.json': document('getOpenApi', 'This document', { type: 'object' }),
+    [server.settings.openapiPath]: document('getOpenApi', 'This document', { type: 'object' }),
   }
 }

@@ -1,8 +1,8 @@
 import type { Described } from '../described.ts'
-import { either, named, type Parts } from '../schema.ts'
+import { named, type Parts } from '../schema.ts'
 import { after, change, done, look } from './settings-operation.ts'
 
-/** Where users see where they are logged in; there is none where the application has a login of its own. */
+/** The sessions of the user; absent if the application has its own login. */
 export const sessionPaths = (server: Described): Parts =>
   server.sessionCookie === null
     ? {}
@@ -18,7 +18,7 @@ export const sessionPaths = (server: Described): Parts =>
             id: 'endSessions',
             summary: 'Ends one session, or all but this one',
             finds: true,
-            body: either(named('SessionEnd'), named('OtherSessionsEnd')),
+            body: named('SessionEnd'),
             answer: done,
           }),
         },

@@ -1,22 +1,22 @@
 import type { Described } from '../described.ts'
-import { answerOf, namedAnswer } from '../responses.ts'
+import { answerOrPage, namedAnswer } from '../responses.ts'
 import { named, type Part, text } from '../schema.ts'
 import { bySession } from '../security.ts'
 
 interface SettingsOperation {
   readonly id: string
   readonly summary: string
-  /** What it answers where it succeeds: a status, a sentence, a schema. */
+  /** The status, description and schema of its successful answer. */
   readonly answer: readonly [status: 200 | 201, description: string, schema: Part]
-  /** Whether what it is about may not be there. */
+  /** Whether its subject may be missing. */
   readonly finds?: boolean
   readonly query?: readonly Part[]
 }
 
 interface Change extends SettingsOperation {
-  /** What it takes; without it, no body. */
+  /** The schema of its body; omitted if it reads no body. */
   readonly body?: Part
-  /** Whether it can be sent without a body too. */
+  /** Whether the body may be omitted. */
   readonly isBodyOptional?: boolean
 }
 
@@ -30,20 +30,21 @@ const operation = (server: Described, operation: SettingsOperation): Part => {
     security: bySession(server),
     ...(query.length > 0 && { parameters: query }),
     responses: {
-      [status]: answerOf(description, schema),
+      [status]: answerOrPage(description, schema),
+      303: namedAnswer('SeeOther'),
       400: namedAnswer('BadRequest'),
       401: namedAnswer('Unauthenticated'),
-      403: namedAnswer('Forbidden'),
+      403: namedAnswer('PageForbidden'),
       ...(finds && { 404: namedAnswer('NotFound') }),
-      503: namedAnswer('Unavailable'),
+      503: namedAnswer('PageUnavailable'),
     },
   }
 }
 
-/** A GET of the settings. */
+/** Describes a GET of the settings. */
 export const look = operation
 
-/** A POST of the settings: JSON, or a form with fields of the same names. */
+/** Describes a POST of the settings, whose body is JSON or a form with fields of the same names. */
 export const change = (
   server: Described,
   { body, isBodyOptional = false, ...rest }: Change,
@@ -56,11 +57,15 @@ export const change = (
   return {
     ...described,
     ...(content && { requestBody: { required: !isBodyOptional, content } }),
-    responses: { ...(responses as Part), 413: namedAnswer('TooLarge') },
+    responses: {
+      ...(responses as Part),
+      409: namedAnswer('Conflict'),
+      413: namedAnswer('PageTooLarge'),
+    },
   }
 }
 
-/** What a change answers that leaves nothing to be shown. */
+/** The answer of a change that has no result. */
 export const done = [200, 'It is done.', named('Done')] as const
 
 /** A parameter of the path. */
@@ -79,6 +84,6 @@ export const inQuery = (name: string, description: string, schema: Part = text):
   schema,
 })
 
-/** Where a list goes on: never made up, always followed from `next`. */
+/** The cursor of a list, always taken from `next`. */
 export const after = (name: string): Part =>
-  inQuery(name, 'Which part of the list; `next` of an earlier answer has it.')
+  inQuery(name, 'The cursor of a page, as `next` of an earlier answer has it.')

@@ -1,9 +1,11 @@
 import type { Described } from '../described.ts'
-import { either, id, named, type Parts } from '../schema.ts'
+import { either, named, type Parts } from '../schema.ts'
+import { id, schemaOf } from '../shape.ts'
 import { change, done, inPath, look } from './settings-operation.ts'
 
-const personal = [inPath('id', 'The id of a personal token of the user.', id)]
-const authorized = [inPath('id', 'The id of the token of a device.', id)]
+const tokenId = schemaOf(id)
+const personal = [inPath('id', 'The ID of a personal token of the user.', tokenId)]
+const authorized = [inPath('id', 'The ID of the token of a device.', tokenId)]
 
 /** Where users manage their personal tokens, and single authorizations. */
 export const tokenPaths = (server: Described): Parts => {
@@ -12,10 +14,10 @@ export const tokenPaths = (server: Described): Parts => {
     [`${root}/new/`]: {
       get: look(server, {
         id: 'getPersonalTokenChoices',
-        summary: 'What a new personal token can choose from',
+        summary: 'The choices for a new personal token',
         answer: [
           200,
-          'The scopes, in the language of the reader, and the last day.',
+          'The scopes, in the language of the user, and the last day.',
           named('PersonalTokenChoices'),
         ],
       }),
@@ -38,7 +40,8 @@ export const tokenPaths = (server: Described): Parts => {
         id: 'changePersonalToken',
         summary: 'Changes a personal token, or deletes it',
         finds: true,
-        body: either(named('PersonalTokenChange'), named('PersonalTokenDeletion')),
+        body: named('PersonalTokenChange'),
+        isBodyOptional: true,
         answer: [
           200,
           'The changed token; an empty object after a deletion.',
@@ -50,9 +53,9 @@ export const tokenPaths = (server: Described): Parts => {
       parameters: personal,
       post: change(server, {
         id: 'rotatePersonalToken',
-        summary: 'Gives a personal token another value',
+        summary: 'Replaces the value of a personal token',
         finds: true,
-        body: named('PersonalTokenOverlap'),
+        body: named('Overlap'),
         isBodyOptional: true,
         answer: [200, 'The token with its new value.', named('PersonalTokenWithValue')],
       }),
@@ -61,7 +64,7 @@ export const tokenPaths = (server: Described): Parts => {
       parameters: authorized,
       get: look(server, {
         id: 'getAuthorization',
-        summary: 'What one authorization of an application may do',
+        summary: 'One authorization of an application',
         finds: true,
         answer: [200, 'The authorization.', named('Device')],
       }),
@@ -70,7 +73,7 @@ export const tokenPaths = (server: Described): Parts => {
       parameters: authorized,
       post: change(server, {
         id: 'revokeAuthorization',
-        summary: 'Takes back what an application was allowed, on one device',
+        summary: 'Revokes one authorization of an application',
         finds: true,
         answer: done,
       }),

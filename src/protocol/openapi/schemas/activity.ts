@@ -1,57 +1,47 @@
-import {
-  about,
-  choice,
-  flag,
-  id,
-  list,
-  named,
-  nullable,
-  object,
-  type Part,
-  type Parts,
-  text,
-  time,
-} from '../schema.ts'
+import { z } from 'zod'
+import { flag, id, text, time, userId } from '../shape.ts'
 import { next } from './applications.ts'
 
-const details: Part = { type: 'object', additionalProperties: true }
-const event = about('For instance client.disabled.', text)
-const subject = about('The name of the client or the personal token, as it was then.', text)
-const actors = ['client', 'command_line', 'system', 'unknown']
+const details = z.record(z.string(), z.unknown())
+const event = text.describe('For instance client.disabled.')
+const subject = text.describe('The name of the client or personal token at that time.')
+const actors = ['user', 'client', 'command_line', 'system', 'unknown'] as const
 
-/** What happened. */
-export const activitySchemas: Parts = {
-  Activity: object({ events: list(named('OwnEvent')), next }),
-  OwnEvent: object({
-    id,
-    at: time,
-    event,
-    actor: choice(['user', 'another_user', ...actors]),
-    client_id: nullable(text),
-    token_id: nullable(id),
-    subject,
-    address: about('Null where another user did it.', nullable(text)),
-    user_agent: about('Null where another user did it.', nullable(text)),
-    details,
-  }),
-  Events: object({ events: list(named('Event')), next }),
-  Event: object({
-    id,
-    at: time,
-    event,
-    actor: choice(['user', ...actors]),
-    actor_id: about('The id of the user who did it; null: it was no user.', nullable(text)),
-    actor_email: nullable(text),
-    user_id: about('The id of the user whom it is about.', nullable(text)),
-    user_email: nullable(text),
-    client_id: nullable(text),
-    token_id: nullable(id),
-    authorization_id: nullable(id),
-    subject,
-    address: text,
-    user_agent: text,
-    request_id: nullable(text),
-    is_routine: about('Whether it is one of very many, such as a refresh.', flag),
-    details,
-  }),
-}
+/** An event as the user whom it concerns reads it. */
+export const ownEvent = z.strictObject({
+  id,
+  at: time,
+  event,
+  actor: z.enum([...actors, 'another_user']),
+  client_id: text.nullable(),
+  token_id: id.nullable(),
+  subject,
+  address: text.nullable().describe('Null if another user did it.'),
+  user_agent: text.nullable().describe('Null if another user did it.'),
+  details,
+})
+
+export const activity = z.strictObject({ events: z.array(ownEvent), next })
+
+/** An event as administrators read it. */
+export const adminEvent = z.strictObject({
+  id,
+  at: time,
+  event,
+  actor: z.enum(actors),
+  actor_id: userId.nullable().describe('The ID of the user who did it; null if no user did.'),
+  actor_email: text.nullable(),
+  user_id: userId.nullable().describe('The ID of the user whom it concerns.'),
+  user_email: text.nullable(),
+  client_id: text.nullable(),
+  token_id: id.nullable(),
+  authorization_id: id.nullable(),
+  subject,
+  address: text,
+  user_agent: text,
+  request_id: text.nullable(),
+  is_routine: flag.describe('Whether it is a frequent event, such as a refresh.'),
+  details,
+})
+
+export const events = z.strictObject({ events: z.array(adminEvent), next })

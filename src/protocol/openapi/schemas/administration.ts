@@ -1,47 +1,39 @@
-import {
-  about,
-  choice,
-  constant,
-  flag,
-  id,
-  list,
-  named,
-  nullable,
-  object,
-  type Part,
-  type Parts,
-  text,
-  time,
-} from '../schema.ts'
+import { z } from 'zod'
+import { formId, formText } from '../form-fields.ts'
+import { flag, id, text, time } from '../shape.ts'
 import { next } from './applications.ts'
+import { client } from './clients.ts'
 
-/** What administrators see and send. `client` is what the owner of a client sees of it. */
-export const administrationSchemas = (client: Part): Parts => ({
-  Administration: object({
-    clients: list(named('AdminClient')),
-    tokens: list(named('AdminToken')),
-    next: object({ clients: next, tokens: next }),
-  }),
-  AdminClient: object({
-    ...(client.properties as Parts),
-    owner: about('The e-mail address of its owner; null: it has none.', nullable(text)),
-  }),
-  AdminToken: object({
-    id,
-    name: about('Of the token if it is personal, else of its client.', text),
-    client_id: text,
-    is_personal: flag,
-    user: about('The e-mail address of its user; null: it has none.', nullable(text)),
-    scopes: list(text),
-    created_at: time,
-    expires: nullable(time),
-    last_used_at: nullable(time),
-  }),
-  ClientAct: object({ client_id: text, act: choice(['verify', 'unverify', 'disable', 'enable']) }),
-  AdminClientDeletion: object({
-    client_id: text,
-    act: constant('delete'),
-    confirm_name: about('The name of the client.', text),
-  }),
-  AdminTokenDeletion: object({ token_id: id, act: constant('delete') }),
+export const adminClient = client.extend({
+  owner: text.nullable().describe('The e-mail address of its owner; null if it has no owner.'),
+})
+
+export const adminToken = z.strictObject({
+  id,
+  name: text.describe('The name of the token if it is personal, otherwise of its client.'),
+  client_id: text,
+  is_personal: flag,
+  user: text.nullable().describe('The e-mail address of its user; null if it has no user.'),
+  scopes: z.array(text),
+  created_at: time,
+  expires: time.nullable(),
+  last_used_at: time.nullable(),
+})
+
+export const administration = z.strictObject({
+  clients: z.array(adminClient),
+  tokens: z.array(adminToken),
+  next: z.strictObject({ clients: next, tokens: next }),
+})
+
+/** What an administrator can do with a client. */
+export const clientActs = ['verify', 'unverify', 'disable', 'enable', 'delete'] as const
+
+export const administrationForm = z.looseObject({
+  act: z
+    .enum(clientActs, { error: `one of ${clientActs.join(', ')}` })
+    .describe('A token can only be deleted.'),
+  client_id: formText.optional().describe('The client.'),
+  token_id: formId.optional().describe('The token, instead of a client.'),
+  confirm_name: formText.optional().describe('To delete a client: its name.'),
 })

@@ -1,92 +1,68 @@
-import {
-  about,
-  choice,
-  constant,
-  count,
-  either,
-  flag,
-  list,
-  named,
-  nullable,
-  object,
-  type Parts,
-  text,
-  time,
-} from '../schema.ts'
+import { z } from 'zod'
+import { maxOverlap } from '../../../model/overlap.ts'
+import { formFlag, formList, formText, seconds } from '../form-fields.ts'
+import { count, flag, text, time } from '../shape.ts'
 
-const client: Parts = {
+export const scope = z.strictObject({ id: text, help_text: text, group: text })
+
+export const clientChoices = z.strictObject({ scopes: z.array(scope) })
+
+/** A client application as its owner reads it. */
+export const client = z.strictObject({
   client_id: text,
   name: text,
   description: text,
   website: text,
-  client_type: choice(['confidential', 'public']),
+  client_type: z.enum(['confidential', 'public']),
   is_confidential: flag,
-  redirect_uris: about('The first is the default.', list(text)),
-  default_scopes: about('What is asked for where a request names no scope.', list(text)),
-  optional_scopes: about('What a user may refuse while granting the rest.', list(text)),
-  is_verified: about('Whether an administrator has checked who makes it.', flag),
-  is_disabled: about('Whether an administrator has switched it off.', flag),
-  users: about(
+  redirect_uris: z.array(text).describe('The first one is the default.'),
+  default_scopes: z.array(text).describe('Requested if a request names no scope.'),
+  optional_scopes: z.array(text).describe('A user may refuse these and grant the rest.'),
+  is_verified: flag.describe('Whether an administrator has verified who makes it.'),
+  is_disabled: flag.describe('Whether an administrator has disabled it.'),
+  users: count.describe(
     'The number of its tokens that are neither personal nor internal; 1,001 means more than 1,000.',
-    count,
   ),
-  client_secret_leaked_at: about(
-    'When the secret was ended because others knew it; null: it was not, or there is another since.',
-    nullable(time),
-  ),
-  previous_client_secret_expires: about(
-    'Until when the former secret is valid, or was; null: it is not.',
-    nullable(time),
-  ),
+  client_secret_leaked_at: time
+    .nullable()
+    .describe('When the secret was revoked because it had leaked; null if the secret is valid.'),
+  previous_client_secret_expires: time
+    .nullable()
+    .describe('When the previous secret expires or expired; null if there is no previous secret.'),
   created_at: time,
+})
+
+export const clientWithSecret = client.extend({
+  client_secret: text.optional().describe('Shown only once. A public client has none.'),
+})
+
+const fields = {
+  name: formText.describe('1 to 40 visible characters.'),
+  description: formText.optional(),
+  website: formText.optional().describe('Empty, or a URL that starts with https://.'),
+  redirect_uris: formList
+    .optional()
+    .describe('A list, or a text with one URI per line. The first one is the default.'),
+  is_confidential: formFlag
+    .optional()
+    .describe('False for an application that cannot keep a secret. The default is true.'),
+  default_scopes: formList.optional(),
+  optional_scopes: formList.optional(),
 }
 
-const input: Parts = {
-  name: about('1 to 40 characters that can be seen.', text),
-  description: text,
-  website: about('Empty, or an address that starts with https://.', text),
-  redirect_uris: about(
-    'A list, or a text with one a line. The first is the default.',
-    either(list(text), text),
-  ),
-  is_confidential: about('False for an application that cannot keep a secret.', {
-    ...flag,
-    default: true,
-  }),
-  default_scopes: list(text),
-  optional_scopes: list(text),
-}
+export const newClient = z.looseObject(fields)
 
-/** Client applications, and what their owner sends. */
-export const clientSchemas: Parts = {
-  Scope: object({ id: text, help_text: text, group: text }),
-  ClientChoices: object({ scopes: list(named('Scope')) }),
-  Client: object(client),
-  ClientWithSecret: object(
-    {
-      ...client,
-      client_secret: about('Shown this once; a public client has none.', text),
-    },
-    { optional: ['client_secret'] },
-  ),
-  NewClient: object(input, { optional: Object.keys(input).filter((member) => member !== 'name') }),
-  ClientChange: about(
-    'What is not named stays as it is. In a form, a list that is not named stays too.',
-    object(input, { optional: Object.keys(input) }),
-  ),
-  ClientDeletion: object({
-    delete: constant('yes'),
-    confirm_name: about('The name of the client.', text),
-  }),
-  Overlap: object(
-    {
-      overlap: about('For how many seconds the former secret stays valid, at most 30 days.', {
-        type: 'integer',
-        minimum: 0,
-        maximum: 2_592_000,
-        default: 0,
-      }),
-    },
-    { optional: ['overlap'] },
-  ),
-}
+export const clientChange = z
+  .looseObject({
+    ...fields,
+    name: fields.name.optional(),
+    delete: formText.optional().describe('`yes` deletes the client.'),
+    confirm_name: formText.optional().describe('To delete: the name of the client.'),
+  })
+  .describe('A field that is missing keeps its value, in a form too if it is a list.')
+
+export const overlapForm = z.looseObject({
+  overlap: seconds(maxOverlap)
+    .optional()
+    .describe('Seconds for which the previous value stays valid. The default is 0.'),
+})

@@ -1,47 +1,27 @@
-import { about, choice, count, list, object, type Parts, text } from '../schema.ts'
+import { z } from 'zod'
+import { oauthErrorCodes } from '../../../model/oauth-error.ts'
+import { count, text } from '../shape.ts'
 
-const problem: Parts = {
-  error: choice([
-    'invalid_request',
-    'invalid_client',
-    'invalid_grant',
-    'unauthorized_client',
-    'unsupported_grant_type',
-    'unsupported_response_type',
-    'invalid_scope',
-    'invalid_token',
-    'invalid_target',
-    'invalid_dpop_proof',
-    'use_dpop_nonce',
-    'authorization_pending',
-    'slow_down',
-    'expired_token',
-    'invalid_redirect_uri',
-    'invalid_client_metadata',
-    'unapproved_software_statement',
-    'access_denied',
-    'temporarily_unavailable',
-  ]),
-  error_description: about('For developers, in English.', text),
-}
+/** A refusal. */
+export const problem = z.strictObject({
+  error: z.enum(oauthErrorCodes),
+  error_description: text.describe('For developers, in English.'),
+})
 
-/** What refusals look like. */
-export const errorSchemas: Parts = {
-  Problem: object(problem),
-  FieldProblem: object(
-    {
-      ...problem,
-      field: about('The field that was refused, by its name in the request.', text),
-      line: about('Of a field with one entry a line, or a list: which, counted from 1.', {
-        type: 'integer',
-        minimum: 1,
-      }),
-    },
-    { optional: ['field', 'line'] },
-  ),
-  JwtProblem: about(
-    'The JWT of the session is missing, or not valid for this session.',
-    object({ status: count, message: text, errors: list({}) }, { optional: ['errors'] }),
-  ),
-  Unauthenticated: about('Nobody is logged in.', object({ status: count, message: text })),
-}
+/** A refusal of one field of a form. */
+export const fieldProblem = problem.extend({
+  field: text.optional().describe('The name of the refused field in the request.'),
+  line: z
+    .int()
+    .positive()
+    .optional()
+    .describe('The refused entry of a list, or line of a field, counted from 1.'),
+})
+
+export const jwtProblem = z
+  .strictObject({ status: count, message: text, errors: z.array(z.unknown()).optional() })
+  .describe('The JWT is missing or is not valid for this session.')
+
+export const unauthenticated = z
+  .strictObject({ status: count, message: text })
+  .describe('No user is logged in.')

@@ -1,75 +1,53 @@
+import { z } from 'zod'
 import type { Described } from '../described.ts'
-import {
-  about,
-  constant,
-  either,
-  id,
-  list,
-  named,
-  nullable,
-  object,
-  type Part,
-  type Parts,
-  text,
-  time,
-} from '../schema.ts'
+import { formList, formText, formTextOrNull } from '../form-fields.ts'
+import { id, text, time } from '../shape.ts'
+import { scope } from './clients.ts'
 
-const personalToken: Parts = {
+const day = z.string().meta({ format: 'date' })
+
+export const personalTokenChoices = z.strictObject({
+  scopes: z.array(scope),
+  last_day: day
+    .nullable()
+    .describe('The last day that a new token can expire; null if it need not expire.'),
+})
+
+/** A personal token without its value. */
+export const personalToken = z.strictObject({
   id,
   name: text,
-  scopes: list(text),
-  expires: about('Null: never.', nullable(time)),
-  created_at: about('When it was created, or got its present value.', time),
-  last_used_at: nullable(time),
-  last_used_address: nullable(text),
-  previous_expires: about('Until when the former value is valid; null: it is not.', nullable(time)),
-}
+  scopes: z.array(text),
+  expires: time.nullable().describe('Null if it never expires.'),
+  created_at: time.describe('When it was created or rotated.'),
+  last_used_at: time.nullable(),
+  last_used_address: text.nullable(),
+  previous_expires: time
+    .nullable()
+    .describe('When the previous value expires; null if there is no previous value.'),
+})
 
-const withValue: Parts = {
-  ...personalToken,
-  access_token: about('Shown this once.', text),
-}
+export const personalTokenWithValue = personalToken.extend({
+  access_token: text.describe('Shown only once.'),
+})
 
-const name = about('1 to 40 characters that can be seen.', text)
-const day: Part = { type: 'string', format: 'date' }
-const expires = either(day, time)
+const name = formText.describe('1 to 40 visible characters.')
+const expires = formTextOrNull
+  .optional()
+  .describe('A day such as 2027-01-31, at the end of which the token expires in UTC, or a time.')
 
-/** Personal tokens, and what their user sends. */
-export const personalTokenSchemas = ({ settings }: Described): Parts => {
-  const mayLiveForEver = settings.tokenPersonalMaxExpiresIn === 0
-  return {
-    PersonalTokenChoices: object({
-      scopes: list(named('Scope')),
-      last_day: about('The last day of a new token; null: it need not end.', nullable(day)),
-    }),
-    PersonalToken: object(personalToken),
-    PersonalTokenWithValue: object(withValue),
-    NewPersonalToken: object(
-      {
-        name,
-        scopes: list(text),
-        expires: about(
-          'A day, at the end of which it ends in UTC, or a time.',
-          mayLiveForEver ? either(day, time, { type: 'null' }) : expires,
-        ),
-      },
-      { optional: mayLiveForEver ? ['scopes', 'expires'] : ['scopes'] },
-    ),
-    PersonalTokenChange: about(
-      'What is not named stays as it is.',
-      object({ name, scopes: list(text) }, { optional: ['name', 'scopes'] }),
-    ),
-    PersonalTokenDeletion: object({ delete: constant('yes') }),
-    PersonalTokenOverlap: object(
-      {
-        overlap: about('For how many seconds the former value stays valid.', {
-          type: 'integer',
-          minimum: 0,
-          maximum: 315_360_000,
-          default: 0,
-        }),
-      },
-      { optional: ['overlap'] },
-    ),
-  }
-}
+export const newPersonalToken = z.looseObject({ name, scopes: formList.optional(), expires })
+
+/** The form of a new token as the document of a server shows it: `expires` is required if the server sets a maximum. */
+export const newPersonalTokenOf = ({ settings }: Pick<Described, 'settings'>) =>
+  settings.tokenPersonalMaxExpiresIn === 0
+    ? newPersonalToken
+    : newPersonalToken.extend({ expires: formText.describe(expires.description ?? '') })
+
+export const personalTokenChange = z
+  .looseObject({
+    name: name.optional(),
+    scopes: formList.optional(),
+    delete: formText.optional().describe('`yes` deletes the token.'),
+  })
+  .describe('A field that is missing keeps its value.')

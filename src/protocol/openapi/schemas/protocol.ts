@@ -1,133 +1,66 @@
-import type { Described } from '../described.ts'
-import {
-  about,
-  choice,
-  constant,
-  count,
-  flag,
-  list,
-  nullable,
-  object,
-  type Part,
-  type Parts,
-  text,
-  userId,
-} from '../schema.ts'
+import { z } from 'zod'
+import { count, flag, text, userId } from '../shape.ts'
 
-/** What the protocol endpoints are sent and answer. */
-export const protocolSchemas = ({
-  grantTypes,
-  settings,
-  metadata,
-  resourceMetadata,
-}: Described): Parts => ({
-  TokenRequest: {
-    type: 'object',
-    properties: {
-      grant_type: choice(grantTypes),
-      ...tokenParameters(grantTypes),
-      client_id: about('Of a client that does not authenticate by the Basic scheme.', text),
-      client_secret: text,
-    },
-    required: ['grant_type'],
-  },
-  TokenAnswer: object(
-    {
-      access_token: text,
-      token_type: choice(['Bearer', 'DPoP']),
-      expires_in: about('Seconds.', count),
-      scope: about('What was granted, with spaces between.', text),
-      refresh_token: text,
-      issued_token_type: about('Of a token exchange (RFC 8693).', text),
-      user: object(
-        { id: userId, email: text, email_verified: flag },
-        { optional: ['email', 'email_verified'] },
-      ),
-    },
-    { optional: ['expires_in', 'refresh_token', 'issued_token_type', 'user'] },
-  ),
-  Pong: object({ ping: constant('pong') }),
-  TokenHolder: object({
-    user: nullable(object({ id: userId })),
-    client: about('Null for a personal token.', nullable(object({ client_id: text, name: text }))),
-    scopes: list(text),
-  }),
-  ServerMetadata: about(
-    'RFC 8414 §2. Extensions may add members.',
-    open(serverMembers, { ...furtherServerMembers, ...membersOf(metadata) }),
-  ),
-  ResourceMetadata: about(
-    'RFC 9728 §2.',
-    open(resourceMembers, { ...furtherResourceMembers, ...membersOf(resourceMetadata) }),
-  ),
-  ...(settings.dynamicRegistration !== 'off' && {
-    RegisteredClient: about(
-      'RFC 7591 §3.2.1, with the metadata as it was taken.',
-      open(
-        {
-          client_id: text,
-          client_id_issued_at: count,
-          registration_access_token: text,
-          registration_client_uri: text,
-        },
-        { client_secret: text, client_secret_expires_at: count },
-      ),
-    ),
-  }),
+/** The answer of the token endpoint: RFC 6749 §5.1, and the user. */
+export const tokenAnswer = z.strictObject({
+  access_token: text,
+  token_type: z.enum(['Bearer', 'DPoP']),
+  expires_in: count.optional().describe('Seconds.'),
+  scope: text.describe('The granted scopes, separated by spaces.'),
+  refresh_token: text.optional(),
+  issued_token_type: text.optional().describe('The answer of a token exchange has it (RFC 8693).'),
+  user: z
+    .strictObject({ id: userId, email: text.optional(), email_verified: flag.optional() })
+    .optional(),
 })
 
-const tokenParameters = (grantTypes: readonly string[]): Parts => ({
-  ...(grantTypes.includes('authorization_code') && {
-    code: text,
-    redirect_uri: text,
-    code_verifier: about('RFC 7636.', text),
-  }),
-  ...(grantTypes.includes('refresh_token') && { refresh_token: text }),
-  ...(grantTypes.includes('password') && { username: text, password: text }),
-  scope: about('Scopes with spaces between.', text),
+export const pong = z.strictObject({ ping: z.literal('pong') })
+
+export const tokenHolder = z.strictObject({
+  user: z.strictObject({ id: userId }).nullable(),
+  client: z
+    .strictObject({ client_id: text, name: text })
+    .nullable()
+    .describe('Null for a personal token.'),
+  scopes: z.array(text),
 })
 
-const serverMembers: Parts = {
-  issuer: text,
-  authorization_endpoint: text,
-  token_endpoint: text,
-  response_types_supported: list(text),
-  grant_types_supported: list(text),
-  token_endpoint_auth_methods_supported: list(text),
-  code_challenge_methods_supported: list(text),
-  authorization_response_iss_parameter_supported: flag,
-}
+/** The answer of dynamic client registration. */
+export const registeredClient = z
+  .looseObject({
+    client_id: text,
+    client_id_issued_at: count,
+    registration_access_token: text,
+    registration_client_uri: text,
+    client_secret: text.optional(),
+    client_secret_expires_at: count.optional(),
+  })
+  .describe('RFC 7591 §3.2.1, with the registered metadata.')
 
-// A list of nothing is left out.
-const furtherServerMembers: Parts = {
-  scopes_supported: list(text),
-  response_modes_supported: list(text),
-}
+export const introspection = z.strictObject({
+  active: flag,
+  scope: text.optional(),
+  client_id: text.optional(),
+  sub: text.optional(),
+  iss: text.optional(),
+  aud: z.union([text, z.array(text)]).optional(),
+  iat: count.optional(),
+  exp: count.optional(),
+  jti: text.optional(),
+  token_type: text.optional(),
+  cnf: z.strictObject({ jkt: text }).optional(),
+})
 
-/** Members as what they are on this server. */
-const membersOf = (metadata: Described['metadata']): Parts =>
-  Object.fromEntries(
-    Object.entries(metadata).map(([name, value]) => {
-      if (Array.isArray(value)) return [name, list(text)]
-      return [name, typeof value === 'boolean' ? flag : text]
-    }),
-  )
+export const pushedRequest = z.strictObject({
+  request_uri: text,
+  expires_in: count.describe('Seconds.'),
+})
 
-const resourceMembers: Parts = {
-  resource: text,
-  authorization_servers: list(text),
-  bearer_methods_supported: list(text),
-}
-
-const furtherResourceMembers: Parts = {
-  scopes_supported: list(text),
-  resource_name: text,
-  resource_documentation: text,
-}
-
-/** An object with these members, perhaps some of those, and perhaps others. */
-const open = (properties: Parts, optional: Parts = {}): Part => ({
-  type: 'object',
-  properties: { ...properties, ...optional },
-  required: Object.keys(properties),
+export const deviceCodes = z.strictObject({
+  device_code: text,
+  user_code: text,
+  verification_uri: text,
+  verification_uri_complete: text,
+  expires_in: count.describe('Seconds.'),
+  interval: count.describe('Seconds between two token requests.'),
 })

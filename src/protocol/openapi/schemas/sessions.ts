@@ -1,28 +1,20 @@
-import {
-  about,
-  constant,
-  flag,
-  list,
-  named,
-  nullable,
-  object,
-  type Parts,
-  text,
-  time,
-} from '../schema.ts'
+import { z } from 'zod'
+import { formText } from '../form-fields.ts'
+import { flag, text, time } from '../shape.ts'
 import { next } from './applications.ts'
 
-/** Where the user is logged in. */
-export const sessionSchemas: Parts = {
-  Sessions: object({ sessions: list(named('Session')), next }),
-  Session: object({
-    id: about('Names it; it is not what stands in the cookie.', text),
-    is_current: about('Whether this very request belongs to it.', flag),
-    browser: about('Null where it is not known.', nullable(text)),
-    address: text,
-    created_at: time,
-    last_seen_at: time,
-  }),
-  SessionEnd: object({ session_id: text }),
-  OtherSessionsEnd: object({ others: constant('yes') }),
-}
+export const session = z.strictObject({
+  id: text.describe('Names the session. It differs from the value of the cookie.'),
+  is_current: flag.describe('Whether this request belongs to it.'),
+  browser: text.nullable().describe('Null if unknown.'),
+  address: text,
+  created_at: time,
+  last_seen_at: time,
+})
+
+export const sessions = z.strictObject({ sessions: z.array(session), next })
+
+export const sessionEnd = z.looseObject({
+  session_id: formText.optional().describe('The session to end.'),
+  others: formText.optional().describe('`yes` ends all sessions but the current one.'),
+})

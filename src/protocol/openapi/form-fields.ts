@@ -1,0 +1,25 @@
+import { z } from 'zod'
+
+// The fields of the settings' forms. The error of each type completes the sentence "<name> must be …".
+
+// A lone surrogate cannot be stored: encoding it would silently replace it.
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value.isWellFormed()
+
+export const formText = z.string({ error: 'a text' }).refine(isText, { error: 'a text' })
+
+export const formTextOrNull = z.union([formText, z.null()], { error: 'a text or null' })
+
+export const formFlag = z.boolean({ error: 'true or false' })
+
+/** A list of texts; a single text stands for a list of one. */
+export const formList = z.union([z.array(formText), formText], { error: 'a list of texts' })
+
+/** An ID of a token. */
+export const formId = z.int({ error: 'a number' }).positive({ error: 'a number' })
+
+/** A number of seconds up to a maximum. */
+export const seconds = (max: number) => {
+  const error = `a number of seconds from 0 to ${max}`
+  return z.int({ error }).min(0, { error }).max(max, { error })
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import type { Described } from '../described.ts'
+import { flag, text } from '../shape.ts'
+
+const list = z.array(text)
+
+const serverMembers = {
+  issuer: text,
+  authorization_endpoint: text,
+  token_endpoint: text,
+  response_types_supported: list,
+  grant_types_supported: list,
+  token_endpoint_auth_methods_supported: list,
+  code_challenge_methods_supported: list,
+  authorization_response_iss_parameter_supported: flag,
+  // An empty list is omitted.
+  scopes_supported: list.optional(),
+  response_modes_supported: list.optional(),
+}
+
+const resourceMembers = {
+  resource: text,
+  authorization_servers: list,
+  bearer_methods_supported: list,
+  scopes_supported: list.optional(),
+  resource_name: text.optional(),
+  resource_documentation: text.optional(),
+}
+
+/** Describes members by the types of the values that this server has. */
+const membersOf = (metadata: Described['metadata']): Record<string, z.ZodType> =>
+  Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => {
+      const type = Array.isArray(value) ? list : typeof value === 'boolean' ? flag : text
+      return [name, type.optional()]
+    }),
+  )
+
+export const metadataShapes = ({ metadata, resourceMetadata }: Described) => ({
+  ServerMetadata: z
+    .looseObject({ ...membersOf(metadata), ...serverMembers })
+    .describe('RFC 8414 §2. Extensions may add members.'),
+  ResourceMetadata: z
+    .looseObject({ ...membersOf(resourceMetadata), ...resourceMembers })
+    .describe('RFC 9728 §2.'),
+})

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { withoutControlCharacters } from '../../../model/parameters.ts'
+import type { Described } from '../described.ts'
+import { text } from '../shape.ts'
+
+/** A parameter of a protocol endpoint. */
+export const parameter = z.string().regex(withoutControlCharacters)
+
+const optional = parameter.optional()
+
+/** Credentials in the body, for a client that does not use the Basic scheme. */
+const credentials = { client_id: optional, client_secret: optional }
+
+/** A parameter that the endpoint requires; an empty value counts as missing (RFC 6749 §3.1). */
+const required = parameter.min(1)
+
+const codes = {
+  code: optional,
+  redirect_uri: optional,
+  code_verifier: optional.describe('RFC 7636.'),
+}
+
+/** The parameters of the token endpoint, for the grants of a server. */
+export const tokenRequest = ({ grantTypes }: Described) =>
+  z.looseObject({
+    grant_type: grantTypes.length === 0 ? required : z.enum(grantTypes),
+    ...(grantTypes.includes('authorization_code') && codes),
+    ...(grantTypes.includes('refresh_token') && { refresh_token: optional }),
+    ...(grantTypes.includes('password') && {
+      username: text.optional(),
+      password: text.optional(),
+    }),
+    scope: optional.describe('Scopes, separated by spaces.'),
+    ...credentials,
+  })
+
+/** A token of the client: to revoke it, or to introspect it. */
+export const aboutToken = z.looseObject({
+  token: required,
+  token_type_hint: optional,
+  ...credentials,
+})
+
+export const pushedRequestForm = z.looseObject({
+  response_type: optional,
+  redirect_uri: optional,
+  scope: optional,
+  state: text.optional(),
+  ...credentials,
+})
+
+export const deviceRequest = z.looseObject({ scope: optional, ...credentials })
+
+export const leakReportForm = z.array(
+  z.looseObject({
+    token: text,
+    type: text,
+    url: text.nullable().optional(),
+    source: text.nullable().optional(),
+  }),
+)
+
+export const leakAnswer = z.array(
+  z.strictObject({
+    token_raw: text,
+    token_type: text,
+    label: z.enum(['true_positive', 'false_positive']),
+  }),
+)

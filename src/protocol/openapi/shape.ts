@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import type { Part, Parts } from './schema.ts'
+
+// Building blocks of the shapes on the wire. The server parses or type-checks with the same shapes that the
+// document shows.
+
+export const text = z.string()
+export const flag = z.boolean()
+export const count = z.int().nonnegative()
+export const id = z.int().positive()
+/** ISO 8601 in UTC. */
+export const time = z.string().meta({ format: 'date-time' })
+/** A user ID has the type of the key of the users' table. */
+export const userId = z.union([z.int(), z.string()])
+
+/**
+ * Converts shapes to the schemas of the document, by their names. A shape that contains another named shape
+ * refers to it.
+ */
+export const componentsOf = (shapes: Readonly<Record<string, z.ZodType>>): Parts => {
+  const registry = z.registry<{ id: string }>()
+  for (const [name, shape] of Object.entries(shapes)) registry.add(shape, { id: name })
+  const { schemas } = z.toJSONSchema(registry, {
+    io: 'input',
+    uri: (name) => `#/components/schemas/${name}`,
+  })
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, { $schema: _, $id: __, id: ___, ...schema }]) => [
+      name,
+      schema,
+    ]),
+  )
+}
+
+/** Converts one shape to a schema without references. */
+export const schemaOf = (shape: z.ZodType): Part => {
+  const { $schema: _, ...schema } = z.toJSONSchema(shape, { io: 'input' })
+  return schema
+}
