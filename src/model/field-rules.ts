@@ -1,6 +1,7 @@
 import { InvalidField } from './invalid-field.ts'
 
-const longestName = 40
+/** The maximum number of characters of the name of a client or a personal token. */
+export const maxNameLength = 40
 const longestDescription = 4_000
 const longestUrl = 2_000
 
@@ -35,11 +36,15 @@ export const validName = (value: string): string => {
     .replaceAll(/\p{Z}+/gu, ' ')
   if (onlyInvisible.test(name))
     throw new InvalidField('name', 'A name is needed.', { problem: 'nameMissing' })
-  if ([...name].length > longestName) {
-    throw new InvalidField('name', `The name must not be longer than ${longestName} characters.`, {
-      problem: 'nameTooLong',
-      value: longestName,
-    })
+  if ([...name].length > maxNameLength) {
+    throw new InvalidField(
+      'name',
+      `The name must not be longer than ${maxNameLength} characters.`,
+      {
+        problem: 'nameTooLong',
+        value: maxNameLength,
+      },
+    )
   }
   if (deceptive.test(name) || invisible.test(name))
     throw new InvalidField('name', 'The name contains a character that cannot be shown.', {

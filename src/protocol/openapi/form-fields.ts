@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { maxNameLength } from '../../model/field-rules.ts'
 
 // The fields of the settings' forms. The error of each type completes the sentence "<name> must be …".
 
@@ -8,7 +9,13 @@ const isText = (value: unknown): value is string =>
 
 export const formText = z.string({ error: 'a text' }).refine(isText, { error: 'a text' })
 
-export const formTextOrNull = z.union([formText, z.null()], { error: 'a text or null' })
+/** Null in JSON is an empty field in a form. */
+export const noText = z.union([z.null(), z.literal('')])
+
+/** The name of a client or a personal token; `validName` checks its characters. */
+export const formName = formText
+  .meta({ minLength: 1 })
+  .describe(`1 to ${maxNameLength} visible characters.`)
 
 export const formFlag = z.boolean({ error: 'true or false' })
 

@@ -129,7 +129,7 @@ describe('a field of another type', () => {
     }
   })
 
-  test('is named', async () => {
+  test('names the field and its type', async () => {
     const path = `${applications}/clients/new/`
     const { body } = await script.post(path, { name: 7 })
     expect(body).toEqual({

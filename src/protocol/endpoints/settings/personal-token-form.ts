@@ -1,6 +1,7 @@
 import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { ScopeDoesNotExists } from '../../../model/scope.ts'
+import { dayPattern, timePattern } from '../../openapi/schemas/personal-tokens.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
 const day = 86_400_000
@@ -34,8 +35,8 @@ export const expiresInOf = (params: Parameters, request: SettingsRequest): numbe
     if (most > 0) throw refused('expiresMissing')
     return undefined
   }
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
-  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/.test(text)
+  const isDay = dayPattern.test(text)
+  const isTime = timePattern.test(text)
   const at = isDay ? Date.parse(text) + day : isTime ? Date.parse(text) : Number.NaN
   if (Number.isNaN(at) || (isDay && dayOf(at - day) !== text)) throw refused('expiresInvalid')
   const seconds = Math.floor((at - clock()) / 1000)

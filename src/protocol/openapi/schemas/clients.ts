@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { maxOverlap } from '../../../model/overlap.ts'
-import { formFlag, formList, formText, seconds } from '../form-fields.ts'
+import { formFlag, formList, formName, formText, seconds } from '../form-fields.ts'
 import { count, flag, text, time } from '../shape.ts'
 
 export const scope = z.strictObject({ id: text, help_text: text, group: text })
@@ -37,7 +37,7 @@ export const clientWithSecret = client.extend({
 })
 
 const fields = {
-  name: formText.describe('1 to 40 visible characters.'),
+  name: formName,
   description: formText.optional(),
   website: formText.optional().describe('Empty, or a URL that starts with https://.'),
   redirect_uris: formList

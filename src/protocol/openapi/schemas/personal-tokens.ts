@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Described } from '../described.ts'
-import { formList, formText, formTextOrNull } from '../form-fields.ts'
+import { formList, formName, formText, noText } from '../form-fields.ts'
 import { id, text, time } from '../shape.ts'
 import { scope } from './clients.ts'
 
@@ -31,22 +31,27 @@ export const personalTokenWithValue = personalToken.extend({
   access_token: text.describe('Shown only once.'),
 })
 
-const name = formText.describe('1 to 40 visible characters.')
-const expires = formTextOrNull
-  .optional()
+/** A day, at the end of which a token expires in UTC. */
+export const dayPattern = /^\d{4}-\d\d-\d\d$/
+export const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/
+
+const expires = formText
+  .meta({ pattern: `${dayPattern.source}|${timePattern.source}` })
   .describe('A day such as 2027-01-31, at the end of which the token expires in UTC, or a time.')
 
-export const newPersonalToken = z.looseObject({ name, scopes: formList.optional(), expires })
+export const newPersonalToken = z.looseObject({
+  name: formName,
+  scopes: formList.optional(),
+  expires: z.union([expires, noText], { error: 'a text or null' }).optional(),
+})
 
 /** The form of a new token as the document of a server shows it: `expires` is required if the server sets a maximum. */
 export const newPersonalTokenOf = ({ settings }: Pick<Described, 'settings'>) =>
-  settings.tokenPersonalMaxExpiresIn === 0
-    ? newPersonalToken
-    : newPersonalToken.extend({ expires: formText.describe(expires.description ?? '') })
+  settings.tokenPersonalMaxExpiresIn === 0 ? newPersonalToken : newPersonalToken.extend({ expires })
 
 export const personalTokenChange = z
   .looseObject({
-    name: name.optional(),
+    name: formName.optional(),
     scopes: formList.optional(),
     delete: formText.optional().describe('`yes` deletes the token.'),
   })

@@ -10,6 +10,7 @@ const optional = parameter.optional()
 
 /** Credentials in the body, for a client that does not use the Basic scheme. */
 const credentials = { client_id: optional, client_secret: optional }
+const secretNeedsId = { dependentRequired: { client_secret: ['client_id'] } }
 
 /** A parameter that the endpoint requires; an empty value counts as missing (RFC 6749 §3.1). */
 const required = parameter.min(1)
@@ -22,34 +23,40 @@ const codes = {
 
 /** The parameters of the token endpoint, for the grants of a server. */
 export const tokenRequest = ({ grantTypes }: Described) =>
-  z.looseObject({
-    grant_type: grantTypes.length === 0 ? required : z.enum(grantTypes),
-    ...(grantTypes.includes('authorization_code') && codes),
-    ...(grantTypes.includes('refresh_token') && { refresh_token: optional }),
-    ...(grantTypes.includes('password') && {
-      username: text.optional(),
-      password: text.optional(),
-    }),
-    scope: optional.describe('Scopes, separated by spaces.'),
-    ...credentials,
-  })
+  z
+    .looseObject({
+      grant_type: grantTypes.length === 0 ? required : z.enum(grantTypes),
+      ...(grantTypes.includes('authorization_code') && codes),
+      ...(grantTypes.includes('refresh_token') && { refresh_token: optional }),
+      ...(grantTypes.includes('password') && {
+        username: text.optional(),
+        password: text.optional(),
+      }),
+      scope: optional.describe('Scopes, separated by spaces.'),
+      ...credentials,
+    })
+    .meta(secretNeedsId)
 
 /** A token of the client: to revoke it, or to introspect it. */
-export const aboutToken = z.looseObject({
-  token: required,
-  token_type_hint: optional,
-  ...credentials,
-})
+export const aboutToken = z
+  .looseObject({
+    token: required,
+    token_type_hint: optional,
+    ...credentials,
+  })
+  .meta(secretNeedsId)
 
-export const pushedRequestForm = z.looseObject({
-  response_type: optional,
-  redirect_uri: optional,
-  scope: optional,
-  state: text.optional(),
-  ...credentials,
-})
+export const pushedRequestForm = z
+  .looseObject({
+    response_type: optional,
+    redirect_uri: optional,
+    scope: optional,
+    state: text.optional(),
+    ...credentials,
+  })
+  .meta(secretNeedsId)
 
-export const deviceRequest = z.looseObject({ scope: optional, ...credentials })
+export const deviceRequest = z.looseObject({ scope: optional, ...credentials }).meta(secretNeedsId)
 
 export const leakReportForm = z.array(
   z.looseObject({

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { maxOverlap } from '../../../src/model/overlap.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { browser } from '../../support/session.ts'
+import { Contract } from './contract.ts'
+import { applications, bearer, read, Script } from './script.ts'
+import { type Things, thingsOf } from './things.ts'
+
+// One test for each kind of finding that Schemathesis reported. CONTRIBUTING.md says how to run it.
+
+let app: TestServer
+let contract: Contract
+let script: Script
+let things: Things
+beforeAll(async () => {
+  app = await startServer()
+  contract = await Contract.of(app)
+  script = await Script.logIn(app)
+  things = await thingsOf(app)
+})
+afterAll(() => app.close())
+
+const addressOf = (path: string): string =>
+  path
+    .replace('{client_id}', things.clientId)
+    .replace('{id}', String(path.endsWith('view/') ? things.deviceId : things.tokenId))
+
+test('declares the HTML answers and the redirects of every page of the settings [T971]', async () => {
+  const { cookie } = script.session
+  const shown = contract.operations.filter(
+    ({ tags, method }) => tags.includes('settings') && method === 'GET',
+  )
+  expect(shown.length).toBeGreaterThan(7)
+  for (const operation of shown) {
+    for (const headers of [{ cookie, 'user-agent': browser }, {}]) {
+      const answer = await read(
+        await fetch(`${app.issuer}${addressOf(operation.path)}`, { headers, redirect: 'manual' }),
+      )
+      const { operationId } = operation
+      expect([operationId, contract.breaches(operation, answer)]).toEqual([operationId, []])
+    }
+  }
+})
+
+test('declares the HTML answer to an unreadable path [T972]', async () => {
+  const operation = contract.operation('getClient')
+  const answer = await read(await fetch(`${app.issuer}${applications}/clients/%00/`))
+  expect([answer.status, contract.breaches(operation, answer)]).toEqual([404, []])
+})
+
+test('answers every undeclared method with 405 and exactly the declared methods [T973]', async () => {
+  for (const path of Object.keys(contract.document.paths)) {
+    const declared = contract.operations
+      .filter((operation) => operation.path === path)
+      .map(({ method }) => method)
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH']) {
+      if (declared.includes(method)) continue
+      const answer = await fetch(`${app.issuer}${addressOf(path)}`, { method })
+      const allowed = answer.headers.get('allow')?.split(', ') ?? []
+      expect([path, method, answer.status]).toEqual([path, method, 405])
+      expect(allowed.filter((name) => name !== 'HEAD').toSorted()).toEqual(declared.toSorted())
+    }
+  }
+})
+
+test('declares the address of the document itself, wherever it is [T974]', async () => {
+  await using other = await startServer({ openapiPath: '/described.json' })
+  const document = (await (await fetch(`${other.issuer}/described.json`)).json()) as {
+    readonly paths: object
+  }
+  expect(Object.keys(document.paths)).toContain('/described.json')
+  expect(Object.keys(document.paths)).not.toContain('/openapi.json')
+})
+
+test('declares the overlap that the server accepts at most [T975]', async () => {
+  for (const [id, path] of [
+    ['resetClientSecret', `${applications}/clients/${things.clientId}/reset/`],
+    ['rotatePersonalToken', `${applications}/tokens/${things.tokenId}/rotate/`],
+  ] as const) {
+    const operation = contract.operation(id)
+    for (const [overlap, isValid] of [
+      [maxOverlap, true],
+      [maxOverlap + 1, false],
+      ['60', false],
+    ] as const) {
+      expect([overlap, contract.wrongBody(operation, { overlap }).length === 0]).toEqual([
+        overlap,
+        isValid,
+      ])
+      const { status } = await script.post(path, { overlap })
+      expect([id, overlap, status]).toEqual([id, overlap, isValid ? 200 : 400])
+    }
+  }
+})
+
+test('declares and ignores unknown fields of a form, and requires no body that may be empty [T976]', async () => {
+  const operation = contract.operation('changePersonalToken')
+  const fields = { name: 'Known', unknown: [1] }
+  expect(contract.wrongBody(operation, fields)).toEqual([])
+  expect(operation.requestBody?.required).toBe(false)
+  const path = `${applications}/tokens/${things.tokenId}/`
+  expect((await script.post(path, fields)).status).toBe(200)
+  expect((await script.post(path)).status).toBe(200)
+})
+
+test('declares that parameters contain no control character, and refuses them [T977]', async () => {
+  for (const [id, path] of [
+    ['token', '/oauth/token'],
+    ['introspect', '/oauth/introspect'],
+    ['revoke', '/oauth/revoke'],
+    ['pushAuthorizationRequest', '/oauth/par'],
+  ] as const) {
+    const { requestBody } = contract.operation(id)
+    const schema = requestBody?.content['application/x-www-form-urlencoded']?.schema ?? {}
+    const fields = { grant_type: 'client_credentials', token: 'x', client_id: 'a\u0001' }
+    expect([id, contract.invalid(schema, fields).length]).toEqual([id, 1])
+    expect([id, contract.invalid(schema, { ...fields, client_id: 'a' })]).toEqual([id, []])
+    const body = new URLSearchParams(fields)
+    const answer = await fetch(`${app.issuer}${path}`, { method: 'POST', body })
+    expect([id, answer.status]).toEqual([id, 400])
+  }
+})
+
+test('offers one credential for a token, since two at once are refused [T978]', async () => {
+  expect(contract.operation('ping').security).toEqual([{ accessToken: [] }])
+  const token = await app.personalToken(['notes:read'])
+  const headers = bearer(token)
+  expect((await fetch(`${app.issuer}/oauth/ping`, { headers })).status).toBe(200)
+  expect((await fetch(`${app.issuer}/oauth/ping?access_token=`, { headers })).status).toBe(400)
+})
+
+test('declares that a page needs no JWT, and that JSON does [T979]', async () => {
+  const operation = contract.operation('listApplications')
+  expect(operation.security).toEqual([{ session: [], sessionJwt: [] }, { session: [] }, {}])
+  const { authorization: _, ...page } = script.headers
+  const path = `${app.issuer}${applications}/`
+  const statusOf = async (accept: string) =>
+    (await fetch(path, { headers: { ...page, accept } })).status
+  expect([await statusOf('text/html'), await statusOf('application/json')]).toEqual([200, 400])
+})
