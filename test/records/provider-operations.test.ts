@@ -1,6 +1,7 @@
 import { type AuthorizationServerOptions, OAuthError, type TokenData } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
 import { count } from '../support/database.ts'
+import { basicOf, postForm } from '../support/form.ts'
 import { redirectUri, startServer } from '../support/server.ts'
 import { statusOf } from '../support/tokens.ts'
 import { authorizeUrl, tokenRequest, UserAgent } from '../support/user-agent.ts'
@@ -83,6 +84,44 @@ describe('get_client', () => {
 })
 
 describe('get_token', () => {
+  test('is called by token exchange: rejects a subject token that the host denies [T921]', async () => {
+    const denied = new Set<string | undefined>()
+    await using host = await start({
+      tokenExchange: true,
+      getToken: async (by, next) => (denied.has(by.accessToken) ? undefined : next(by)),
+    })
+    const subject = String((await host.redeem(await host.newCode())).body.access_token)
+    const personal = await host.app.personalToken()
+    const fields = (token: string) => ({
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token: token,
+      subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+    })
+    const exchange = () => host.request(fields(subject))
+    const exchangePersonal = () => tokenRequest(host.app.issuer, fields(personal))
+    expect((await exchange()).status).toBe(200)
+    expect((await exchangePersonal()).status).toBe(200)
+    denied.add(subject).add(personal)
+    expect((await exchange()).status).toBe(400)
+    expect((await exchangePersonal()).status).toBeGreaterThanOrEqual(400)
+  })
+
+  test('is called by revocation, for access and refresh tokens [T922]', async () => {
+    const calls: object[] = []
+    await using host = await start({
+      getToken: (by, next) => {
+        calls.push(by)
+        return next(by)
+      },
+    })
+    const { body } = await host.redeem(await host.newCode())
+    calls.length = 0
+    const token = String(body.refresh_token)
+    await postForm(`${host.app.issuer}/oauth/revoke`, { token }, basicOf(host.basic))
+    expect(calls).toEqual([{ accessToken: token }, { refreshToken: token }])
+    expect((await host.refresh(token)).status).toBe(400)
+  })
+
   test('is asked by the bearer check and by the refresh grant, and may refuse [T743]', async () => {
     const asked: object[] = []
     let refuses = false

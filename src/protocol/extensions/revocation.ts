@@ -11,8 +11,8 @@ import type { ServerContext } from '../server-context.ts'
  */
 const revoke = async (presented: string, clientId: string, server: ServerContext) => {
   const { tokens, settings } = server
-  const access = await tokens.find({ accessToken: presented })
-  const found = access ?? (await tokens.find({ refreshToken: presented }))
+  const access = await server.getToken({ accessToken: presented })
+  const found = access ?? (await server.getToken({ refreshToken: presented }))
   if (!found) return tokens.revokeRotated(presented, clientId)
   const { token } = found
   // A personal token is its user's, and ends where that user manages it.

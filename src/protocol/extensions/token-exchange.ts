@@ -75,7 +75,7 @@ const exchange: Grant = {
     const accessToken = subjectToken(params)
     // Without a secret, this is a place to guess tokens like any other: here is where a right one first makes a difference.
     server.limits.check('wrongTokens', http.address)
-    const found = await server.tokens.find({ accessToken })
+    const found = await server.getToken({ accessToken })
     if (!found) await server.limits.countFailure('wrongTokens', http.address)
     if (!found?.token.isPersonal) return undefined
     const { clientId } = found.token
@@ -90,7 +90,7 @@ const exchange: Grant = {
     checkTarget(params, server)
     if (client.isPersonal && hasCredentials(http, params))
       throw new OAuthError('invalid_request', 'A personal token belongs to no client.')
-    const parent = await server.tokens.find({ accessToken: subjectToken(params) })
+    const parent = await server.getToken({ accessToken: subjectToken(params) })
     if (parent?.token.clientId !== client.clientId || !isParent(parent, now)) throw refused()
     const { scopes, resources } = parent.token
     return {
