@@ -8,6 +8,8 @@ import type { ServerContext } from './server-context.ts'
 
 /** Redeems a token request. One per `grant_type`. */
 export type Grant = GrantFor<ServerContext>
+/** A grant of this package: it names the setting that switches it on. */
+export type BuiltInGrant = Grant & Required<Pick<Grant, 'isOn'>>
 /** One way for a client to authenticate at the token endpoint. */
 export type ClientAuthenticationMethod = ClientAuthenticationMethodFor<ServerContext>
 /** An address of the authorization server. */

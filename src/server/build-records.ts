@@ -85,11 +85,11 @@ export const buildRecords = (
 /** What clients may be registered for. */
 const clientContextOf = (
   { settings, scopes }: Prepared,
-  { grants, extensionGrants }: SelectedPlugIns,
+  { grants, knownGrants }: SelectedPlugIns,
 ): Omit<ClientContext, 'countUsers'> => ({
   scopes,
-  allowedGrantTypes: [...settings.allowedGrantTypes, ...extensionGrants.map(({ type }) => type)],
+  allowedGrantTypes: grants.map(({ type }) => type),
   allowedResponseTypes: settings.allowedResponseTypes,
-  knownGrantTypes: grants.map(({ type }) => type),
+  knownGrantTypes: knownGrants.map(({ type }) => type),
   defaultScopes: settings.defaultScopes,
 })

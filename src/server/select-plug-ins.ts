@@ -19,7 +19,8 @@ import type { Prepared } from './prepare.ts'
 export interface SelectedPlugIns {
   readonly extensions: readonly Extension[]
   readonly grants: readonly Grant[]
-  readonly extensionGrants: readonly Grant[]
+  /** Also the grants that are switched off: a client may be registered for them. */
+  readonly knownGrants: readonly Grant[]
   readonly clientAuthentication: readonly ClientAuthenticationMethod[]
   readonly endpoints: readonly Endpoint[]
 }
@@ -29,15 +30,15 @@ export const selectPlugIns = ({ options, settings, prometheus }: Prepared): Sele
   const extensions = [...builtInExtensions, ...(options.extensions ?? [])].filter(
     ({ isOn }) => isOn?.(settings) ?? true,
   )
-  const extensionGrants = extensions.flatMap(({ grants = [] }) => grants)
+  const knownGrants = [...builtInGrants, ...extensions.flatMap(({ grants = [] }) => grants)]
   // An application with a login of its own has sessions of its own.
   const sessionEndpoints = options.resourceOwner
     ? []
     : [loginEndpoint, logoutEndpoint, sessionsPage]
   return {
     extensions,
-    grants: [...builtInGrants, ...extensionGrants],
-    extensionGrants,
+    grants: knownGrants.filter(({ isOn }) => isOn?.(settings) ?? true),
+    knownGrants,
     clientAuthentication: builtInClientAuthentication(settings).filter(({ name }) =>
       settings.clientAuthentication.includes(name),
     ),

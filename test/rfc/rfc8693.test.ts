@@ -10,8 +10,6 @@ import {
 } from 'svc-oauth2server'
 import { postgres } from 'svc-oauth2server/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { builtInExtensions } from '../../src/protocol/extensions/built-in.ts'
-import { tokenExchange } from '../../src/protocol/extensions/token-exchange.ts'
 import { basicOf, type FormAnswer, postForm } from '../support/form.ts'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
@@ -27,7 +25,6 @@ const mail = 'https://mail.example'
 
 const withExchange = {
   tokenExchange: true,
-  extensions: builtInExtensions.includes(tokenExchange) ? [] : [tokenExchange],
 }
 const start = (options: TestOptions = {}): Promise<TestServer> =>
   startServer({ ...withExchange, ...options })

@@ -13,7 +13,6 @@ import { protectedResourceMetadata } from './protected-resource-metadata.ts'
 import { pushedAuthorizationRequests } from './pushed-authorization-requests.ts'
 import { resourceIndicators } from './resource-indicators.ts'
 import { revocation } from './revocation.ts'
-import { tokenExchange } from './token-exchange.ts'
 import { uiLocales } from './ui-locales.ts'
 
 /** Every standard that is added to the core; each says itself whether it is switched on. */
@@ -31,7 +30,6 @@ export const builtInExtensions: readonly Extension[] = [
   deviceAuthorization,
   dynamicClientRegistration,
   clientIdMetadataDocuments,
-  tokenExchange,
   leakReports,
   uiLocales,
 ]

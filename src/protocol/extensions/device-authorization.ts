@@ -2,7 +2,6 @@
 
 import { deviceEndpoint } from '../endpoints/device/device.ts'
 import { deviceAuthorizationEndpoint } from '../endpoints/device/device-authorization.ts'
-import { deviceCode } from '../grants/device-code.ts'
 import type { Extension } from '../plug-ins.ts'
 
 /** For devices without a browser, and programs without a window: the user agrees elsewhere. */
@@ -10,5 +9,4 @@ export const deviceAuthorization: Extension = {
   name: 'device-authorization',
   isOn: ({ deviceAuthorization }) => deviceAuthorization,
   endpoints: [deviceAuthorizationEndpoint, deviceEndpoint],
-  grants: [deviceCode],
 }

@@ -3,7 +3,7 @@ import { OAuthError } from '../../model/oauth-error.ts'
 import { isRegistered } from '../../model/redirect-uri.ts'
 import { isWithin } from '../../model/scope.ts'
 import type { TokenRequest } from '../plug-ins/grant.ts'
-import type { Grant } from '../plug-ins.ts'
+import type { BuiltInGrant } from '../plug-ins.ts'
 import type { Configuration, PlugIns, ServerContext } from '../server-context.ts'
 
 /** So many wrong verifiers may the rightful client try; then the code is worthless. */
@@ -13,8 +13,11 @@ const refused = (cause?: unknown): OAuthError =>
   new OAuthError('invalid_grant', 'The authorization code is not valid.', { cause })
 
 /** A user agreed on the consent page, and the client fetches its tokens. RFC 6749 §4.1.3. */
-export const authorizationCode: Grant = {
+export const authorizationCode: BuiltInGrant = {
   type: 'authorization_code',
+  // Without the response type, no code is issued that could be redeemed.
+  isOn: ({ allowedGrantTypes, allowedResponseTypes }) =>
+    allowedGrantTypes.includes('authorization_code') && allowedResponseTypes.includes('code'),
   parameters: ['code', 'redirect_uri', 'code_verifier', 'scope'],
   async redeem(request, server) {
     const value = request.params.required('code')

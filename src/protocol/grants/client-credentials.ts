@@ -1,10 +1,11 @@
 import { OAuthError } from '../../model/oauth-error.ts'
 import { narrow } from '../../model/scope.ts'
-import type { Grant } from '../plug-ins.ts'
+import type { BuiltInGrant } from '../plug-ins.ts'
 
 /** The client acts for itself, that is for its owner: no refresh token. RFC 6749 §4.4. */
-export const clientCredentials: Grant = {
+export const clientCredentials: BuiltInGrant = {
   type: 'client_credentials',
+  isOn: ({ allowedGrantTypes }) => allowedGrantTypes.includes('client_credentials'),
   parameters: ['scope'],
   async redeem({ client, params }) {
     if (!client.isConfidential) {

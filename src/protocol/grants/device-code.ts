@@ -9,7 +9,7 @@ import {
   keptUntil,
 } from '../../records/device-authorizations.ts'
 import type { TokenRequest } from '../plug-ins/grant.ts'
-import type { Grant } from '../plug-ins.ts'
+import type { BuiltInGrant } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
 /** So many wrong verifiers may the rightful client try; then the code is worthless. */
@@ -19,8 +19,9 @@ const refused = (cause?: unknown): OAuthError =>
   new OAuthError('invalid_grant', 'The device code is not valid.', { cause })
 
 /** A device asks whether its user has agreed elsewhere, until it is so. RFC 8628 §3.4. */
-export const deviceCode: Grant = {
+export const deviceCode: BuiltInGrant = {
   type: 'urn:ietf:params:oauth:grant-type:device_code',
+  isOn: (settings) => settings.deviceAuthorization,
   parameters: ['device_code', 'code_verifier'],
   async redeem(request, server) {
     const { client, params, http, now } = request

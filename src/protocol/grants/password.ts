@@ -2,11 +2,12 @@ import { longestPasswordBytes } from '../../model/field-rules.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { narrow } from '../../model/scope.ts'
 import { tryPassword } from '../../records/users/password-tries.ts'
-import type { Grant } from '../plug-ins.ts'
+import type { BuiltInGrant } from '../plug-ins.ts'
 
 /** The client hands over the user's credentials: off by default. RFC 6749 §4.3. */
-export const password: Grant = {
+export const password: BuiltInGrant = {
   type: 'password',
+  isOn: ({ allowedGrantTypes }) => allowedGrantTypes.includes('password'),
   parameters: ['username', 'password', 'scope'],
   async redeem({ client, params, http }, server) {
     const username = params.required('username')

@@ -1,11 +1,12 @@
 import { OAuthError } from '../../model/oauth-error.ts'
 import { narrow, parseScope } from '../../model/scope.ts'
 import { isActive, isExpired } from '../../model/token.ts'
-import type { Grant } from '../plug-ins.ts'
+import type { BuiltInGrant } from '../plug-ins.ts'
 
 /** A new access token for the scopes that were granted, or for fewer. RFC 6749 §6. */
-export const refreshToken: Grant = {
+export const refreshToken: BuiltInGrant = {
   type: 'refresh_token',
+  isOn: ({ allowedGrantTypes }) => allowedGrantTypes.includes('refresh_token'),
   parameters: ['refresh_token', 'scope'],
   async redeem({ client, params, now }, server) {
     const presented = params.required('refresh_token')

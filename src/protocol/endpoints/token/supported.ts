@@ -1,19 +1,9 @@
 import type { ResponseType } from '../../../model/client.ts'
 import type { Configuration, Identity, PlugIns, ServerContext } from '../../server-context.ts'
 
-type Configured = Configuration & PlugIns
-
-// A code that nobody could redeem is not given out, and what is not given out cannot be redeemed.
-const hasCodes = ({ settings: { allowedGrantTypes, allowedResponseTypes } }: Configured): boolean =>
-  allowedGrantTypes.includes('authorization_code') && allowedResponseTypes.includes('code')
-
-/** The configured grant types that lead to a token, and those of the extensions. RFC 8414 §2. */
-export const supportedGrantTypes = (server: Configured): readonly string[] => [
-  ...server.settings.allowedGrantTypes.filter(
-    (type) => type !== 'authorization_code' || hasCodes(server),
-  ),
-  ...server.extensions.flatMap(({ grants = [] }) => grants.map(({ type }) => type)),
-]
+/** Returns the grant types that are switched on. RFC 8414 §2. */
+export const supportedGrantTypes = ({ grants }: Pick<ServerContext, 'grants'>): readonly string[] =>
+  grants.map(({ type }) => type)
 
 type Metadata = Readonly<Record<string, unknown>>
 
@@ -41,9 +31,14 @@ export const metadataOfExtensions = (server: ServerContext): Metadata =>
 export const resourceMetadataOfExtensions = (server: ServerContext): Metadata =>
   Object.assign({}, ...server.extensions.map((extension) => extension.resourceMetadata?.(server)))
 
-/** The configured response types that lead to a token. RFC 8414 §2. */
-export const supportedResponseTypes = (server: Configured): readonly ResponseType[] =>
+/** Returns the response types that lead to a token. RFC 8414 §2. */
+export const supportedResponseTypes = (
+  server: Pick<ServerContext, 'settings' | 'grants'>,
+): readonly ResponseType[] =>
   server.settings.allowedResponseTypes.filter((type) =>
-    // A token that a browser is given is bound to no key.
-    type === 'code' ? hasCodes(server) : server.settings.dpop !== 'required',
+    type === 'code'
+      ? // A code that no grant redeems is not issued.
+        supportedGrantTypes(server).includes('authorization_code')
+      : // A token that a browser is given is bound to no key.
+        server.settings.dpop !== 'required',
   )

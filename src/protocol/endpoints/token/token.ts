@@ -14,7 +14,6 @@ import type { PlugIns, ServerContext } from '../../server-context.ts'
 import { answerHeaders } from '../responses/answer-headers.ts'
 import { jsonAnswer } from '../responses/answers.ts'
 import { issueToken } from './issue-token.ts'
-import { supportedGrantTypes } from './supported.ts'
 
 /** Exchanges a grant for tokens. RFC 6749 §3.2. */
 export const tokenEndpoint: Endpoint = {
@@ -109,8 +108,7 @@ const clientOf = async (
 
 const grantFor = (type: string, client: Client, server: ServerContext): Grant => {
   const grant = server.grants.find((candidate) => candidate.type === type)
-  if (!grant || !supportedGrantTypes(server).includes(type))
-    throw new OAuthError('unsupported_grant_type', 'The grant type is not supported.')
+  if (!grant) throw new OAuthError('unsupported_grant_type', 'The grant type is not supported.')
   if (!client.allowedGrantTypes.includes(type)) {
     throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
   }

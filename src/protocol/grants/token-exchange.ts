@@ -1,12 +1,10 @@
-import type { Configuration } from '../server-context.ts'
-// RFC 8693: OAuth 2.0 Token Exchange
-
 import type { HttpRequest } from '../../http/request.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import { narrow } from '../../model/scope.ts'
 import { type FoundToken, isActive, isExpired } from '../../model/token.ts'
-import type { Extension, Grant } from '../plug-ins.ts'
+import type { BuiltInGrant } from '../plug-ins.ts'
+import type { Configuration } from '../server-context.ts'
 
 /** RFC 8693 §3 */
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
@@ -57,8 +55,13 @@ const hasCredentials = ({ headers }: HttpRequest, params: Parameters): boolean =
   headers.has('authorization') ||
   ['client_secret', 'client_assertion'].some((name) => params.opaque(name) !== undefined)
 
-const exchange: Grant = {
+/**
+ * Token exchange, limited to narrowing one's own token: the holder of a token gets another one that may do less,
+ * ends earlier, and is revoked with the first. RFC 8693.
+ */
+export const tokenExchange: BuiltInGrant = {
   type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+  isOn: (settings) => settings.tokenExchange,
   parameters: [
     'subject_token',
     'subject_token_type',
@@ -102,14 +105,4 @@ const exchange: Grant = {
       expiresIn: lifetime(params, server),
     }
   },
-}
-
-/**
- * Token exchange, limited to narrowing one's own token: whoever holds one gets another that may do less,
- * ends earlier, and dies with it.
- */
-export const tokenExchange: Extension = {
-  name: 'token-exchange',
-  isOn: ({ tokenExchange }) => tokenExchange,
-  grants: [exchange],
 }
