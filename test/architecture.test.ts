@@ -46,7 +46,8 @@ const core = [
   ...contracts,
   'http/',
   'records/',
-  ...protocolTypes,
+  'protocol/code-redemption.ts',
+  'protocol/extension.ts',
   'protocol/resource-server.ts',
 ]
 const endpoints = [
@@ -98,6 +99,7 @@ const layers: readonly Layer[] = [
     ],
   },
   { file: ['protocol/token-queues.ts'], may: ['records/limits.ts', 'records/turns.ts'] },
+  { file: ['protocol/code-redemption.ts'], may: core },
   { file: ['protocol/resource-server.ts'], may: ['model/'], types: ['records/limits.ts'] },
   // Grants never import each other, except for the list of them; neither do extensions.
   { file: ['protocol/grants/built-in.ts'], may: ['protocol/grants/'], types: core },

@@ -6,7 +6,7 @@ import { isWithin, narrow, parseScope, Scope, ScopeRegistry } from '../../src/mo
 import {
   optionalScopesOf,
   rememberedScopes,
-} from '../../src/protocol/endpoints/authorization/optional-scopes.ts'
+} from '../../src/protocol/endpoints/consent/optional-scopes.ts'
 import { clientRow } from '../store/rows.ts'
 import { check, outcome } from './check.ts'
 

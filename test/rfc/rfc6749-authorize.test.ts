@@ -837,10 +837,20 @@ describe('decision §4.4 the validated request is stored', () => {
     ['became public', { isConfidential: false }],
     ['lost the grant type', { grantTypes: ['client_credentials'] }],
     ['lost the response type', { responseTypes: ['token'] }],
+    ['got another name', { name: 'Something else' }],
+    ['got another website', { website: 'https://elsewhere.example/' }],
   ])('a client that %s meanwhile has to ask again', async (_what, changes) => {
     const client = await register()
     const { hidden } = await pages(client)
     await app.server.clients.update(client.clientId, changes)
+    const answer = await post({ ...hidden, confirm: 'yes' })
+    expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
+  })
+
+  test('rejects a decision about a client that an administrator marked after the page was shown', async () => {
+    const client = await register()
+    const { hidden } = await pages(client)
+    await app.server.clients.mark(client.clientId, { isVerified: true })
     const answer = await post({ ...hidden, confirm: 'yes' })
     expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
   })

@@ -1,3 +1,4 @@
+import type { ClientInput } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/crypto/digest.ts'
 import { userCodeAlphabet, userCodeIn } from '../../src/model/user-code.ts'
@@ -423,6 +424,27 @@ describe('§3.3 the user', () => {
     expect((await enterCode(app, person, codes.user_code)).status).toBe(400)
     await app.server.clients.mark(clientId, { isDisabled: false })
     expect((await send()).status).toBe(200)
+  })
+
+  test.each<[string, Partial<ClientInput>]>([
+    ['became confidential', { isConfidential: true }],
+    ['lost a grant type', { grantTypes: [deviceGrant] }],
+    ['got another description', { description: 'Something else' }],
+  ])(
+    '§3.3 rejects a decision about a client that %s after the page was shown',
+    async (_what, changes) => {
+      const device = await Device.register(app)
+      const codes = await device.codes()
+      const { hidden } = await enterCode(app, person, codes.user_code)
+      await app.server.clients.update(device.client.clientId, changes)
+      const answer = await postToDevicePage(app, person, { ...hidden, confirm: 'yes' })
+      expect(answer.status).toBe(400)
+    },
+  )
+
+  test('§3.3 rejects an unknown question without a CSRF token as forbidden', async () => {
+    const fields = { csrf_token: 'x', device_confirmation: 'x', confirm: 'yes' }
+    expect((await postToDevicePage(app, person, fields)).status).toBe(403)
   })
 })
 

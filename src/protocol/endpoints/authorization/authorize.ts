@@ -10,6 +10,7 @@ import { withQuery } from '../../../model/redirect-uri.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import type { Configuration, Identity, ServerContext, Ui } from '../../server-context.ts'
 import { browserOf } from '../../session/browser.ts'
+import { rememberedScopes } from '../consent/optional-scopes.ts'
 import { redirectAnswer } from '../responses/answers.ts'
 import { uiLocalesIn } from '../responses/reader.ts'
 import {
@@ -24,7 +25,6 @@ import { decide, showConsent } from './consent.ts'
 import { grant } from './grant-authorization.ts'
 import { isPrefetch } from './is-prefetch.ts'
 import { askedForLogin, hasLoggedInAgain, loginAgain } from './login-again.ts'
-import { rememberedScopes } from './optional-scopes.ts'
 
 /** Where a client sends its user to ask for an authorization. RFC 6749 §3.1. */
 export const authorizationEndpoint: Endpoint = {

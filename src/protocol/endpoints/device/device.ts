@@ -23,15 +23,11 @@ export const deviceEndpoint: Endpoint = {
   async handle(http, server) {
     if (http.method !== 'POST') return show(http, server)
     const params = await http.form()
+    if (params.repeated('confirm').length > 0) return decideOnDevice(http, params, server)
     if (isForeign(http, server.issuer))
       return renderProblem(http, server, 'foreign', { status: 403 })
     const signedIn = await server.sessions.signedIn(browserOf(http))
-    const isDecision = params.repeated('confirm').length > 0
-    if (isDecision && !signedIn) return renderProblem(http, server, 'loggedOut', { status: 403 })
-    if (!signedIn) return toLogin(http, params, server)
-    return isDecision
-      ? decideOnDevice(http, params, signedIn, server)
-      : enter(http, params, signedIn, server)
+    return signedIn ? enter(http, params, signedIn, server) : toLogin(http, params, server)
   },
 }
 
