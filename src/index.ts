@@ -40,7 +40,14 @@ export { type Html, html, raw } from './pages/html.ts'
 export type { Messages } from './pages/messages/en.ts'
 export type { Language } from './pages/messages/languages.ts'
 export type { Pages, ViewOf } from './pages/pages.ts'
+export { authenticateClient } from './protocol/client-authentication/authenticate-client.ts'
 export type { ProviderOperations } from './protocol/client-lookup.ts'
+export {
+  type DeclaredNames,
+  type ExtensionNames,
+  extensionNames,
+  shortLived,
+} from './protocol/extension-names.ts'
 export type { TokenRequest } from './protocol/plug-ins/grant.ts'
 export type { ClientAuthenticationMethod, Endpoint, Extension, Grant } from './protocol/plug-ins.ts'
 export type { ServerContext } from './protocol/server-context.ts'

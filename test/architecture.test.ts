@@ -46,8 +46,9 @@ const core = [
   ...contracts,
   'http/',
   'records/',
+  ...protocolTypes,
   'protocol/code-redemption.ts',
-  'protocol/extension.ts',
+  'protocol/extension-names.ts',
   'protocol/resource-server.ts',
 ]
 const endpoints = [
@@ -91,6 +92,7 @@ const layers: readonly Layer[] = [
       ...ground,
       'http/',
       'pages/',
+      'protocol/extension-names.ts',
       'protocol/resource-server.ts',
       'protocol/session/',
       'protocol/token-queues.ts',
@@ -98,8 +100,9 @@ const layers: readonly Layer[] = [
       'settings/',
     ],
   },
-  { file: ['protocol/token-queues.ts'], may: ['records/limits.ts', 'records/turns.ts'] },
+  { file: ['protocol/extension-names.ts'], may: ground, types: ['records/', 'settings/'] },
   { file: ['protocol/code-redemption.ts'], may: core },
+  { file: ['protocol/token-queues.ts'], may: ['records/limits.ts', 'records/turns.ts'] },
   { file: ['protocol/resource-server.ts'], may: ['model/'], types: ['records/limits.ts'] },
   // Grants never import each other, except for the list of them; neither do extensions.
   { file: ['protocol/grants/built-in.ts'], may: ['protocol/grants/'], types: core },

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { AuthorizationServer } from '../index.ts'
-import { auditEvents, isAuditEventName } from '../model/audit-event.ts'
+import { auditEvents, isBuiltInEventName } from '../model/audit-event.ts'
 import { auditToWire } from '../model/audit-wire.ts'
 import { CommandError, shown, UsageError } from './errors.ts'
 import { noSuchUser } from './find-user.ts'
@@ -77,7 +77,7 @@ const verifyAudit = async ({ head }: { readonly head?: string }): Promise<void> 
 }
 
 const printAudit = async ({ event, user, client, ...times }: AuditOptions): Promise<void> => {
-  if (event !== undefined && !isAuditEventName(event)) {
+  if (event !== undefined && !isBuiltInEventName(event) && !event.includes('/')) {
     const known = Object.keys(auditEvents).join(', ')
     throw new UsageError(`there is no event ${shown(event)}; there are: ${known}`)
   }

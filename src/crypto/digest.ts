@@ -23,6 +23,10 @@ export type SecretKind =
   | 'dpop_proof'
   | 'registration_token'
   | 'leaked_credential'
+  | OwnKind
+
+/** A kind of an extension: its name, a slash, and the name that it gave. No kind of ours has a slash. */
+export type OwnKind = `${string}/${string}`
 
 /**
  * The digest by which a secret is looked up. One round of SHA-256 is enough, because every such

@@ -134,14 +134,26 @@ export const auditEvents = {
   'signing_key.created': { sentence: 'A key pair that signs tokens was made.', details: [] },
 } as const satisfies Readonly<Record<string, Kind>>
 
-export type AuditEventName = keyof typeof auditEvents
+export type BuiltInEventName = keyof typeof auditEvents
+
+/** An event of an extension: the name of the extension, a slash, and the name that it gave. No name of ours has a slash. */
+export type OwnEventName = `${string}/${string}`
+
+export type AuditEventName = BuiltInEventName | OwnEventName
+
+/** What an event of an extension says besides whose it is. Never a secret: administrators read it, and backups keep it. */
+export type OwnDetails = Readonly<
+  Record<string, string | number | boolean | null | readonly string[]>
+>
 
 /** What an event of that name tells besides whose it is. */
 export type AuditDetails<Name extends AuditEventName> = {
-  [Each in Name]: Pick<Details, (typeof auditEvents)[Each]['details'][number]>
+  [Each in Name]: Each extends BuiltInEventName
+    ? Pick<Details, (typeof auditEvents)[Each]['details'][number]>
+    : OwnDetails
 }[Name]
 
-export const isAuditEventName = (text: string): text is AuditEventName =>
+export const isBuiltInEventName = (text: string): text is BuiltInEventName =>
   Object.hasOwn(auditEvents, text)
 
 /**

@@ -31,10 +31,20 @@ const statusOf = {
   temporarily_unavailable: 503,
 } as const
 
-export type OAuthErrorCode = keyof typeof statusOf
+declare const brand: unique symbol
 
-/** All error codes. */
-export const oauthErrorCodes = Object.keys(statusOf) as readonly OAuthErrorCode[]
+/** An error code that an extension has registered. */
+export type OwnErrorCode = string & { readonly [brand]: 'OwnErrorCode' }
+
+export type BuiltInErrorCode = keyof typeof statusOf
+
+export type OAuthErrorCode = BuiltInErrorCode | OwnErrorCode
+
+/** Returns whether a code has its meaning from a standard that is built in. */
+export const isBuiltInErrorCode = (code: string): boolean => Object.hasOwn(statusOf, code)
+
+/** The error codes of the built-in standards. */
+export const oauthErrorCodes = Object.keys(statusOf) as readonly BuiltInErrorCode[]
 
 export interface OAuthErrorOptions {
   /** Why it really happened: for the log, never for the client. */
@@ -55,7 +65,7 @@ export class OAuthError extends Error {
   constructor(code: OAuthErrorCode, description: string, options: OAuthErrorOptions = {}) {
     super(description, 'cause' in options ? { cause: options.cause } : {})
     this.code = code
-    this.status = options.status ?? statusOf[code]
+    this.status = options.status ?? statusOf[code as keyof typeof statusOf] ?? 400
     this.headers = options.headers ?? {}
   }
 

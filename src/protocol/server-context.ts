@@ -2,6 +2,7 @@ import type { SecretKind } from '../crypto/digest.ts'
 import type { RandomSource } from '../crypto/random.ts'
 import type { KeyRing } from '../crypto/sealed.ts'
 import type { Outbound } from '../http/outbound/outbound.ts'
+import type { OwnEventName } from '../model/audit-event.ts'
 import type { Health } from '../model/health.ts'
 import type { OnLeaked } from '../model/leak-report.ts'
 import type { LogSink } from '../model/log.ts'
@@ -10,6 +11,7 @@ import type { RegisterClient } from '../model/register-client.ts'
 import type { ScopeRegistry } from '../model/scope.ts'
 import type { Brand, FrameLinks } from '../pages/frame.ts'
 import type { Pages } from '../pages/pages.ts'
+import type { About } from '../records/audit/audit-trail.ts'
 import type { SigningKeys } from '../records/keys/signing-keys.ts'
 import type { Limits } from '../records/limits.ts'
 import type { Records } from '../records/records.ts'
@@ -130,4 +132,6 @@ export interface ServerContext
   readonly outbound: Outbound
   /** Short-lived values of one kind, for extensions. */
   transientValues<T>(kind: SecretKind): TransientValues<T>
+  /** Records an audit event of an extension. */
+  recordEvent(name: OwnEventName, about: About<OwnEventName>): Promise<void>
 }

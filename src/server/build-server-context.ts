@@ -77,6 +77,7 @@ export const buildServerContext = (
     tokenQueues: new TokenQueues(),
     keys: prepared.keys,
     signingKeys,
+    recordEvent: (name, about) => context.audit.add(context.store, name, about),
     // A spent assertion stays spent where Redis is emptied: one insert for each, in the database.
     transientValues: (kind) =>
       new TransientValues(

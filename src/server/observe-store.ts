@@ -1,5 +1,6 @@
 import { currentOrigin } from '../http/request-scope.ts'
 import type { AuditEvent } from '../model/audit-event.ts'
+import { ownEvents } from '../protocol/extension-names.ts'
 import { AuditHooks } from '../records/audit/audit-hooks.ts'
 import { AuditQueue } from '../records/audit/audit-queue.ts'
 import { AuditTrail, sealedEvent } from '../records/audit/audit-trail.ts'
@@ -33,7 +34,10 @@ export const observeStore = (
   const kept = transients ? { ...database, transients } : database
   const measured = telemetry.aroundStore ? decorated(kept, telemetry.aroundStore) : kept
   const observed = options.aroundStore ? decorated(measured, aroundStore) : measured
-  const hooks = new AuditHooks(log)
+  const declared = (options.extensions ?? []).flatMap(({ names }) =>
+    names ? ownEvents(names) : [],
+  )
+  const hooks = new AuditHooks(log, declared)
   const isKept = settings.auditRoutine ? undefined : (event: AuditEvent) => !event.isRoutine
   const store = notifying(observed, hooks, isKept)
   const queue = new AuditQueue(observed, log)

@@ -13,6 +13,8 @@ import type {
   Extension,
   Grant,
 } from '../protocol/plug-ins.ts'
+import { InvalidSettings } from '../settings/invalid-settings.ts'
+import { addressProblems } from './extension-problems.ts'
 import type { Prepared } from './prepare.ts'
 
 /** Everything that plugs into the protocol: what is built in, and what the application adds. */
@@ -25,7 +27,10 @@ export interface SelectedPlugIns {
   readonly endpoints: readonly Endpoint[]
 }
 
-/** Selects the plug-ins that the settings switch on. */
+/**
+ * Selects the plug-ins that the settings switch on.
+ * @throws InvalidSettings for two endpoints at one address
+ */
 export const selectPlugIns = ({ options, settings, prometheus }: Prepared): SelectedPlugIns => {
   const extensions = [...builtInExtensions, ...(options.extensions ?? [])].filter(
     ({ isOn }) => isOn?.(settings) ?? true,
@@ -35,6 +40,15 @@ export const selectPlugIns = ({ options, settings, prometheus }: Prepared): Sele
   const sessionEndpoints = options.resourceOwner
     ? []
     : [loginEndpoint, logoutEndpoint, sessionsPage]
+  const endpoints = [
+    ...builtInEndpoints,
+    ...sessionEndpoints,
+    ...settingsEndpoints,
+    ...(prometheus ? [metricsEndpoint(prometheus.scrape)] : []),
+    ...extensions.flatMap(({ endpoints = [] }) => endpoints),
+  ]
+  const problems = addressProblems(endpoints, settings)
+  if (problems.length > 0) throw new InvalidSettings(problems)
   return {
     extensions,
     grants: knownGrants.filter(({ isOn }) => isOn?.(settings) ?? true),
@@ -42,12 +56,6 @@ export const selectPlugIns = ({ options, settings, prometheus }: Prepared): Sele
     clientAuthentication: builtInClientAuthentication(settings).filter(({ name }) =>
       settings.clientAuthentication.includes(name),
     ),
-    endpoints: [
-      ...builtInEndpoints,
-      ...sessionEndpoints,
-      ...settingsEndpoints,
-      ...(prometheus ? [metricsEndpoint(prometheus.scrape)] : []),
-      ...extensions.flatMap(({ endpoints = [] }) => endpoints),
-    ],
+    endpoints,
   }
 }

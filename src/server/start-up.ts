@@ -4,11 +4,13 @@ import { weaknessOf } from '../crypto/weak-secret.ts'
 import { type ProtectedResource, resourceNamed } from '../model/protected-resource.ts'
 import { emailScope, type Scope, ScopeDoesNotExists, ScopeRegistry } from '../model/scope.ts'
 import type { VerifyJwt } from '../model/verify-jwt.ts'
+import type { Extension } from '../protocol/plug-ins.ts'
 import { InvalidSettings } from '../settings/invalid-settings.ts'
 import { parseSettings } from '../settings/parse-settings.ts'
 import type { Settings, SettingsInput } from '../settings/settings.ts'
 import type { TransientsOpener } from '../store/contract/transients.ts'
 import { entryPointScopes } from './entry-points.ts'
+import { extensionProblems } from './extension-problems.ts'
 import { importPath } from './import-path.ts'
 
 /** The options that a start depends on. */
@@ -22,6 +24,7 @@ export interface StartOptions extends SettingsInput {
   readonly resources?: readonly ProtectedResource[]
   readonly transients?: TransientsOpener | undefined
   readonly registerClient?: unknown
+  readonly extensions?: readonly Extension[]
 }
 
 export interface CheckedOptions {
@@ -74,6 +77,7 @@ export const checkedOptions = async (options: StartOptions): Promise<CheckedOpti
     )
   }
   if (settings) attempt(() => checkTokenLength(settings))
+  problems.push(...extensionProblems(options.extensions ?? []))
   const needsInitialToken =
     settings?.dynamicRegistration === 'token' && settings.initialAccessToken === null
   if (needsInitialToken && options.registerClient === undefined) {

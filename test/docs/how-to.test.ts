@@ -1,4 +1,4 @@
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -41,6 +41,7 @@ const pages = [
   'device',
   'doctor',
   'express',
+  'extensions',
   'fastify',
   'hono',
   'leaked-tokens',
@@ -314,6 +315,69 @@ describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => 
         db.exec('update people set enabled = 1')
         expect((await ask(reads))[0]).toBe(200)
         db.close()
+      }),
+    ))
+
+  test('extensions: a link is sent, redeemed once, limited and recorded', ({ expect }) =>
+    twoAtOnce(() =>
+      running('extensions', async ({ url, database }) => {
+        const server = await opened(database)
+        const user = await server.users.create({ email: 'ada@example.org', password: null })
+        const [mine, other] = [
+          await server.clients.create({ name: 'Notes', userId: user.id }),
+          await server.clients.create({ name: 'Other', userId: user.id }),
+        ]
+        await server.close()
+
+        const post = async (path: string, fields: Record<string, string>, by = mine) => {
+          const basic = Buffer.from(`${by.client.clientId}:${by.clientSecret}`).toString('base64')
+          const headers = { authorization: `Basic ${basic}` }
+          const body = new URLSearchParams(fields)
+          const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body })
+          return [answer.status, (await answer.json()) as Record<string, unknown>] as const
+        }
+        const ask = (email: string) => post('/oauth/magic_link', { email })
+        const known = await ask('ada@example.org')
+        expect(known).toEqual([202, {}])
+        expect(await ask('nobody@example.org')).toEqual(known)
+        const mails = join(dirname(database), 'mails.txt')
+        await expect.poll(() => readFile(mails, 'utf8').catch(() => '')).toContain('#')
+        const sent = (await readFile(mails, 'utf8')).trim().split('\n')
+        expect(sent).toHaveLength(1)
+        const link_token = /^ada@example\.org https:\S+#(\S+)$/.exec(sent[0] ?? '')?.[1] ?? ''
+
+        const grant_type = 'https://notes.example.org/grants/magic-link'
+        const redeem = (by = mine) => post('/oauth/token', { grant_type, link_token }, by)
+        const refused = [
+          400,
+          { error: 'link_not_valid', error_description: 'The link is not valid.' },
+        ]
+        expect(await redeem(other)).toEqual(refused)
+        const answers = await Promise.all([redeem(), redeem(), redeem()])
+        expect(answers.map(([status]) => status).toSorted()).toEqual([200, 400, 400])
+        expect(answers.find(([status]) => status === 200)?.[1].user).toMatchObject({ id: user.id })
+        expect(await redeem()).toEqual(refused)
+
+        expect((await ask('ada@example.org'))[0]).toBe(202)
+        expect((await ask('ADA@example.org'))[0]).toBe(202)
+        expect((await ask('ada@example.org'))[0]).toBe(429)
+
+        const metadata = await fetch(`${url}/.well-known/oauth-authorization-server`)
+        expect(await metadata.json()).toMatchObject({
+          magic_link_endpoint: `${url}/oauth/magic_link`,
+          magic_link_expires_in: 600,
+          grant_types_supported: expect.arrayContaining([grant_type]),
+        })
+        const db = new DatabaseSync(database, { timeout: 2_000 })
+        const rows = db.prepare('select event from oauth2server_audit order by id').all()
+        db.close()
+        const events = rows.map(({ event }) => event).filter((name) => String(name).includes('/'))
+        expect(events.toSorted()).toEqual([
+          'magic-link/redeemed',
+          'magic-link/sent',
+          'magic-link/sent',
+          'magic-link/sent',
+        ])
       }),
     ))
 

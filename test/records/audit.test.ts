@@ -1,8 +1,12 @@
-import type { AuditEvent, AuditEventName, Client, LogEntry, UserId } from 'svc-oauth2server'
+import type { AuditEvent, Client, LogEntry, UserId } from 'svc-oauth2server'
 import { StoreUnavailable } from 'svc-oauth2server'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { auditEvents, type SealedAuditEvent } from '../../src/model/audit-event.ts'
+import {
+  auditEvents,
+  type BuiltInEventName,
+  type SealedAuditEvent,
+} from '../../src/model/audit-event.ts'
 import { AuditQueue } from '../../src/records/audit/audit-queue.ts'
 import { FailedLogins } from '../../src/records/users/failed-logins.ts'
 import { at, Page, Person } from '../pages/settings/support.ts'
@@ -152,7 +156,7 @@ const aboutUser = async (change: (id: string | number) => Promise<unknown>): Pro
 }
 
 /** How each event comes about, by real requests where there are any, and what is recorded of it. */
-const flows: Readonly<Record<AuditEventName, () => Promise<Expected>>> = {
+const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
   'login.succeeded': async () => ({ about: own(await person()) }),
   async 'login.failed'() {
     const { user } = await person()
@@ -400,7 +404,7 @@ const flows: Readonly<Record<AuditEventName, () => Promise<Expected>>> = {
 }
 
 describe('each event is recorded as it happens', () => {
-  test.each(Object.keys(auditEvents) as AuditEventName[])('%s', async (event) => {
+  test.each(Object.keys(auditEvents) as BuiltInEventName[])('%s', async (event) => {
     const { about, details = {}, isElsewhere = false } = await flows[event]()
     const row = await recorded(event, about)
     expect(JSON.parse(String(row.details))).toEqual(details)
@@ -552,7 +556,7 @@ describe('failed logins', () => {
 })
 
 describe('what is not done is not recorded, and what cannot be recorded is not done', () => {
-  test.each<[AuditEventName, (somebody: Person) => Promise<unknown>]>([
+  test.each<[BuiltInEventName, (somebody: Person) => Promise<unknown>]>([
     ['client.created', () => app.client({ name: 'Never' })],
     ['user.created', () => app.server.users.create({ email: 'never@example.org', password: null })],
     ['personal_token.created', () => app.server.tokens.createPersonal('Never', app.user.id)],

@@ -10,6 +10,7 @@ import {
   ClockInDoubt,
   createAuthorizationServer,
   type Extension,
+  extensionNames,
   type Grant,
   html,
   OAuthError,
@@ -17,8 +18,10 @@ import {
   type PageTemplate,
   type PersonalToken,
   Scope,
+  type ServerContext,
   type StoreOpener,
   type SweepPlan,
+  shortLived,
   type Token,
   UserProxy,
   type ViewOf,
@@ -189,4 +192,31 @@ export const theSeamsAreKnown = () => {
   // @ts-expect-error scopes are ids
   requireOauthScopes(new Scope('x'))
   return [extension, grant, pages, misspelt]
+}
+
+declare const context: ServerContext
+
+export const extensionsUseDeclaredNamesOnly = () => {
+  const names = extensionNames('mine', {
+    errors: { my_code: 400 },
+    limits: { tries: { points: 1, seconds: 1 } },
+    events: ['happened'],
+    values: { code: shortLived<{ readonly by: string }>() },
+  })
+  names.error('my_code', 'It is not valid.')
+  // @ts-expect-error an error code that is not declared
+  names.error('your_code', 'It is not valid.')
+  // @ts-expect-error an error code of an extension is made by its names alone
+  new OAuthError('my_code', 'It is not valid.')
+  context.limits.consume(names.limits.tries, '')
+  // @ts-expect-error a limit that is not declared
+  context.limits.consume(names.limits.others, '')
+  names.values('code', context).put({ by: 'me' }, 0)
+  // @ts-expect-error a value of another type
+  names.values('code', context).put({ from: 'me' }, 0)
+  // @ts-expect-error a kind that is not declared
+  names.values('token', context)
+  names.record('happened', { details: {} }, context)
+  // @ts-expect-error an event that is not declared
+  names.record('elsewhere', { details: {} }, context)
 }

@@ -1,3 +1,4 @@
+import type { HttpRequest } from '../../http/request.ts'
 import type { Client } from '../../model/client.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { Parameters } from '../../model/parameters.ts'
@@ -7,16 +8,18 @@ import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
 /**
- * The client that sent a token request, proven by exactly one method. RFC 6749 §2.3, §3.2.1.
- * @param lookup the address of who sent it
+ * Returns the client that sent a request, proven by exactly one method. RFC 6749 §2.3, §3.2.1.
+ * @param params the form of the request
  * @throws OAuthError `invalid_client`, or `invalid_request` for two methods at once; 429 after too many failures
  */
 export const authenticateClient = async (
-  authorization: string | null,
+  http: Pick<HttpRequest, 'header' | 'address'>,
   params: Parameters,
   server: ServerContext,
-  lookup: ClientLookup = {},
 ): Promise<Client> => {
+  const { address } = http
+  const authorization = http.header('authorization')
+  const lookup: ClientLookup = { address }
   const { clientAuthentication, getClient, issuer, limits } = server
   const refused = () =>
     new OAuthError('invalid_client', 'The client is unknown, or could not be authenticated.', {
@@ -42,14 +45,13 @@ export const authenticateClient = async (
   if (named !== undefined && named !== clientId) {
     throw new OAuthError('invalid_request', 'client_id is not the authenticated client.')
   }
-  const { address = '' } = lookup
   limits.check('wrongSecrets', address)
   limits.check('wrongSecretsOfClient', address, clientId)
   const client = await getClient(clientId, lookup)
   // An unknown client takes as long as a known one with a wrong secret.
   const isProven = await method.proves(credentials, client, server, lookup)
   if (!isProven || !client?.isActive) {
-    // Of a client that there is not, no counter is kept: anybody could name any number of them.
+    // Don't count failures for unknown clients: an attacker could create unlimited counters.
     await Promise.all([
       limits.countFailure('wrongSecrets', address),
       client && limits.countFailure('wrongSecretsOfClient', address, clientId),

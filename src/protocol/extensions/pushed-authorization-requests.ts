@@ -46,10 +46,8 @@ const pushEndpoint: Endpoint = {
     const text = await http.formText()
     const given = new Parameters(text)
     given.refuseRepeated(() => server.clientAuthentication.flatMap(({ parameters }) => parameters))
-    const { headers, address } = http
-    const client = await authenticateClient(headers.get('authorization'), given, server, {
-      address,
-    })
+    const { address } = http
+    const client = await authenticateClient(http, given, server)
     await refuseFlood(client, http, server)
     if (given.repeated('request_uri').length > 0)
       throw new OAuthError('invalid_request', 'request_uri must not be given here.')

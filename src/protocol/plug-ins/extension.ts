@@ -8,6 +8,7 @@ import type { Redemption } from '../../model/redemption.ts'
 import type { FoundToken } from '../../model/token.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { ClientLookup } from '../client-lookup.ts'
+import type { ExtensionNames } from '../extension-names.ts'
 import type { EndpointFor } from './endpoint.ts'
 import type { GrantFor } from './grant.ts'
 
@@ -28,6 +29,8 @@ export interface ExtensionFor<Server> {
   isOn?(settings: Settings): boolean
   readonly endpoints?: readonly EndpointFor<Server>[]
   readonly grants?: readonly GrantFor<Server>[]
+  /** Error codes, limits, audit events and short-lived values of its own: what `extensionNames` returns. */
+  readonly names?: Pick<ExtensionNames, 'extension' | 'declared'>
   /** Parameters of the authorization request, which must not be given twice. */
   readonly authorizationParameters?: readonly string[]
   /** Parameters of the token request, which must not be given twice. */

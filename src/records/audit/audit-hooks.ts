@@ -7,10 +7,13 @@ export type AuditHook<Name extends AuditEventName> = (event: AuditEvent<Name>) =
 /** What an application hears of: told after the commit, waited for by nobody, and with no way to fail a request. */
 export class AuditHooks {
   readonly #log: LogSink
+  readonly #names: ReadonlySet<string>
   readonly #hooks = new Map<AuditEventName | '*', Set<AuditHook<AuditEventName>>>()
 
-  constructor(log: LogSink) {
+  /** @param ownEvents the events that extensions have declared */
+  constructor(log: LogSink, ownEvents: readonly string[] = []) {
     this.#log = log
+    this.#names = new Set(['*', ...Object.keys(auditEvents), ...ownEvents])
   }
 
   get isListening(): boolean {
@@ -23,8 +26,7 @@ export class AuditHooks {
    * @throws TypeError for an event that does not exist
    */
   on<Name extends AuditEventName>(name: Name | '*', hook: AuditHook<Name>): () => void {
-    if (name !== '*' && !Object.hasOwn(auditEvents, name))
-      throw new TypeError(`There is no event ${JSON.stringify(name)}.`)
+    if (!this.#names.has(name)) throw new TypeError(`There is no event ${JSON.stringify(name)}.`)
     const hooks = this.#hooks.get(name) ?? new Set()
     this.#hooks.set(name, hooks)
     // A set has a function once: each call of `on` counts for itself.

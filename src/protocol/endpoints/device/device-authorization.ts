@@ -25,10 +25,7 @@ export const deviceAuthorizationEndpoint: Endpoint = {
     await server.limits.consume('deviceRequests', request.address)
     const params = await request.form()
     params.refuseRepeated(() => knownParameters(server))
-    const { headers, address } = request
-    const client = await authenticateClient(headers.get('authorization'), params, server, {
-      address,
-    })
+    const client = await authenticateClient(request, params, server)
     if (!client.allowedGrantTypes.includes(deviceCodeGrant.type))
       throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
     const { deviceCode, userCode } = await deviceAuthorizations(server).begin({

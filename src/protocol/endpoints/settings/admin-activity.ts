@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { type AuditRecord, auditEvents } from '../../../model/audit-event.ts'
 import { auditToWire } from '../../../model/audit-wire.ts'
+import { ownEvents } from '../../extension-names.ts'
 import type { events as eventsShape } from '../../openapi/schemas/activity.ts'
 import { checkAdmin, searchedIn } from './admin.ts'
 import { deviceName } from './device-name.ts'
@@ -29,7 +30,10 @@ export const adminActivityPage = settingsPage({
     const view = {
       action: server.ui.links.adminActivity,
       search,
-      names: Object.keys(auditEvents),
+      names: [
+        ...Object.keys(auditEvents),
+        ...server.extensions.flatMap(({ names }) => (names ? ownEvents(names) : [])),
+      ],
       events,
     }
     const json = (): z.output<typeof eventsShape> => ({

@@ -26,9 +26,7 @@ export const readAboutToken = async (
     'token_type_hint',
     ...server.clientAuthentication.flatMap(({ parameters }) => parameters),
   ])
-  const { address } = request
-  const authorization = request.header('authorization')
-  const client = await authenticateClient(authorization, params, server, { address })
+  const client = await authenticateClient(request, params, server)
   const token = params.opaque('token')
   if (token === undefined) throw new OAuthError('invalid_request', 'token is missing.')
   return { client, token }

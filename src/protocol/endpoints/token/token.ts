@@ -104,7 +104,7 @@ const clientOf = async (
   server: ServerContext,
 ): Promise<Client> =>
   (await grantOf(params, server)?.findClient?.({ params, http }, server)) ??
-  authenticateClient(http.header('authorization'), params, server, { address: http.address })
+  authenticateClient(http, params, server)
 
 const grantFor = (type: string, client: Client, server: ServerContext): Grant => {
   const grant = server.grants.find((candidate) => candidate.type === type)

@@ -1,0 +1,139 @@
+import type { OwnKind, SecretKind } from '../crypto/digest.ts'
+import type { OwnEventName } from '../model/audit-event.ts'
+import {
+  isBuiltInErrorCode,
+  OAuthError,
+  type OAuthErrorOptions,
+  type OwnErrorCode,
+} from '../model/oauth-error.ts'
+import type { About } from '../records/audit/audit-trail.ts'
+import type { TransientValues } from '../records/transient-values.ts'
+import type { Limit } from '../settings/limit-table.ts'
+
+declare const shape: unique symbol
+
+/** A kind of short-lived values, which have this type. */
+export interface ShortLivedKind<T> {
+  readonly [shape]?: T
+}
+
+/** Declares a kind of short-lived values of this type. Values are kept as JSON. */
+export const shortLived = <T>(): ShortLivedKind<T> => ({})
+
+/** What an extension registers besides grants and endpoints. */
+export interface DeclaredNames {
+  /** Error codes with their HTTP status. They stand on the wire as they are, so no standard of ours may have them. */
+  readonly errors?: Readonly<Record<string, number>>
+  /** Limits: so many times within so many seconds. */
+  readonly limits?: Readonly<Record<string, Pick<Limit, 'points' | 'seconds'>>>
+  /** Audit events. */
+  readonly events?: readonly string[]
+  /** Kinds of short-lived values, such as one-time codes. */
+  readonly values?: Readonly<Record<string, ShortLivedKind<unknown>>>
+}
+
+type KeyOf<T> = keyof NonNullable<T> & string
+
+/** What these methods need of the server. */
+interface Port {
+  transientValues<T>(kind: SecretKind): TransientValues<T>
+  recordEvent(name: OwnEventName, about: About<OwnEventName>): Promise<void>
+}
+
+/** The names of one extension: limits, events and values are kept under its own name, apart from everybody else's. */
+export interface ExtensionNames<D extends DeclaredNames = DeclaredNames> {
+  readonly extension: string
+  readonly declared: D
+  /** The limits, for `server.limits`. */
+  readonly limits: { readonly [Name in KeyOf<D['limits']>]: Limit }
+  /** Creates an error with a code of the extension. The description is for the client, the `cause` for the log. */
+  error(
+    code: KeyOf<D['errors']>,
+    description: string,
+    options?: Pick<OAuthErrorOptions, 'cause' | 'headers'>,
+  ): OAuthError
+  /** Returns the short-lived values of one kind. */
+  values<Name extends KeyOf<D['values']>>(
+    name: Name,
+    server: Port,
+  ): TransientValues<NonNullable<D['values']>[Name] extends ShortLivedKind<infer T> ? T : never>
+  /** Records an audit event. Its details must hold no secret. */
+  record(
+    event: NonNullable<D['events']>[number],
+    about: About<OwnEventName>,
+    server: Port,
+  ): Promise<void>
+}
+
+/**
+ * Declares what an extension registers under its own name. Pass the result as `names` of the extension: the server
+ * checks every name when it starts.
+ * @param extension the name of the extension
+ */
+export const extensionNames = <const D extends DeclaredNames>(
+  extension: string,
+  declared: D,
+): ExtensionNames<D> => {
+  const own = <Name extends string>(name: Name): OwnKind & OwnEventName => `${extension}/${name}`
+  const limits = Object.entries(declared.limits ?? {}).map(([name, limit]): [string, Limit] => [
+    name,
+    { ...limit, name: own(name) },
+  ])
+  return {
+    extension,
+    declared,
+    limits: Object.fromEntries(limits) as ExtensionNames<D>['limits'],
+    error: (code, description, options = {}) =>
+      new OAuthError(code as string as OwnErrorCode, description, {
+        ...options,
+        status: declared.errors?.[code] ?? 400,
+      }),
+    values: (name, server) => server.transientValues(own(name)),
+    record: (event, about, server) => server.recordEvent(own(event), about),
+  }
+}
+
+/** Returns the audit events that an extension has declared, by their full names. */
+export const ownEvents = ({
+  extension,
+  declared,
+}: Pick<ExtensionNames, 'extension' | 'declared'>): readonly string[] =>
+  (declared.events ?? []).map((event) => `${extension}/${event}`)
+
+const extensionSyntax = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
+const nameSyntax = /^[a-z][a-zA-Z0-9]*(?:_[a-zA-Z0-9]+)*$/
+const codeSyntax = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
+/** Characters: a name becomes part of keys and of rows. */
+const maxLength = 50
+
+const fits = (name: string, syntax: RegExp): boolean =>
+  name.length <= maxLength && syntax.test(name)
+
+/** Returns what is wrong with the names of one extension; empty if nothing is. */
+export const nameProblems = (
+  name: string,
+  names: Pick<ExtensionNames, 'extension' | 'declared'> | undefined,
+): readonly string[] => {
+  const problems: string[] = []
+  if (!fits(name, extensionSyntax))
+    problems.push(
+      `its name must be lower-case words with hyphens, of at most ${maxLength} characters`,
+    )
+  if (!names) return problems
+  const { errors = {}, limits = {}, events = [], values = {} } = names.declared
+  if (names.extension !== name)
+    problems.push(`its names belong to another extension, ${JSON.stringify(names.extension)}`)
+  for (const own of [...Object.keys(limits), ...events, ...Object.keys(values)])
+    if (!fits(own, nameSyntax)) problems.push(`${JSON.stringify(own)} is not a valid name`)
+  for (const [limit, { points, seconds }] of Object.entries(limits))
+    if (![points, seconds].every((number) => Number.isSafeInteger(number) && number > 0))
+      problems.push(`the limit ${limit} needs whole numbers above 0 as points and seconds`)
+  if (new Set(events).size < events.length) problems.push('an event is declared twice')
+  for (const [code, status] of Object.entries(errors)) {
+    if (!fits(code, codeSyntax)) problems.push(`${JSON.stringify(code)} is not a valid error code`)
+    if (isBuiltInErrorCode(code)) problems.push(`the error code ${code} is taken`)
+    if (!Number.isInteger(status) || status < 400 || status > 499)
+      problems.push(`the status of ${code} must be from 400 to 499`)
+  }
+  return problems
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type Endpoint,
+  type Extension,
+  extensionNames,
+  type Grant,
+  InvalidSettings,
+  shortLived,
+} from 'svc-oauth2server'
+import { describe, expect, test } from 'vitest'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const grant = (type: string): Grant => ({
+  type,
+  parameters: [],
+  redeem: () => Promise.reject(new Error('It is never redeemed.')),
+})
+
+const endpoint = (path: string): Endpoint => ({
+  path: () => path,
+  methods: ['GET'],
+  errors: 'json',
+  handle: async () => Response.json({}),
+})
+
+const problemsOf = async (...extensions: readonly Extension[]): Promise<readonly string[]> => {
+  const app: TestServer | unknown = await startServer({ extensions }).catch(
+    (error: unknown) => error,
+  )
+  if (app instanceof InvalidSettings) return app.problems
+  if (app instanceof Error) throw app
+  await (app as TestServer).close()
+  return []
+}
+
+const named = (declared: Parameters<typeof extensionNames>[1]): Extension => ({
+  name: 'mine',
+  names: extensionNames('mine', declared),
+})
+
+describe('the server refuses to start with', () => {
+  test.each<[string, readonly Extension[], string]>([
+    ['the name of a built-in extension', [{ name: 'pkce' }], '"pkce" is taken'],
+    ['two extensions of one name', [{ name: 'a' }, { name: 'a' }], '"a" is taken'],
+    ['a name with a slash', [{ name: 'a/b' }], 'its name must be lower-case words'],
+    ['a built-in grant type', [{ name: 'a', grants: [grant('password')] }], '"password" is taken'],
+    ['a grant type that is no URI', [{ name: 'a', grants: [grant('magic')] }], 'absolute URI'],
+    [
+      'one grant type in two extensions',
+      [
+        { name: 'a', grants: [grant('urn:x:y')] },
+        { name: 'b', grants: [grant('urn:x:y')] },
+      ],
+      '"urn:x:y" is taken',
+    ],
+    ['a built-in address', [{ name: 'a', endpoints: [endpoint('/oauth/token')] }], '/oauth/token'],
+    [
+      'one address with two names of its parameter',
+      [{ name: 'a', endpoints: [endpoint('/a/:x'), endpoint('/a/:y/')] }],
+      'another endpoint has the path /a/:',
+    ],
+    ['a path without a slash', [{ name: 'a', endpoints: [endpoint('a')] }], '"a" is not a path'],
+    ['names of another extension', [{ name: 'b', names: extensionNames('mine', {}) }], '"mine"'],
+    [
+      'a built-in error code',
+      [named({ errors: { invalid_grant: 400 } })],
+      'invalid_grant is taken',
+    ],
+    ['an error code with a space', [named({ errors: { 'a b': 400 } })], '"a b" is not a valid'],
+    ['a status that is no refusal', [named({ errors: { a: 200 } })], 'from 400 to 499'],
+    [
+      'one error code in two extensions',
+      [
+        named({ errors: { my_code: 400 } }),
+        { name: 'b', names: extensionNames('b', { errors: { my_code: 400 } }) },
+      ],
+      '"my_code" is taken',
+    ],
+    ['a limit of nothing', [named({ limits: { a: { points: 0, seconds: 1 } } })], 'the limit a'],
+    ['an event with a slash', [named({ events: ['a/b'] })], '"a/b" is not a valid name'],
+    ['an event twice', [named({ events: ['a', 'a'] })], 'an event is declared twice'],
+    ['a value with a colon', [named({ values: { 'a:b': shortLived() } })], '"a:b" is not a valid'],
+  ])('%s', async (_what, extensions, expected) => {
+    expect((await problemsOf(...extensions)).join('\n')).toContain(expected)
+  })
+})
+
+test('names what it registered to hooks, and keeps values apart from those of other extensions', async () => {
+  const [mine, yours] = ['mine', 'yours'].map((name) =>
+    extensionNames(name, {
+      events: ['happened'],
+      limits: { tries: { points: 1, seconds: 60 } },
+      values: { code: shortLived<{ readonly by: string }>() },
+      errors: {},
+    }),
+  )
+  if (!mine || !yours) throw new Error('Both are declared.')
+  const found: unknown[] = []
+  const key = randomUUID()
+  const asked: Endpoint = {
+    ...endpoint('/oauth/mine'),
+    async handle(request, server) {
+      const code = await mine.values('code', server).put({ by: key }, server.clock() + 60_000)
+      found.push(await yours.values('code', server).take(code))
+      const both = await Promise.all([1, 2].map(() => mine.values('code', server).take(code)))
+      found.push(both.filter((value) => value !== undefined))
+      await yours.record('happened', { subject: key, details: { times: 1 } }, server)
+      await mine.record('happened', { subject: key, details: { times: 1 } }, server)
+      await server.limits.consume(yours.limits.tries, request.address)
+      await server.limits.consume(mine.limits.tries, request.address)
+      return Response.json({})
+    },
+  }
+  await using app = await startServer({
+    extensions: [
+      { name: 'mine', names: mine, endpoints: [asked] },
+      { name: 'yours', names: yours },
+    ],
+  })
+  const heard: unknown[] = []
+  app.server.on('mine/happened', ({ event, details }) => heard.push([event, details]))
+  expect(() => app.server.on('mine/elsewhere', () => undefined)).toThrow(TypeError)
+  expect((await fetch(`${app.issuer}/oauth/mine`)).status).toBe(200)
+  expect(found).toEqual([undefined, [{ by: key }]])
+  await expect.poll(() => heard).toEqual([['mine/happened', { times: 1 }]])
+  expect((await fetch(`${app.issuer}/oauth/mine`)).status).toBe(429)
+})
