@@ -3,6 +3,7 @@ import { JWTExtendedException } from '../model/jwt-error.ts'
 import type { LogSink } from '../model/log.ts'
 import { AuthenticationRequired, OAuthError } from '../model/oauth-error.ts'
 import { ReferenceNotFound, StoreUnavailable } from '../store/contract/errors.ts'
+import { noStore } from './answer.ts'
 
 /** An error as an answer that every adapter can give: nothing of a framework. */
 export interface Refusal {
@@ -10,13 +11,6 @@ export interface Refusal {
   readonly headers: Readonly<Record<string, string>>
   /** To be sent as JSON. */
   readonly body: object
-}
-
-const always = {
-  'cache-control': 'no-store',
-  pragma: 'no-cache',
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
 }
 
 /** Seconds after which a caller may try again what could not be served. */
@@ -38,10 +32,10 @@ export const asOAuthError = (error: unknown): unknown => {
 export const refusalOf = (error: unknown): Refusal | undefined => {
   const known = asOAuthError(error)
   if (known instanceof JWTExtendedException) {
-    return { status: known.status, headers: always, body: known.toWire() }
+    return { status: known.status, headers: noStore, body: known.toWire() }
   }
   if (known instanceof OAuthError || known instanceof AuthenticationRequired) {
-    return { status: known.status, headers: { ...always, ...known.headers }, body: known.toWire() }
+    return { status: known.status, headers: { ...noStore, ...known.headers }, body: known.toWire() }
   }
   return undefined
 }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AuditActor, AuditOrigin } from '../model/audit-event.ts'
 import type { User } from '../model/user.ts'
+import { storedUserAgent } from '../model/user-agent.ts'
 import type { HttpRequest } from './request.ts'
 
 /** What is known of the request that is being answered: its id at once, the rest once it is read. */
@@ -38,8 +39,6 @@ export const inNameOf = <T>(
 ): T =>
   current.run({ id: requestId, http: { address, userAgent }, actor, ...(user && { user }) }, work)
 
-const longestUserAgent = 512
-
 /** Who acts now, and from where. */
 export const currentOrigin = (): AuditOrigin => {
   const { id, http, user, actor } = current.getStore() ?? { actor: 'system' as const }
@@ -48,7 +47,7 @@ export const currentOrigin = (): AuditOrigin => {
     actorId: user?.id ?? null,
     actorEmail: user?.email ?? '',
     address: http?.address ?? '',
-    userAgent: http?.userAgent.slice(0, longestUserAgent) ?? '',
+    userAgent: storedUserAgent(http?.userAgent ?? ''),
     requestId: id ?? null,
   }
 }

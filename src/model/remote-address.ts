@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
+import { loopbackHosts } from './loopback.ts'
 
 const longestAddress = 1_000
 /** Characters of RFC 3986, and `%` only before two hexadecimal digits. */
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/
-const loopback = ['localhost', '127.0.0.1', '[::1]']
 /** Below are the ports of mail, remote shells and the like, and nobody serves documents there. */
 const firstFreePort = 1_024
 
@@ -27,7 +27,7 @@ export const remoteAddressProblem = (
   if (scheme === undefined || !URL.canParse(text)) return 'It must start with https://.'
   if (authority.includes('@')) return 'It must not contain a user.'
   const { hostname, port } = new URL(text)
-  if (scheme === 'http' && !(allowPrivate && loopback.includes(hostname)))
+  if (scheme === 'http' && !(allowPrivate && loopbackHosts.includes(hostname)))
     return 'It must start with https://.'
   if (port !== '' && Number(port) < firstFreePort)
     return `Its port must be 443, or ${firstFreePort} and above.`

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { checksumLength } from '../crypto/personal-token-value.ts'
 import { weaknessOf } from '../crypto/weak-secret.ts'
+import { loopbackHosts } from '../model/loopback.ts'
 import { type ProtectedResource, resourceNamed } from '../model/protected-resource.ts'
 import { emailScope, type Scope, ScopeDoesNotExists, ScopeRegistry } from '../model/scope.ts'
 import type { VerifyJwt } from '../model/verify-jwt.ts'
@@ -163,8 +164,6 @@ const entryPoints = async ({ applicationRoot }: StartOptions): Promise<readonly 
 const withoutRepetition = (scopes: readonly Scope[]): readonly Scope[] => [...new Set(scopes)]
 
 const plainPath = /^(?:\/[A-Za-z0-9\-._~]+)*\/?$/
-
-const loopbackHosts = ['localhost', '127.0.0.1', '[::1]']
 
 const checkedIssuer = (issuer: unknown): string => {
   const refuse = (why: string) =>

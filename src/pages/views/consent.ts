@@ -1,3 +1,4 @@
+import { loopbackHosts } from '../../model/loopback.ts'
 import type { Frame, PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { AskingClient } from '../parts/asking-client.ts'
@@ -23,10 +24,9 @@ ${isUnknown && isLocal(client.redirectUri) ? caution(consent.localCaution) : ''}
   return consentCard(view, { hidden, after }, frame)
 }
 
-const loopback = ['localhost', '127.0.0.1', '[::1]']
-
 /** Returns whether a redirect URI leads to the computer of the user who follows it. RFC 8252 §7.3. */
-const isLocal = (redirectUri: string): boolean => loopback.includes(new URL(redirectUri).hostname)
+const isLocal = (redirectUri: string): boolean =>
+  loopbackHosts.includes(new URL(redirectUri).hostname)
 
 /** Shows where a redirect URI leads: its host in the form that the network uses, which reveals look-alike letters. */
 const destination = (redirectUri: string, { texts }: Frame): Html => {

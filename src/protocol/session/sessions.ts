@@ -6,6 +6,7 @@ import { noteUser } from '../../http/request-scope.ts'
 import type { PresentedCredentials, SessionCheck, SignedIn } from '../../model/auth.ts'
 import { JWTExtendedException } from '../../model/jwt-error.ts'
 import { type User, type UserId, UserProxy } from '../../model/user.ts'
+import { storedUserAgent } from '../../model/user-agent.ts'
 import type { JwtContext, VerifyJwt } from '../../model/verify-jwt.ts'
 import { byUser, ofUser } from '../../records/audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../../records/context.ts'
@@ -41,7 +42,6 @@ export type ResourceOwner =
 /** Takes the application's own session instead of ours; given the framework's own request. */
 export type FindResourceOwner = (request: never) => ResourceOwner | Promise<ResourceOwner>
 
-const longestUserAgent = 512
 /** How often at most a session's last use is written: every minute, or tenth of the idle time, in milliseconds. */
 const touchInterval = (idleSeconds: number): number => Math.min(60_000, idleSeconds * 100)
 
@@ -99,7 +99,7 @@ export class Sessions implements SessionCheck {
           id: digestOf('session', identifier),
           userId,
           address: browser.address,
-          userAgent: browser.userAgent.slice(0, longestUserAgent),
+          userAgent: storedUserAgent(browser.userAgent),
           createdAt: now,
           expiresAt: now + settings.sessionExpiresIn * 1000,
           lastSeenAt: now,
@@ -317,7 +317,7 @@ export class Sessions implements SessionCheck {
       ipv4: sessionIpv4Prefix,
       ipv6: sessionIpv6Prefix,
     })
-    if (sameMachine && session.userAgent === userAgent.slice(0, longestUserAgent)) return true
+    if (sameMachine && session.userAgent === storedUserAgent(userAgent)) return true
     this.#context.log({
       level: 'warn',
       event: 'session.moved',

@@ -11,6 +11,7 @@ import type {
 import { isWithin } from '../../model/scope.ts'
 import { type FoundToken, type IssuedToken, Token, type TokenFields } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
+import { storedUserAgent } from '../../model/user-agent.ts'
 import {
   ReferenceNotFound,
   StoreUnavailable,
@@ -175,7 +176,7 @@ export class Tokens {
                 resources,
                 codeDigest,
                 code: code?.binding ?? null,
-                userAgent: redemption.under?.userAgent.slice(0, longestUserAgent) ?? '',
+                userAgent: storedUserAgent(redemption.under?.userAgent ?? ''),
                 createdAt: fields.createdAt,
                 expiresAt: Math.max(data.fields.expires ?? 0, refreshExpires ?? 0, codeEnds),
               })
@@ -407,7 +408,6 @@ type RevocableToken = Pick<
   | 'parentId'
 >
 
-const longestUserAgent = 512
 /** How close to the limit exchanges at the same moment are counted once more. */
 const concurrentExchanges = 16
 

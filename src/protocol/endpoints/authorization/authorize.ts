@@ -8,7 +8,7 @@ import { OAuthError, type OAuthErrorCode } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
 import type { Endpoint } from '../../plug-ins.ts'
-import type { Configuration, Identity, ServerContext, Ui } from '../../server-context.ts'
+import type { ServerContext, Ui } from '../../server-context.ts'
 import { browserOf } from '../../session/browser.ts'
 import { rememberedScopes } from '../consent/optional-scopes.ts'
 import { redirectAnswer } from '../responses/answers.ts'
@@ -151,7 +151,7 @@ const toErrorView = (
  */
 const toLogin = (
   text: string,
-  { settings, basePath }: Configuration & Identity,
+  { settings, basePath, ui }: ServerContext,
   prompt: AuthorizationRequest['prompt'] = [],
   asked?: string,
 ): Response => {
@@ -164,12 +164,7 @@ const toLogin = (
   if (asked !== undefined) left.push(`${loginAgain}=${asked}`)
   const query = [...kept, ...left].join('&').replaceAll(unfitForUrl, encodeURIComponent)
   const next = `${basePath}${settings.oauthPrefix}/authorize?${query}`
-  return redirectAnswer(
-    withQuery(settings.loginUrl ?? `${basePath}${settings.loginPath}`, {
-      next,
-      prompt: again ? 'login' : undefined,
-    }),
-  )
+  return redirectAnswer(withQuery(ui.links.login, { next, prompt: again ? 'login' : undefined }))
 }
 
 // No secret is asked for here, and no address of ours has one in it. Of an earlier login nothing comes back.

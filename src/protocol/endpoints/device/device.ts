@@ -100,9 +100,6 @@ const form = (
 }
 
 const toLogin = (http: HttpRequest, params: Parameters, server: ServerContext): Response => {
-  const { basePath, settings } = server
   const next = withQuery(deviceAddress(http, server), { user_code: codeIn(params) })
-  return redirectAnswer(
-    withQuery(settings.loginUrl ?? `${basePath}${settings.loginPath}`, { next }),
-  )
+  return redirectAnswer(withQuery(server.ui.links.login, { next }))
 }

@@ -1,16 +1,5 @@
-import { Answer } from '../../../http/answer.ts'
+import { Answer, noStore } from '../../../http/answer.ts'
 import type { Html } from '../../../pages/html.ts'
-
-/**
- * Nothing that carries a credential, or was made for one user, is kept by a cache (RFC 6749 §5.1); nor is
- * the address it came from sent on, in which a token may stand (RFC 6750 §5.3).
- */
-const noStore = {
-  'cache-control': 'no-store',
-  pragma: 'no-cache',
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-}
 
 export const jsonAnswer = (
   body: object,
