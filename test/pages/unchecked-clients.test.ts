@@ -19,7 +19,7 @@ beforeAll(async () => {
     // What is kept of it is enough: nothing is fetched here.
     extensions: [
       {
-        name: 'kept documents',
+        name: 'kept-documents',
         findClient: (clientId, { clients }) =>
           clientId === document ? clients.find(clientId).then((found) => found ?? null) : undefined,
       },
