@@ -383,9 +383,9 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect(await at.read(`select id from ${audit}`)).toEqual([])
     })
 
-    test.runIf(kind === 'sqlite')(
-      'takes infinity for a change of what was null [T826]',
-      async () => {
+    // A column of integers in PostgreSQL cannot be infinite.
+    if (kind === 'sqlite')
+      test('reports a column that was null and is infinite as changed [T826]', async () => {
         const { server, run, open } = await sixRows()
         await run(`update ${audit} set token_id = 9e999 where id = 3`)
         await run(`update ${audit} set authorization_id = -9e999 where id = 5`)
@@ -395,8 +395,7 @@ describe.each(['sqlite', 'postgres'] as const)(
         ).toBe(true)
         const after = await open({ secretKeys: [nextKey] })
         expect((await verify(after)).found).toEqual(['rows_changed 3-4', 'rows_changed 5-6'])
-      },
-    )
+      })
 
     test('takes two nodes that write at once and roll back for no tampering', async () => {
       const { open } = siteOn(await newDatabase[kind]())
