@@ -28,7 +28,7 @@ declare module 'hono' {
   }
 }
 
-// By the context: middleware may put another request in the place of the one that came.
+// Keyed by the context, since middleware may replace the request.
 const callers = new WeakMap<Context, Caller>()
 
 export interface HonoOptions {

@@ -54,7 +54,7 @@ export const restStep = (
   }
 }
 
-/** Answers a refusal, and passes on what is none. */
+/** Answers a refusal, and passes every other error on. */
 export const refuse = (
   error: unknown,
   server: AuthorizationServer,

@@ -9,7 +9,7 @@ if (major < 24 || (major === 24 && minor < 7)) {
   )
   process.exitCode = 1
 } else {
-  // Whoever reads the results, such as `head`, may stop when it has enough.
+  // A program that reads the results, such as `head`, may stop early.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })

@@ -40,7 +40,8 @@ const migrate = async ({ to, ...given }: MigrateOptions): Promise<void> => {
     const done = await store.migrate({
       dryRun,
       ...(to === undefined ? {} : { to }),
-      onWait: () => say('Waiting for another node that migrates, or for whoever uses the tables.'),
+      onWait: () =>
+        say('Waiting for another node that migrates, or for transactions that use the tables.'),
     })
     const isDown = done.some(({ direction }) => direction === 'down')
     if (done.length === 0) say('There is nothing to migrate.')

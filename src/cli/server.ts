@@ -27,7 +27,7 @@ export const withServer = async (
     transients: undefined,
     sweepInterval: 0,
     metricsToken: null,
-    // How strict the settings are is the matter of whoever serves with them.
+    // Warnings about settings belong to the process that serves, not to a command.
     log: ({ level, event, message }) => {
       if (event !== 'settings.loosened') say(`${level}: ${message}`)
     },

@@ -16,7 +16,7 @@ export interface Refusal {
 /** Seconds after which a caller may try again what could not be served. */
 const retryAfter = 5
 
-/** The outage or the loss behind an error, as the protocol names it; the error itself where there is none. */
+/** The outage or the loss behind an error, as the protocol names it; otherwise the error itself. */
 export const asOAuthError = (error: unknown): unknown => {
   if (error instanceof ReferenceNotFound) {
     const description = 'What this request refers to was deleted meanwhile.'

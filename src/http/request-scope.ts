@@ -22,7 +22,7 @@ export const currentRequest = (): Readonly<RequestScope> | undefined => current.
 /** Runs what answers the request of that id. */
 export const inRequest = <T>(id: string, run: () => T): T => current.run({ id }, run)
 
-/** Whoever an application acts for in code of its own. What is left out is not known. */
+/** The user, and the address, for whom the application's own code acts. A missing field means unknown. */
 export interface ActingAs {
   /** Without it, the user where there is one, and else code of the application. */
   readonly actor?: AuditActor

@@ -24,7 +24,7 @@ export interface RequestSource {
   readonly method: string
   /** Path and query as they were sent, with or without a host. */
   readonly target: string
-  /** All values of a header, joined by a comma; null where there is none. @param name in lower case */
+  /** Returns all values of a header, joined by a comma, or null without the header. @param name in lower case */
   header(name: string): string | null
   readonly headers: Headers
   /**
@@ -69,7 +69,7 @@ export class HttpRequest {
     return this.#source.headers
   }
 
-  /** All values of a header, joined by a comma; null where there is none. @param name in lower case */
+  /** Returns all values of a header, joined by a comma, or null without the header. @param name in lower case */
   header(name: string): string | null {
     return this.#source.header(name)
   }

@@ -1,6 +1,6 @@
 import type { UserId } from './user.ts'
 
-/** What an event may tell besides whose it is: nothing that anybody could use in the place of a secret. */
+/** The details that an event may have, besides its subject. They never contain a credential. */
 interface Details {
   readonly scopes: readonly string[]
   /** Optional scopes that the user refused. */

@@ -1,10 +1,10 @@
 import type { JWTExtendedException } from './jwt-error.ts'
 import type { UserProxy } from './user.ts'
 
-/** Who is asking, by whatever means. Anonymous is a kind too. */
+/** The authenticated caller of a request, or an anonymous one. */
 export interface Auth {
   readonly kind: 'anonymous' | 'session' | 'personal_token' | 'access_token'
-  /** Null where nobody is, and for a client that has no owner and acts for itself. */
+  /** Null for an anonymous caller, and for a client without an owner that acts for itself. */
   readonly user: UserProxy | null
   /** The client application; null for sessions and personal tokens. */
   readonly client: { readonly clientId: string; readonly name: string } | null
@@ -14,7 +14,7 @@ export interface Auth {
   readonly scopes: readonly string[] | null
 }
 
-/** The few strings of a request that a guard reads. */
+/** The parts of a request that a guard reads. */
 export interface PresentedCredentials {
   /** All `Authorization` headers, joined by a comma. */
   readonly authorization: string | null
@@ -24,11 +24,11 @@ export interface PresentedCredentials {
   readonly path: string
   /** The raw query. */
   readonly query: string
-  /** What the request is for, where that is not the whole application. RFC 8707 §2. */
+  /** The resource that the request is for; undefined for the whole application. RFC 8707 §2. */
   readonly resource?: string | undefined
   /** Whether a token has to be issued for that resource, and not for the whole application. RFC 9068 §4. */
   readonly requireAudience?: boolean | undefined
-  /** The scopes that the operation needs, as far as they are known beforehand: challenges name them. */
+  /** The scopes that the operation needs, as far as they are known, for the challenge. */
   readonly neededScopes?: (() => readonly string[]) | undefined
   readonly address: string
   readonly userAgent: string
@@ -38,10 +38,10 @@ export interface PresentedCredentials {
   readonly headers: () => Headers
 }
 
-/** What a challenge says of the operation that a request is for. */
+/** The parts of a request that a challenge names. */
 export type Operation = Pick<PresentedCredentials, 'resource' | 'neededScopes'>
 
-/** The user whom the cookie of a request names. */
+/** The user of a session. */
 export interface SignedIn {
   readonly user: UserProxy
   /** Names the session; it is not the identifier in the cookie. */

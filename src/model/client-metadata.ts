@@ -89,7 +89,7 @@ export const parseClientMetadata = (value: unknown): ClientMetadata => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refused('The client metadata must be a JSON object.')
   const given = new Map<string, unknown>(Object.entries(value))
-  // Nobody's word about a client is trusted here, so that none is taken for less than it says (RFC 7591 §2.3).
+  // Software statements of all issuers are refused, since none is trusted (RFC 7591 §2.3).
   if ((given.get('software_statement') ?? '') !== '') {
     throw new OAuthError(
       'unapproved_software_statement',
@@ -248,7 +248,7 @@ const listedScopes = (scope: string): readonly string[] | undefined => {
   }
 }
 
-// Whoever logs in can do nothing about a name that is too long, so it is cut, and the answer says so.
+// A user who logs in cannot shorten the name of a client, so a name that is too long is cut, and the answer says so.
 const shortened = (name: string): string => {
   const letters = [...name.trim()]
   if (letters.length <= longestName) return letters.join('')

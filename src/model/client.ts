@@ -101,7 +101,7 @@ export class Client {
     return this.origin === 'metadata_document' ? new URL(this.clientId).host : this.owner?.email
   }
 
-  /** The first redirect URI, or undefined where there is none. */
+  /** The first redirect URI, or undefined without any. */
   get defaultRedirectUri(): string | undefined {
     return this.redirectUris[0]
   }

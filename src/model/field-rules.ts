@@ -94,7 +94,7 @@ export const validWebsite = (value: string): string => {
 
 const longestEmail = 254
 
-/** The one writing of an e-mail address, under which it is kept and found; undefined for what is none. */
+/** Returns the normal form of an e-mail address, which is stored and looked up, or undefined for an invalid one. */
 export const emailKey = (value: string): string | undefined => {
   const trimmed = value.trim()
   return trimmed.length > longestEmail ? undefined : trimmed.normalize('NFC').toLowerCase()

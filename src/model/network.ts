@@ -9,7 +9,7 @@ const groups = (address: string, count: number): string =>
     .map((part) => part.toString(16))
     .join(':')
 
-/** What counts as one address: whoever has a network of IPv6 has more of them than could be counted. */
+/** Returns what counts as one address. A host usually has a whole IPv6 network, so its addresses count as one. */
 export const networkOf = (address: string): string =>
   isIPv6(address) ? groups(address, 4) : address
 

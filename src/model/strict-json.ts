@@ -1,14 +1,14 @@
-/** Levels of objects and arrays: metadata needs three, and a key set five. */
-const deepest = 10
+/** The maximum depth of objects and arrays: metadata needs three levels, and a key set five. */
+const maxDepth = 10
 
 /**
- * The value of a JSON text that has one meaning: no name stands twice in an object (RFC 8259 §4 leaves open which
- * would count), nothing is nested too deeply, and no character was lost in reading it as UTF-8.
+ * Parses JSON that has exactly one meaning: no name occurs twice in an object (RFC 8259 §4 leaves open which one
+ * counts), the depth is limited, and all bytes were valid UTF-8.
  * @throws SyntaxError, whose message may be shown
  */
 export const strictJson = (text: string): unknown => {
   const value = parsed(text)
-  // What stands in the place of bytes that are no UTF-8.
+  // The decoder replaces bytes that are not UTF-8 with U+FFFD.
   if (text.includes('\uFFFD')) throw new SyntaxError('The JSON is not in UTF-8.')
   checkNames(text)
   return value
@@ -18,12 +18,12 @@ const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    // What it says repeats the text.
-    throw new SyntaxError('This is no JSON.')
+    // The message of JSON.parse repeats the text, which may hold a secret.
+    throw new SyntaxError('This is not JSON.')
   }
 }
 
-// A string with what makes it a name, and the marks at which a level begins, ends, or goes on.
+// A string, with the colon that makes it a name, or a bracket that begins or ends a level.
 const token = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g
 
 // The text is known to be JSON.
@@ -38,6 +38,6 @@ const checkNames = (text: string): void => {
       if (names?.has(name)) throw new SyntaxError('A name stands twice in one object of the JSON.')
       names?.add(name)
     }
-    if (levels.length > deepest) throw new SyntaxError('The JSON is nested too deeply.')
+    if (levels.length > maxDepth) throw new SyntaxError('The JSON is nested too deeply.')
   }
 }

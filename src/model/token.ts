@@ -3,13 +3,13 @@ import type { Authorization } from './authorization.ts'
 import type { ScopeRegistry } from './scope.ts'
 import type { User, UserId } from './user.ts'
 
-/** A token's record without its secrets: what it is, whose, and how far it reaches. */
+/** The fields of a token without its secrets. */
 export interface TokenFields {
   readonly id: number
   readonly clientId: string
   readonly clientKey: number
   readonly userId: UserId | null
-  /** What was granted, from which this token hangs; null for personal and client credentials tokens. */
+  /** The authorization of the token; null for personal tokens and those of `client_credentials`. */
   readonly authorizationId: number | null
   /** `dpop`: bound to a key (RFC 9449 §5). */
   readonly tokenType: 'bearer' | 'dpop'
@@ -22,9 +22,9 @@ export interface TokenFields {
   readonly createdAt: number
   /** The resources that it is for (RFC 8707 §2); empty: all that the server protects. */
   readonly resources: readonly string[]
-  /** The thumbprint of the key whose holder alone may use it (RFC 9449 §6.1); null: whoever has the token. */
+  /** The thumbprint of the key that a request has to prove (RFC 9449 §6.1); null for a bearer token. */
   readonly keyThumbprint: string | null
-  /** The token that it was narrowed from, and ends with (RFC 8693). */
+  /** The token that this one was exchanged from, and with which it ends (RFC 8693). */
   readonly parentId: number | null
 }
 
@@ -39,28 +39,28 @@ export class Token {
     this.#scopes = scopes
   }
 
-  /** Those of the scopes that users may see. */
+  /** Returns the scopes that users may see: all but internal ones. */
   getVisibleScopes(): readonly string[] {
     return this.#scopes.visible(this.scopes)
   }
 }
 
 /**
- * Whether a token opens a resource of this application. One that is restricted to nothing is for the whole of it, and
- * so is one that was asked for by the name of the whole, the issuer: all other resources are its parts.
+ * Returns whether a token is valid for a resource of this application. A token without resources is valid for the whole
+ * application, and so is a token for the issuer, of which all other resources are parts.
  */
 export const isFor = ({ resources }: Token, resource: string, issuer: string): boolean =>
   resources.length === 0 || resources.includes(resource) || resources.includes(issuer)
 
-/** Whether it was issued for exactly this resource, and not for the whole of which that is a part. RFC 9068 §4 */
+/** Returns whether a token was issued for exactly this resource, and not for the whole application. RFC 9068 §4. */
 export const isIssuedFor = ({ resources }: Token, resource: string, issuer: string): boolean =>
   resources.length === 0 ? resource === issuer : resources.includes(resource)
 
-/** Zero is long expired, null is never. */
+/** Returns whether a time has passed; null means that it never does. */
 export const isExpired = (expires: number | null, now: number): boolean =>
   expires !== null && expires <= now
 
-/** A token together with whose it is and through which client: what `getToken` finds. */
+/** A token with its user and its client, as `getToken` returns it. */
 export interface FoundToken {
   readonly token: Token
   /** Null where the client acts for itself and has no owner. */
@@ -71,15 +71,15 @@ export interface FoundToken {
     readonly ownerActive: boolean
     readonly isDisabled: boolean
   }
-  /** Of its access token. */
+  /** The digest of the access token. */
   readonly accessDigest: Digest
-  /** When its last use was written; null: never. Milliseconds since the epoch. */
+  /** The last recorded use, in milliseconds since the epoch; null before the first one. */
   readonly lastUsedAt: number | null
-  /** The scopes of the whole authorization and its beginning, which a refresh token can restore. */
+  /** The whole authorization, whose scopes a refresh token can restore. */
   readonly authorization?: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 }
 
-/** Whether client, client's owner and user are fit to act. */
+/** Returns whether the client, its owner and the user are active. */
 export const isActive = ({
   token,
   user,
@@ -87,14 +87,14 @@ export const isActive = ({
 }: Pick<FoundToken, 'token' | 'user' | 'client'>): boolean =>
   client.ownerActive && !client.isDisabled && (token.userId === null || user?.active === true)
 
-/** Whom a token speaks for, as the token answer shows it. */
+/** The user of a token, as the token response shows it. */
 export interface TokenSubject {
   readonly id: UserId
   readonly email: string
   readonly emailVerified: boolean
 }
 
-/** A token as it was just issued: with its secrets, which are never readable again. */
+/** A token that was just issued, with its secrets, which are shown this once. */
 export interface IssuedToken {
   readonly token: Token
   /** Null where the client acts for itself and has no owner. */

@@ -1,6 +1,6 @@
 import type { User, UserId } from './user.ts'
 
-/** The type of the user table's key, which every `user_id` of ours takes. */
+/** The type of the user table's key, and so of every `user_id` column. */
 export type UserKeyType = 'integer' | 'text' | 'uuid'
 
 export interface UserTableColumns {
@@ -28,12 +28,12 @@ export interface UserTable {
   readonly foreignKeys: boolean
 }
 
-/** Users that live elsewhere: asked for at every check, so that a deactivation works at once. */
+/** Callbacks for users outside of the database. They are called at every check, so a deactivation works at once. */
 export interface UserCallbacks {
   /** Default `integer`. */
   readonly keyType?: UserKeyType
   find(id: UserId): Promise<User | undefined>
-  /** For the built-in login and the `password` grant, where they are used. */
+  /** Checks a password, for the built-in login and the `password` grant. */
   withPassword?(email: string, password: string): Promise<User | undefined>
 }
 

@@ -55,7 +55,7 @@ class UserProxyBase {
     return this.#user
   }
 
-  /** Whether this is the user's password; false for a user who has none. */
+  /** Returns whether this is the user's password; false for a user without one. */
   checkPassword(password: string): Promise<boolean> {
     return this.#source.checkPassword(this.#user.id, password)
   }
@@ -64,7 +64,7 @@ class UserProxyBase {
     return this.#user.id
   }
 
-  /** Builds the proxy again from what `toJSON()` gave. */
+  /** Restores a proxy from the result of `toJSON()`. */
   static async fromId(id: UserId, source: UserSource): Promise<UserProxy | undefined> {
     const user = await source.find(id)
     return user && new UserProxy(user, source)

@@ -66,7 +66,7 @@ export class ResourceServer {
     return presented.scheme === 'dpop' ? { auth, resource, isDpop: true } : { auth, resource }
   }
 
-  /** The challenge for whoever presented nothing, with the scopes that are needed. RFC 6750 §3.1. */
+  /** Returns the challenge for a request without a credential, with the required scopes. RFC 6750 §3.1. */
   unauthenticated(operation: Operation = {}): AuthenticationRequired {
     const bearer = this.#bearer({}, operation)
     const { requiresDpop, dpopAlgorithms: algs } = this.#options
@@ -76,12 +76,12 @@ export class ResourceServer {
     return new AuthenticationRequired(`${bearer}, ${dpop}`)
   }
 
-  /** The refusal of a token that lacks scopes which the operation needs. RFC 6750 §3.1. */
+  /** Returns the refusal of a token without a scope that the operation requires. RFC 6750 §3.1. */
   insufficientScope(operation: Operation): OAuthError {
     return this.#challenge('insufficient_scope', lacksScope, operation)
   }
 
-  /** What a caller is answered who was identified, but may not: undefined for whoever holds all the scopes. */
+  /** Returns the refusal of an authenticated caller, or undefined for a caller with all required scopes. */
   challenge(
     { auth, resource, isDpop = false }: Pick<AuthResult, 'auth' | 'resource' | 'isDpop'>,
     needed: readonly string[],
@@ -94,7 +94,7 @@ export class ResourceServer {
       : this.insufficientScope(operation)
   }
 
-  /** The refusal of a token that is not valid, or not for this request. Whoever presents it learns nothing of why. */
+  /** Returns the refusal of a token that is not valid for this request. It does not tell the caller why. */
   invalidToken(operation: Operation = {}): OAuthError {
     return this.#challenge('invalid_token', 'The access token is not valid.', operation)
   }

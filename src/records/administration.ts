@@ -64,7 +64,7 @@ export class Administration {
     })
   }
 
-  /** Ends a token, with all that hangs from its authorization. @throws InvalidField where there is none */
+  /** Ends a token and the other tokens of its authorization. @throws InvalidField for an unknown token */
   async deleteToken(id: number, actor: Actor): Promise<void> {
     await withinTransaction(this.#context, async (tx) => {
       const tokens = new Tokens(this.#inNameOf(actor, tx))

@@ -30,7 +30,7 @@ export interface RecordsContext {
   readonly store: Store
   /** For transactions that many requests may want on the same row. */
   readonly turns: Turns
-  /** In the store, or wherever `OAUTH2_CACHE_TYPE` keeps short-lived values. */
+  /** Short-lived values: in the store, or where `OAUTH2_CACHE_TYPE` says. */
   readonly transients: Transients
   readonly settings: Settings
   readonly scopes: ScopeRegistry

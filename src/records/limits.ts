@@ -85,7 +85,7 @@ export class Limits {
   }
 
   /**
-   * Refuses whoever has reached a limit, as far as this node knows. Nothing is counted, read or waited for.
+   * Refuses a caller who has reached a limit, as far as this node knows. Counts, reads and waits for nothing.
    * @throws OAuthError 429 with `Retry-After`
    */
   check(limit: Limit | LimitName, address: string, target = ''): void {
@@ -351,7 +351,7 @@ const isOfAddress = (limit: Limit | LimitName, target: string): boolean =>
 const perOf = (limit: Limit | LimitName): string =>
   typeof limit === 'string' ? limitTable[limit].per : ''
 
-/** What happens in the place of an operation of a store that is away. */
+/** Runs instead of an operation while the store is unavailable. */
 const ifAway =
   <T>(otherwise: () => T | Promise<T>) =>
   (error: unknown): T | Promise<T> => {

@@ -42,7 +42,7 @@ export class TransientValues<T> {
     return this.claim(name, value, Math.ceil(expiresAt) + replayMargin)
   }
 
-  /** Keeps the value under a name of the caller's, in the place of what was there. */
+  /** Stores a value under a name of the caller, and replaces a former one. */
   async set(name: string, value: T, expiresAt: number): Promise<void> {
     const { transients, clock } = this.#context
     const sealed = this.#sealed(name, value, expiresAt)

@@ -52,7 +52,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   currentUser(request: Request, connection?: Connection): Promise<UserProxy | null>
   /** The answer to a guard's error; undefined for an error that is not a refusal. */
   refusalOf(error: unknown): Refusal | undefined
-  /** The challenge for whoever presented nothing, and the refusal of a token that lacks scopes. */
+  /** Returns the challenge for a request without a credential, or the refusal of a token without a required scope. */
   challenge(result: AuthResult, neededScopes: readonly string[]): Error | undefined
   /**
    * Calls the hook after each such event; `*` stands for every event. No request waits for it, and one that

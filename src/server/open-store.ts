@@ -45,7 +45,7 @@ export const openStore = async (prepared: Prepared): Promise<OpenedStore> => {
 
 const migrate = async (database: OpenStore, log: LogSink): Promise<void> => {
   const message =
-    'The database is to be migrated: this waits for another node that does it, or for whoever uses the tables.'
+    'The database needs a migration: it waits for another node that migrates, or for transactions that use the tables.'
   const onWait = () => log({ level: 'info', event: 'migration.waiting', message })
   try {
     await database.migrate({ onWait })

@@ -13,7 +13,7 @@ export interface Readiness {
 /** Milliseconds within which the store has to answer. */
 const limit = 1_000
 
-/** Less for what nothing hangs on: whoever probes may wait for one second alone. */
+/** Shorter than the limit of the store, since a probe may wait for one second only, and Redis is optional. */
 const transientsLimit = 500
 
 /** Asks by `pings`, and says in the log when an answer changes. */

@@ -66,7 +66,7 @@ const crossOrigin = cors({
   maxAge: 86_400,
 })
 
-// The same for whoever names no origin.
+// Also without an Origin header.
 const readable = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': readableHeaders.join(','),

@@ -30,10 +30,10 @@ export const looseningWarnings = (value: Settings): readonly string[] => {
   if (value.dynamicRegistration === 'open')
     found.push('Anybody can register a client: its users are warned that nobody has checked it.')
   if (value.acceptUnsignedLeakReports)
-    found.push('Anybody can report leaked credentials: whoever holds one can end it.')
+    found.push('Anybody can report leaked credentials: the holder of one can end it.')
   if (value.dangerouslyAllowPrivateAddresses)
     found.push(
-      'Requests are sent to private addresses that clients name: whoever registers can reach this network.',
+      'Requests are sent to private addresses that clients name: anyone who registers a client can reach this network.',
     )
   if (value.dangerouslyIgnoreLimits)
     found.push(

@@ -15,7 +15,7 @@ export const settingsFrom = (env: Readonly<Record<string, string | undefined>>):
     const name = known.get(variable)
     if (!name) {
       if (variable.startsWith('OAUTH2SERVER_'))
-        problems.push(`${variable} is no setting. Is it misspelt?`)
+        problems.push(`${variable} is not a setting. Check its spelling.`)
       continue
     }
     const { fromText, schema, accepts } = settings[name]

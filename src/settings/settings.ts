@@ -139,7 +139,7 @@ export const settings = {
   ),
   tokenExchange: flag(
     false,
-    'Whether whoever holds a token can get one that may do less and ends earlier (RFC 8693).',
+    'Whether the holder of a token can exchange it for one with fewer rights and an earlier end (RFC 8693).',
   ),
   dynamicRegistration: choice(
     ['off', 'token', 'open'],
@@ -183,7 +183,7 @@ export const settings = {
   },
   acceptUnsignedLeakReports: flag(
     false,
-    'Switches /oauth/leaked on for reports that nobody has signed: whoever holds a token can end it.',
+    'Accepts unsigned reports at /oauth/leaked: the holder of a token can end it.',
   ),
   dangerouslyAllowPrivateAddresses: flag(
     false,

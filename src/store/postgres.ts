@@ -20,7 +20,7 @@ export interface PostgresOptions {
   readonly connectTimeout?: number
   /**
    * Milliseconds that a statement may take. Default 3,000. A transaction that does nothing for nearly as long
-   * is ended too: nothing slow belongs inside one. There is always a limit; 0, which is none in PostgreSQL, is refused.
+   * is ended too: nothing slow belongs inside one. There is always a limit: 0, which means no limit in PostgreSQL, is refused.
    */
   readonly statementTimeout?: number
   /** False where PgBouncer in transaction mode stands between: statements are then not kept prepared. */
@@ -75,7 +75,7 @@ export const postgres = (
       lock_timeout: Math.min(lockTimeout, statementTimeout),
       // A little later than the server itself gives up: then it is the network that is gone.
       query_timeout: statementTimeout + margin,
-      // A little earlier: whoever waits for the locks of a node that was cut off gets them in time.
+      // A little earlier, so that others get the locks of a node that was cut off in time.
       idle_in_transaction_session_timeout: Math.max(statementTimeout - margin, margin),
     })
     const lockRetries = new LockRetries({ poolSize, limit: statementTimeout, connectTimeout })

@@ -76,7 +76,7 @@ export const redis = (
       }
       const first: typeof run = (command) =>
         withTimeout(commandTimeout, command(connection.commands))
-      // Writes: whoever may not, or is a copy of another, is found out now.
+      // Write once now, so that a missing permission or a read-only replica fails at start-up.
       await redisTransients(first, keyPrefix)
         .increment('start', 0, 0)
         .catch((error: unknown) => {

@@ -54,7 +54,7 @@ export interface OpenStore extends Store {
   migrate(options?: {
     readonly to?: string
     readonly dryRun?: boolean
-    /** Called once where it waits for another node that migrates, or for whoever uses the tables. */
+    /** Called once if it waits for another node that migrates, or for transactions that use the tables. */
     readonly onWait?: () => void
   }): Promise<readonly MigrationResult[]>
   /** @throws StoreUnavailable where the store does not answer, or takes no writes */

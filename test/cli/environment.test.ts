@@ -62,7 +62,7 @@ test('wrong settings are all named in one line', async () => {
   expect(outcome).toEqual(refused(/Some settings cannot be used: /))
   expect(outcome.stderr).toContain('PORT accepts a number from 1 to 65535; given was "0x50".')
   expect(outcome.stderr).toContain('OAUTH2SERVER_REQUIRE_PKCE accepts one of public, always, never')
-  expect(outcome.stderr).toContain('OAUTH2SERVER_NONSENSE is no setting.')
+  expect(outcome.stderr).toContain('OAUTH2SERVER_NONSENSE is not a setting.')
 })
 
 test('what the log has to say goes to stderr', async () => {

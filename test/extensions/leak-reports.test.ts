@@ -487,9 +487,9 @@ describe('a report', () => {
       })
     }
     const texts = [
-      ['', 'This is no JSON.'],
-      ['[', 'This is no JSON.'],
-      ['token=x', 'This is no JSON.'],
+      ['', 'This is not JSON.'],
+      ['[', 'This is not JSON.'],
+      ['token=x', 'This is not JSON.'],
       [
         `[{"token":"a","token":"${token}","type":"x"}]`,
         'A name stands twice in one object of the JSON.',

@@ -271,7 +271,7 @@ describe('a start that cannot be: exit 1, one clear message, no stack', () => {
       /OAUTH2SERVER_REQUIRE_PKCE accepts one of public, always, never.*sometimes/,
     )
     expect(stderr).toMatch(/OAUTH2SERVER_CLIENT_ID_SALT_LEN accepts an integer from 22 to 255.*12/)
-    expect(stderr).toMatch(/OAUTH2SERVER_REQIRE_PKCE is no setting/)
+    expect(stderr).toMatch(/OAUTH2SERVER_REQIRE_PKCE is not a setting/)
     expect(stderr).toMatch(/OAUTH2_CACHE_TYPE accepts one of database, redis, memory.*disk/)
     expect(stderr).toMatch(/TRUSTED_PROXIES accepts .*everybody/)
     expect(stderr).toMatch(/PORT accepts a number from 1 to 65535.*99999/)

@@ -185,7 +185,7 @@ describe('text', () => {
     'OAUTH2SERVER_TRUSTED_PROXIES',
   ])('%s is no setting, and that is an error', (env) => {
     expect(problemsOf(() => settingsFrom({ [env]: 'x' }))).toEqual([
-      `${env} is no setting. Is it misspelt?`,
+      `${env} is not a setting. Check its spelling.`,
     ])
   })
 

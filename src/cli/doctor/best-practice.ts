@@ -55,7 +55,7 @@ const practices: readonly Practice[] = [
   },
   {
     check: 'sender-constrained',
-    advice: `Tokens cannot be bound to a key of their client: whoever steals one can use it (RFC 9700 §2.2.1). ${setting('dpop', 'on')}`,
+    advice: `Tokens cannot be bound to a key of their client: a stolen one can be used (RFC 9700 §2.2.1). ${setting('dpop', 'on')}`,
     inMetadata: (metadata) => metadata.dpop_signing_alg_values_supported === undefined,
   },
   {
@@ -112,7 +112,7 @@ export const seenAddress = (seen: string, reachedAt: string): readonly Finding[]
   // All on one machine, as in development: a proxy and its users have the same address.
   if (seen === '' || isLoopback(reachedAt)) return []
   const advised = setting('trustedProxies', '…')
-  // Whoever goes to an address of the network does not come from loopback, even on the same machine.
+  // A request to an address of the network does not come from loopback, even on the same machine.
   if (isLoopback(seen))
     return [
       warn(

@@ -6,7 +6,7 @@ import { type Finding, unless } from './finding.ts'
 export const pingOf = (examination: Examination): string | undefined =>
   endpointOf(examination, 'token_endpoint')?.replace(/\/token$/, '/ping')
 
-/** How whoever comes without a token, or with a wrong one, is led to the login. RFC 6750 §3, RFC 9728 §5.1. */
+/** Checks that a request without a token, or with a wrong one, gets a challenge that leads to the login. RFC 6750 §3, RFC 9728 §5.1. */
 export const challenges = async (examination: Examination): Promise<readonly Finding[]> => {
   const { ask, issuer } = examination
   const url = pingOf(examination)

@@ -6,7 +6,7 @@ import type { Finding } from './finding.ts'
 
 /**
  * Examines a server of this configuration that lives for this alone, in memory: nothing of what is really kept is
- * read or written. It is asked directly, so that every address is what `BASE_URL` says, wherever that leads from here.
+ * read or written. It is called directly, so that every address is that of `BASE_URL`, whatever this name resolves to on this machine.
  * @throws InvalidSettings
  */
 export const examineConfiguration = async (env: Variables): Promise<readonly Finding[]> => {

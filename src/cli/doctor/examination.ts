@@ -4,7 +4,7 @@ import type { Metadata } from './metadata.ts'
 
 /** A server that is being examined. */
 export interface Examination {
-  /** Its address, as whoever examines it knows it; without a slash at its end. */
+  /** The address of the server as the examiner reaches it, without a slash at its end. */
   readonly issuer: string
   readonly metadata: Metadata
   readonly ask: Ask

@@ -103,7 +103,7 @@ const poweredBy = (answers: readonly (Answer | undefined)[]): Finding => {
     ? ok('powered-by')
     : warn(
         'powered-by',
-        `X-Powered-By says what the server runs on (${named[0]}), which helps whoever looks for its known faults. In Express: app.disable('x-powered-by'); elsewhere, let the proxy take it away.`,
+        `X-Powered-By says what the server runs on (${named[0]}), which helps an attacker who looks for its known faults. In Express: app.disable('x-powered-by'); elsewhere, let the proxy take it away.`,
       )
 }
 

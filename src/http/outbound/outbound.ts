@@ -28,8 +28,8 @@ export interface OutboundFailure {
 }
 
 /**
- * A request of ours that got no answer that we take. The message says why to whoever named the address, and names
- * nothing that was resolved.
+ * An outbound request that failed or returned an unacceptable response. The message is shown to the client that named
+ * the address, so it contains nothing that was resolved.
  */
 export class OutboundFailed extends Error {
   override readonly name = 'OutboundFailed'

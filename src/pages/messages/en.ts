@@ -216,7 +216,7 @@ export const en = {
   token: {
     newTitle: 'Create a personal token',
     newAbout:
-      'A token is like a password for a program: whoever has it can do what you allow here. Allow only what the program needs.',
+      'A token is like a password for a program: anyone who has it can do what you allow here. Allow only what the program needs.',
     create: 'Create the token',
     name: 'Name',
     nameHint: 'What it is for, so that you recognize it later.',

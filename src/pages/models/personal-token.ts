@@ -36,7 +36,7 @@ export interface PersonalTokenView {
   readonly isExpired: boolean
   readonly lastUsedAt: number | null
   readonly lastUsedAddress: string | null
-  /** Until when the former value is valid; null: there is none. */
+  /** The end of the former value, or null without one. */
   readonly previousExpires: number | null
   readonly overlaps: readonly number[]
   readonly values: Omit<PersonalTokenFormValues, 'expires'>

@@ -15,7 +15,7 @@ export interface Section<Item> {
   readonly above?: Html
   readonly list: Listed<Item>
   readonly row: (item: Item, index: number) => Html
-  /** What stands in the place of an empty list. */
+  /** Shown instead of an empty list. */
   readonly empty: Html
 }
 

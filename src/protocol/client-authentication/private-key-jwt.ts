@@ -66,7 +66,7 @@ const claimsOf = (assertion: string): JWTPayload => {
   }
 }
 
-// Whoever has keys may use them, unless another method is the only one.
+// A client with keys may use them unless it is limited to another method.
 const usesKeys = (client: Client | undefined): client is Client =>
   client?.isConfidential === true &&
   client.isActive &&

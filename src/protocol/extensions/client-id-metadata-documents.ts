@@ -65,7 +65,7 @@ const findClient = async (
       .catch((error: unknown) => {
         throw asUnknown(error)
       })
-    // Whoever is not kept yet is written when somebody agrees to it, and not by whoever names it.
+    // An unknown client is stored when a user consents to it: otherwise anyone could fill the table by naming clients.
     if (stored && isNews(client, stored, server.clock())) await server.clients.keep(client)
     return client
   } catch (error) {

@@ -20,7 +20,7 @@ const thumbprintSyntax = /^[A-Za-z0-9_-]{43}$/
 /** Milliseconds that a nonce is good for. */
 const nonceLife = 300_000
 
-/** Binds tokens to a key: they are worth nothing to whoever cannot prove to hold it. */
+/** Binds tokens to a key, so that they are useless without proof of possession of it. */
 export const dpop: Extension = {
   name: 'dpop',
   isOn: ({ dpop }) => dpop !== 'off',

@@ -49,7 +49,7 @@ const registration: Endpoint = {
     server.limits.check('registrationsOfNetwork', address)
     await server.limits.consume('registrations', address)
     const facts = { address, headers, initialAccessToken, client: undefined }
-    // Whoever was given an initial access token was trusted by the one who gave it.
+    // The operator who issued the initial access token trusts its holder.
     const vouched = initialAccessToken === undefined ? [] : vouchedGrantTypes
     const metadata = parseClientMetadata(await objectIn(http))
     const described = await judged(metadata, facts, vouched, server)

@@ -92,7 +92,7 @@ const notifyOwner = (
     userId,
     tokenId,
   })
-  // Nobody waits: whoever reports gets the answer, whatever the application does with it.
+  // Not awaited: the reporter gets the response whatever the application's hook does.
   Promise.resolve()
     .then(() => onLeaked?.(report))
     .catch((error: unknown) =>

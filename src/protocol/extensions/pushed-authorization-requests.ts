@@ -22,7 +22,7 @@ interface PushedRequest {
 
 /** Seconds in which the user has to reach the consent page, login included; FAPI 2.0 wants less than 600. */
 const expiresIn = 540
-/** Seconds for which it is known longer: whoever sees the consent page may take their time to decide. */
+/** Further seconds for which the request is kept, so that a user at the consent page has time to decide. */
 const timeToDecide = 600
 
 const urn = 'urn:ietf:params:oauth:request_uri:'

@@ -16,7 +16,7 @@ interface Asked {
 const refused = (): OAuthError =>
   new OAuthError('invalid_target', 'The resource is unknown, or not among those that were granted.')
 
-/** Restricts tokens to the resources that they are for: whoever runs one of them can use them at no other. */
+/** Restricts tokens to resources, so that the operator of one resource cannot use them at another. */
 export const resourceIndicators: Extension = {
   name: 'resource-indicators',
   isOn: ({ resourceIndicators }) => resourceIndicators,
@@ -58,7 +58,7 @@ const askedFor = (params: Parameters, { resources }: Identity): readonly string[
 /** What the authorization, or the token that is narrowed, is restricted to; empty: to nothing. */
 const grantedTo = ({ redemption, remembered }: TokenIssue): readonly string[] => {
   if (redemption.type === 'narrowing') return redemption.parent.token.resources
-  // Whoever presents a rotated refresh token again gets what was issued then, or nothing.
+  // A rotated refresh token that is presented again gets the tokens that were issued then, or none.
   if (redemption.type === 'refresh') return redemption.current?.found.authorization?.resources ?? []
   return (remembered[resourceIndicators.name] as Asked | undefined)?.resources ?? []
 }

@@ -73,7 +73,7 @@ export const tokenExchange: BuiltInGrant = {
   ],
   answer: { issued_token_type: accessTokenType },
 
-  /** Whoever holds a personal token is no client: the one behind it is found by it. */
+  /** The holder of a personal token is not a client, so the client is the one behind the token. */
   async findClient({ params, http }, server) {
     const accessToken = subjectToken(params)
     // Without a secret, this is a place to guess tokens like any other: here is where a right one first makes a difference.

@@ -200,7 +200,7 @@ export class Sessions implements SessionCheck {
     count: number,
     user?: Pick<User, 'email'> | null,
   ): Promise<void> {
-    // Whose cookie it was, whoever logs in now.
+    // The user of the former cookie, who may differ from the user who logs in now.
     const email = user?.email ?? ''
     const by = reason === 'elsewhere' ? undefined : byUser({ id: userId, email })
     const about = { userId, userEmail: user?.email ?? null, details: { reason, count } }
@@ -245,7 +245,7 @@ export class Sessions implements SessionCheck {
       .some((valid) => constantTimeEqual(valid, token))
   }
 
-  // Whoever took the cookie elsewhere cannot end the session there either.
+  // A stolen cookie cannot end the session from another machine either.
   async #end(
     identifier: string,
     browser: BrowserCredentials,

@@ -41,7 +41,7 @@ export class AuditHooks {
   notify(event: AuditEvent): void {
     if (!this.isListening) return
     for (const name of [event.event, '*'] as const) {
-      // Not now: whoever caused the event may still be waiting for its answer.
+      // Later, since the request that caused the event may still be waiting for its answer.
       for (const hook of this.#hooks.get(name) ?? [])
         setImmediate(() => void this.#run(hook, event))
     }

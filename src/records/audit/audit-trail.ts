@@ -14,7 +14,7 @@ import type { TokenFields } from '../../model/token.ts'
 import type { User, UserId } from '../../model/user.ts'
 import type { Store } from '../../store/store.ts'
 
-/** What an event is about; what is left out is not known, or there is none. */
+/** The subject of an event. A missing field means unknown, or none. */
 export type About<Name extends AuditEventName> = Partial<AuditSubject> & {
   readonly details: AuditDetails<Name>
   /** Who did it, where it is another than the request says. */
@@ -158,7 +158,7 @@ export const ofAuthorization = (
   name: string,
 ): Partial<AuditSubject> => ({ userId, clientId, authorizationId: id, subject: name })
 
-/** What a client was called when it was looked for, for what is told of it; its id where it is gone. */
+/** Returns the name of a client for the audit log, or its ID if the client no longer exists. */
 export const nameOfClient = async (clientId: string, { clients }: Store): Promise<string> =>
   (await clients.find(clientId))?.fields.name ?? clientId
 

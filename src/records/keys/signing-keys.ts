@@ -80,7 +80,7 @@ export class SigningKeys {
     const { store, settings, clock } = this.#context
     const kept = Math.max(settings.tokenExpiresIn * 1000, keptAtLeast)
     const all = await store.signingKeys.all()
-    // Whoever signs since so long has left no token of an older key alive.
+    // After this time no token of an older key is still valid.
     const successor = all.find(
       ({ algorithm, createdAt }) =>
         algorithm === settings.signingAlgorithm &&
@@ -91,7 +91,7 @@ export class SigningKeys {
 
   async #usable(store: Context['store']): Promise<readonly SigningKey[]> {
     if (this.#known && this.#context.clock() < this.#known.until) return this.#known.keys
-    // What a transaction has written may be taken back, and whoever waits for another one may wait for itself.
+    // A transaction may roll back, and waiting for another transaction inside of one can deadlock.
     if (store !== this.#context.store) return this.#load(store)
     this.#loading ??= this.#remember().finally(() => {
       this.#loading = undefined
@@ -121,7 +121,7 @@ export class SigningKeys {
     throw new Error('No key could be made that signs: those in the store are not ours.')
   }
 
-  // Whoever makes the successor of the same key gives it the same id, so that one of them makes it.
+  // All nodes derive the same ID for the successor of a key, so that only one insert succeeds.
   async #newKey(former: string | undefined, attempt: number): Promise<StoredSigningKey> {
     const { settings, keys, clock } = this.#context
     const { signingAlgorithm: algorithm } = settings
@@ -156,7 +156,7 @@ export class SigningKeys {
     return opened
   }
 
-  // Published, it would let whoever wrote it sign tokens that others believe.
+  // A published key would let an attacker who wrote the row sign tokens that others accept.
   #tampered(id: string): void {
     this.#context.log({
       level: 'error',

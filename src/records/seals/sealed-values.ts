@@ -62,7 +62,7 @@ export interface SealedAnew {
 
 /**
  * Seals the values of a row under the current key, each that opens beside what the row claims. What does
- * not open stays as it is, to be refused wherever it is presented.
+ * not open stays as it is, and is refused when it is presented.
  */
 export const sealedAnew = <K extends SealedKind>(
   kind: K,

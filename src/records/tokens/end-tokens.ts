@@ -51,8 +51,8 @@ export const authorizationOfRotated = async (
 }
 
 /**
- * Ends the authorization of a refresh token that was rotated, if it is this client's: whoever wants it to end
- * may have missed the answer that held its successor. False where there is nothing to end.
+ * Ends the authorization of a rotated refresh token of this client, since the client may have lost the response with
+ * its successor. Returns false if there is nothing to end.
  */
 export const endRotated = async (
   refreshToken: string,

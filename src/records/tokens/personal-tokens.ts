@@ -188,7 +188,7 @@ export class PersonalTokens {
     return retryOnCollision(() =>
       store.transaction(async (tx) => {
         const now = clock()
-        // The client first, as whoever changes the token's scopes does: a former value must not miss that.
+        // Lock the client first, as a change of the token's scopes does: a former value must get that change too.
         const token = await tx.tokens.find(id)
         if (token) await tx.clients.find(token.fields.clientId)
         const before = await tx.tokens.personal(id, now)

@@ -11,9 +11,9 @@ import { Users } from '../users/users.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
 
 /**
- * Rotates a refresh token (RFC 9700 §4.14.2). Whoever presents a rotated one again gets the same answer
- * within the leeway, so that a lost answer or a parallel refresh logs nobody out; after it, or once the
- * successor was redeemed, reuse revokes the authorization.
+ * Rotates a refresh token (RFC 9700 §4.14.2). A rotated token that is presented again within the leeway gets the same
+ * response, so that a lost response or a parallel refresh logs nobody out. After the leeway, or once the successor was
+ * redeemed, reuse revokes the authorization.
  * @throws OAuthError `invalid_grant`
  */
 export const redeemRefreshToken = async (
@@ -34,7 +34,7 @@ export const redeemRefreshToken = async (
 
 class LostRace extends Error {}
 
-// Whoever retries does so with the same parameters and the same key.
+// A retry has the same parameters and the same key.
 const parametersOf = ({ parameters, resources, keyThumbprint }: RefreshRedemption): string =>
   resources === undefined && keyThumbprint === undefined
     ? parameters

@@ -44,7 +44,7 @@ export class TokenUses {
   async flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    // Whoever waits for it waits for what is being written already, too.
+    // A caller also waits for the write that is already running.
     const before = this.#writing
     this.#writing = this.#write()
     await Promise.all([before, this.#writing])

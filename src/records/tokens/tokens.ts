@@ -220,9 +220,9 @@ export class Tokens {
     return retryOnCollision(() =>
       save(this.#context, redemption, newSecrets(this.#context, fields), async (data) => {
         const { store, turns } = this.#context
-        // The child goes along with its parent's row: in the same moment that has to be there, as it was.
+        // The parent must still exist unchanged when the child is inserted.
         const made = await turns.transaction(store, `client ${clientId}`, async (tx) => {
-          // The client first, as whoever deletes or changes the parent does.
+          // Lock the client first, as deleting or changing the parent does.
           await tx.clients.find(clientId)
           const row = await tx.tokens.hold(id)
           const isAsItWas =
@@ -285,8 +285,8 @@ export class Tokens {
   }
 
   /**
-   * Revokes what was issued from a code that is presented again with full proof: whoever comes second
-   * holds a stolen code, or the first did (RFC 6749 §4.1.2).
+   * Revokes the tokens of a code that is presented again with full proof: one of the two callers stole it
+   * (RFC 6749 §4.1.2).
    * @returns the refusal to answer
    */
   async revokeReusedCode(
@@ -350,7 +350,7 @@ export class Tokens {
     const { keys, hostUsers } = this.#context
     const known = this.#known.get(row)
     if (known && !hostUsers) return known
-    // Whoever has the digest of the row has the secret that was sealed in it.
+    // The digest of the row matches the presented token, so the sealed value must be that token.
     const claims = accessClaims(row.accessDigest, row.fields, row.successorId)
     if (!known && keys.open('token', row.accessToken, claims) !== accessToken)
       return unopened(row, row.accessToken, this.#context)

@@ -15,7 +15,7 @@ export interface Database {
 }
 
 /**
- * The database at an address. PostgreSQL and its driver are loaded by whoever uses them alone.
+ * The database at an address. The PostgreSQL driver is loaded only for an address that needs it.
  * @throws InvalidSettings
  */
 export const databaseFrom = async (url: string): Promise<Database> => {

@@ -24,7 +24,7 @@ export interface Environment {
     readonly store: StoreOpener
     readonly transients?: TransientsOpener
   }
-  /** The folder of the database file; undefined where there is none, in memory and with PostgreSQL. */
+  /** The directory of the database file; undefined in memory and with PostgreSQL. */
   readonly dataFolder: string | undefined
 }
 

@@ -1,6 +1,6 @@
 import type { LogLevel } from '../../model/log.ts'
 
-/** An event of the log: how much it matters, and what it tells whoever watches. */
+/** An event of the log: its levels, and its meaning for the operator. */
 export interface LogEvent {
   readonly levels: readonly LogLevel[]
   readonly sentence: string

@@ -59,8 +59,7 @@ export const instruments = {
     name: 'oauth2server.store.operation.duration',
     kind: 'histogram',
     unit: 's',
-    sentence:
-      'Operations of the store, the wait for a connection included, and of wherever short-lived values are kept.',
+    sentence: 'Operations of the database and of Redis, including the wait for a connection.',
     attributes: {
       'oauth2server.store.operation':
         'such as `tokens.findByAccess`, `transients.take`, `transaction`',

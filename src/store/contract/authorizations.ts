@@ -4,7 +4,7 @@ import type { Authorization, Consent } from '../../model/authorization.ts'
 import type { UserId } from '../../model/user.ts'
 
 export type NewAuthorization = Omit<Authorization, 'id' | 'clientId' | 'revokedAt'> & {
-  /** Unique: whoever inserts it has redeemed the code. */
+  /** Unique: the request that inserts it has redeemed the code. */
   readonly codeDigest: Digest | null
 }
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { ConnectionSettings } from './connection.ts'
 
-/** Milliseconds. An idle connection is asked for a sign of life, and given up where there is none. */
+/** Milliseconds between pings of an idle connection, which is closed without an answer. */
 const pingInterval = 1_000
 const longestSilence = 2_500
 

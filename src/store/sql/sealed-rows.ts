@@ -66,7 +66,7 @@ export const sealedRows = <TableRow, Row>(
     return Number(numAffectedRows)
   }
 
-  // Whoever holds locks and waits for another can end in a deadlock, and a request with it: we never wait.
+  // Never wait for a lock while holding others: a deadlock would also cancel a request.
   const locked = async (
     db: Kysely<Tables>,
     rows: readonly ResealedRow[],

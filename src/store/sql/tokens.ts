@@ -134,7 +134,7 @@ const rotateIn = async (
   tx: Kysely<Tables>,
   { id, authorizationId, current, next, rotated, endsAt }: RotationValues,
 ): Promise<boolean> => {
-  // First, since whoever revokes it begins with the authorization too; written in any case, which is what holds it.
+  // First, in the same order as a revocation. The update always writes the row, and so locks it.
   await tx
     .updateTable('oauth2server_authorization')
     .set((set) => ({

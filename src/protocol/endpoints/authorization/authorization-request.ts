@@ -52,8 +52,8 @@ export interface ProvenRedirect {
 }
 
 /**
- * Checks client and redirect URI before anything else: whoever fails here is never redirected to.
- * @param lookup the address of who sent the request
+ * Validates the client and the redirect URI before anything else. If this fails, there is no redirect.
+ * @param lookup the address of the request's sender
  * @throws OAuthError to be shown here, RFC 6749 §4.1.2.1
  */
 export const proveRedirect = async (

@@ -108,7 +108,7 @@ const authorize = async (
   }
 }
 
-// Whoever registers itself is a stranger, until an administrator has looked at it.
+// A client that registered itself is unknown until an administrator has verified it.
 const isTrusted = ({ origin, isVerified }: Client): boolean => origin === 'owner' || isVerified
 
 interface GivenConsent {

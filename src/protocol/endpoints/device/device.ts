@@ -31,8 +31,8 @@ export const deviceEndpoint: Endpoint = {
   },
 }
 
-// The address with the code in it fills the form in and does nothing more: whoever follows a link has not
-// yet seen which device it is about (RFC 8628 §3.3.1, §5.4).
+// An address with the code only fills in the form: a user who follows a link has not yet seen which device it
+// is about (RFC 8628 §3.3.1, §5.4).
 const show = async (http: HttpRequest, server: ServerContext): Promise<Response> => {
   const params = http.queryParameters()
   const signedIn = await server.sessions.signedIn(browserOf(http))

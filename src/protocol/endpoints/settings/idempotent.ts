@@ -4,15 +4,15 @@ import type { Changed } from './notice.ts'
 import { leaveNotice } from './notice.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** Milliseconds in which the very same form from the very same session is the same wish. */
+/** Milliseconds in which the same form from the same session counts as the same request. */
 const memory = 600_000
-/** The same without the one-time id that our pages put into a form: then it is a double click at most. */
+/** The same for a form without the one-time ID of our pages: it is a double click at most. */
 const briefMemory = 2_000
-/** So long a form may be at work; then whoever worked on it is gone. */
+/** Milliseconds after which a form that is still being processed counts as abandoned. */
 const atWork = 15_000
 const patience = 5_000
 
-/** What became of a form. */
+/** The result of a form. */
 export interface Done {
   /** Where the browser goes next. */
   readonly location: string

@@ -15,7 +15,7 @@ const outages = /^(?:08|53|57|58|25006|25P03|25P04|40|55P03|XX)/
 /** Of these, what ends a statement and not its connection: it can be rolled back, and used again. */
 const passing = /^(?:40|53|55P03|57014)/
 
-/** An error of the driver as what it means to whoever uses the store. */
+/** Translates an error of the driver to an error of the store contract. */
 export const asStoreError = (
   error: unknown,
   { isConnecting = false }: { readonly isConnecting?: boolean } = {},

@@ -4,8 +4,8 @@ import { StoreUnavailable, StoreUnusable } from '../../contract/errors.ts'
 import { sqlStateOf } from './errors.ts'
 
 /**
- * Milliseconds that a migration waits for a table. Whoever comes after it waits behind it, so it gives way
- * soon, and before PostgreSQL looks for a circle and ends a request instead.
+ * Milliseconds that a migration waits for the lock of a table. Later statements queue behind it, so it gives up soon, and
+ * before PostgreSQL's deadlock detection would cancel a request instead.
  */
 export const tableLockTimeout = 500
 

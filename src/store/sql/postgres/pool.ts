@@ -23,7 +23,7 @@ export const pooledConnections = (config: PoolConfig): PooledConnections => {
       const client = await unlessStoodStill(patience, () => met.pool.connect())
       return new PooledConnection(client, silence, () => renew(met))
     } catch (error) {
-      // Whoever waited at one that was given up asks the other.
+      // The pool was replaced while this caller waited, so try the new one.
       if (met !== current) return acquire()
       throw error
     }

@@ -49,7 +49,7 @@ export const postgresStore = (
       }),
     }),
   )
-  // A standby, or what is about to become one: whoever asks is answered, and nothing can be written.
+  // A standby server answers queries but accepts no writes.
   const ping = async (): Promise<void> => {
     const { rows } = await dialect.run(isReadOnly, [])
     if (rows[0]?.is_read_only === 'on')

@@ -208,7 +208,7 @@ const retryWhileBusy = async <T>(attempt: () => T, lock = new ForeignLock()): Pr
   }
 }
 
-/** An error of SQLite as what it means to whoever uses the store; undefined for a lock, which ends by itself. */
+/** Translates an error of SQLite to an error of the store contract; undefined for a lock, which is retried. */
 const asStoreError = (error: unknown): unknown => {
   const extended = extendedCode(error)
   const code = extended & 0xff

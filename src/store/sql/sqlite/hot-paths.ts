@@ -21,7 +21,7 @@ const extend =
 export interface SqliteHotPathsOptions {
   readonly reader: SqliteDatabase
   readonly writer: SqliteDatabase
-  /** Whoever holds its connection has the writer to itself. */
+  /** The single connection of the writer: its holder has the writer to itself. */
   readonly write: Kysely<Tables>
   /** Whether concurrent writes share a commit, and concurrent look-ups of the same a query. */
   readonly batch: boolean

@@ -6,7 +6,7 @@ import type { ThreadAnswer, ThreadRequest } from './thread.ts'
 // Runs in a thread of its own: one connection, statement by statement.
 
 const database = openDatabase(workerData.path, { synchronous: workerData.synchronous })
-// Whoever sends a statement is told; without one, nobody is.
+// Each statement reports the failure; without this, an unused worker would end the process.
 database.catch(() => undefined)
 
 const answerTo = async ({ id, sql, parameters }: ThreadRequest): Promise<ThreadAnswer> => {
