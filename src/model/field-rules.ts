@@ -21,11 +21,12 @@ const normalized = (field: string, value: string): string => {
   return value.normalize('NFC')
 }
 
-/** What a reader can tell of a name: two that look the same are the same. */
+/** Returns a name as a reader sees it: names that look the same become equal. */
 export const asSeen = (name: string): string =>
   name
-    .normalize('NFC')
     .replaceAll(/[\p{DI}\p{Cf}]/gu, '')
+    // Afterwards: an invisible character between a letter and its accent keeps them apart.
+    .normalize('NFC')
     .replaceAll(/\s+/gu, ' ')
     .trim()
 

@@ -82,6 +82,10 @@ describe('fields of a client', () => {
       { runs: 1_000 },
     ))
 
+  test('asSeen() ignores an invisible character between a letter and its accent', () => {
+    expect(asSeen('a\uFE0F\u0301')).toBe('\u00E1')
+  })
+
   test('a website is a link to https, or to this very machine, without a user', () => {
     const url = fc.tuple(
       fc.constantFrom('https://', 'http://', 'HTTPS://', 'javascript:', '//'),
