@@ -27,7 +27,7 @@ const ownProcess = ['test/telemetry/{metrics,redaction,traces}.test.ts']
 const full = [
   'test/full/**/*.test.ts',
   'test/attacks/*.test.ts',
-  'test/cli/{audit,clients,doctor,doctor-behind-proxies,environment,secret-key,shutdown,tokens,users}.test.ts',
+  'test/cli/{audit,clients,doctor,doctor-behind-proxies,environment,secret-key,shutdown,tokens,usage,users}.test.ts',
   'test/docs/{getting-started,how-to,readme}.test.ts',
   'test/examples/mcp.test.ts',
   'test/extensions/client-id-metadata-documents.test.ts',
@@ -35,9 +35,9 @@ const full = [
   'test/limits/{passwords,redis}.test.ts',
   'test/outbound/host-names.test.ts',
   'test/properties/*-machine.test.ts',
-  'test/records/rotate-keys.test.ts',
+  'test/records/{audit,audit-chain,rotate-keys}.test.ts',
   'test/rfc/rfc{7591,8628,8693,9068}.test.ts',
-  'test/store/{pglite,redis,sweeper}.test.ts',
+  'test/store/{pglite,postgres,redis,sweeper}.test.ts',
   'test/telemetry/throwing-log.test.ts',
   'test/users/{missing,table}.test.ts',
 ]

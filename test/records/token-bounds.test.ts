@@ -84,8 +84,7 @@ describe('bounds', () => {
     const basic = await app.client()
     const { refreshToken } = await authorizationOf(app, basic.clientId)
     let latest: unknown = refreshToken
-    for (let n = 0; n < 300; n += 1) {
-      app.advance(60)
+    const refresh = async () => {
       const { body } = await tokenRequest(
         app.issuer,
         { grant_type: 'refresh_token', refresh_token: String(latest) },
@@ -93,9 +92,17 @@ describe('bounds', () => {
       )
       latest = body.refresh_token
     }
+    for (let n = 0; n < 300; n += 1) {
+      app.advance(60)
+      await refresh()
+    }
+    // A removal that is due while another one runs is left to the next refresh.
     await vi.waitFor(
-      () => expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBeLessThan(220),
-      10_000,
+      async () => {
+        await refresh()
+        expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBeLessThan(220)
+      },
+      { timeout: 10_000, interval: 200 },
     )
     expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBeGreaterThanOrEqual(59)
   }, 60_000)
