@@ -15,7 +15,7 @@ export interface MigrationResult {
   readonly direction: 'up' | 'down'
 }
 
-/** All that is kept. Every operation stands alone, or inside the `transaction` whose store it belongs to. */
+/** All stored data. An operation stands alone, or inside the `transaction` whose store it belongs to. */
 export interface Store {
   readonly clients: ClientStore
   readonly tokens: TokenStore
@@ -33,23 +33,23 @@ export interface Store {
   readonly sealed: SealedStore
   readonly audit: AuditStore
   readonly auditCheckpoints: AuditCheckpointStore
-  /** All or nothing. Inside a transaction, a savepoint. */
+  /** Runs work in a transaction; inside a transaction, in a savepoint. */
   transaction<T>(work: (tx: Store) => Promise<T>): Promise<T>
 }
 
 /** The connections of a pool. */
 export interface PoolStats {
-  /** Those that are open, in use or not. */
+  /** Open connections, in use or idle. */
   readonly total: number
   readonly idle: number
-  /** Callers that wait for one. */
+  /** Callers that wait for a connection. */
   readonly waiting: number
 }
 
 export interface OpenStore extends Store {
   /**
-   * Brings the schema up to date, or to the migration of that name.
-   * @throws NewerSchema for a database of a newer version that has all this one needs; StoreUnusable where it lacks some
+   * Migrates the schema to the latest migration, or to a named one.
+   * @throws NewerSchema for a database of a newer version that this version can use; StoreUnusable otherwise
    */
   migrate(options?: {
     readonly to?: string
@@ -57,26 +57,26 @@ export interface OpenStore extends Store {
     /** Called once if it waits for another node that migrates, or for transactions that use the tables. */
     readonly onWait?: () => void
   }): Promise<readonly MigrationResult[]>
-  /** @throws StoreUnavailable where the store does not answer, or takes no writes */
+  /** @throws StoreUnavailable if the store does not answer or accepts no writes */
   ping(): Promise<void>
-  /** The time of the database server, where it has a clock of its own: milliseconds since the epoch. */
+  /** Returns the time of the database server, if it has one, in milliseconds since the epoch. */
   now?(): Promise<number>
-  /** Where the store has a pool of connections. */
+  /** Returns the state of the connection pool, if the store has one. */
   poolStats?(): PoolStats
   close(): Promise<void>
 }
 
-/** How to open a store: what `sqlite(path)` returns. */
+/** Opens a store: the result of `sqlite(path)` or `postgres(url)`. */
 export interface StoreOpener {
   readonly description: string
-  /** @throws StoreUnusable where it cannot be opened */
+  /** @throws StoreUnusable if it cannot be opened */
   open(users?: UserTable | 'built-in' | 'elsewhere', keyType?: UserKeyType): Promise<OpenStore>
 }
 
 export interface StoreOperation {
-  /** For instance `tokens.rotate`. */
+  /** Such as `tokens.rotate`. */
   readonly name: string
 }
 
-/** Runs around every store operation: the seam by which tests pause, fail or kill. */
+/** Runs around every store operation. Tests use it to pause, fail or kill. */
 export type AroundStore = <T>(operation: StoreOperation, run: () => Promise<T>) => Promise<T>

@@ -4,17 +4,17 @@ import type { AuditValues } from '../../model/audit-values.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Cursor, Page } from './page.ts'
 
-/** Which events are looked for; what is left out says nothing. */
+/** The conditions that events have to meet. A missing condition matches every event. */
 export interface AuditFilter {
   readonly event?: string | undefined
-  /** Whose account they are about. */
+  /** The user whose account the events are about. */
   readonly userId?: UserId | undefined
   readonly clientId?: string | undefined
-  /** Only what people do, of the user that is looked for. */
+  /** Leaves out routine events, such as refreshes. */
   readonly withoutRoutine?: boolean
-  /** Milliseconds since the epoch; the first that is looked for. */
+  /** The earliest time, in milliseconds since the epoch. */
   readonly since?: number | undefined
-  /** The first that is not looked for any more. */
+  /** The end of the time, exclusive. */
   readonly until?: number | undefined
 }
 
@@ -34,34 +34,34 @@ export interface AuditMark {
   readonly writers: readonly string[]
 }
 
-/** Written once, never changed; removed by their age alone. */
+/** Audit events. They are written once, never changed, and removed by their age. */
 export interface AuditStore {
   add(event: SealedAuditEvent): Promise<void>
-  /** All or none of many, where no request has to wait for them. */
+  /** Adds all events or none, outside of requests. */
   addMany(events: readonly SealedAuditEvent[]): Promise<void>
-  /** The latest first. */
+  /** Returns a page of events, the latest first. */
   latest(filter: AuditFilter, cursor: Cursor): Promise<Page<AuditRecord>>
-  /** The earliest first. */
+  /** Returns a page of events, the earliest first. */
   earliest(filter: AuditFilter, cursor: Cursor): Promise<Page<AuditRecord>>
-  /** At most `limit` rows with an id above `after`, and up to `until` where it is given, by their ids. */
+  /** Returns at most `limit` rows with IDs above `after`, and up to `until` if given, in the order of their IDs. */
   rows(
     range: { readonly after: number | null; readonly until?: number },
     limit: number,
   ): Promise<readonly StoredAuditRow[]>
   /**
-   * The greatest id in this range, and who may still commit a row with a smaller one. Rows that are added from now on
-   * have greater ids, whatever ids the existing rows were given by hand.
+   * Returns the greatest ID in this range, and the transactions that may still commit a row with a smaller one. Rows that
+   * are added later have greater IDs, whatever IDs an attacker gave to existing rows.
    */
   mark(range: { readonly after: number; readonly until: number }): Promise<AuditMark>
-  /** Whether every row up to the mark is committed, or never will be. */
+  /** Returns whether every transaction that might add a row up to the mark has ended. */
   isSettled(mark: AuditMark): Promise<boolean>
-  /** The ids in this range whose rows have the time and the seal of a row with a smaller id. */
+  /** Returns the IDs of rows in this range that copy the time and the seal of a row with a smaller ID. */
   copies(range: { readonly after: number; readonly until: number }): Promise<readonly number[]>
-  /** Deletes at most `limit` rows up to that id. @returns how many */
+  /** Deletes at most `limit` rows up to an ID. @returns the number of deleted rows */
   deleteUpTo(id: number, limit: number): Promise<number>
 }
 
-/** What a checkpoint of the audit log says. */
+/** A checkpoint of the audit log. */
 export interface AuditCheckpoint {
   readonly number: number
   readonly at: number
@@ -75,7 +75,7 @@ export interface AuditCheckpoint {
   readonly rowsDigest: string
   /** The greatest `at` of these rows; 0 without rows. */
   readonly latestAt: number
-  /** Those of the ids whose rows nobody had sealed. */
+  /** The IDs among these whose rows had no valid seal. */
   readonly forged: string
   /** Rows and checkpoints are removed up to this checkpoint, which is kept; 0: none. */
   readonly removedUpTo: number
@@ -86,12 +86,12 @@ export interface AuditCheckpoint {
 export type SealedCheckpoint = AuditCheckpoint & { readonly seal: Sealed }
 
 export interface AuditCheckpointStore {
-  /** False where the number is taken: of several nodes, one makes the next checkpoint. */
+  /** Returns false if the number is taken, so that one of several nodes creates the next checkpoint. */
   insert(checkpoint: SealedCheckpoint): Promise<boolean>
-  /** At most `limit` with a number above `after`, by their numbers. */
+  /** Returns at most `limit` checkpoints with numbers above `after`, in the order of their numbers. */
   list(after: number, limit: number): Promise<readonly SealedCheckpoint[]>
-  /** At most `limit`, the latest first, with a number below `before` where it is given. */
+  /** Returns at most `limit` checkpoints, the latest first, with numbers below `before` if given. */
   latest(limit: number, before?: number): Promise<readonly SealedCheckpoint[]>
-  /** Deletes at most `limit` with a number below. @returns how many */
+  /** Deletes at most `limit` checkpoints with smaller numbers. @returns the number of deleted rows */
   deleteBelow(number: number, limit: number): Promise<number>
 }

@@ -9,22 +9,22 @@ export type NewAuthorization = Omit<Authorization, 'id' | 'clientId' | 'revokedA
 }
 
 export interface AuthorizationStore {
-  /** Undefined where the code was redeemed before. Of concurrent callers, exactly one gets the id. */
+  /** Inserts an authorization unless its code was redeemed before. Of concurrent callers, exactly one gets the ID. */
   insertOnce(authorization: NewAuthorization): Promise<number | undefined>
   find(id: number): Promise<Authorization | undefined>
   findByCode(digest: Digest): Promise<Authorization | undefined>
-  /** Those of a user for a client that are not revoked, but for so many, the latest: at most 100. */
+  /** Returns at most 100 IDs of a user's live authorizations for a client, without the latest `keep`. */
   beyond(userId: UserId, clientId: string, keep: number): Promise<readonly number[]>
-  /** Marks it and deletes its tokens. False where it was revoked before. */
+  /** Marks the authorization as revoked and deletes its tokens. Returns false if it was revoked before. */
   revoke(id: number, now: number): Promise<boolean>
   /**
    * Marks at most `limit` of a user's authorizations that have tokens, of one client or of all, and deletes their
-   * tokens. @returns how many were marked; 0 once nothing is left
+   * tokens. @returns the number of marked authorizations; 0 when none is left
    */
   revokeOfUser(userId: UserId, clientId: string | null, now: number, limit: number): Promise<number>
   /**
    * Deletes at most `limit` tombstones of expired authorizations, and if there were fewer, the authorizations.
-   * @returns the number of rows; only 0 means that none are left
+   * @returns the number of rows; only 0 means that nothing is left
    */
   deleteExpired(now: number, limit: number): Promise<number>
 }
@@ -36,15 +36,15 @@ export interface SealedConsent {
 
 export interface ConsentStore {
   /**
-   * In a transaction nobody else changes it until the end.
-   * @param options.isShared the caller does not change it either: others who say so need not wait
+   * Finds the consent. In a transaction the row is locked until the end.
+   * @param options.isShared takes a shared lock, for callers that only read
    */
   find(
     userId: UserId,
     clientId: string,
     options?: { readonly isShared?: boolean },
   ): Promise<SealedConsent | undefined>
-  /** False where the user has one to the client already. Of concurrent callers, exactly one inserts. */
+  /** Returns false if the user already has a consent to the client. Of concurrent callers, exactly one inserts. */
   insert(consent: SealedConsent): Promise<boolean>
   /** Inserts or replaces the user's consent to the client. */
   put(consent: SealedConsent): Promise<void>

@@ -7,9 +7,9 @@ import type { StoredUser } from './users.ts'
 
 export interface SealedClient {
   readonly fields: ClientFields
-  /** Proves that the row is as we wrote it. */
+  /** The seal of the row, which shows changes made past the server. */
   readonly seal: Sealed
-  /** The same for what a token lookup reads of it. */
+  /** The seal of those fields that a token look-up reads. */
   readonly stateSeal: Sealed
 }
 
@@ -19,39 +19,45 @@ export interface ClientWithOwner extends SealedClient {
 
 export interface ClientStore {
   find(clientId: string): Promise<ClientWithOwner | undefined>
-  /** The client that has this secret, or had it before: expired or not. */
+  /** Finds the client by its current or previous secret, expired or not. */
   findBySecret(digest: Digest): Promise<ClientWithOwner | undefined>
-  /** False where the id or the secret is taken: try again with other random values. */
+  /** Returns false if the ID or the secret is taken. The caller retries with other random values. */
   insert(client: SealedClient): Promise<boolean>
   /**
-   * Replaces every field of the client that has this id; the id may change too. With another key, it is another client
-   * of that id: whatever belongs to the former is absent from then on, and listed to be removed. False: taken.
+   * Replaces every field of the client with this ID; the ID may change too. Another key makes it another client with
+   * that ID: the rows of the former client disappear at once, and are listed for removal. Returns false if a unique
+   * value is taken.
    */
   update(clientId: string, client: SealedClient, now: number): Promise<boolean>
   /**
-   * Deletes the client: whatever belongs to it is absent from then on, and listed to be removed. In a transaction.
-   * False where there was none.
+   * Deletes the client, inside a transaction. Its rows disappear at once and are listed for removal. Returns false for an
+   * unknown client.
    */
   delete(clientId: string, now: number): Promise<boolean>
-  /** Ends the tokens that the client got for itself (RFC 6749 §4.4), and what was narrowed from them. */
+  /** Deletes the client's own tokens (RFC 6749 §4.4) and those exchanged from them. */
   endOwnTokens(clientId: string): Promise<void>
   /**
-   * Deletes at most `limit` unused clients that registered themselves before that time: those that act for nobody, without
-   * a token, an authorization or a consent. One that may act for itself (`client_credentials`) is never unused.
+   * Deletes at most `limit` unused clients that registered themselves before a time. An unused client has no token, no
+   * authorization and no consent. A client that may use `client_credentials` never counts as unused.
    */
   deleteUnused(before: number, limit: number): Promise<number>
-  /** The number of unused clients that registered themselves, before that time where one is given, as far as `most`. */
+  /** Counts the unused clients that registered themselves, up to `most`, and before a time if given. */
   countUnused(most: number, before?: number): Promise<number>
-  /** How many applications a user registered, counted up to `most`: neither internal ones nor those behind a personal token. */
+  /**
+   * Counts the applications that a user registered, up to `most`, without internal clients and those behind personal
+   * tokens.
+   */
   countOfOwner(userId: UserId, most: number): Promise<number>
-  /** The number of its tokens that are neither personal nor internal, counted up to `most`. */
+  /** Counts the client's tokens that are neither personal nor internal, up to `most`. */
   countUsers(clientId: string, most: number): Promise<number>
   /** The same for several clients, in one query. */
   countUsersOf(clientIds: readonly string[], most: number): Promise<ReadonlyMap<string, number>>
-  /** The applications that a user registered: neither internal ones nor those behind a personal token. */
+  /** Lists the applications that a user registered, without internal clients and those behind personal tokens. */
   ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientWithOwner>>
-  /** Applications whose name, id or owner's e-mail address contains the text; all of them without one. */
+  /**
+   * Lists the applications whose name, ID or owner's e-mail address contains the text; all of them for an empty text.
+   */
   search(text: string, cursor: Cursor): Promise<Page<ClientWithOwner>>
-  /** The applications that act for a user: by consent, or by an authorization that lives. */
+  /** Lists the applications that may act for a user, by a consent or a live authorization. */
   authorizedBy(userId: UserId, now: number, cursor: Cursor): Promise<Page<ClientWithOwner>>
 }

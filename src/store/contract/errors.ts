@@ -6,12 +6,12 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
 
-/** A value that must be unique is taken. Random values are simply drawn again. */
+/** A unique value is taken. Callers retry with other random values. */
 export class UniqueViolation extends Error {
   override readonly name = 'UniqueViolation'
 }
 
-/** What a row was to hang from is gone: deleted, or under another id, since it was read. */
+/** A referenced row no longer exists: it was deleted, or its ID changed, since it was read. */
 export class ReferenceNotFound extends Error {
   override readonly name = 'ReferenceNotFound'
 }
@@ -26,10 +26,12 @@ export class NotOurUsers extends Error {
   }
 }
 
-/** The store is there, but not one that this version can use. The message says what to do. */
+/** The store exists, but this version cannot use it. The message says what to do. */
 export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable'
 }
 
-/** A newer version has migrated the store: this one can use it, since migrations only add, but not migrate it. */
+/**
+ * A newer version has migrated the store. This version can use it, since migrations only add, but cannot migrate it.
+ */
 export class NewerSchema extends StoreUnusable {}

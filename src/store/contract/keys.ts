@@ -1,6 +1,6 @@
 import type { Sealed } from '../../crypto/sealed.ts'
 
-/** The secret keys that rows were sealed under, by their ids. */
+/** The IDs of the secret keys under which rows are sealed. */
 export interface SecretKeyStore {
   ids(): Promise<readonly string[]>
   add(id: string, now: number): Promise<void>
@@ -20,9 +20,9 @@ export interface StoredSigningKey {
 }
 
 export interface SigningKeyStore {
-  /** The youngest first. */
+  /** Returns all keys, the newest first. */
   all(): Promise<readonly StoredSigningKey[]>
-  /** False where the id is taken: of several nodes, one makes the next key. */
+  /** Returns false if the ID is taken, so that one of several nodes creates the next key. */
   insert(key: StoredSigningKey): Promise<boolean>
   delete(id: string): Promise<void>
 }

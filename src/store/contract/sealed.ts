@@ -18,7 +18,7 @@ export interface SealedRow<Row> {
   readonly row: Row
 }
 
-/** The sealed values that a row is to have, in the order of those that it had. */
+/** The new sealed values of a row, in the order of the former ones. */
 export interface ResealedRow {
   readonly before: Pick<SealedRow<unknown>, 'key' | 'sealed'>
   readonly sealed: readonly (Sealed | null)[]
@@ -29,8 +29,8 @@ export interface SealedRows<Row> {
   /** The name of the table. */
   readonly table: string
   /**
-   * Those among the next `limit` rows that hold a value under another key than this one, from the greatest
-   * primary key down. `next` is where to go on; null: this was the last page.
+   * Reads the next `limit` rows, from the greatest primary key down, and returns those with a value under another key.
+   * `next` is the cursor of the next page, or null after the last one.
    */
   notUnder(
     keyId: string,
@@ -38,18 +38,18 @@ export interface SealedRows<Row> {
     limit: number,
   ): Promise<{ readonly rows: readonly SealedRow<Row>[]; readonly next: RowKey | null }>
   /**
-   * Writes the values of each row that still is as it was read, and leaves out what somebody else is
-   * writing: it waits for nobody. @returns how many rows were written
+   * Writes the values of each row that is unchanged since it was read, and skips locked rows. @returns the number of
+   * written rows
    */
   reseal(rows: readonly ResealedRow[]): Promise<number>
-  /** How many of the first `limit` rows hold a value under this key, and whether there are no more. */
+  /** Counts the rows with a value under this key among the first `limit`, and says whether these were all. */
   countUnder(
     keyId: string,
     limit: number,
   ): Promise<{ readonly rows: number; readonly isAll: boolean }>
 }
 
-/** Every kind of row that is sealed, with what its seal claims. Transient values end by themselves. */
+/** Every kind of sealed row. Transient values are not among them, since they expire soon. */
 export interface SealedStore {
   readonly tokens: SealedRows<
     StoredToken & { readonly granted: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'> }

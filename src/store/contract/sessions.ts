@@ -4,7 +4,7 @@ import type { UserId } from '../../model/user.ts'
 import type { Cursor, Page } from './page.ts'
 import type { StoredUser } from './users.ts'
 
-/** A signed-in browser. The identifier in its cookie is kept as a digest. */
+/** The session of a browser. The identifier in its cookie is stored as a digest. */
 export interface StoredSession {
   readonly id: Digest
   readonly userId: UserId
@@ -20,14 +20,14 @@ export interface SessionStore {
   find(
     id: Digest,
   ): Promise<{ readonly session: StoredSession; readonly user: StoredUser | null } | undefined>
-  /** False where the identifier is taken. */
+  /** Returns false if the identifier is taken. */
   insert(session: StoredSession): Promise<boolean>
   touch(session: Pick<StoredSession, 'id' | 'lastSeenAt' | 'seal'>): Promise<void>
-  /** A user's sessions, latest first. */
+  /** Lists a user's sessions, the latest first. */
   ofUser(userId: UserId, cursor: Cursor): Promise<Page<StoredSession>>
   delete(id: Digest): Promise<boolean>
   deleteOfUser(userId: UserId, except?: Digest): Promise<number>
-  /** Deletes all of a user but so many, the latest. */
+  /** Deletes a user's sessions, except for the latest `keep`. */
   deleteOldest(userId: UserId, keep: number): Promise<void>
   deleteExpired(now: number, idleSince: number, limit: number): Promise<number>
 }

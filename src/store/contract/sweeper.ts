@@ -1,22 +1,22 @@
-/** A client or a built-in user that was deleted: the rows that belonged to it are dead, and have to be removed. */
+/** A deleted client or built-in user, whose rows are invisible already and still have to be removed. */
 export interface Removal {
   readonly kind: 'client' | 'user'
   readonly key: number
-  /** When it was deleted; milliseconds since the epoch. */
+  /** The time of the deletion, in milliseconds since the epoch. */
   readonly at: number
 }
 
 export interface RemovalStore {
-  /** At most `limit` of them, in one order, those after `after`. */
+  /** Lists at most `limit` removals after `after`, in a fixed order. */
   list(after: Removal | null, limit: number): Promise<readonly Removal[]>
-  /** Removes about `limit` rows. @returns how many; 0 once nothing is left */
+  /** Removes about `limit` rows. @returns the number of removed rows; 0 when nothing is left */
   removeSome(removal: Pick<Removal, 'kind' | 'key'>, limit: number): Promise<number>
   delete(removal: Removal): Promise<void>
-  /** Adds deleted clients to the list, unless they are listed. */
+  /** Adds deleted clients to the list, unless they are in it. */
   addClients(keys: readonly number[], at: number): Promise<void>
   /**
-   * Finds the clients that a foreign key of the application's user table has deleted: looks at about `limit` client keys
-   * of each table after `after`. `last` is the last key that it looked at; null at the end.
+   * Finds clients that a foreign key of the application's user table has deleted. Reads about `limit` client keys of each
+   * table after `after`. `last` is the last key that was read, or null at the end.
    */
   findOrphans(
     after: number,
@@ -24,7 +24,7 @@ export interface RemovalStore {
   ): Promise<{ readonly keys: readonly number[]; readonly last: number | null }>
 }
 
-/** What the sweeper remembers between two runs: since when a user is missing, when the clock was last read. */
+/** The notes of the sweeper between two runs: since when a user is missing, and when the clock was last read. */
 export type SweeperNoteKind = 'missing user' | 'last sweep'
 
 export interface SweeperNote {
@@ -35,25 +35,25 @@ export interface SweeperNote {
 
 export interface SweeperNoteStore {
   find(kind: SweeperNoteKind, keys: readonly string[]): Promise<readonly SweeperNote[]>
-  /** At most `limit` notes from that time or earlier, the oldest first. */
+  /** Lists at most `limit` notes up to a time, the oldest first. */
   until(kind: SweeperNoteKind, at: number, limit: number): Promise<readonly SweeperNote[]>
   /** Writes a note, or replaces it. */
   put(kind: SweeperNoteKind, note: SweeperNote): Promise<void>
   delete(kind: SweeperNoteKind, keys: readonly string[]): Promise<void>
 }
 
-/** The times by which one run of the sweeper judges, in milliseconds since the epoch; null: nothing of the kind is removed. */
+/** The times of one run of the sweeper, in milliseconds since the epoch; null removes nothing of the kind. */
 export interface SweepTimes {
   readonly now: number
-  /** Sessions that were not used since are removed. */
+  /** Removes sessions that were not used since this time. */
   readonly idleSince: number
   readonly auditBefore: number | null
   readonly unusedClientsBefore: number | null
 }
 
-/** Counts what the sweeper would remove. */
+/** Counts the rows that the sweeper would remove. */
 export interface ExpiredStore {
-  /** The number of rows of each kind, counted up to `most`. */
+  /** Counts the rows of each kind, up to `most`. */
   count(times: SweepTimes, most: number): Promise<ExpiredCounts>
 }
 

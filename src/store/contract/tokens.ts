@@ -6,20 +6,20 @@ import type { UserId } from '../../model/user.ts'
 import type { Cursor, Page } from './page.ts'
 import type { StoredUser } from './users.ts'
 
-/** A token row: the record, and its secrets as digests to look up and sealed to read again. */
+/** The row of a token: its fields, and its secrets as digests for look-ups and as sealed values. */
 export interface StoredToken {
   readonly fields: TokenFields
   readonly accessDigest: Digest
   readonly accessToken: Sealed
   readonly refreshDigest: Digest | null
   readonly refreshToken: Sealed | null
-  /** When it was used last, and from where; null: never, or not written yet. */
+  /** The last recorded use; null before the first one. */
   readonly lastUse: TokenUse | null
-  /** The token that took the place of this personal one, which ends soon. */
+  /** The token with the new value, if this row is a personal token's former value in its overlap. */
   readonly successorId: number | null
 }
 
-/** Milliseconds since the epoch, and the address of who used it. */
+/** The use of a token: the time in milliseconds since the epoch, and the address of the caller. */
 export interface TokenUse {
   readonly at: number
   readonly address: string
@@ -29,24 +29,24 @@ export type NewToken = Omit<StoredToken, 'fields' | 'lastUse'> & {
   readonly fields: Omit<TokenFields, 'id'>
 }
 
-/** A personal token with the name of the client behind it, and until when its former value is valid. */
+/** A personal token with its name and the end of its former value. */
 export interface PersonalTokenRow extends StoredToken {
   readonly name: string
   readonly previousExpires: number | null
 }
 
-/** A token with the authorization that it hangs from: an application on one device. */
+/** A token with its authorization, that is an application on one device. */
 export interface AuthorizedTokenRow extends StoredToken {
   readonly authorization: Pick<Authorization, 'scopes' | 'userAgent' | 'createdAt'>
 }
 
-/** Any token, as an administrator lists it. */
+/** A token with the names that an administrator's list shows. */
 export interface TokenWithNames extends StoredToken {
   readonly clientName: string
   readonly userEmail: string | null
 }
 
-/** A token and all that decides whether it counts, read in one query. */
+/** A token with everything that decides whether it is valid, read in one query. */
 export interface TokenWithState extends StoredToken {
   readonly user: StoredUser | null
   readonly client: {
@@ -56,19 +56,19 @@ export interface TokenWithState extends StoredToken {
     readonly ownerId: UserId | null
     readonly ownerActive: boolean
     readonly isDisabled: boolean
-    /** The limit of the client as it stands now; null: none. */
+    /** The current limit of the client; null without one. */
     readonly allowedScopes: readonly string[] | null
-    /** Proves all of that but for the state of the owner. */
+    /** The seal of these fields, except for the state of the owner. */
     readonly stateSeal: Sealed
   }
 }
 
-/** A refresh token's row with the authorization that it can restore. */
+/** The row of a refresh token with the whole authorization, whose scopes it can restore. */
 export interface RefreshTokenWithState extends TokenWithState {
   readonly authorization: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 }
 
-/** A refresh token that was rotated: who presents it again is retrying, or has stolen it. */
+/** A rotated refresh token. A client that presents it again is retrying, or has stolen it. */
 export interface RotatedRefreshToken {
   readonly digest: Digest
   readonly authorizationId: number
@@ -82,16 +82,16 @@ export interface StoredRotation extends RotatedRefreshToken {
   readonly seal: Sealed
 }
 
-/** A refresh token gives place to the next. */
+/** Replaces a refresh token with its successor. */
 export interface Rotation {
-  /** Of the token's row. */
+  /** The ID of the token's row. */
   readonly id: number
   readonly next: NewToken
-  /** What stays of the refresh token that was presented. */
+  /** The tombstone of the presented refresh token. */
   readonly rotated: StoredRotation
-  /** Whether others may be narrowing tokens from it at this moment, which end with it. */
+  /** Whether concurrent requests may be exchanging the access token for narrower ones, which end with it. */
   readonly isNarrowed: boolean
-  /** The authorization ends then at the earliest; never nearer, where something older still needs the tombstone. */
+  /** The earliest end of the authorization. It never moves closer, since older rows may still need the tombstone. */
   readonly endsAt: number
 }
 
@@ -99,31 +99,31 @@ export interface TokenStore {
   findByAccess(digest: Digest): Promise<TokenWithState | undefined>
   findByRefresh(digest: Digest): Promise<RefreshTokenWithState | undefined>
   find(id: number): Promise<StoredToken | undefined>
-  /** The same; in a transaction it stays as it is until that ends. */
+  /** Finds a token and locks its row until the end of the transaction. */
   hold(id: number): Promise<StoredToken | undefined>
-  /** Undefined where one of the random values is taken: try again with others. */
+  /** Returns undefined if a random value is taken. The caller retries with others. */
   insert(token: NewToken): Promise<number | undefined>
   /**
-   * Replaces a pair, if its refresh token is still the rotated one, in one step with all that hangs from it.
-   * Of concurrent callers, exactly one wins.
+   * Replaces a pair of tokens and ends the tokens exchanged from it, if the refresh token is still the current one. Of
+   * concurrent callers, exactly one succeeds.
    * @throws UniqueViolation
    */
   rotate(rotation: Rotation): Promise<boolean>
   findRotated(digest: Digest): Promise<StoredRotation | undefined>
-  /** The current pair of an authorization. */
+  /** Finds the current pair of an authorization. */
   ofAuthorization(authorizationId: number): Promise<StoredToken | undefined>
   ofClient(clientId: string): Promise<readonly StoredToken[]>
-  /** A user's personal tokens, but for internal ones and values that were replaced. */
+  /** Lists a user's personal tokens, without internal ones and replaced values. */
   personalOf(userId: UserId, now: number, cursor: Cursor): Promise<Page<PersonalTokenRow>>
   personal(id: number, now: number): Promise<PersonalTokenRow | undefined>
-  /** How many personal tokens a user has, counted up to `most`, but for internal ones and values that were replaced. */
+  /** Counts a user's personal tokens up to `most`, without internal ones and replaced values. */
   countPersonalOf(userId: UserId, most: number): Promise<number>
-  /** Deletes the tokens that were narrowed from this one. */
+  /** Deletes the tokens that were exchanged from this one. */
   deleteChildren(parentId: number): Promise<void>
   /** Deletes the former values of a personal token. */
   deletePrevious(successorId: number): Promise<void>
   /**
-   * The live authorizations of a user for these clients: at most `limit` each, latest first, and how many there are,
+   * Lists the live authorizations of a user for these clients: at most `limit` each, the latest first, with their number,
    * counted up to `countLimit`.
    */
   authorizedOf(
@@ -133,28 +133,31 @@ export interface TokenStore {
     limits: { readonly limit: number; readonly countLimit: number },
   ): Promise<readonly (AuthorizedTokenRow & { readonly count: number })[]>
   authorized(id: number, now: number): Promise<AuthorizedTokenRow | undefined>
-  /** Every token; of a user's e-mail address, a client's id or a token's own id where a text is given. */
+  /** Lists the tokens of a user's e-mail address, a client's ID, or a token's own ID; all tokens for an empty text. */
   search(text: string, cursor: Cursor): Promise<Page<TokenWithNames>>
-  /** Replaces what a token is: its scopes, its expiry, its secret. */
+  /** Replaces the scopes, the expiry and the secret of a token. */
   rewrite(id: number, token: NewToken): Promise<void>
-  /** Writes when tokens were used, where that is news. */
+  /** Writes the uses of tokens that are later than the recorded ones. */
   touch(uses: ReadonlyMap<number, TokenUse>): Promise<void>
-  /** The ids of a user's personal tokens of that name. */
+  /** Lists the IDs of a user's personal tokens with this name. */
   personalNamed(userId: UserId, name: string): Promise<readonly number[]>
   delete(id: number): Promise<boolean>
   /**
-   * Deletes at most `limit` tokens that neither work nor can be refreshed, personal ones with their client.
-   * @returns how many; 0 alone says that there are no more
+   * Deletes at most `limit` tokens that have expired and cannot be refreshed, and the clients behind personal tokens.
+   * @returns the number of deleted tokens; only 0 means that none is left
    */
   deleteExpired(now: number, limit: number): Promise<number>
-  /** Deletes at most `limit` tombstones of an authorization: those from before that time, and all but the latest `keep`. */
+  /**
+   * Deletes at most `limit` tombstones of an authorization: those before a time, and all except for the latest
+   * `keep`.
+   */
   deleteRotated(
     authorizationId: number,
     which: Beyond & { readonly before: number },
   ): Promise<number>
-  /** Deletes at most `limit` tokens that a client got for itself (RFC 6749 §4.4): all but about the latest `keep`. */
+  /** Deletes at most `limit` of a client's own tokens (RFC 6749 §4.4), except for about the latest `keep`. */
   deleteOldestOwn(of: Pick<TokenFields, 'clientKey' | 'userId'>, which: Beyond): Promise<number>
-  /** Deletes at most `limit` of the tokens that were narrowed from this one: all but the latest `keep`. */
+  /** Deletes at most `limit` of the tokens exchanged from this one, except for the latest `keep`. */
   deleteOldestChildren(parentId: number, which: Beyond): Promise<number>
 }
 

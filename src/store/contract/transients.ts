@@ -1,30 +1,30 @@
 /** Short-lived values: codes, pending requests. Keys carry their kind, values are sealed by the caller. */
 export interface Transients {
-  /** False where the key is taken. */
+  /** Returns false if the key is taken. */
   put(key: string, value: string, expiresAt: number, now: number): Promise<boolean>
-  /** Keeps the value in the place of what is there. */
+  /** Stores a value, and replaces a former one. */
   set(key: string, value: string, expiresAt: number, now: number): Promise<void>
   get(key: string, now: number): Promise<string | undefined>
   /** Returns the values of several keys, in their order, in one round trip. */
   getMany(keys: readonly string[], now: number): Promise<readonly (string | undefined)[]>
   /** Removes and returns the value; of concurrent callers, exactly one receives it. */
   take(key: string, now: number): Promise<string | undefined>
-  /** Counts up and returns the new count; every caller gets another number. */
+  /** Increments a counter and returns it; every caller gets a different number. */
   increment(key: string, expiresAt: number, now: number): Promise<number>
   delete(key: string): Promise<void>
   deleteExpired(now: number, limit: number): Promise<number>
 }
 
-/** Short-lived values that are kept beside the database. */
+/** Short-lived values that are stored outside of the database. */
 export interface OpenTransients extends Transients {
-  /** @throws StoreUnavailable where they do not answer */
+  /** @throws StoreUnavailable without an answer */
   ping(): Promise<void>
   close(): Promise<void>
 }
 
-/** How to open a keeper of short-lived values: what `redis(url)` returns. */
+/** Opens a store of short-lived values: the result of `redis(url)`. */
 export interface TransientsOpener {
   readonly description: string
-  /** @throws StoreUnavailable where it is away for now, StoreUnusable where it does not let us in */
+  /** @throws StoreUnavailable during an outage, StoreUnusable if access is refused */
   open(): Promise<OpenTransients>
 }

@@ -2,11 +2,11 @@ import type { User, UserId } from '../../model/user.ts'
 
 /** A user as the store reads it. */
 export interface StoredUser extends User {
-  /** Proves that the row is as we wrote it; empty for users of the application, whose table we do not write. */
+  /** The seal of the row; empty for users of the application, since the server does not write their table. */
   readonly seal: string
 }
 
-/** A user with the hash of the password, which never leaves the records. */
+/** A user with the hash of the password, which never leaves `records/`. */
 export interface UserWithPassword extends StoredUser {
   readonly passwordHash: string | null
 }
@@ -17,20 +17,20 @@ export interface UserStore {
   find(id: UserId): Promise<UserWithPassword | undefined>
   findByEmail(email: string): Promise<UserWithPassword | undefined>
   /**
-   * False where the e-mail address is taken.
-   * @throws UniqueViolation where the id is
+   * Returns false if the e-mail address is taken.
+   * @throws UniqueViolation if the ID is taken
    */
   insert(user: NewUser): Promise<boolean>
-  /** Writes what changes of a user, with the seal of the whole row. */
+  /** Writes the fields of a user that can change, and the seal of the whole row. */
   update(user: Pick<StoredUser, 'id' | 'active' | 'isAdmin' | 'seal'>): Promise<boolean>
   setPassword(id: UserId, passwordHash: string): Promise<boolean>
-  /** Deletes the user: whatever belongs to them is absent from then on, and listed to be removed. In a transaction. */
+  /** Deletes the user, inside a transaction. The user's rows disappear at once and are listed for removal. */
   delete(id: UserId, now: number): Promise<boolean>
 }
 
-/** What hangs from users, for users that no foreign key guards. */
+/** The rows of users that no foreign key refers to. */
 export interface UserDataStore {
-  /** At most `limit` ids of users that something hangs from, in order, those after `after`. */
+  /** Lists at most `limit` IDs of users with rows, after `after`, in order. */
   idsInUse(after: UserId | null, limit: number): Promise<readonly UserId[]>
   /**
    * Deletes about `limit` rows that belong to a user: sessions, tokens, authorizations, consents, clients.
