@@ -28,17 +28,17 @@ import type { Sessions } from './session/sessions.ts'
 import type { ShortLived } from './short-lived.ts'
 import type { TokenQueues } from './token-queues.ts'
 
-/** Who the server is. */
+/** The identifiers of the server. */
 export interface Identity {
   /** The issuer identifier, to which every address is relative. RFC 8414 §2. */
   readonly issuer: string
   /** The path of the issuer, without a slash at its end. */
   readonly basePath: string
-  /** What is protected here; the first is the issuer, that is the whole application. RFC 8707 §2. */
+  /** The protected resources. The first one is the issuer, that is the whole application. RFC 8707 §2. */
   readonly resources: readonly ProtectedResource[]
 }
 
-/** What the application has configured. */
+/** The configuration of the server. */
 export interface Configuration {
   readonly settings: Settings
   readonly scopes: ScopeRegistry
@@ -57,21 +57,21 @@ export interface Keys {
   readonly signingKeys: SigningKeys
 }
 
-/** What keeps one client or network from taking everything. */
+/** Limits and queues, which keep one client or network from starving others. */
 export interface Throttling {
   readonly limits: Limits
-  /** Token requests that wait, so that one client's do not delay those of others. */
+  /** Queues of token requests, so that those of one client do not delay others. */
   readonly tokenQueues: TokenQueues
 }
 
-/** The signed-in browsers, and the tokens of programs. */
+/** Authenticates callers: browsers by their session, programs by their token. */
 export interface Callers {
   readonly sessions: Sessions
   readonly knownBrowsers: KnownBrowsers
   readonly resourceServer: ResourceServer
 }
 
-/** What pages show around their own content. */
+/** The pages and what surrounds their content. */
 export interface Ui {
   /** Every page: the built-in one, or the host's. */
   readonly pages: Pages
@@ -104,7 +104,7 @@ export interface HostHooks {
   readonly onLeaked: OnLeaked | undefined
 }
 
-/** What is plugged in: built in, or added by the application. */
+/** All plug-ins: built-in ones, and those of the application. */
 export interface PlugIns {
   readonly grants: readonly GrantFor<ServerContext>[]
   readonly clientAuthentication: readonly ClientAuthenticationMethodFor<ServerContext>[]

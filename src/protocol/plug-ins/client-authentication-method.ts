@@ -6,16 +6,16 @@ import type { ClientLookup } from '../client-lookup.ts'
 export interface ClientAuthenticationMethodFor<Server> {
   readonly name: TokenEndpointAuthMethod
   readonly parameters: readonly string[]
-  /** What this request presents by this method; undefined where it is not used. */
+  /** Returns the credentials that the request presents by this method, or undefined if it does not use the method. */
   presented(authorization: string | null, params: Parameters): ClientCredentials | undefined
-  /** Whether that proves the client. Without a client it never does, and takes as long all the same. */
+  /** Verifies the credentials. Takes the same time for an unknown client, and returns false. */
   proves(
     credentials: ClientCredentials,
     client: Client | undefined,
     server: Server,
     lookup: ClientLookup,
   ): boolean | Promise<boolean>
-  /** Members of the server's metadata. RFC 8414 §2. */
+  /** Returns members of the server's metadata. RFC 8414 §2. */
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 

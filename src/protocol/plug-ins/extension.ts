@@ -15,68 +15,71 @@ import type { GrantFor } from './grant.ts'
 /** A token that is about to be issued. */
 export interface TokenIssue {
   readonly redemption: Redemption
-  /** Of the token request; at the authorization endpoint, there are none. */
+  /** The parameters of the token request; empty at the authorization endpoint. */
   readonly params: Parameters
   readonly http: HttpRequest
-  /** What extensions remembered of the authorization request, by their names. */
+  /** The values that extensions stored with the authorization request, by their names. */
   readonly remembered: Readonly<Record<string, unknown>>
 }
 
-/** One standard: what it adds to the protocol, phase by phase. Hooks refuse by throwing and add by returning. */
+/** A standard that is added to the protocol. A hook refuses a request by throwing, and adds to it by returning. */
 export interface ExtensionFor<Server> {
   readonly name: string
-  /** Whether it is switched on; without this, it always is. */
+  /** Returns whether the settings switch it on. Without this function it is always on. */
   isOn?(settings: Settings): boolean
   readonly endpoints?: readonly EndpointFor<Server>[]
   readonly grants?: readonly GrantFor<Server>[]
-  /** Error codes, limits, audit events and short-lived values of its own: what `extensionNames` returns. */
+  /** Its own error codes, limits, audit events and short-lived values: the result of `extensionNames`. */
   readonly names?: Pick<ExtensionNames, 'extension' | 'declared'>
-  /** Parameters of the authorization request, which must not be given twice. */
+  /** Parameters of the authorization request. A request that repeats one of them is refused. */
   readonly authorizationParameters?: readonly string[]
-  /** Parameters of the token request, which must not be given twice. */
+  /** Parameters of the token request. A request that repeats one of them is refused. */
   readonly tokenParameters?: readonly string[]
-  /** Members of the server's metadata. RFC 8414 §2. */
+  /** Returns members of the server's metadata. RFC 8414 §2. */
   metadata?(server: Server): Readonly<Record<string, unknown>>
-  /** Members of the metadata of a protected resource. RFC 9728 §2. */
+  /** Returns members of the metadata of a protected resource. RFC 9728 §2. */
   resourceMetadata?(server: Server): Readonly<Record<string, unknown>>
-  /** The client of an id that is of this extension's kind; undefined for every other id. */
+  /**
+   * Finds the client of an ID that this extension handles, or null for an unknown one. Returns undefined for other
+   * IDs.
+   */
   findClient?(
     clientId: string,
     server: Server,
     lookup: ClientLookup,
   ): Promise<Client | null> | undefined
-  /** The request that a request refers to; undefined where it says everything itself. */
+  /** Returns the parameters of the stored request that a request refers to, or undefined without a reference. */
   onAuthorizationParameters?(
     params: Parameters,
     server: Server,
   ): Promise<Parameters | undefined> | undefined
-  /** Parameters that a pushed authorization request has besides those of its body. It runs last of all checks. RFC 9126 §2.1. */
+  /** Returns parameters to add to a pushed authorization request. Runs after all checks. RFC 9126 §2.1. */
   onPushedRequest?(
     params: Parameters,
     http: HttpRequest,
     server: Server,
   ): Promise<Readonly<Record<string, string>>>
-  /** What to remember of an authorization request, under the extension's name. */
+  /** Returns a value to store with the authorization request, under the extension's name. */
   onAuthorizationRequest?(
     params: Parameters,
     request: Pick<AuthorizationRequest, 'responseType'> & { readonly client: Client },
     server: Server,
   ): unknown
   /**
-   * Parameters of every authorization answer, errors included.
-   * @param answered what extensions remembered of a request that was granted or denied; undefined for any other answer
+   * Returns parameters for every authorization response, including errors.
+   * @param answered the stored values of a request that was granted or denied; undefined for other responses
    */
   onAuthorizationResponse?(
     server: Server,
     answered?: Readonly<Record<string, unknown>>,
   ): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
-  /** Checks a token request against what was remembered of the authorization request. */
+  /** Checks a token request against the value that was stored with the authorization request. */
   onCodeRedemption?(params: Parameters, binding: CodeBinding): void
-  /** Restricts a token before it is issued. It runs after the grant, and before anything is spent. */
+  /** Restricts a token before it is issued. Runs after the grant, and before a code or refresh token is consumed. */
   onTokenIssue?(issue: TokenIssue, server: Server): Redemption | Promise<Redemption>
-  /** Headers of the answer to a client that got tokens, or whose pushed request was taken. */
+  /** Returns headers for a token response and for the response to a pushed request. */
   answerHeaders?(http: HttpRequest, server: Server): Readonly<Record<string, string>>
-  /** Checks a token that is valid for the request that presents it. It runs on every request: be quick. */
+  /** Checks whether a valid token may be used for this request. Runs on every request, so it must be fast. */
   onProtectedRequest?(
     presented: PresentedToken,
     found: FoundToken,

@@ -13,20 +13,20 @@ export interface TokenRequest {
   readonly now: number
 }
 
-/** Redeems a token request: decides who may have what, and never mints. One per `grant_type`. */
+/** Redeems token requests of one `grant_type`: decides on the user and the rights, and never creates tokens. */
 export interface GrantFor<Server> {
   readonly type: string
-  /** Returns whether the settings switch it on. A grant of an extension may leave it out: it is on with its extension. */
+  /** Returns whether the settings switch it on. Without this function, a grant is on with its extension. */
   isOn?(settings: Settings): boolean
-  /** The parameters it reads, which must not be given twice. */
+  /** The parameters that it reads. A request that repeats one of them is refused. */
   readonly parameters: readonly string[]
-  /** The client of a request that needs no client authentication; undefined: it has to authenticate as any other. */
+  /** Finds the client of a request without client authentication. Returns undefined if the client must authenticate. */
   findClient?(
     request: Pick<TokenRequest, 'params' | 'http'>,
     server: Server,
   ): Promise<Client | undefined>
-  /** Members of its answer beside those of RFC 6749 §5.1. */
+  /** Additional members of its token response (RFC 6749 §5.1). */
   readonly answer?: Readonly<Record<string, unknown>>
-  /** @throws OAuthError; nothing is consumed then */
+  /** Redeems a request. @throws OAuthError, and consumes nothing then */
   redeem(request: TokenRequest, server: Server): Promise<Redemption>
 }
