@@ -15,7 +15,7 @@ export interface ClientAuthenticationMethodFor<Server> {
     server: Server,
     lookup: ClientLookup,
   ): boolean | Promise<boolean>
-  /** Returns members of the server's metadata. RFC 8414 §2. */
+  /** Members of the server's metadata. RFC 8414 §2. */
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
