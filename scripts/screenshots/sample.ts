@@ -33,10 +33,10 @@ export const sampleOptions = (clock: SampleClock): Partial<AuthorizationServerOp
   sweepInterval: 0,
   // A server that stands alone has this page at `/`, where the notes example has its own.
   extensions: [
-    { name: 'start page', endpoints: [{ ...homeEndpoint, path: () => '/start' }] },
+    { name: 'start-page', endpoints: [{ ...homeEndpoint, path: () => '/start' }] },
     // Nothing is fetched for a picture: what describes itself elsewhere is as it was kept.
     {
-      name: 'kept documents',
+      name: 'kept-documents',
       findClient: (clientId, { clients }) =>
         clientId.startsWith('https://')
           ? clients.find(clientId).then((client) => client ?? null)
