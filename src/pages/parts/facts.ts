@@ -1,6 +1,7 @@
 import { countLimit } from '../../model/count-limit.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
+import { formatsOf } from './formats.ts'
 import { time } from './times.ts'
 
 /** A term with its value; `undefined` and empty rows are left out of a list. */
@@ -18,7 +19,7 @@ ${known.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>
 
 /** A number, as the reader writes it. */
 export const numberText = ({ reader }: Frame, value: number): string =>
-  value.toLocaleString(reader.locale)
+  formatsOf(reader.locale).number.format(value)
 
 /** A number that was counted up to the limit of pages. */
 export const countText = (frame: Frame, count: number): string =>

@@ -1,47 +1,24 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-
-interface Formats {
-  readonly day: Intl.DateTimeFormat
-  readonly minute: Intl.DateTimeFormat
-}
-
-// They are slow to make, and a page has many times.
-const made = new WeakMap<Frame, Formats>()
-
-const formatsOf = (frame: Frame): Formats => {
-  const known = made.get(frame)
-  if (known) return known
-  const { locale } = frame.reader
-  const formats = {
-    day: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }),
-    minute: new Intl.DateTimeFormat(locale, {
-      dateStyle: 'medium',
-      timeStyle: 'short',
-      timeZone: 'UTC',
-    }),
-  }
-  made.set(frame, formats)
-  return formats
-}
+import { formatsOf } from './formats.ts'
 
 /** A moment to the minute; the script of the pages shows it in the reader's own time zone. */
 export const time = (frame: Frame, at: number): Html => {
   const date = new Date(at)
-  const text = `${formatsOf(frame).minute.format(date)} UTC`
+  const text = `${formatsOf(frame.reader.locale).minute.format(date)} UTC`
   return html`<time datetime="${date.toISOString()}" data-time="minute">${text}</time>`
 }
 
 /** The day of a moment, where the hour does not matter. */
 export const day = (frame: Frame, at: number): Html => {
   const date = new Date(at)
-  const text = formatsOf(frame).day.format(date)
+  const text = formatsOf(frame.reader.locale).day.format(date)
   return html`<time datetime="${date.toISOString()}" data-time="day">${text}</time>`
 }
 
 /** A day such as `2027-01-31`, as the reader writes it. */
 export const dayText = (frame: Frame, isoDay: string): string =>
-  formatsOf(frame).day.format(new Date(`${isoDay}T00:00:00Z`))
+  formatsOf(frame.reader.locale).day.format(new Date(`${isoDay}T00:00:00Z`))
 
 const units = [
   ['day', 86_400],

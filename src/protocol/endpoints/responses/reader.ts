@@ -53,7 +53,7 @@ const tagsIn = (uiLocales: string): readonly string[] =>
 const acceptedTags = (acceptLanguage: string): readonly string[] =>
   parseAccept(acceptLanguage.slice(0, longestWish))
     .slice(0, mostTags)
-    .filter(({ q }) => q > 0)
+    .filter(({ type, q }) => q > 0 && type !== '*')
     .map(({ type }) => type)
 
 const localeOf = (tag: string): Intl.Locale | undefined => {
