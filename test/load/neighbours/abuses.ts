@@ -54,6 +54,12 @@ const post = async (
   await answer?.arrayBuffer().catch(() => undefined)
 }
 
+/** Sends a request with a constant answer. */
+const askConstant = async (url: string): Promise<void> => {
+  const answer = await fetch(`${url}/health/live`).catch(() => undefined)
+  await answer?.arrayBuffer().catch(() => undefined)
+}
+
 /** Waits until the statement finds no row: what is removed beside the traffic is part of the abuse. */
 const untilGone = async ({ database }: Site, sql: string): Promise<void> => {
   while ((await database.query(sql)).length > 0) await delay(pause)
@@ -169,6 +175,11 @@ const exchanges: Abuse = {
       },
     }
   },
+  control: async ({ host }) => ({
+    async run() {
+      await Promise.all(Array.from({ length: 800 }, () => askConstant(host.url)))
+    },
+  }),
 }
 
 const noStatistics: Abuse = {
@@ -218,6 +229,11 @@ const pages: Abuse = {
       },
     }
   },
+  control: async ({ host }) => ({
+    async run(isOver) {
+      while (!isOver()) await askConstant(host.url)
+    },
+  }),
 }
 
 const sweep: Abuse = {
