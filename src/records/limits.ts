@@ -77,6 +77,8 @@ export class Limits {
   /** Tries that are being judged, by their counter. */
   readonly #underWay = new Map<string, number>()
   readonly #alone = new Map<string, RateLimiterMemory>()
+  /** Counts attempts, to spread them over the free places. */
+  #attempts = 0
 
   constructor(transients: Transients, clock: () => number, options: LimitsOptions = {}) {
     this.#transients = transients
@@ -204,7 +206,7 @@ export class Limits {
     return giveBack
   }
 
-  /** Takes the first of the places that is free, also after others at the same time. */
+  /** Takes one of the free places. Concurrent tries begin at different places, so that they rarely collide. */
   async #free(
     { seconds }: Counter,
     places: readonly string[],
@@ -212,13 +214,11 @@ export class Limits {
     now: number,
   ): Promise<string | undefined> {
     const ends = now + seconds * 1000
-    for (const [index, place] of places.entries()) {
-      if (
-        taken[index] === undefined &&
-        (await this.#transients.put(place, String(ends), ends, now))
-      )
-        return place
-    }
+    const free = places.filter((_, index) => taken[index] === undefined)
+    this.#attempts += 1
+    const first = this.#attempts % free.length
+    for (const place of [...free.slice(first), ...free.slice(0, first)])
+      if (await this.#transients.put(place, String(ends), ends, now)) return place
     return undefined
   }
 

@@ -95,3 +95,27 @@ test('reads the places of an account once a second at most while all of them are
   app.advance(600)
   expect((await guess(app.password)).status).toBe(303)
 })
+
+test('takes a place of each limit by one write when passwords of an account are tried concurrently [T1041]', async () => {
+  const tries = 8
+  const puts: string[] = []
+  let readers = 0
+  const allHaveRead = Promise.withResolvers<void>()
+  const aroundStore: AroundStore = async (operation, run) => {
+    if (operation.name === 'transients.put') puts.push(operation.name)
+    const result = await run()
+    if (operation.name === 'transients.getMany') {
+      readers += 1
+      if (readers === tries) allHaveRead.resolve()
+      await allHaveRead.promise
+    }
+    return result
+  }
+  await using app = await start({ aroundStore })
+  const guess = guesser(app, here)
+  puts.length = 0
+  const answers = await Promise.all(Array.from({ length: tries }, () => guess('wrong')))
+  expect(answers.map(({ status }) => status)).toEqual(Array(tries).fill(403))
+  // Two limits: of an account in a network, and of an account.
+  expect(puts).toHaveLength(2 * tries)
+})
