@@ -1,6 +1,8 @@
 import type { AuditEvent } from './audit-event.ts'
 
-/** The columns of an audit row that its seal covers, in this order; all but its id, which the database gives. */
+/**
+ * The columns of an audit row that its seal covers, in this order: all except for the ID, which the database assigns.
+ */
 export const auditColumns = [
   'at',
   'event',
@@ -23,7 +25,7 @@ export const auditColumns = [
 /** The values of a row, in the order of `auditColumns`. */
 export type AuditValues = readonly (string | number | null)[]
 
-/** The values that the row of an event has. */
+/** Returns the values of an event's row. */
 export const auditValues = (event: AuditEvent): AuditValues =>
   [
     event.at,

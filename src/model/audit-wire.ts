@@ -2,7 +2,7 @@ import type { AuditRecord } from './audit-event.ts'
 
 const time = (at: number): string => new Date(at).toISOString()
 
-/** An event as scripts and collectors of logs read it. */
+/** Converts an event to the form in the API for administrators, on the command line and in logs. */
 export const auditToWire = (event: AuditRecord) => ({
   id: event.id,
   at: time(event.at),
@@ -23,11 +23,14 @@ export const auditToWire = (event: AuditRecord) => ({
   details: event.details,
 })
 
-/** Whether somebody else did it, such as an administrator: that is nobody's business but the administrators'. */
+/**
+ * Returns whether another user performed the action, such as an administrator. Only administrators may learn who it
+ * was.
+ */
 export const isByAnother = ({ actor, actorId, userId }: AuditRecord): boolean =>
   actor === 'user' && actorId !== userId
 
-/** The same for whom it is about. */
+/** Converts an event to the form that the user whom it is about may read. */
 export const ownAuditToWire = (event: AuditRecord) => ({
   id: event.id,
   at: time(event.at),

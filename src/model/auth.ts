@@ -10,7 +10,7 @@ export interface Auth {
   readonly client: { readonly clientId: string; readonly name: string } | null
   readonly tokenId: number | null
   readonly authorizationId: number | null
-  /** What a token may do; null for a session, which scopes do not limit. */
+  /** The scopes of a token; null for a session, which scopes do not limit. */
   readonly scopes: readonly string[] | null
 }
 
@@ -26,15 +26,15 @@ export interface PresentedCredentials {
   readonly query: string
   /** The resource that the request is for; undefined for the whole application. RFC 8707 §2. */
   readonly resource?: string | undefined
-  /** Whether a token has to be issued for that resource, and not for the whole application. RFC 9068 §4. */
+  /** Whether a token has to be issued for exactly that resource, and not for the whole application. RFC 9068 §4. */
   readonly requireAudience?: boolean | undefined
-  /** The scopes that the operation needs, as far as they are known, for the challenge. */
+  /** The scopes that the operation needs, for the challenge, if they can be determined. */
   readonly neededScopes?: (() => readonly string[]) | undefined
   readonly address: string
   readonly userAgent: string
   /** The framework's own request, for the application's `resourceOwner`. */
   readonly raw?: unknown
-  /** All headers, for the verification of a session's JWT alone. */
+  /** Returns all headers. Only the verification of a session's JWT reads them. */
   readonly headers: () => Headers
 }
 
@@ -46,27 +46,30 @@ export interface SignedIn {
   readonly user: UserProxy
   /** Names the session; it is not the identifier in the cookie. */
   readonly sessionId: string
-  /** Milliseconds since the epoch; null: of the application's own session we do not know. */
+  /**
+   * The time of the login in milliseconds since the epoch; null for a session of the application, whose login time is
+   * unknown.
+   */
   readonly loggedInAt: number | null
 }
 
-/** A session as guards need it: the signed-in user, and the proof that its own page is asking. */
+/** Finds the session of a request for the guards, and verifies that the request comes from a page of that session. */
 export interface SessionCheck {
   signedIn(
     credentials: Pick<PresentedCredentials, 'cookie' | 'address' | 'userAgent' | 'raw'>,
   ): Promise<SignedIn | undefined>
-  /** Why the JWT in the headers does not belong to the session; undefined where it does. */
+  /** Returns why the JWT in the headers does not belong to the session, or undefined if it does. */
   jwtRefusal(headers: Headers, signedIn: SignedIn): Promise<JWTExtendedException | undefined>
 }
 
-/** What was presented, and why it is not enough for a guard that wants more than an anonymous caller, where that has a reason. */
+/** The result of authenticating a request: the caller, and the reason if presented credentials were refused. */
 export interface AuthResult {
   readonly auth: Auth
-  /** Why an anonymous caller is one, although something was presented. */
+  /** Why the caller is anonymous although credentials were presented. */
   readonly refusal?: Error
-  /** What the request is for, where that is not the whole application. */
+  /** The resource that the request is for, unless it is the whole application. */
   readonly resource?: string | undefined
-  /** Whether a token came by the scheme DPoP, in which its refusal is then answered. RFC 9449 §7.2 */
+  /** Whether the token used the scheme DPoP, in which a refusal is then answered. RFC 9449 §7.2. */
   readonly isDpop?: boolean
 }
 
@@ -79,12 +82,12 @@ export const anonymous: Auth = Object.freeze({
   scopes: [],
 })
 
-/** An access token at a guard. */
+/** An access token that was presented to a guard. */
 export interface PresentedToken {
   readonly scheme: 'bearer' | 'dpop' | 'query'
   readonly accessToken: string
   readonly credentials: PresentedCredentials
 }
 
-/** What became of an access token that was presented. */
+/** The result of looking up a presented access token. */
 export type LookupOutcome = 'valid' | 'unknown' | 'expired' | 'inactive' | 'misplaced'

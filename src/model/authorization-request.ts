@@ -1,6 +1,6 @@
 import type { ResponseType } from './client.ts'
 
-/** A validated authorization request: all that the user is asked to decide on. RFC 6749 §4.1.1, §4.2.1. */
+/** A validated authorization request, on which the user decides. RFC 6749 §4.1.1, §4.2.1. */
 export interface AuthorizationRequest {
   readonly clientId: string
   readonly responseType: ResponseType
@@ -10,11 +10,11 @@ export interface AuthorizationRequest {
   readonly scopes: readonly string[]
   readonly state: string | undefined
   readonly prompt: readonly Prompt[]
-  /** The languages that the pages are asked for in (OpenID Connect Core §3.1.2.1). */
+  /** The preferred languages of the pages (OpenID Connect Core §3.1.2.1). */
   readonly uiLocales: string | undefined
-  /** What extensions added, by their names. */
+  /** Values that extensions added, by the name of the extension. */
   readonly extensions: Readonly<Record<string, unknown>>
 }
 
-/** `consent` shows the page again, `login` logs in again, `none` shows nothing. */
+/** `consent` shows the consent page again, `login` requires a new login, `none` shows no page. */
 export type Prompt = 'none' | 'login' | 'consent'

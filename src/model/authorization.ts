@@ -1,22 +1,22 @@
 import type { UserId } from './user.ts'
 
-/** What was granted: tokens hang from it, revocation and reuse detection act on it. */
+/** A grant of scopes to a client. Its tokens refer to it; revocation and reuse detection apply to it as a whole. */
 export interface Authorization {
   readonly id: number
   readonly clientId: string
   readonly clientKey: number
   readonly userId: UserId | null
-  /** The whole grant; an access token may hold less. */
+  /** All granted scopes; an access token may have fewer. */
   readonly scopes: readonly string[]
-  /** The resources that tokens may be for (RFC 8707 §2); empty: all that the server protects. */
+  /** The resources that its tokens may be for (RFC 8707 §2); empty: all that the server protects. */
   readonly resources: readonly string[]
-  /** What a redeemed code was bound to, so that a replay can prove itself; null without a code. */
+  /** The binding of the redeemed code, with which a repeated redemption is recognized; null without a code. */
   readonly code: CodeBinding | null
-  /** The `User-Agent` of the browser in which the user agreed; empty where nothing is known. */
+  /** The `User-Agent` of the browser in which the user agreed; empty if unknown. */
   readonly userAgent: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** When the last of its tokens ends; until then it stays as a tombstone. */
+  /** The expiry of the last of its tokens. Until then, the row stays as a tombstone. */
   readonly expiresAt: number
   readonly revokedAt: number | null
 }
@@ -27,32 +27,32 @@ export interface CodeBinding {
   readonly redirectUri: string
   /** Whether the authorization request named the redirect URI, so that the token request must too. */
   readonly redirectUriGiven: boolean
-  /** What extensions added, by their names: the PKCE challenge for one. */
+  /** Values that extensions added, by the name of the extension: for instance the PKCE challenge. */
   readonly extensions: Readonly<Record<string, unknown>>
 }
 
-/** An authorization code's record, kept as a transient under the code's digest. */
+/** The record of an authorization code, stored as a transient value under the digest of the code. */
 export interface AuthorizationCode extends CodeBinding {
   readonly userId: UserId
   readonly scopes: readonly string[]
-  /** The consent under which it was issued: without it, the code is worthless. */
+  /** The consent under which the code was issued. Without that consent, the code cannot be redeemed. */
   readonly consentId: string
-  /** The digest of the session in which it was granted; it dies with that session. */
+  /** The digest of the session in which the code was granted. The code ends with that session. */
   readonly sessionId: string | null
-  /** Of the browser in which the user agreed. */
+  /** The `User-Agent` of the browser in which the user agreed. */
   readonly userAgent: string
   readonly expiresAt: number
 }
 
-/** A user's decision to let a client have scopes, remembered until it is withdrawn. */
+/** A user's decision to grant scopes to a client, remembered until it is withdrawn. */
 export interface Consent {
-  /** Stays the same while the consent grows, and is new after it was withdrawn. */
+  /** Unchanged while scopes are added to the consent. A consent after a withdrawal has a new ID. */
   readonly id: string
   readonly userId: UserId
   readonly clientId: string
   readonly clientKey: number
   readonly scopes: readonly string[]
-  /** Optional scopes that the user was asked for and refused: no reason to ask again. */
+  /** Optional scopes that the user refused. The user is not asked for them again. */
   readonly declinedScopes: readonly string[]
   readonly grantedAt: number
 }

@@ -1,10 +1,10 @@
-/** Values by their keys, of which the one that was used longest ago gives way. */
+/** A map with a maximum size, which evicts the least recently used entry. */
 export class BoundedMap<T> {
   readonly #values = new Map<string, T>()
-  readonly #most: number
+  readonly #max: number
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(max: number) {
+    this.#max = max
   }
 
   get(key: string): T | undefined {
@@ -14,11 +14,11 @@ export class BoundedMap<T> {
   }
 
   set(key: string, value: T): void {
-    // A map has the order in which its keys were set.
+    // A Map iterates in insertion order, so set the key again to make it the newest.
     this.#values.delete(key)
     this.#values.set(key, value)
     const [oldest] = this.#values.keys()
-    if (this.#values.size > this.#most && oldest !== undefined) this.#values.delete(oldest)
+    if (this.#values.size > this.#max && oldest !== undefined) this.#values.delete(oldest)
   }
 
   delete(key: string): void {

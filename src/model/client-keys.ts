@@ -3,20 +3,20 @@ import type { JSONWebKeySet, JWK } from 'jose'
 import { InvalidField } from './invalid-field.ts'
 import { remoteAddressProblem } from './remote-address.ts'
 
-/** The public keys of a client, with which it signs its assertions (RFC 7523 §2.2): what of them is accepted. */
+/** Validates the public keys of a client, with which it signs its assertions (RFC 7523 §2.2). */
 
-const mostKeys = 20
-const largestSet = 16_384
-const shortestRsaKey = 2_048
-/** A longer one costs more at each check than it protects. */
-const longestRsaKey = 8_192
-const longestKeyId = 255
+const maxKeys = 20
+const maxSetLength = 16_384
+const minRsaBits = 2_048
+/** The cost of a signature check grows with the length of the key. */
+const maxRsaBits = 8_192
+const maxKeyIdLength = 255
 
-// Members of RFC 7518 §6.2.2, §6.3.2 and §6.4.1 that nobody but the client may know.
+// The private members of RFC 7518 §6.2.2, §6.3.2 and §6.4.1.
 const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 const publicMembers = ['kty', 'kid', 'use', 'key_ops', 'alg', 'crv', 'x', 'y', 'n', 'e'] as const
 
-/** What a key can be used for here, by its type and curve. */
+/** The signature algorithms that a key can be used with here, by its type and curve. */
 const algorithmsOf: Readonly<Record<string, readonly string[]>> = {
   RSA: ['RS256', 'PS256'],
   'EC P-256': ['ES256'],
@@ -26,29 +26,29 @@ const algorithmsOf: Readonly<Record<string, readonly string[]>> = {
 const refused = (sentence: string): InvalidField => new InvalidField('jwks', sentence)
 
 /**
- * The keys of a JSON Web Key Set that can prove a client. Those of types that are not supported are left out, as
- * RFC 7517 §5 wants it; a secret one makes the whole set worthless, since it is not secret any more.
- * @throws InvalidField `jwks` for what is no such set, or has no key that can be used
+ * Returns the keys of a JSON Web Key Set that can authenticate a client. Keys of unsupported types are ignored (RFC
+ * 7517 §5). A private key makes the whole set invalid, because it is no longer secret.
+ * @throws InvalidField `jwks` for a value that is not a key set, or has no usable key
  */
 export const clientKeys = (document: unknown): JSONWebKeySet => {
   const usable = publicOnly(document).filter(isForSignatures).map(publicKey)
   if (usable.length === 0)
-    throw refused('There is no key for signatures of RSA, EC with P-256 or OKP with Ed25519.')
+    throw refused('There is no signature key of type RSA, EC with P-256 or OKP with Ed25519.')
   return { keys: usable }
 }
 
-type GivenKey = Readonly<Record<string, unknown>>
+type UncheckedKey = Readonly<Record<string, unknown>>
 
 /**
- * The keys of a set as they were given, when no secret one is among them.
+ * Returns the keys of a set unchanged, if all of them are public.
  * @throws InvalidField `jwks`
  */
-export const publicOnly = (document: unknown): readonly GivenKey[] => {
+export const publicOnly = (document: unknown): readonly UncheckedKey[] => {
   const keys = isObject(document) ? document.keys : undefined
   if (!Array.isArray(keys) || !keys.every(isObject))
     throw refused('The keys must be a JSON Web Key Set (RFC 7517).')
-  if (keys.length > mostKeys) throw refused(`There can be at most ${mostKeys} keys.`)
-  const isSecret = (key: GivenKey) =>
+  if (keys.length > maxKeys) throw refused(`There can be at most ${maxKeys} keys.`)
+  const isSecret = (key: UncheckedKey) =>
     key.kty === 'oct' || secretMembers.some((name) => Object.hasOwn(key, name))
   if (keys.some(isSecret))
     throw refused('The keys must be public ones: there is a secret among them.')
@@ -56,16 +56,16 @@ export const publicOnly = (document: unknown): readonly GivenKey[] => {
 }
 
 /**
- * The keys as a client's record keeps them.
+ * Validates the keys and returns them as a client's record stores them.
  * @throws InvalidField `jwks`
  */
 export const validJwks = (text: string): string => {
-  if (text.length > largestSet) throw refused(`The keys are larger than ${largestSet} bytes.`)
+  if (text.length > maxSetLength) throw refused(`The keys are larger than ${maxSetLength} bytes.`)
   return JSON.stringify(clientKeys(parsed(text)))
 }
 
 /**
- * The address of a client's keys.
+ * Validates the address of a client's keys.
  * @throws InvalidField `jwks_uri`
  */
 export const validJwksUri = (
@@ -77,7 +77,7 @@ export const validJwksUri = (
   return address
 }
 
-const isObject = (value: unknown): value is GivenKey =>
+const isObject = (value: unknown): value is UncheckedKey =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const parsed = (text: string): unknown => {
@@ -88,28 +88,35 @@ const parsed = (text: string): unknown => {
   }
 }
 
-const isForSignatures = ({ kty, crv, use, alg }: GivenKey): boolean => {
+const isForSignatures = ({ kty, crv, use, alg }: UncheckedKey): boolean => {
   const algorithms = algorithmsOf[kty === 'RSA' ? 'RSA' : `${kty} ${crv}`]
-  const isMeant = use === undefined || use === 'sig'
-  return isMeant && algorithms !== undefined && (alg === undefined || algorithms.includes(`${alg}`))
+  const isSignatureUse = use === undefined || use === 'sig'
+  return (
+    isSignatureUse &&
+    algorithms !== undefined &&
+    (alg === undefined || algorithms.includes(`${alg}`))
+  )
 }
 
-const publicKey = (given: GivenKey): JWK => {
+const publicKey = (given: UncheckedKey): JWK => {
   const { kid } = given
-  if (kid !== undefined && (typeof kid !== 'string' || kid.length > longestKeyId))
-    throw refused(`The kid of a key must be a string of at most ${longestKeyId} characters.`)
-  // EdDSA and Ed25519 are two names for the same (RFC 9864 §2.2): the type of the key says it already.
+  if (kid !== undefined && (typeof kid !== 'string' || kid.length > maxKeyIdLength))
+    throw refused(`The kid of a key must be a string of at most ${maxKeyIdLength} characters.`)
+  // EdDSA and Ed25519 are two names for the same algorithm (RFC 9864 §2.2), which the key type already determines.
   const members = publicMembers.filter((name) => name !== 'alg' || given.kty !== 'OKP')
   const key = Object.fromEntries(
     members.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
   )
   const length = rsaLength(key)
-  if (length !== undefined && (length < shortestRsaKey || length > longestRsaKey))
-    throw refused(`An RSA key must have ${shortestRsaKey} to ${longestRsaKey} bits.`)
+  if (length !== undefined && (length < minRsaBits || length > maxRsaBits))
+    throw refused(`An RSA key must have ${minRsaBits} to ${maxRsaBits} bits.`)
   return key
 }
 
-/** The bits of an RSA key; undefined for another. It checks too that a point is on its curve. */
+/**
+ * Returns the length of an RSA key in bits, or undefined for another type. Also checks that an EC point is on its
+ * curve.
+ */
 const rsaLength = (key: JWK): number | undefined => {
   try {
     return createPublicKey({ key, format: 'jwk' }).asymmetricKeyDetails?.modulusLength

@@ -5,19 +5,20 @@ import { OAuthError } from './oauth-error.ts'
 import { parseScope, ScopeDoesNotExists } from './scope.ts'
 
 /*
- * Client metadata (RFC 7591 §2), as a client describes itself at the registration endpoint or in a document at its
- * address, and the fields of a client that it becomes here. Nothing of it is fetched, and nothing of it is proven.
+ * Client metadata (RFC 7591 §2), with which a client describes itself at the registration endpoint or in a metadata
+ * document, and the client fields that result from it. Metadata is not verified, and its addresses are not fetched
+ * here.
  */
 
-const longestText = 255
-const longestAddress = 2_000
-const mostContacts = 10
-/** Characters that the name of a client may have; see `validName`. */
-const longestName = 40
+const maxTextLength = 255
+const maxAddressLength = 2_000
+const maxContacts = 10
+/** The maximum number of characters of a client's name; see `validName`. */
+const maxNameLength = 40
 
 const isPlain = (text: string): boolean => text.isWellFormed() && !/\p{Cc}/u.test(text)
 
-// Where a browser may be led: https, and nobody's name or password in it.
+// Browsers follow these links, so only https without user name and password is accepted.
 const isHttps = (address: string): boolean => {
   if (!/^https:\/\/[\x21-\x7E]+$/i.test(address) || /["<>\\^`{|}]/.test(address)) return false
   if (!URL.canParse(address)) return false
@@ -25,13 +26,13 @@ const isHttps = (address: string): boolean => {
   return username === '' && password === ''
 }
 
-const text = z.string().max(longestText).refine(isPlain)
+const text = z.string().max(maxTextLength).refine(isPlain)
 const texts = z.array(text)
-const link = z.string().max(longestAddress).refine(isHttps)
+const link = z.string().max(maxAddressLength).refine(isHttps)
 
 const member = <S extends z.ZodType>(schema: S, accepts: string) => ({ schema, accepts })
 
-/** Every member that is understood: what it may be, also in words. */
+/** Every supported member: its schema, and a description of it for error messages. */
 const members = {
   redirect_uris: member(z.array(z.string()), 'an array of addresses'),
   token_endpoint_auth_method: member(text, 'a string'),
@@ -41,10 +42,10 @@ const members = {
   client_uri: member(link, 'an https address'),
   logo_uri: member(link, 'an https address'),
   scope: member(z.string().refine(isPlain), 'a string of scopes with spaces between them'),
-  contacts: member(texts.max(mostContacts), `an array of at most ${mostContacts} strings`),
+  contacts: member(texts.max(maxContacts), `an array of at most ${maxContacts} strings`),
   tos_uri: member(link, 'an https address'),
   policy_uri: member(link, 'an https address'),
-  jwks_uri: member(z.string().max(longestAddress).refine(isPlain), 'an address'),
+  jwks_uri: member(z.string().max(maxAddressLength).refine(isPlain), 'an address'),
   jwks: member(z.looseObject({ keys: z.array(z.looseObject({})) }), 'a JSON Web Key Set'),
   software_id: member(text, 'a string'),
   software_version: member(text, 'a string'),
@@ -57,13 +58,13 @@ type MemberName = keyof Members
 
 const names = Object.keys(members) as MemberName[]
 
-/** What a client says of itself, under the names that it has on the wire. RFC 7591 §2, RFC 9126 §6, RFC 9449 §5.2. */
+/** The metadata that a client sends about itself. RFC 7591 §2, RFC 9126 §6, RFC 9449 §5.2. */
 export type ClientMetadata = {
   readonly [N in MemberName]?: z.output<Members[N]['schema']> | undefined
 }
 
-/** Members that give the client nothing: they are shown, or bind the client itself. */
-const kept = [
+/** Members that are stored but grant nothing: they are displayed, or restrict the client itself. */
+const storedMembers = [
   'logo_uri',
   'contacts',
   'tos_uri',
@@ -74,20 +75,20 @@ const kept = [
   'require_pushed_authorization_requests',
 ] as const satisfies readonly MemberName[]
 
-const refused = (sentence: string): OAuthError =>
+const metadataError = (sentence: string): OAuthError =>
   new OAuthError('invalid_client_metadata', sentence)
 
-const refusedUri = (sentence: string): OAuthError =>
+const redirectUriError = (sentence: string): OAuthError =>
   new OAuthError('invalid_redirect_uri', sentence)
 
 /**
- * Reads client metadata out of parsed JSON. What is unknown here is left out, such as `client_id` and whatever would be a
- * privilege; what is null or empty is absent (RFC 7592 §2.2).
+ * Reads client metadata from parsed JSON. Unknown members are ignored, such as `client_id` and every privilege. Null
+ * and empty values count as absent (RFC 7592 §2.2).
  * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`, which names the member
  */
 export const parseClientMetadata = (value: unknown): ClientMetadata => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw refused('The client metadata must be a JSON object.')
+    throw metadataError('The client metadata must be a JSON object.')
   const given = new Map<string, unknown>(Object.entries(value))
   // Software statements of all issuers are refused, since none is trusted (RFC 7591 §2.3).
   if ((given.get('software_statement') ?? '') !== '') {
@@ -98,28 +99,30 @@ export const parseClientMetadata = (value: unknown): ClientMetadata => {
   }
   const metadata: Record<string, unknown> = {}
   for (const name of names) {
-    const said = given.get(name)
-    if (said === undefined || said === null || said === '') continue
+    const value = given.get(name)
+    if (value === undefined || value === null || value === '') continue
     const { schema, accepts } = members[name]
-    const result = schema.safeParse(said)
+    const result = schema.safeParse(value)
     if (!result.success)
-      throw (name === 'redirect_uris' ? refusedUri : refused)(`${name} must be ${accepts}.`)
+      throw (name === 'redirect_uris' ? redirectUriError : metadataError)(
+        `${name} must be ${accepts}.`,
+      )
     metadata[name] = result.data
   }
   return metadata
 }
 
-/** What a client that describes itself may be here. */
+/** What a client that describes itself may register. */
 export interface MetadataRules {
-  /** Grant types that it may have; `implicit` goes with the response type `token`. */
+  /** The permitted grant types; `implicit` stands for the response type `token`. */
   readonly grantTypes: readonly string[]
   readonly authMethods: readonly TokenEndpointAuthMethod[]
   readonly scopes: readonly string[]
-  /** What it is called where it does not say. */
-  readonly nameless: string
+  /** The name of a client that sends none. */
+  readonly defaultName: string
 }
 
-/** A client as its metadata describes it: the input of `clients.create`, and what else is kept. */
+/** A client as its metadata describes it: the input of `clients.create`, and the other metadata. */
 export interface DescribedClient {
   readonly input: {
     readonly name: string
@@ -129,18 +132,18 @@ export interface DescribedClient {
     readonly allowedScopes: readonly string[] | null
     readonly grantTypes: readonly string[]
     readonly responseTypes: readonly string[]
-    /** Null where it does not say: by its secret, either way. */
+    /** Null without a value in the metadata: the client then authenticates with its secret, by either method. */
     readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod | null
     readonly jwks: string | null
     readonly jwksUri: string | null
   }
-  /** JSON for the field of that name. */
+  /** The other metadata as JSON, for the field `metadata` of the client. */
   readonly metadata: string
 }
 
 /**
- * The client that metadata describes, within the rules. What is left out takes the default of RFC 7591 §2. Grant types
- * that are not offered are left out where others remain: the answer says what was registered (§3.2.1).
+ * Returns the client that metadata describes, within the rules. Absent members take the defaults of RFC 7591 §2. Grant
+ * types that are not permitted are removed if others remain; the response then lists the registered ones (§3.2.1).
  * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`
  */
 export const describedClient = (
@@ -150,26 +153,26 @@ export const describedClient = (
   const method = authMethodOf(metadata, rules)
   const { grantTypes, responseTypes } = typesOf(metadata, rules)
   if (method === 'none' && grantTypes.includes('client_credentials'))
-    throw refused('client_credentials is for clients that authenticate.')
-  const said = kept.flatMap((name) =>
+    throw metadataError('client_credentials requires a client that authenticates.')
+  const entries = storedMembers.flatMap((name) =>
     metadata[name] === undefined ? [] : [[name, metadata[name]]],
   )
   return {
     input: {
-      name: shortened(metadata.client_name ?? '') || shortened(rules.nameless),
+      name: truncated(metadata.client_name ?? '') || truncated(rules.defaultName),
       website: metadata.client_uri ?? '',
       isConfidential: method !== 'none',
       redirectUris: redirectUrisOf(metadata, responseTypes),
       allowedScopes: scopesOf(metadata, rules),
-      // The core knows the implicit grant by its response type alone.
+      // The client record expresses the implicit grant by its response type only.
       grantTypes: grantTypes.filter((type) => type !== 'implicit'),
       responseTypes,
       tokenEndpointAuthMethod: metadata.token_endpoint_auth_method === undefined ? null : method,
-      // Whether they are enough, and public ones, is checked with the record.
+      // The client record validates the keys.
       jwks: metadata.jwks ? JSON.stringify(metadata.jwks) : null,
       jwksUri: metadata.jwks_uri ?? null,
     },
-    metadata: JSON.stringify(Object.fromEntries(said)),
+    metadata: JSON.stringify(Object.fromEntries(entries)),
   }
 }
 
@@ -179,7 +182,7 @@ const authMethodOf = (
 ): TokenEndpointAuthMethod => {
   const method = authMethods.find((known) => known === given)
   if (method) return method
-  throw refused(`token_endpoint_auth_method must be one of ${authMethods.join(', ')}.`)
+  throw metadataError(`token_endpoint_auth_method must be one of ${authMethods.join(', ')}.`)
 }
 
 /** The grant type of each response type. RFC 7591 §2.1. */
@@ -188,23 +191,23 @@ const grantTypeOf: Readonly<Record<string, string>> = {
   token: 'implicit',
 }
 
-/** Refused, and not left out: a client that asks for one of them would be another without it. */
-const notLeftOut = ['password', 'implicit', 'client_credentials']
+/** These grant types are refused instead of removed: a client that requests one cannot work without it. */
+const notRemovable = ['password', 'implicit', 'client_credentials']
 
 const typesOf = (
   { grant_types: grants, response_types: responses }: ClientMetadata,
   rules: MetadataRules,
 ): { readonly grantTypes: readonly string[]; readonly responseTypes: readonly string[] } => {
-  // Where one of the two is not said, it is what belongs to the other.
+  // If only one of the two members is present, the other one follows from it.
   const implied = responses?.flatMap((type) => grantTypeOf[type] ?? [])
-  const asked = [...new Set(grants ?? implied ?? ['authorization_code'])]
-  for (const type of notLeftOut) {
-    if (asked.includes(type) && !rules.grantTypes.includes(type))
-      throw refused(`grant_types: ${type} is not available to this client.`)
+  const requested = [...new Set(grants ?? implied ?? ['authorization_code'])]
+  for (const type of notRemovable) {
+    if (requested.includes(type) && !rules.grantTypes.includes(type))
+      throw metadataError(`grant_types: ${type} is not available to this client.`)
   }
-  const grantTypes = asked.filter((type) => rules.grantTypes.includes(type))
+  const grantTypes = requested.filter((type) => rules.grantTypes.includes(type))
   if (grantTypes.length === 0)
-    throw refused(`grant_types must contain one of ${rules.grantTypes.join(', ')}.`)
+    throw metadataError(`grant_types must contain one of ${rules.grantTypes.join(', ')}.`)
   const responseTypes = Object.keys(grantTypeOf).filter((type) =>
     grantTypes.includes(grantTypeOf[type] ?? ''),
   )
@@ -213,8 +216,8 @@ const typesOf = (
     (responseTypes.every((type) => responses.includes(type)) &&
       responses.every((type) => responseTypes.includes(type)))
   if (isConsistent) return { grantTypes, responseTypes }
-  throw refused(
-    'grant_types and response_types do not go together: authorization_code goes with code, implicit with token.',
+  throw metadataError(
+    'grant_types and response_types do not match: authorization_code requires code, and implicit requires token.',
   )
 }
 
@@ -222,21 +225,24 @@ const redirectUrisOf = (
   { redirect_uris: uris = [] }: ClientMetadata,
   responseTypes: readonly string[],
 ): readonly string[] => {
-  if (responseTypes.length > 0 && uris.length === 0) throw refusedUri('redirect_uris is missing.')
-  // They are kept as they are, or not at all.
+  if (responseTypes.length > 0 && uris.length === 0)
+    throw redirectUriError('redirect_uris is missing.')
+  // Redirect URIs are stored unchanged, so they are refused instead of trimmed.
   if (uris.some((uri) => uri === '' || uri !== uri.trim()))
-    throw refusedUri('redirect_uris contains an empty address, or one with blanks around it.')
+    throw redirectUriError(
+      'redirect_uris contains an empty address, or one with leading or trailing blanks.',
+    )
   return [...new Set(uris)]
 }
 
-const unknownScope = 'scope contains one that does not exist.'
+const unknownScope = 'scope contains an unknown scope.'
 
-/** The most that the client may ask for; null: whatever anybody may. */
+/** The maximum scopes of the client; null: those of any client. */
 const scopesOf = ({ scope }: ClientMetadata, rules: MetadataRules): readonly string[] | null => {
   if (scope === undefined) return null
   const scopes = listedScopes(scope)
   if (scopes?.every((id) => rules.scopes.includes(id))) return scopes
-  throw refused(unknownScope)
+  throw metadataError(unknownScope)
 }
 
 const listedScopes = (scope: string): readonly string[] | undefined => {
@@ -248,17 +254,17 @@ const listedScopes = (scope: string): readonly string[] | undefined => {
   }
 }
 
-// A user who logs in cannot shorten the name of a client, so a name that is too long is cut, and the answer says so.
-const shortened = (name: string): string => {
+// The user who logs in cannot change the name of a client, so a name that is too long is cut; the response shows it.
+const truncated = (name: string): string => {
   const letters = [...name.trim()]
-  if (letters.length <= longestName) return letters.join('')
+  if (letters.length <= maxNameLength) return letters.join('')
   return `${letters
-    .slice(0, longestName - 1)
+    .slice(0, maxNameLength - 1)
     .join('')
     .trimEnd()}…`
 }
 
-/** The metadata of a client as it is registered. RFC 7591 §3.2.1. */
+/** Returns the metadata of a client as it is registered. RFC 7591 §3.2.1. */
 export const clientMetadataOf = (client: Client): ClientMetadata => {
   const { responseTypes } = client
   const implicit = responseTypes?.includes('token') ? ['implicit'] : []
@@ -277,20 +283,23 @@ export const clientMetadataOf = (client: Client): ClientMetadata => {
   }
 }
 
-/** What a client says of itself beside its fields. */
+/** Returns the metadata of a client that no field of the client holds. */
 export const keptMetadata = ({
   metadata,
-}: Pick<Client, 'metadata'>): Pick<ClientMetadata, (typeof kept)[number]> => JSON.parse(metadata)
+}: Pick<Client, 'metadata'>): Pick<ClientMetadata, (typeof storedMembers)[number]> =>
+  JSON.parse(metadata)
 
-/** Fields that have another name on the wire. */
+/** Fields whose name on the wire differs. */
 const wireNames: Readonly<Record<string, string>> = { name: 'client_name', website: 'client_uri' }
 
-/** A field that a record refused, in the words of registration (RFC 7591 §3.2.2); any other error as it is. */
+/**
+ * Turns a validation error of the client record into a registration error (RFC 7591 §3.2.2); returns others unchanged.
+ */
 export const asMetadataError = (error: unknown): unknown => {
-  if (error instanceof ScopeDoesNotExists) return refused(unknownScope)
+  if (error instanceof ScopeDoesNotExists) return metadataError(unknownScope)
   if (!(error instanceof InvalidField)) return error
   const { field, message, detail } = error
-  if (field !== 'redirect_uris') return refused(`${wireNames[field] ?? field}: ${message}`)
+  if (field !== 'redirect_uris') return metadataError(`${wireNames[field] ?? field}: ${message}`)
   const place = detail.line === undefined ? '' : `, number ${detail.line}`
-  return refusedUri(`redirect_uris${place}: ${message.replace(/^Line \d+: /, '')}`)
+  return redirectUriError(`redirect_uris${place}: ${message.replace(/^Line \d+: /, '')}`)
 }

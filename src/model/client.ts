@@ -2,10 +2,10 @@ import { constantTimeEqual, type Digest, digestOf } from '../crypto/digest.ts'
 import { ScopeDoesNotExists, type ScopeRegistry } from './scope.ts'
 import type { User, UserId } from './user.ts'
 
-/** The grant types that the specification names. */
+/** The built-in grant types. */
 export type GrantType = 'authorization_code' | 'password' | 'client_credentials' | 'refresh_token'
 
-/** `code` serves the authorization code grant, `token` the implicit grant. */
+/** The built-in response types: `code` for the authorization code grant, `token` for the implicit grant. */
 export type ResponseType = 'code' | 'token'
 
 export type TokenEndpointAuthMethod =
@@ -14,76 +14,81 @@ export type TokenEndpointAuthMethod =
   | 'private_key_jwt'
   | 'none'
 
-/** Who vouches for what a client says of itself: its owner here, its own registration, or a document at its address. */
+/** The source of a client's data: its owner, dynamic registration, or a client ID metadata document. */
 export type ClientOrigin = 'owner' | 'registration' | 'metadata_document'
 
 /** A client application, as it is stored. */
 export interface ClientFields {
-  /** The primary key, by which tokens, authorizations and consents refer to the client: a reset keeps it. */
+  /**
+   * The primary key, to which tokens, authorizations and consents refer. A reset of the client ID does not change it.
+   */
   readonly clientKey: number
   readonly clientId: string
-  /** The digest of the client secret; the secret itself is shown once and kept nowhere. */
+  /** The digest of the client secret. The secret itself is shown once and never stored. */
   readonly clientSecret: Digest
-  /** The digest of the former secret, and until when it is valid beside the new one. */
+  /** The digest of the former secret, and the time until which it is valid beside the new one. */
   readonly previousClientSecret: Digest | null
   /** Milliseconds since the epoch. */
   readonly previousClientSecretExpires: number | null
   readonly name: string
   readonly description: string
   readonly website: string
-  /** The creator, who owns the client; null for a client without an owner. */
+  /** The owner, who registered the client; null for a client without an owner. */
   readonly userId: UserId | null
   readonly isConfidential: boolean
   readonly isInternal: boolean
-  /** True for the client row behind a personal token, which is a client at no OAuth endpoint. */
+  /** True for the client row behind a personal token, which no OAuth endpoint accepts as a client. */
   readonly isPersonal: boolean
   readonly redirectUris: readonly string[]
   readonly defaultScopes: readonly string[]
   /** Scopes that the user may refuse on the consent page while granting the rest. */
   readonly optionalScopes: readonly string[]
-  /** The most that this client may ask for; null: every registered scope that is not internal. */
+  /** The maximum scopes of this client; null: every registered scope that is not internal. */
   readonly allowedScopes: readonly string[] | null
   readonly grantTypes: readonly string[] | null
   readonly responseTypes: readonly string[] | null
   readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod | null
-  /** Whether an administrator has checked who makes it. */
+  /** Whether an administrator has checked who makes the client. */
   readonly isVerified: boolean
-  /** Whether an administrator has switched it off: until that is taken back, it and its tokens are refused. */
+  /**
+   * Whether an administrator has disabled the client. A disabled client and its tokens are refused until it is enabled
+   * again.
+   */
   readonly isDisabled: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly origin: ClientOrigin
-  /** Its public keys (RFC 7517 §5) as JSON, where it has no address of them. */
+  /** The public keys of the client (RFC 7517 §5) as JSON; null if it publishes them at `jwksUri`. */
   readonly jwks: string | null
   readonly jwksUri: string | null
   /** The digest of the token with which the client manages its own registration (RFC 7592). */
   readonly registrationToken: Digest | null
-  /** What else it says of itself (RFC 7591 §2), as JSON: nothing that decides who may do what. */
+  /** Other client metadata (RFC 7591 §2) as JSON. No permission depends on it. */
   readonly metadata: string
 }
 
 /** The owner of a client. */
 export type ClientOwner = User
 
-/** What a client needs to know of the server that it is registered at. */
+/** The settings and queries of the server that a client needs. */
 export interface ClientContext {
   readonly scopes: ScopeRegistry
   readonly allowedGrantTypes: readonly string[]
   readonly allowedResponseTypes: readonly string[]
-  /** Every grant type there is, also those that are off. */
+  /** Every grant type that the server implements, including disabled ones. */
   readonly knownGrantTypes: readonly string[]
   readonly defaultScopes: readonly string[]
-  countUsers(clientId: string, most: number): Promise<number>
+  countUsers(clientId: string, max: number): Promise<number>
 }
 
 export interface Client extends ClientFields {}
 
 /** A registered client application (RFC 6749 §1.1). */
 export class Client {
-  /** The creator's record; null for a client without an owner. */
+  /** The user record of the owner; null for a client without an owner. */
   readonly owner: ClientOwner | null
   readonly #context: ClientContext
-  // Neither a client nor the settings change while it lives.
+  // Cached, because neither the client nor the settings change during the lifetime of this object.
   #grantTypes: readonly string[] | undefined
 
   constructor(fields: ClientFields, owner: ClientOwner | null, context: ClientContext) {
@@ -96,7 +101,7 @@ export class Client {
     return this.isConfidential ? 'confidential' : 'public'
   }
 
-  /** Who answers for it: the e-mail address of its owner, or the host at which it describes itself. */
+  /** Who is responsible for the client: its owner's e-mail address, or the host of its metadata document. */
   get maker(): string | undefined {
     return this.origin === 'metadata_document' ? new URL(this.clientId).host : this.owner?.email
   }
@@ -106,7 +111,7 @@ export class Client {
     return this.redirectUris[0]
   }
 
-  /** The configured grant types, narrowed by this client's own limit. */
+  /** The enabled grant types, limited to those of this client. */
   get allowedGrantTypes(): readonly string[] {
     this.#grantTypes ??= narrowed(this.#context.allowedGrantTypes, this.grantTypes)
     return this.#grantTypes
@@ -117,38 +122,38 @@ export class Client {
   }
 
   /**
-   * When its secret became known to others and was ended, in milliseconds since the epoch; null: it was not, or its
-   * owner has made another since.
+   * The time at which the client secret was reported as leaked and was invalidated, in milliseconds since the epoch;
+   * null if it was not, or if the owner has reset the secret since.
    */
   get secretLeakedAt(): number | null {
     const { secret_leaked_at: at }: { secret_leaked_at?: number } = JSON.parse(this.metadata)
     return at ?? null
   }
 
-  /** Whether client and owner are fit to act: an inactive owner invalidates the client. */
+  /** Whether the client may act: it is not disabled, and its owner is active. */
   get isActive(): boolean {
     return !this.isDisabled && (this.userId === null || this.owner?.active === true)
   }
 
-  /** The most that this client may ask a user for; internal scopes are never part of it. */
+  /** The maximum scopes that this client may ask a user for, without internal ones. */
   get scopeCeiling(): readonly string[] {
     const { scopes } = this.#context
     return this.allowedScopes ? scopes.visible(this.allowedScopes) : scopes.requestable()
   }
 
-  /** What is asked for where a request names no scope. */
+  /** The scopes of a request that names no scope. */
   get scopesWhenOmitted(): readonly string[] {
     const scopes = this.defaultScopes.length > 0 ? this.defaultScopes : this.#context.defaultScopes
     const ceiling = this.scopeCeiling
     return scopes.filter((scope) => ceiling.includes(scope))
   }
 
-  /** The most that this client may have where nobody is asked: `client_credentials`. */
+  /** The maximum scopes of this client without a user's consent, for `client_credentials`. */
   get scopeCeilingWithoutConsent(): readonly string[] {
     return this.allowedScopes ? this.scopeCeiling : this.scopesWhenOmitted
   }
 
-  /** True when all scopes are registered, false when one does not exist. */
+  /** Returns whether all scopes are registered. */
   validateScopes(scopes: readonly string[]): boolean {
     try {
       this.#context.scopes.validated(scopes)
@@ -160,11 +165,11 @@ export class Client {
   }
 
   /**
-   * The number of this client's tokens that are neither personal nor internal.
-   * @param most ends the count there. Without it every token is counted, which takes long for a client with millions.
+   * Counts this client's tokens that are neither personal nor internal.
+   * @param max stops the count there. Without it every token is counted, which is slow for a client with millions.
    */
-  getUsers(most: number = Number.MAX_SAFE_INTEGER): Promise<number> {
-    return this.#context.countUsers(this.clientId, most)
+  getUsers(max: number = Number.MAX_SAFE_INTEGER): Promise<number> {
+    return this.#context.countUsers(this.clientId, max)
   }
 
   /** Compares a client secret in constant time; `now` is in milliseconds since the epoch. */

@@ -1,2 +1,2 @@
-/** Pages count rows up to here and no further, so that no page reads a large table: this many means more than 1,000. */
+/** The number at which pages stop counting rows, to avoid reading a large table. They show it as more than 1,000. */
 export const countLimit = 1_001

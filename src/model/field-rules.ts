@@ -2,15 +2,15 @@ import { InvalidField } from './invalid-field.ts'
 
 /** The maximum number of characters of the name of a client or a personal token. */
 export const maxNameLength = 40
-const longestDescription = 4_000
-const longestUrl = 2_000
+const maxDescriptionLength = 4_000
+const maxUrlLength = 2_000
 
-// Control, bidirectional control and invisible characters: a name must not pretend to be another text.
+// Control, private-use, unassigned and bidirectional control characters: a name must not look like another text.
 const deceptive = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
-// Of what cannot be seen, scripts and emoji need the joiners and the variation selector; a name needs no other.
+// Among invisible characters, scripts and emoji need the joiners and the variation selector; names need no other.
 const invisible = /(?!\u200C|\u200D|\uFE0F)[\p{DI}\p{Cf}\u2800]/u
 const onlyInvisible = /^[\p{DI}\p{Cf}\p{Z}\s\u2800]*$/u
-// More marks on one letter than any writing system has; to normalize them takes the square of their number.
+// No writing system puts more marks on one letter. The cost of normalization grows with the square of their number.
 const tooManyMarks = /\p{M}{31}/u
 
 const normalized = (field: string, value: string): string => {
@@ -25,12 +25,14 @@ const normalized = (field: string, value: string): string => {
 export const asSeen = (name: string): string =>
   name
     .replaceAll(/[\p{DI}\p{Cf}]/gu, '')
-    // Afterwards: an invisible character between a letter and its accent keeps them apart.
+    // Normalize last: an invisible character may separate a letter from its accent.
     .normalize('NFC')
     .replaceAll(/\s+/gu, ' ')
     .trim()
 
-/** A client's or a personal token's name, in NFC, with single blanks: 1 to 40 characters that can be seen. */
+/**
+ * Validates the name of a client or a personal token: 1 to 40 visible characters. Returns it in NFC with single blanks.
+ */
 export const validName = (value: string): string => {
   const name = normalized('name', value)
     .trim()
@@ -56,11 +58,11 @@ export const validName = (value: string): string => {
 
 export const validDescription = (value: string): string => {
   const description = normalized('description', value).replaceAll('\r\n', '\n').trim()
-  if ([...description].length > longestDescription) {
+  if ([...description].length > maxDescriptionLength) {
     throw new InvalidField(
       'description',
-      `The description must not be longer than ${longestDescription} characters.`,
-      { problem: 'descriptionTooLong', value: longestDescription },
+      `The description must not be longer than ${maxDescriptionLength} characters.`,
+      { problem: 'descriptionTooLong', value: maxDescriptionLength },
     )
   }
   if (deceptive.test(description.replaceAll(/[\n\t]/g, ''))) {
@@ -76,7 +78,7 @@ export const validDescription = (value: string): string => {
 const printableUrl =
   /^https?:\/\/[\x21\x23-\x26\x28-\x3B\x3D\x3F-\x5B\x5D\x5F\x61-\x7A\x7E\u00A1-\uFFFD]+$/i
 
-/** A website that is shown as a link: empty, https, or http on this very machine. */
+/** Validates a website that is shown as a link: empty, https, or http on localhost. */
 export const validWebsite = (value: string): string => {
   const website = value.trim()
   if (website === '') return ''
@@ -84,7 +86,7 @@ export const validWebsite = (value: string): string => {
     new InvalidField('website', 'The website must be an address that starts with https://.', {
       problem: 'websiteInvalid',
     })
-  if (website.length > longestUrl || !printableUrl.test(website)) throw refuse()
+  if (website.length > maxUrlLength || !printableUrl.test(website)) throw refuse()
   if (deceptive.test(website)) throw refuse()
   if (!URL.canParse(website)) throw refuse()
   const { protocol, hostname, username, password } = new URL(website)
@@ -93,18 +95,18 @@ export const validWebsite = (value: string): string => {
   return website
 }
 
-const longestEmail = 254
+const maxEmailLength = 254
 
 /** Returns the normal form of an e-mail address, which is stored and looked up, or undefined for an invalid one. */
 export const emailKey = (value: string): string | undefined => {
   const trimmed = value.trim()
-  return trimmed.length > longestEmail ? undefined : trimmed.normalize('NFC').toLowerCase()
+  return trimmed.length > maxEmailLength ? undefined : trimmed.normalize('NFC').toLowerCase()
 }
 
-/** What an account is counted by, from what was typed: also where it is no e-mail address. */
+/** Returns the key under which login attempts are counted: the e-mail address, or the input if it is not one. */
 export const accountKey = (typed: string): string => emailKey(typed) ?? typed
 
-/** An e-mail address in lower case, as the built-in user table keeps it. */
+/** Validates an e-mail address and returns it in lower case, as the built-in user table stores it. */
 export const validEmail = (value: string): string => {
   const email = emailKey(value)
   if (
@@ -117,15 +119,15 @@ export const validEmail = (value: string): string => {
   return email
 }
 
-const shortestPassword = 8
+const minPasswordLength = 8
 export const longestPasswordBytes = 1024
 
-/** @returns the password as it is; hashing normalizes it */
+/** Validates the length of a password and returns it unchanged; hashing normalizes it. */
 export const validPassword = (value: string): string => {
-  if ([...value].length < shortestPassword) {
+  if ([...value].length < minPasswordLength) {
     throw new InvalidField(
       'password',
-      `The password must have at least ${shortestPassword} characters.`,
+      `The password must have at least ${minPasswordLength} characters.`,
     )
   }
   if (Buffer.byteLength(value) > longestPasswordBytes) {

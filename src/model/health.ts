@@ -1,9 +1,9 @@
-/** What `/health/ready` says. */
+/** The response of `/health/ready`. */
 export interface Health {
-  /** Whether requests should be sent to this process. */
+  /** Whether the load balancer should send requests to this process. */
   readonly isReady: boolean
-  /** Whether Redis does not answer. Most requests do without it, and every other node lacks it as well. */
+  /** Whether Redis does not answer. Most requests work without it, and other nodes cannot reach it either. */
   readonly areTransientsAway: boolean
-  /** Whether the clock of this machine is too far from the database's. */
+  /** Whether the clock of this machine differs too much from the clock of the database. */
   readonly isClockWrong: boolean
 }

@@ -1,4 +1,4 @@
-/** What is wrong with a value, as a name that pages translate. */
+/** The kind of a problem, which pages translate. */
 export type FieldProblem =
   | 'nameMissing'
   | 'nameTooLong'
@@ -29,16 +29,16 @@ export type FieldProblem =
 
 export interface FieldDetail {
   readonly problem: FieldProblem
-  /** The limit, or the value that is wrong. */
+  /** The limit, or the invalid value. */
   readonly value?: number | string
-  /** The line of a field with one entry a line, counted from 1. */
+  /** The line number in a field with one entry per line, counted from 1. */
   readonly line?: number
 }
 
-/** A value that a record's field does not accept. Nothing has been written. */
+/** A value that a field of a record does not accept. Nothing was written. */
 export class InvalidField extends Error {
   override readonly name: string = 'InvalidField'
-  /** The field's specified name, for instance `redirect_uris`. */
+  /** The name of the field in the specification, for instance `redirect_uris`. */
   readonly field: string
   readonly detail: FieldDetail
 

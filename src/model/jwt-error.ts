@@ -1,5 +1,5 @@
 export interface JwtErrorOptions {
-  /** What is wrong, one entry each; part of the answer. */
+  /** The list of problems for the response. */
   readonly errors?: readonly unknown[]
   readonly cause?: unknown
   readonly [further: string]: unknown
@@ -10,7 +10,7 @@ export class JWTExtendedException extends Error {
   override readonly name: string = 'JWTExtendedException'
   readonly status: number = 400
   readonly errors: readonly unknown[] | undefined
-  /** Whatever else the error was built with. */
+  /** Other arguments of the constructor. */
   readonly further: Readonly<Record<string, unknown>>
 
   constructor(
@@ -22,14 +22,14 @@ export class JWTExtendedException extends Error {
     this.further = further
   }
 
-  /** The body of the answer. */
+  /** Returns the body of the response. */
   toWire(): { status: number; message: string; errors?: readonly unknown[] } {
     const { status, message, errors } = this
     return errors === undefined ? { status, message } : { status, message, errors }
   }
 }
 
-/** Decoding of a JWT fails. */
+/** The JWT cannot be decoded. */
 export class JWTDecodeError extends JWTExtendedException {
   override readonly name = 'JWTDecodeError'
   constructor(options: JwtErrorOptions = {}) {
@@ -54,13 +54,13 @@ export class JWTInvalidHeaderError extends JWTExtendedException {
   }
 }
 
-/** The user is not valid: the JWT was made for another user or another session. */
+/** The JWT belongs to another user or another session. */
 export class JWTInvalidIssuer extends JWTExtendedException {
   override readonly name = 'JWTInvalidIssuer'
   override readonly status = 403
 }
 
-/** Permission is denied: the JWT was not made for this purpose. */
+/** The JWT was not issued for this purpose. */
 export class JWTNoAuthorizationError extends JWTExtendedException {
   override readonly name = 'JWTNoAuthorizationError'
 }

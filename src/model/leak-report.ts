@@ -1,25 +1,25 @@
 import type { UserId } from './user.ts'
 
-/** A credential that became known to others, and has ended. */
+/** A credential that leaked and was invalidated. */
 export interface LeakedCredential {
   readonly kind: 'access_token' | 'refresh_token' | 'personal_token' | 'client_secret'
-  /** The client that had it; of a personal token, the one behind it, which is gone with it. */
+  /** The client of the credential. For a personal token, the client behind it, which was deleted with it. */
   readonly clientId: string
-  /** The name of that client; of a personal token, the name that its user gave it. */
+  /** The name of the client. For a personal token, the name that its user gave it. */
   readonly name: string
-  /** Whom the token acted for, or who owns the client; null: nobody. */
+  /** The user of the token or the owner of the client; null without one. */
   readonly userId: UserId | null
-  /** Null for a client secret, and for a refresh token that had been rotated. */
+  /** Null for a client secret, and for a rotated refresh token. */
   readonly tokenId: number | null
 }
 
-/** The same, with what the scanner says of where it was. The value itself stands nowhere in it. */
+/** A leaked credential with the place where the scanner found it. It never contains the value itself. */
 export interface LeakReport extends LeakedCredential {
-  /** Empty where the scanner names none. */
+  /** Empty if the scanner reports no address. */
   readonly url: string
-  /** For instance `commit`; empty where the scanner names none. */
+  /** For instance `commit`; empty if the scanner reports no source. */
   readonly source: string
 }
 
-/** Tells the owner. It is called once the credential has ended, and nobody waits for it. */
+/** Notifies the owner. It is called after the credential was invalidated; the server does not wait for it. */
 export type OnLeaked = (report: LeakReport) => void | Promise<void>

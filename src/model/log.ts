@@ -1,9 +1,9 @@
-/** How much an entry of the log matters, from the least. */
+/** The levels of log entries, in ascending order. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 
 export type LogLevel = (typeof logLevels)[number]
 
-/** One line of the log: a stable event name, a sentence for people, and details without secrets. */
+/** One line of the log: a stable event name, a readable sentence, and details without secrets. */
 export interface LogEntry {
   readonly level: LogLevel
   readonly event: string
@@ -11,9 +11,9 @@ export interface LogEntry {
   readonly [detail: string]: unknown
 }
 
-/** Where log entries go: an argument of the server. */
+/** Receives log entries. It is an argument of the server. */
 export type LogSink = (entry: LogEntry) => void
 
-/** The levels that matter at least so much. */
-export const levelsFrom = (least: LogLevel | 'silent'): ReadonlySet<LogLevel> =>
-  new Set(least === 'silent' ? [] : logLevels.slice(logLevels.indexOf(least)))
+/** Returns the levels from the minimum upwards. */
+export const levelsFrom = (minimum: LogLevel | 'silent'): ReadonlySet<LogLevel> =>
+  new Set(minimum === 'silent' ? [] : logLevels.slice(logLevels.indexOf(minimum)))

@@ -1,9 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** The first of the eight groups of an IPv6 address. */
+/** Returns the first groups of an IPv6 address, which has eight. */
 const groups = (address: string, count: number): string =>
-  // An address of the own link names the interface behind a `%`, by whatever name that has.
+  // A link-local address may end with `%` and the name of an interface, which `parse` does not accept in every form.
   ipaddr.IPv6.parse(address.replace(/%.*$/, ''))
     .parts.slice(0, count)
     .map((part) => part.toString(16))
@@ -13,7 +13,7 @@ const groups = (address: string, count: number): string =>
 export const networkOf = (address: string): string =>
   isIPv6(address) ? groups(address, 4) : address
 
-/** The network of one site, /24 or /48: somebody who has an address there may well have the others. */
+/** Returns the network of a site, /24 or /48. A person with one address there can probably use the others too. */
 export const siteNetworkOf = (address: string): string => {
   if (isIPv6(address)) return `${groups(address, 3)}::/48`
   return isIPv4(address) ? address.replace(/\d+$/, '0/24') : address

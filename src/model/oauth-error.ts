@@ -1,6 +1,6 @@
 /**
- * The HTTP status of each error code where it is answered directly, and not by a redirect.
- * RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID Connect Core §3.1.2.6, and the standards of the extensions.
+ * The HTTP status of each error code in a direct response, as opposed to a redirect. RFC 6749 §4.1.2.1 and §5.2, RFC
+ * 6750 §3.1, OpenID Connect Core §3.1.2.6, and the standards of the extensions.
  */
 const statusOf = {
   invalid_request: 400,
@@ -40,22 +40,22 @@ export type BuiltInErrorCode = keyof typeof statusOf
 
 export type OAuthErrorCode = BuiltInErrorCode | OwnErrorCode
 
-/** Returns whether a code has its meaning from a standard that is built in. */
+/** Returns whether a built-in standard defines the code. */
 export const isBuiltInErrorCode = (code: string): boolean => Object.hasOwn(statusOf, code)
 
 /** The error codes of the built-in standards. */
 export const oauthErrorCodes = Object.keys(statusOf) as readonly BuiltInErrorCode[]
 
 export interface OAuthErrorOptions {
-  /** Why it really happened: for the log, never for the client. */
+  /** The internal reason, for the log only. */
   readonly cause?: unknown
-  /** Another status than the code's own, for instance 413 for a body that is too large. */
+  /** A status that replaces that of the code, for instance 413 for a body that is too large. */
   readonly status?: number
-  /** Headers that belong to the answer, for instance `WWW-Authenticate`. */
+  /** Headers of the response, for instance `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A refusal in the protocol's own words. `message` is for the client, `cause` for the log. */
+/** A protocol error. `message` is for the client, `cause` for the log. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError'
   readonly code: OAuthErrorCode
@@ -69,13 +69,13 @@ export class OAuthError extends Error {
     this.headers = options.headers ?? {}
   }
 
-  /** The members that every delivery carries: JSON, query and fragment alike (RFC 6749 §5.2). */
+  /** Returns the members that every kind of response contains: JSON, query and fragment (RFC 6749 §5.2). */
   toWire(): { error: OAuthErrorCode; error_description: string } {
     return { error: this.code, error_description: this.message }
   }
 }
 
-/** Nothing was presented where a credential is needed: a challenge that names no error (RFC 6750 §3.1). */
+/** A request without credentials where some are required. Its challenge contains no error code (RFC 6750 §3.1). */
 export class AuthenticationRequired extends Error {
   override readonly name = 'AuthenticationRequired'
   readonly status = 401

@@ -1,28 +1,31 @@
 import { OAuthError } from './oauth-error.ts'
 
-const mostParameters = 100
+const maxParameters = 100
 
 /** Matches a value without control characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused
 export const withoutControlCharacters = /^[^\u0000-\u001F\u007F]*$/
 
-/** Form fields or query parameters as they came: raw, possibly doubled, empty meaning absent (RFC 6749 §3.1). */
+/**
+ * Form fields or query parameters, not yet validated. They may be repeated; an empty value means absent (RFC 6749
+ * §3.1).
+ */
 export class Parameters {
   readonly #all: ReadonlyMap<string, readonly string[]>
   #hasRepeated = false
 
   /**
    * @param text `application/x-www-form-urlencoded`
-   * @param most how many there may be, those of a protocol request unless told otherwise
-   * @throws OAuthError `invalid_request` for more than that
+   * @param max the maximum number of parameters; the default suits a request of the protocol
+   * @throws OAuthError `invalid_request` for more than `max`
    */
-  constructor(text: string, most: number = mostParameters) {
+  constructor(text: string, max: number = maxParameters) {
     const all = new Map<string, string[]>()
     let count = 0
     for (const [name, value] of new URLSearchParams(text)) {
       count += 1
-      if (count > most)
-        throw new OAuthError('invalid_request', `More than ${most} parameters were given.`)
+      if (count > max)
+        throw new OAuthError('invalid_request', `More than ${max} parameters were given.`)
       const values = all.get(name)
       if (values) {
         values.push(value)
@@ -32,7 +35,7 @@ export class Parameters {
     this.#all = all
   }
 
-  /** The value exactly as it was sent, for what is opaque to us: `state`, a password. */
+  /** Returns the value exactly as it was sent, for values that the server does not interpret: `state`, a password. */
   opaque(name: string): string | undefined {
     const values = this.#all.get(name)
     if (!values) return undefined
@@ -41,7 +44,7 @@ export class Parameters {
     return values[0] || undefined
   }
 
-  /** The value, or undefined where it is absent or empty. Control characters are refused. */
+  /** Returns the value, or undefined if it is absent or empty. Refuses control characters. */
   optional(name: string): string | undefined {
     const value = this.opaque(name)
     if (value !== undefined && !withoutControlCharacters.test(value)) {
@@ -56,12 +59,12 @@ export class Parameters {
     return value
   }
 
-  /** Every value of a field that may be repeated, such as the checkboxes `scopes`. */
+  /** Returns every value of a field that may be repeated, such as the checkboxes `scopes`. */
   repeated(name: string): readonly string[] {
     return this.#all.get(name) ?? []
   }
 
-  /** Refuses a known parameter that is given twice, even where nobody would read it (RFC 6749 §3.1, §3.2). */
+  /** Refuses a repeated parameter that the protocol defines, even if no code reads it (RFC 6749 §3.1, §3.2). */
   refuseRepeated(names: () => Iterable<string>): void {
     if (!this.#hasRepeated) return
     for (const name of names()) this.opaque(name)

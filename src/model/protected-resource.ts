@@ -1,20 +1,24 @@
-/** Something that tokens can be for (RFC 8707 §2): the whole application, or a part of it with an address of its own. */
+/**
+ * A resource for which tokens can be issued (RFC 8707 §2): the whole application, or a part of it with its own address.
+ */
 export interface ProtectedResource {
-  /** Its identifier: an https address without a fragment, which tokens name as their audience. */
+  /** The identifier: an https address without a fragment, which is the audience of tokens for this resource. */
   readonly resource: string
-  /** What users know it as (RFC 9728 §2, `resource_name`). */
+  /** The name that users read (RFC 9728 §2, `resource_name`). */
   readonly name?: string
-  /** The scopes that matter there; without them, all that clients may ask for. */
+  /** The scopes that the resource supports; default: all that clients may request. */
   readonly scopes?: readonly string[]
-  /** The ids of clients that serve it elsewhere, and may ask about any token that can be used there (RFC 7662). */
+  /**
+   * IDs of clients that serve the resource elsewhere. They may introspect every token that is valid there (RFC 7662).
+   */
   readonly introspectionClients?: readonly string[]
-  /** A page for developers (RFC 9728 §2, `resource_documentation`). */
+  /** The address of a page for developers (RFC 9728 §2, `resource_documentation`). */
   readonly documentation?: string
 }
 
 /**
- * The resource of this identifier. Identifiers are compared as they are written (RFC 3986 §6.2.1), but for the slash
- * that every URL parser puts behind an origin alone: `https://h` and `https://h/` are one.
+ * Finds a resource by its identifier. Identifiers are compared as strings (RFC 3986 §6.2.1), except for the slash that
+ * every URL parser appends to an origin: `https://h` and `https://h/` are equal.
  */
 export const resourceNamed = (
   resources: readonly ProtectedResource[],
@@ -22,7 +26,7 @@ export const resourceNamed = (
 ): ProtectedResource | undefined =>
   resources.find(({ resource }) => withPath(resource) === withPath(identifier))
 
-const originAlone = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]+$/i
+const originOnly = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]+$/i
 
 const withPath = (identifier: string): string =>
-  originAlone.test(identifier) ? `${identifier}/` : identifier
+  originOnly.test(identifier) ? `${identifier}/` : identifier

@@ -2,17 +2,17 @@ import type { CodeBinding } from './authorization.ts'
 import type { Client } from './client.ts'
 import type { FoundToken, TokenSubject } from './token.ts'
 
-/** What extensions restrict of a token that is about to be issued; what is left out restricts nothing. */
+/** Restrictions that extensions place on a token that will be issued. An absent member restricts nothing. */
 export interface TokenRestrictions {
   /** RFC 8707 §2 */
   readonly resources?: readonly string[]
-  /** Of the whole authorization, where a refresh token may restore more than this token has. */
+  /** The resources of the whole authorization, if a refresh token may restore more than this token has. */
   readonly grantedResources?: readonly string[]
   /** RFC 9449 §6.1 */
   readonly keyThumbprint?: string
 }
 
-/** The client acts for its owner: a token and nothing else. RFC 6749 §4.4. */
+/** The client acts for its owner and receives only an access token. RFC 6749 §4.4. */
 export interface ClientRedemption extends TokenRestrictions {
   readonly type: 'client'
   readonly client: Client
@@ -20,52 +20,55 @@ export interface ClientRedemption extends TokenRestrictions {
   readonly scopes: readonly string[]
 }
 
-/** A user lets the client act: an authorization from which tokens hang. */
+/** A user authorizes the client: issues an authorization with its tokens. */
 export interface UserRedemption extends TokenRestrictions {
   readonly type: 'user'
   readonly client: Client
   readonly subject: TokenSubject
   readonly scopes: readonly string[]
-  /** Whether a refresh token may be issued; it is where the client may use that grant. */
+  /** Whether a refresh token may be issued, if the client may use that grant. */
   readonly refreshable: boolean
-  /** What it was granted under: gone by the time of the write, nothing is issued. */
+  /** The consent and the session of the grant. Nothing is issued if one of them has ended before the write. */
   readonly under?: {
     readonly consentId: string
     readonly sessionId: string | null
-    /** Of the browser in which the user agreed. */
+    /** The `User-Agent` of the browser in which the user agreed. */
     readonly userAgent: string
   }
-  /** The code that was redeemed for it, fully proven. */
+  /** The redeemed code, completely verified. */
   readonly code?: {
     readonly kind: 'authorization_code' | 'device_code'
     readonly value: string
     readonly binding: CodeBinding
-    /** Until when it is kept, where that is longer than an authorization code lives: milliseconds since the epoch. */
+    /**
+     * How long the code has to be remembered if longer than the lifetime of an authorization code: milliseconds since
+     * the epoch.
+     */
     readonly keptUntil?: number
   }
 }
 
-/** A refresh token was presented. RFC 6749 §6. */
+/** The client presented a refresh token. RFC 6749 §6. */
 export interface RefreshRedemption extends TokenRestrictions {
   readonly type: 'refresh'
   readonly client: Client
   readonly presented: string
-  /** What distinguishes this request from another with the same refresh token. */
+  /** A digest of the parameters that distinguishes this request from another one with the same refresh token. */
   readonly parameters: string
-  /** The pair it belongs to now; undefined where it was rotated, or never existed. */
+  /** The pair that the refresh token belongs to; undefined if it was rotated or never existed. */
   readonly current?: { readonly found: FoundToken; readonly scopes: readonly string[] }
 }
 
-/** A token was presented for one that may do less, ends earlier, and dies with it. RFC 8693 §2.1. */
+/** The client exchanges a token for a narrower one, which ends no later than its parent. RFC 8693 §2.1. */
 export interface NarrowingRedemption extends TokenRestrictions {
   readonly type: 'narrowing'
-  /** The client behind the parent, which may be that of a personal token. */
+  /** The client behind the parent token, which may be that of a personal token. */
   readonly client: Client
   readonly parent: FoundToken
   readonly scopes: readonly string[]
-  /** Seconds that it lives at most. */
+  /** The maximum lifetime in seconds. */
   readonly expiresIn: number
 }
 
-/** What a grant found: who may have what. Only `tokens.issue` turns it into tokens. */
+/** The result of a grant: who may receive which scopes. Only `tokens.issue` turns it into tokens. */
 export type Redemption = ClientRedemption | UserRedemption | RefreshRedemption | NarrowingRedemption

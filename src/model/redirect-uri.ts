@@ -6,8 +6,11 @@ const https = /^https:\/\/(?:[A-Za-z0-9\-._]+|\[[0-9A-F:.]+\])(?::\d{1,5})?(?:[/
 const loopback = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/i
 /** A private-use scheme is a reversed domain name, so it has a dot (RFC 8252 §7.1). */
 const privateUse = /^[A-Za-z][A-Za-z0-9+-]*(?:\.[A-Za-z0-9+-]+)+:\/[^/].*$/
-const longestUri = 2000
-/** Names in a query that an authorization answer gives (RFC 6749 §4.1.2, RFC 9207 §2): twice, nobody knows which counts. */
+const maxUriLength = 2000
+/**
+ * The parameters of an authorization response (RFC 6749 §4.1.2, RFC 9207 §2). A second one in the query would be
+ * ambiguous.
+ */
 const responseParameter = /^(?:code|state|iss|error|error_description|access_token)$/i
 
 export interface RedirectUriRules {
@@ -15,23 +18,23 @@ export interface RedirectUriRules {
   readonly privateUse: boolean
 }
 
-/** A sentence, and its name for pages. */
+/** A sentence, and a name under which the pages translate it. */
 export interface RedirectUriProblem {
   readonly problem: FieldProblem
   readonly sentence: string
   readonly value?: number
 }
 
-/** Why a redirect URI cannot be registered, or undefined where it can. RFC 9700 §2.1, RFC 8252 §7. */
+/** Returns why a redirect URI cannot be registered, or undefined if it can. RFC 9700 §2.1, RFC 8252 §7. */
 export const redirectUriProblem = (
   uri: string,
   rules: RedirectUriRules,
 ): RedirectUriProblem | undefined => {
-  if (uri.length > longestUri) {
+  if (uri.length > maxUriLength) {
     return {
       problem: 'redirectUriTooLong',
-      sentence: `It is longer than ${longestUri} characters.`,
-      value: longestUri,
+      sentence: `It is longer than ${maxUriLength} characters.`,
+      value: maxUriLength,
     }
   }
   if (uri.includes('#')) return problems.fragment
@@ -45,7 +48,7 @@ export const redirectUriProblem = (
   return problems.notHttps
 }
 
-// By the decoded name, since that is what the client reads; some also split at semicolons and trim.
+// Compare decoded names, because the client reads those. Some clients also split at semicolons and trim.
 const hasResponseParameter = (uri: string): boolean => {
   const query = uri.includes('?') ? uri.slice(uri.indexOf('?') + 1) : ''
   const names = new URLSearchParams(query.replaceAll(';', '&')).keys()
@@ -76,15 +79,15 @@ const problems = {
   },
 } as const satisfies Record<string, RedirectUriProblem>
 
-/** The entries of a text with one redirect URI a line, trimmed; a list is taken as it is, trimmed. */
+/** Splits a text with one redirect URI per line, or takes a list, and trims each entry. */
 export const splitRedirectUris = (value: string | readonly string[]): readonly string[] =>
   (typeof value === 'string' ? value.split('\n') : value)
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
 /**
- * The registered URI that a presented one matches: by comparison of the strings, except that the port
- * of a public client's loopback address may differ (RFC 8252 §7.3).
+ * Finds the registered URI that a presented one matches. Strings are compared exactly, except for the port of a public
+ * client's loopback address (RFC 8252 §7.3).
  */
 export const matchRedirectUri = (
   registered: readonly string[],
@@ -100,7 +103,7 @@ export const matchRedirectUri = (
   })
 }
 
-/** Whether a client has registered a redirect URI; any port will do for a public client's loopback address. */
+/** Returns whether a client has registered a redirect URI, with any port for a public client's loopback address. */
 export const isRegistered = (
   redirectUri: string,
   client: { readonly redirectUris: readonly string[]; readonly isConfidential: boolean },
@@ -111,7 +114,7 @@ export const isRegistered = (
 
 const isPort = (text: string): boolean => Number(text) >= 1 && Number(text) <= 65_535
 
-/** Appends parameters textually, so that the registered URI itself is emitted unchanged (RFC 6749 §4.1.2). */
+/** Appends parameters to the query as text, so that the registered URI itself stays unchanged (RFC 6749 §4.1.2). */
 export const withQuery = (
   uri: string,
   parameters: Readonly<Record<string, string | undefined>>,
@@ -122,7 +125,7 @@ export const withQuery = (
   return /[?&]$/.test(uri) ? `${uri}${query}` : `${uri}&${query}`
 }
 
-/** The same in the fragment, for response type `token` (RFC 6749 §4.2.2). */
+/** Appends parameters in the fragment, for response type `token` (RFC 6749 §4.2.2). */
 export const withFragment = (
   uri: string,
   parameters: Readonly<Record<string, string | undefined>>,
@@ -136,9 +139,9 @@ const encoded = (parameters: Readonly<Record<string, string | undefined>>): stri
     )
     .join('&')
 
-/** What a CSP `form-action` must name so that Chromium lets the redirect after our form through. */
+/** Returns the CSP `form-action` source with which Chromium allows a redirect to this URI after a form submission. */
 export const formActionSource = (uri: string): string => {
   const { protocol, origin, host } = new URL(uri)
-  // Chromium takes no IPv6 address as a CSP source, and a private-use scheme has no origin.
+  // Chromium does not accept an IPv6 address as a CSP source, and a private-use scheme has no origin.
   return origin === 'null' || host.startsWith('[') ? protocol : origin
 }

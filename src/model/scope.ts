@@ -12,17 +12,17 @@ export class ScopeDoesNotExists extends Error {
 }
 
 export interface ScopeOptions {
-  /** What a user reads about it on the consent page. */
+  /** The description that users read on the consent page. */
   readonly helpText?: string
-  /** The heading under which it is listed. */
+  /** The heading under which the scope is listed. */
   readonly group?: string
-  /** Left out of the choices that are shown to users. */
+  /** Hides the scope from users. */
   readonly internal?: boolean
-  /** The same texts in other languages, by their code: `de`, `ja`. What is missing is shown in the first one. */
+  /** Translations by language code, such as `de` or `ja`. A missing text is shown in the default language. */
   readonly translations?: Readonly<Record<string, ScopeTexts>>
 }
 
-/** What users read about a scope, in one language. */
+/** The texts of a scope in one language. */
 export interface ScopeTexts {
   readonly helpText?: string
   readonly group?: string
@@ -39,13 +39,13 @@ export class Scope {
   readonly isInternal: boolean
   readonly #translations: Readonly<Record<string, ScopeTexts>>
 
-  /** @throws TypeError for an id that is no scope token (RFC 6749 §3.3) */
+  /** @throws TypeError if the ID is not a scope token (RFC 6749 §3.3) */
   constructor(
     id: string,
     { helpText = '', group = '', internal = false, translations = {} }: ScopeOptions = {},
   ) {
     if (!scopeToken.test(id))
-      throw new TypeError(`${JSON.stringify(id)} is no scope id: see RFC 6749 §3.3.`)
+      throw new TypeError(`${JSON.stringify(id)} is not a scope token: see RFC 6749 §3.3.`)
     this.id = id
     this.helpText = helpText
     this.group = group
@@ -53,7 +53,7 @@ export class Scope {
     this.#translations = translations
   }
 
-  /** The texts for users who read that language. */
+  /** Returns the texts in a language. */
   textsFor(language: string): Required<ScopeTexts> {
     const { helpText = this.helpText, group = this.group } = Object.hasOwn(
       this.#translations,
@@ -65,7 +65,7 @@ export class Scope {
   }
 }
 
-/** The built-in scope: the token's holder may learn the user's e-mail address. */
+/** The built-in scope that lets the holder of a token read the user's e-mail address. */
 export const emailScope: Scope = new Scope('user:email', {
   helpText: 'Read your e-mail address',
   group: 'User',
@@ -90,10 +90,10 @@ export class ScopeRegistry {
     for (const scope of scopes) this.register(scope)
   }
 
-  /** @throws TypeError for anything but a `Scope`; Error for an id that is taken */
+  /** @throws TypeError for a value that is not a `Scope`; Error for an ID that is already registered */
   register(scope: Scope): void {
     if (!(scope instanceof Scope)) throw new TypeError('Only a Scope can be registered.')
-    if (this.#scopes.has(scope.id)) throw new Error(`The scope ${scope.id} is registered already.`)
+    if (this.#scopes.has(scope.id)) throw new Error(`The scope ${scope.id} is already registered.`)
     this.#scopes.set(scope.id, scope)
     this.#requestable = undefined
   }
@@ -102,18 +102,18 @@ export class ScopeRegistry {
     return this.#scopes.get(id)
   }
 
-  /** All registered scopes, sorted by id. */
+  /** Returns all registered scopes, sorted by ID. */
   all(): readonly Scope[] {
     return [...this.#scopes.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
   }
 
-  /** What users may choose from: internal scopes are left out. */
+  /** Returns the scopes that users may choose from: all but internal ones. */
   choices(): readonly Scope[] {
     return this.all().filter(({ isInternal }) => !isInternal)
   }
 
   /**
-   * The given scopes without duplicates.
+   * Returns the scopes without duplicates.
    * @throws ScopeDoesNotExists for one that is not registered
    */
   validated(ids: Iterable<string>): readonly string[] {
@@ -122,17 +122,17 @@ export class ScopeRegistry {
     return distinct
   }
 
-  /** Those of the given scopes that are registered still. */
+  /** Returns those of the scopes that are still registered. */
   registered(ids: readonly string[]): readonly string[] {
     return ids.filter((id) => this.#scopes.has(id))
   }
 
-  /** Those of the given scopes that users may see. */
+  /** Returns those of the scopes that users may see. */
   visible(ids: readonly string[]): readonly string[] {
     return ids.filter((id) => this.#scopes.get(id)?.isInternal === false)
   }
 
-  /** Every scope that a client without a limit of its own may ask for. */
+  /** Returns the scopes that a client without a limit of its own may request. */
   requestable(): readonly string[] {
     this.#requestable ??= this.choices().map(({ id }) => id)
     return this.#requestable
@@ -140,7 +140,7 @@ export class ScopeRegistry {
 }
 
 /**
- * The distinct scopes of a `scope` parameter. RFC 6749 §3.3.
+ * Parses the distinct scopes of a `scope` parameter. RFC 6749 §3.3.
  * @throws OAuthError `invalid_scope` for anything but scope tokens between single spaces
  */
 export const parseScope = (text: string): readonly string[] => {
@@ -152,15 +152,15 @@ export const parseScope = (text: string): readonly string[] => {
   return [...scopes]
 }
 
-/** Whether every scope of `inner` is one of `outer`. */
+/** Returns whether every scope of `inner` is in `outer`. */
 export const isWithin = (inner: readonly string[], outer: readonly string[]): boolean => {
   const allowed = new Set(outer)
   return inner.every((scope) => allowed.has(scope))
 }
 
 /**
- * What was asked for, if it is within the ceiling; the whole of `otherwise` if nothing was asked for.
- * @throws OAuthError `invalid_scope` beyond the ceiling
+ * Returns the requested scopes if they are within the ceiling, or `otherwise` for a request without scopes.
+ * @throws OAuthError `invalid_scope` for scopes beyond the ceiling
  */
 export const narrow = (
   requested: string | undefined,

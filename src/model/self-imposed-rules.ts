@@ -1,17 +1,17 @@
 import type { ClientFields } from './client.ts'
 
-/** What a client may have said of itself when it registered: that it never does without. */
+/** A rule that a client can impose on itself in its metadata. */
 type SelfImposedRule =
   | 'dpop_bound_access_tokens' // RFC 9449 §5.2
   | 'require_pushed_authorization_requests' // RFC 9126 §6
 
-/** Whether a client wants to be held to a rule that others are free to follow. */
+/** Returns whether a client imposed a rule on itself that is optional for other clients. */
 export const hasImposed = (
   { metadata }: Pick<ClientFields, 'metadata'>,
   rule: SelfImposedRule,
 ): boolean => {
-  // Most clients say nothing, and are not worth the parsing.
+  // Most clients impose none, so avoid parsing their metadata.
   if (!metadata.includes(rule)) return false
-  const said: unknown = JSON.parse(metadata)
-  return typeof said === 'object' && said !== null && Reflect.get(said, rule) === true
+  const value: unknown = JSON.parse(metadata)
+  return typeof value === 'object' && value !== null && Reflect.get(value, rule) === true
 }

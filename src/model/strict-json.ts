@@ -2,9 +2,9 @@
 const maxDepth = 10
 
 /**
- * Parses JSON that has exactly one meaning: no name occurs twice in an object (RFC 8259 §4 leaves open which one
- * counts), the depth is limited, and all bytes were valid UTF-8.
- * @throws SyntaxError, whose message may be shown
+ * Parses JSON that has exactly one meaning. No name may occur twice in an object, since RFC 8259 §4 does not define
+ * which one counts. The depth is limited, and all bytes must be valid UTF-8.
+ * @throws SyntaxError with a message that may be shown
  */
 export const strictJson = (text: string): unknown => {
   const value = parsed(text)
@@ -23,10 +23,10 @@ const parsed = (text: string): unknown => {
   }
 }
 
-// A string, with the colon that makes it a name, or a bracket that begins or ends a level.
+// Matches a string, with a colon if it is a name, or a bracket.
 const token = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g
 
-// The text is known to be JSON.
+// Expects valid JSON.
 const checkNames = (text: string): void => {
   const levels: Set<string>[] = []
   for (const [found, colon] of text.matchAll(token)) {

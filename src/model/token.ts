@@ -20,17 +20,17 @@ export interface TokenFields {
   readonly isPersonal: boolean
   readonly isInternal: boolean
   readonly createdAt: number
-  /** The resources that it is for (RFC 8707 §2); empty: all that the server protects. */
+  /** The resources that the token is for (RFC 8707 §2); empty: all that the server protects. */
   readonly resources: readonly string[]
-  /** The thumbprint of the key that a request has to prove (RFC 9449 §6.1); null for a bearer token. */
+  /** The thumbprint of the key whose possession a request has to prove (RFC 9449 §6.1); null for a bearer token. */
   readonly keyThumbprint: string | null
-  /** The token that this one was exchanged from, and with which it ends (RFC 8693). */
+  /** The token that this one was exchanged from. This token ends with it (RFC 8693). */
   readonly parentId: number | null
 }
 
 export interface Token extends TokenFields {}
 
-/** A bearer token: the current access and refresh pair of one authorization, or a personal token. */
+/** An access token with its refresh token, if it has one, or a personal token. */
 export class Token {
   readonly #scopes: ScopeRegistry
 
@@ -63,7 +63,7 @@ export const isExpired = (expires: number | null, now: number): boolean =>
 /** A token with its user and its client, as `getToken` returns it. */
 export interface FoundToken {
   readonly token: Token
-  /** Null where the client acts for itself and has no owner. */
+  /** Null if the client acts for itself and has no owner. */
   readonly user: User | null
   readonly client: {
     readonly clientId: string
@@ -94,10 +94,10 @@ export interface TokenSubject {
   readonly emailVerified: boolean
 }
 
-/** A token that was just issued, with its secrets, which are shown this once. */
+/** A token that was just issued, with its secrets, which are shown only once. */
 export interface IssuedToken {
   readonly token: Token
-  /** Null where the client acts for itself and has no owner. */
+  /** Null if the client acts for itself and has no owner. */
   readonly subject: TokenSubject | null
   readonly accessToken: string
   readonly refreshToken: string | null

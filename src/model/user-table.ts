@@ -1,25 +1,25 @@
 import type { User, UserId } from './user.ts'
 
-/** The type of the user table's key, and so of every `user_id` column. */
+/** The type of the user table's key, and of every `user_id` column. */
 export type UserKeyType = 'integer' | 'text' | 'uuid'
 
 export interface UserTableColumns {
   readonly id: string
   readonly email: string
-  /** Whether the user may act; without it every user may. A boolean, or an integer that is 0 for no. */
+  /** Whether the user may act; without this column every user may. A boolean, or an integer that is 0 for false. */
   readonly active?: string
   readonly emailVerified?: string
   readonly isAdmin?: string
   /** Default `integer`. */
   readonly keyType?: UserKeyType
   /**
-   * Foreign keys with cascade from our tables to this one. Do not use them where the application rebuilds
-   * this table in SQLite with foreign keys on: dropping it would delete every token.
+   * Whether the tables of the server get foreign keys with cascade to this table. Do not use them if the application
+   * rebuilds this table in SQLite with foreign keys enabled: dropping it would delete every token.
    */
   readonly foreignKeys?: boolean
 }
 
-/** A table of users that the application owns, in the database of the store. */
+/** A user table that the application owns, in the database of the store. */
 export interface UserTable {
   readonly name: string
   readonly columns: Required<Pick<UserTableColumns, 'id' | 'email'>> &
@@ -28,7 +28,10 @@ export interface UserTable {
   readonly foreignKeys: boolean
 }
 
-/** Callbacks for users outside of the database. They are called at every check, so a deactivation works at once. */
+/**
+ * Callbacks for users outside of the database. They are called at every check, so a deactivation takes effect
+ * immediately.
+ */
 export interface UserCallbacks {
   /** Default `integer`. */
   readonly keyType?: UserKeyType

@@ -1,7 +1,7 @@
-/** An identifier of the user table's key type: the built-in table has integers. */
+/** The ID of a user, of the key type of the user table. The built-in table has integers. */
 export type UserId = number | string
 
-/** A user record, as the built-in user table or the host's own holds it. */
+/** A user record, from the built-in user table or from the application. */
 export interface User {
   readonly id: UserId
   readonly email: string
@@ -10,15 +10,15 @@ export interface User {
   readonly isAdmin: boolean
 }
 
-/** What a user proxy needs to look users up and to compare passwords. */
+/** Finds users and compares passwords for a user proxy. */
 export interface UserSource {
   find(id: UserId): Promise<User | undefined>
   checkPassword(id: UserId, password: string): Promise<boolean>
 }
 
 /**
- * A wrapper around a user record: unknown attributes are read from the record. `toJSON()` reduces it
- * to the user's id for storage, and `UserProxy.fromId()` builds it again by a look-up.
+ * Wraps a user record: unknown attributes are read from the record. `toJSON()` reduces the proxy to the user's ID for
+ * storage, and `UserProxy.fromId()` restores it.
  */
 class UserProxyBase {
   readonly #user: User
@@ -27,7 +27,7 @@ class UserProxyBase {
   constructor(user: User, source: UserSource) {
     this.#user = user
     this.#source = source
-    // biome-ignore lint/correctness/noConstructorReturn: reads of unknown attributes go to the record
+    // biome-ignore lint/correctness/noConstructorReturn: the proxy reads unknown attributes from the record
     return new Proxy(this, {
       get: (target, name) => {
         if (!(name in target)) {

@@ -1,13 +1,13 @@
 import type { JWTPayload } from 'jose'
 import type { UserId } from './user.ts'
 
-/** What the JWT of a session is made from and judged by. */
+/** The values from which the JWT of a session is created, and against which it is verified. */
 export interface JwtContext {
   readonly userId: UserId
-  /** Names the session; it is not the identifier in the cookie. */
+  /** The name of the session, which differs from the identifier in the cookie. */
   readonly sessionId: string
   readonly audience: string
-  /** The current key first; earlier ones verify, they do not sign. */
+  /** The keys, of which the first one signs and all verify. */
   readonly keys: readonly Uint8Array[]
   /** Milliseconds since the epoch. */
   readonly now: number
@@ -17,5 +17,5 @@ export interface JwtContext {
   readonly headerType: string | null
 }
 
-/** Verifies the JWT in the request headers: what `OAUTH2SERVER_JWT_VERYFICATION_FACTORY` names. */
+/** Verifies the JWT in the request headers. `OAUTH2SERVER_JWT_VERYFICATION_FACTORY` names an implementation. */
 export type VerifyJwt = (headers: Headers, context: JwtContext) => JWTPayload | Promise<JWTPayload>

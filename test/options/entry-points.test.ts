@@ -139,7 +139,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
       'scopes.js': "export const shared = testScope('user:email')",
     })
     expect(await problemsOf(again)).toEqual([
-      expect.stringContaining('user:email is registered already'),
+      expect.stringContaining('user:email is already registered'),
     ])
   })
 

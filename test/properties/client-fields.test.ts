@@ -150,7 +150,7 @@ describe('RFC 7591 §2 client metadata', () => {
     grantTypes: ['authorization_code', 'refresh_token', 'implicit'],
     authMethods: ['client_secret_basic', 'none'],
     scopes: ['a', 'b'],
-    nameless: 'Unnamed',
+    defaultName: 'Unnamed',
   }
   const value = fc.oneof(
     fc.jsonValue({ maxDepth: 2 }),

@@ -117,7 +117,7 @@ const described = (
     grantTypes: known,
     authMethods: authMethods.filter((method) => settings.clientAuthentication.includes(method)),
     scopes: [],
-    nameless: new URL(clientId).host,
+    defaultName: new URL(clientId).host,
   })
   if (metadata.jwks) publicOnly(metadata.jwks)
   return clients.described(

@@ -183,7 +183,7 @@ const rulesFor = (
     ),
     authMethods: server.clientAuthentication.map(({ name }) => name),
     scopes: server.scopes.requestable(),
-    nameless: host || 'Unnamed',
+    defaultName: host || 'Unnamed',
   }
 }
 
