@@ -3,7 +3,7 @@ import { checkKeys, keepNoted, type NotedKey } from '../records/keys/noted-keys.
 import { NewerSchema } from '../store/contract/errors.ts'
 import type { OpenTransients } from '../store/contract/transients.ts'
 import type { OpenStore } from '../store/store.ts'
-import { openedSoonerOrLater } from '../store/transients/late-transients.ts'
+import { openWithRetry } from '../store/transients/late-transients.ts'
 import { DatabaseClock } from './clock/database-clock.ts'
 import { MachineClock } from './clock/machine-clock.ts'
 import { givenClock, type ServerClock } from './clock/server-clock.ts'
@@ -78,7 +78,7 @@ const startClock = async (
 
 const openTransients = async ({ options, log }: Prepared): Promise<OpenTransients | undefined> => {
   if (!options.transients) return undefined
-  return openedSoonerOrLater(options.transients, (error) =>
+  return openWithRetry(options.transients, (error) =>
     log({ level: 'error', event: 'transients.away', message: error.message }),
   )
 }

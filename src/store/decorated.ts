@@ -1,6 +1,6 @@
 import type { AroundStore, Store } from './store.ts'
 
-/** The same store with `around` wrapped about every operation, inside transactions too. */
+/** Wraps every operation of a store in `around`, also inside transactions. */
 export const decorated = <S extends Store>(store: S, around: AroundStore): S => {
   const part = <P extends object>(name: string, operations: P): P =>
     new Proxy(operations, {

@@ -3,22 +3,22 @@ import type { Store } from './store.ts'
 
 /** Receives events after they are committed. */
 export interface Listener {
-  /** Whether anything listens: without a listener, events need not be collected. */
+  /** Whether there is a listener. Without one, events are not collected. */
   readonly isListening: boolean
   notify(event: AuditEvent): void
 }
 
-/** Which events are stored. The listener receives all of them. */
+/** Selects the events that are stored. The listener receives all events. */
 type IsKept = (event: AuditEvent) => boolean
 
 /**
- * Wraps a store so that the listener receives events after the commit, and none that were rolled back.
+ * Wraps a store so that the listener receives each event after its commit, and no event that was rolled back.
  * @param isKept selects the events that the store keeps; default: all
  */
 export const notifying = <S extends Store>(store: S, listener: Listener, isKept?: IsKept): S => ({
   ...store,
   audit: {
-    ...partOf(store),
+    ...auditOperations(store),
     async add(event: SealedAuditEvent) {
       if (isKept?.(event) ?? true) await store.audit.add(event)
       listener.notify(event)
@@ -29,17 +29,17 @@ export const notifying = <S extends Store>(store: S, listener: Listener, isKept?
     let events: AuditEvent[] = []
     const result = await store.transaction((tx) => {
       events = []
-      return work(gathering(tx, events, isKept))
+      return work(collecting(tx, events, isKept))
     })
     for (const event of events) listener.notify(event)
     return result
   },
 })
 
-const gathering = (tx: Store, events: AuditEvent[], isKept: IsKept | undefined): Store => ({
+const collecting = (tx: Store, events: AuditEvent[], isKept: IsKept | undefined): Store => ({
   ...tx,
   audit: {
-    ...partOf(tx),
+    ...auditOperations(tx),
     async add(event) {
       if (isKept?.(event) ?? true) await tx.audit.add(event)
       events.push(event)
@@ -47,17 +47,17 @@ const gathering = (tx: Store, events: AuditEvent[], isKept: IsKept | undefined):
   },
   async transaction(work) {
     const inner: AuditEvent[] = []
-    const result = await tx.transaction((savepoint) => work(gathering(savepoint, inner, isKept)))
+    const result = await tx.transaction((savepoint) => work(collecting(savepoint, inner, isKept)))
     events.push(...inner)
     return result
   },
 })
 
-// One that is decorated has its operations on no object that could be copied.
-const partOf = ({ audit }: Store): Store['audit'] => ({
+// A decorated store has a Proxy here, whose operations cannot be copied with a spread.
+const auditOperations = ({ audit }: Store): Store['audit'] => ({
   add: (event) => audit.add(event),
   addMany: (events) => audit.addMany(events),
-  latest: (filter, part) => audit.latest(filter, part),
+  latest: (filter, cursor) => audit.latest(filter, cursor),
   earliest: (filter, part) => audit.earliest(filter, part),
   rows: (range, limit) => audit.rows(range, limit),
   mark: (range) => audit.mark(range),

@@ -4,8 +4,8 @@ import { StoreUnavailable, StoreUnusable } from './contract/errors.ts'
 import { LockRetries, lockTimeout } from './sql/lock-retries.ts'
 import { PostgresDialect } from './sql/postgres/dialect.ts'
 import {
+  idleTimeout,
   MigrationAdapter,
-  silenceTimeout,
   tableLockTimeout,
   whenTablesAreFree,
 } from './sql/postgres/migrate.ts'
@@ -14,22 +14,22 @@ import { postgresStore } from './sql/postgres/store.ts'
 import type { OpenStore, StoreOpener } from './store.ts'
 
 export interface PostgresOptions {
-  /** Connections of this process at most. Default 10. */
+  /** Maximum number of connections of this process. Default 10. */
   readonly poolSize?: number
   /** Milliseconds to wait for a connection, from the pool or to the server. Default 2,000. */
   readonly connectTimeout?: number
   /**
-   * Milliseconds that a statement may take. Default 3,000. A transaction that does nothing for nearly as long
-   * is ended too: nothing slow belongs inside one. There is always a limit: 0, which means no limit in PostgreSQL, is refused.
+   * Maximum duration of a statement in milliseconds. Default 3,000. PostgreSQL also ends a transaction that is idle for
+   * nearly as long. The limit cannot be disabled: 0, which PostgreSQL treats as no limit, is refused.
    */
   readonly statementTimeout?: number
-  /** False where PgBouncer in transaction mode stands between: statements are then not kept prepared. */
+  /** Set to false behind PgBouncer in transaction mode. Statements are then not prepared by name. */
   readonly prepare?: boolean
-  /** False: what comes at once does not share statements. For comparisons; there is no other use for it. */
+  /** Set to false so that concurrent operations do not share statements. Only useful for comparisons. */
   readonly batch?: boolean
 }
 
-/** A PostgreSQL database, version 13 or newer, by its address `postgres://user:password@host/database`. */
+/** A PostgreSQL database, version 13 or newer, at `postgres://user:password@host/database`. */
 export const postgres = (
   url: string,
   {
@@ -73,9 +73,10 @@ export const postgres = (
       ...(prepare && planned(url)),
       statement_timeout: statementTimeout,
       lock_timeout: Math.min(lockTimeout, statementTimeout),
-      // A little later than the server itself gives up: then it is the network that is gone.
+      // Later than the server's own timeout, so that this limit only applies if the connection is lost.
       query_timeout: statementTimeout + margin,
-      // A little earlier, so that others get the locks of a node that was cut off in time.
+      // Earlier than the statement timeout, so that the locks of a disconnected node are released in time for waiting
+      // statements.
       idle_in_transaction_session_timeout: Math.max(statementTimeout - margin, margin),
     })
     const lockRetries = new LockRetries({ poolSize, limit: statementTimeout, connectTimeout })
@@ -96,26 +97,26 @@ export const postgres = (
       async migrate(options) {
         const plan = await store.migrate({ ...options, dryRun: true })
         if (options?.dryRun || plan.length === 0) return plan
-        let isSaid = false
+        let hasReported = false
         const onWait = () => {
-          if (!isSaid) options?.onWait?.()
-          isSaid = true
+          if (!hasReported) options?.onWait?.()
+          hasReported = true
         }
-        // Building an index takes longer than any request may, and so does waiting for another node that does it.
-        const patient = storeOn(
+        // Building an index takes longer than a request may, and so does waiting for another node that migrates.
+        const migrationStore = storeOn(
           connect({
             max: 1,
             lock_timeout: tableLockTimeout,
-            idle_in_transaction_session_timeout: silenceTimeout,
-            // Nothing else tells this side of a cut: no statement of it has a limit.
-            keepAliveInitialDelayMillis: silenceTimeout,
+            idle_in_transaction_session_timeout: idleTimeout,
+            // Statements have no timeout here, so only keepalives detect a lost connection.
+            keepAliveInitialDelayMillis: idleTimeout,
           }),
           { adapter: new MigrationAdapter(onWait) },
         )
         try {
-          return await whenTablesAreFree(() => patient.migrate(options), onWait)
+          return await whenTablesAreFree(() => migrationStore.migrate(options), onWait)
         } finally {
-          await patient.close()
+          await migrationStore.close()
         }
       },
       poolStats() {
@@ -126,12 +127,13 @@ export const postgres = (
   },
 })
 
-/** Milliseconds. */
+/** Milliseconds between the timeout of a statement and the related timeouts. */
 const margin = 500
 
 /**
- * A prepared statement keeps the plan of its first executions, and so does the check of a foreign key. Made while a
- * table is small, it would read the whole of it, and go on so while the table grows. Each statement of ours looks up keys.
+ * Planner settings of every connection. A prepared statement and the check of a foreign key keep the plan of their
+ * first executions. A plan made while a table is small would scan the whole table, even after it has grown. Every
+ * statement of the store looks up keys, so index scans are always right.
  */
 const planSettings = [
   'enable_seqscan',
@@ -143,12 +145,12 @@ const planSettings = [
   .map((setting) => `-c ${setting}=off`)
   .join(' ')
 
-// An address may have options of its own, which would take the place of ours.
+// The options of the address would replace these settings, so put both into the address.
 const planned = (url: string): PoolConfig => {
   const address = URL.canParse(url) ? new URL(url) : undefined
-  const given = address?.searchParams.get('options')
-  if (!address || !given) return { options: planSettings }
-  address.searchParams.set('options', `${planSettings} ${given}`)
+  const urlOptions = address?.searchParams.get('options')
+  if (!address || !urlOptions) return { options: planSettings }
+  address.searchParams.set('options', `${planSettings} ${urlOptions}`)
   return { connectionString: address.href }
 }
 

@@ -17,20 +17,20 @@ import { redisTransients } from './redis/transients.ts'
 import { TimeoutError, withTimeout } from './timeout.ts'
 
 export interface RedisOptions {
-  /** What every key begins with: servers that share one Redis need different ones. Default `oauth2server:`. */
+  /** Prefix of every key. Servers that share one Redis need different prefixes. Default `oauth2server:`. */
   readonly keyPrefix?: string
   /** Milliseconds to wait for a connection. Default 2,000. */
   readonly connectTimeout?: number
   /** Milliseconds to wait for the answer to a command. Default 1,000. */
   readonly commandTimeout?: number
-  /** For `rediss://`, for instance `{ ca }` where the certificate is signed by an authority of your own. */
+  /** TLS options for `rediss://`, for instance `{ ca }` for a certificate that your own authority signed. */
   readonly tls?: ConnectionOptions
 }
 
 /**
- * Short-lived values in Redis at `redis://user:password@host:port/database`, or by `rediss://` over TLS.
- * Several addresses, separated by commas, are nodes of one cluster.
- * @throws StoreUnusable for an address that cannot be read
+ * Stores short-lived values in Redis at `redis://user:password@host:port/database`, or over TLS at `rediss://`. Several
+ * addresses, separated by commas, are nodes of one cluster.
+ * @throws StoreUnusable for an address that cannot be parsed
  */
 export const redis = (
   url: string,
@@ -58,7 +58,7 @@ export const redis = (
           : StoreUnavailable
         return new Kind(`Redis at ${description} cannot be ${what}: ${why(error)}. ${advice}`)
       }
-      const connection = await openConnection(settings).catch((error: unknown) => {
+      const connection = await connectToRedis(settings).catch((error: unknown) => {
         throw failure('reached', error)
       })
       const run = async <T>(command: (redis: Commands) => Promise<T>): Promise<T> => {
@@ -70,7 +70,7 @@ export const redis = (
             onError(error)
             connection.renew(commands)
           }
-          // Without a cause: an error of the driver may hold the password.
+          // Without a cause, because an error of the driver may contain the password.
           throw new StoreUnavailable(`Redis at ${description} cannot be used: ${why(error)}.`)
         }
       }
@@ -92,39 +92,41 @@ export const redis = (
 const advice =
   'Check that it runs, and OAUTH2_CACHE_REDIS_URL. Without Redis, OAUTH2_CACHE_TYPE=database keeps short-lived values in the database.'
 
-/** It answered, and will not do it: who is wrong is who set it up. The others pass by themselves. */
+/**
+ * Whether Redis refuses the command permanently, because of a wrong configuration. The excluded errors are temporary.
+ */
 const isRefusal = (error: unknown): boolean =>
   error instanceof ErrorReply &&
   !/^(?:LOADING|BUSY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b/.test(error.message)
 
-/** Says only that there is no connection; the reason came before. */
+/** Whether the error only says that there is no connection; an earlier error contains the reason. */
 const isConsequence = (error: unknown): boolean =>
   [ClientClosedError, ClientOfflineError, DisconnectsClientError, RootNodesUnavailableError].some(
     (kind) => error instanceof kind,
   )
 
-/** Another Redis has become the primary: the name leads to it when it is looked up again. */
+/** Whether another Redis became the primary. Connecting again resolves the host name to the new one. */
 const isDemoted = (error: unknown): error is Error =>
   error instanceof Error && /^(?:READONLY|MASTERDOWN)\b/.test(error.message)
 
 const reasonOf = (error: unknown, password: string | undefined): string => {
-  // Of several tries to connect, by IPv6 and by IPv4, the first says enough.
+  // After attempts by IPv6 and IPv4, the first reason is sufficient.
   const [one = error] = error instanceof AggregateError ? error.errors : []
   const text = one instanceof Error ? one.message || one.name : 'there is no connection'
-  // An old Redis repeats what it did not understand, and that may be how we log in.
+  // An old Redis repeats the command that it did not understand, which may contain the password.
   return (password === undefined ? text : text.replaceAll(password, '…')).replace(/\.$/, '')
 }
 
-/** Connects to one Redis, or to a cluster where an address leads to one. Rejects where that fails. */
-const openConnection = async (settings: ConnectionSettings): Promise<RedisConnection> => {
-  if (settings.address.nodes.length > 1) return opened(clusterConnection(settings), settings)
-  const single = await opened(singleConnection(settings), settings)
+/** Connects to a single Redis, or to a cluster if the node belongs to one. */
+const connectToRedis = async (settings: ConnectionSettings): Promise<RedisConnection> => {
+  if (settings.address.nodes.length > 1) return connected(clusterConnection(settings), settings)
+  const single = await connected(singleConnection(settings), settings)
   if (!(await single.isPartial())) return single
   single.close()
-  return opened(clusterConnection(settings), settings)
+  return connected(clusterConnection(settings), settings)
 }
 
-const opened = async (
+const connected = async (
   connection: RedisConnection,
   { connectTimeout }: ConnectionSettings,
 ): Promise<RedisConnection> => {

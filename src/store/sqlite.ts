@@ -14,17 +14,17 @@ import type { StoreOpener } from './store.ts'
 
 export interface SqliteOptions {
   /**
-   * `NORMAL` (default) loses nothing when the process dies, but may lose the last answers when the
-   * power fails; `FULL` loses nothing then either, and costs a disk flush per write.
+   * With `NORMAL` (default), a crash of the process loses nothing, but a power failure may lose the last commits. With
+   * `FULL`, a power failure loses nothing either, at the cost of a disk flush per commit.
    */
   readonly synchronous?: 'NORMAL' | 'FULL'
-  /** False: writes that come at once do not share a commit. For comparisons; there is no other use for it. */
+  /** Set to false so that concurrent writes do not share a commit. Only useful for comparisons. */
   readonly batch?: boolean
 }
 
 /**
- * An embedded SQLite database in the file at `path`, whose folder is made if it is missing.
- * `:memory:` keeps everything in this process alone.
+ * An embedded SQLite database in the file at `path`, whose directory is created if it is missing. `:memory:` stores
+ * everything in the memory of this process.
  */
 export const sqlite = (
   path: string,
@@ -39,15 +39,15 @@ export const sqlite = (
       new Kysely<Tables>({ dialect: new SqliteDialect(database) })
     const writer = await connect()
     const write = over(writer)
-    // A second connection, so that no read waits for a write; a database in memory has but one.
+    // A second connection, so that reads do not wait for writes. A database in memory has a single connection.
     const reader = inMemory ? writer : await connect()
     const read = inMemory ? write : over(reader)
     const purge = inMemory ? write : over(new SqliteThread(path, synchronous))
     const hot = inMemory ? undefined : sqliteHotPaths({ reader, writer, write, batch })
-    // SQLite would take `uuid` for a number, and some identifiers with it.
+    // SQLite would give the type `uuid` numeric affinity, and convert some identifiers to numbers.
     const userKey = keyType === 'uuid' ? 'text' : keyType
     const types = { id: 'integer', userKey } as const
-    // One transaction writes at a time, so nothing that it has read can change.
+    // Only one transaction writes at a time, so the rows that it has read cannot change.
     const store = sqlStore(newHandle({ read, write, purge, users, types, locking: false, hot }))
     if (inMemory) return store
     const probe = new SqliteWriteProbe(write)
@@ -62,13 +62,13 @@ export const sqlite = (
 const prepareFile = async (path: string): Promise<void> => {
   try {
     await mkdir(dirname(path), { recursive: true })
-    // Ours alone from the first byte; the journal files take over this mode.
+    // Only the owner may read the file from its creation on. SQLite gives the journal files the same mode.
     const file = await open(path, 'a', 0o600)
     await file.close()
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new StoreUnusable(
-      `The database file ${path} cannot be written (${reason}). Check the folder's owner and mode, or choose another with DATABASE_URL.`,
+      `The database file ${path} cannot be written (${reason}). Check the owner and mode of the directory, or choose another with DATABASE_URL.`,
     )
   }
 }

@@ -15,7 +15,7 @@ export interface MigrationResult {
   readonly direction: 'up' | 'down'
 }
 
-/** All stored data. An operation stands alone, or inside the `transaction` whose store it belongs to. */
+/** All stored data. An operation runs on its own, or in the transaction whose store it belongs to. */
 export interface Store {
   readonly clients: ClientStore
   readonly tokens: TokenStore
@@ -54,7 +54,7 @@ export interface OpenStore extends Store {
   migrate(options?: {
     readonly to?: string
     readonly dryRun?: boolean
-    /** Called once if it waits for another node that migrates, or for transactions that use the tables. */
+    /** Called once if the migration waits for another node that migrates, or for transactions that use the tables. */
     readonly onWait?: () => void
   }): Promise<readonly MigrationResult[]>
   /** @throws StoreUnavailable if the store does not answer or accepts no writes */
@@ -74,9 +74,9 @@ export interface StoreOpener {
 }
 
 export interface StoreOperation {
-  /** Such as `tokens.rotate`. */
+  /** For instance `tokens.rotate`. */
   readonly name: string
 }
 
-/** Runs around every store operation. Tests use it to pause, fail or kill. */
+/** Wraps every store operation. Tests use it to pause or fail an operation, or to end the process. */
 export type AroundStore = <T>(operation: StoreOperation, run: () => Promise<T>) => Promise<T>

@@ -3,23 +3,23 @@ export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
 }
 
-/** Milliseconds by which a timer may be late on a busy machine. */
+/** Milliseconds that a timer may be late on a busy machine. */
 const usualDelay = 100
-/** Milliseconds that are left to read what has arrived after the event loop stood still. */
+/** Milliseconds for reading answers that arrived while the event loop was blocked. */
 const grace = 500
 
-/** Whether a timer that was set for `due` fires so late that the event loop must have stood still. */
+/** Returns whether a timer for `due` fires so late that the event loop must have been blocked. */
 const isLate = (due: number): boolean => performance.now() - due > usualDelay
 
 /**
- * Waits for an answer for so many milliseconds in which this process runs: answers that arrived while its event
- * loop stood still are read before the limit counts.
+ * Waits for an answer up to a limit in milliseconds. Answers that arrived while the event loop was blocked are still
+ * read before the timeout applies.
  * @throws TimeoutError
  */
 export const withTimeout = async <T>(limit: number, answer: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
-  const silence = new Promise<never>((_, reject) => {
-    // Timers run before sockets are read, so the answer may be there unread.
+  const timeout = new Promise<never>((_, reject) => {
+    // Timers run before sockets are read, so the answer may have arrived without having been read.
     const end = () =>
       setImmediate(reject, new TimeoutError(`there was no answer within ${limit} ms`))
     const due = performance.now() + limit
@@ -29,14 +29,14 @@ export const withTimeout = async <T>(limit: number, answer: Promise<T>): Promise
     }, limit)
   })
   try {
-    return await Promise.race([answer, silence])
+    return await Promise.race([answer, timeout])
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** Tries again once where the attempt failed after far more than its own limit: the event loop stood still meanwhile. */
-export const unlessStoodStill = async <T>(limit: number, attempt: () => Promise<T>): Promise<T> => {
+/** Repeats a failed attempt once if it exceeded its own limit by far, because the event loop was blocked. */
+export const retryAfterStall = async <T>(limit: number, attempt: () => Promise<T>): Promise<T> => {
   const due = performance.now() + limit
   try {
     return await attempt()

@@ -147,6 +147,6 @@ test('migrate prints the names of the migrations; a dry run changes nothing', as
   const nothing = { ...silent, stderr: 'There is nothing to migrate.\n' }
   expect(await place.run('migrate')).toEqual(nothing)
   expect(await place.run('migrate', '--to', 'toString')).toEqual(
-    refused(/There is no migration toString\. Known: 0001-initial/),
+    refused(/There is no migration toString\. Available: 0001-initial/),
   )
 })

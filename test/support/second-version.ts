@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { migrationsFor } from '../../src/store/sql/migrations/all.ts'
 import type { MigrateOptions } from '../../src/store/sql/migrations/migrate.ts'
-import { createIndexOnline, fillInParts } from '../../src/store/sql/migrations/online.ts'
+import { createIndexOnline, fillInBatches } from '../../src/store/sql/migrations/online.ts'
 import type { OpenStore } from '../../src/store/store.ts'
 
 export const secondName = '9999-second-version'
@@ -25,7 +25,7 @@ const secondVersion =
       },
       async online(db) {
         await beforeOnline()
-        await fillInParts(db, { table, column: secondColumn, value: sql`scopes` })
+        await fillInBatches(db, { table, column: secondColumn, value: sql`scopes` })
         await createIndexOnline(db, { name: secondIndex, table, columns: [secondColumn] })
       },
     },

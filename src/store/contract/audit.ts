@@ -14,23 +14,23 @@ export interface AuditFilter {
   readonly withoutRoutine?: boolean
   /** The earliest time, in milliseconds since the epoch. */
   readonly since?: number | undefined
-  /** The end of the time, exclusive. */
+  /** The end of the period in milliseconds since the epoch, exclusive. */
   readonly until?: number | undefined
 }
 
-/** A row of the audit log as it is stored; its seal is not verified yet. */
+/** A stored row of the audit log, whose seal has not been verified yet. */
 export interface StoredAuditRow {
   readonly id: number
   readonly values: AuditValues
   readonly seal: string
 }
 
-/** Rows that no writer will add to: see `settledUpTo`. */
+/** A range of rows, to which no row is added once all its writers have ended: see `isSettled`. */
 export interface AuditMark {
   readonly id: number
-  /** Whether the database would have given the ids of earlier rows again. */
+  /** Whether the database would have assigned IDs of earlier rows again, which `mark` corrects. */
   readonly wasSetBack: boolean
-  /** The transactions that were writing audit rows when the mark was made. */
+  /** The transactions that were writing audit rows when the mark was set. */
   readonly writers: readonly string[]
 }
 
@@ -65,21 +65,21 @@ export interface AuditStore {
 export interface AuditCheckpoint {
   readonly number: number
   readonly at: number
-  /** It covers every row with an id above this one… */
+  /** The checkpoint covers the rows with IDs above this one… */
   readonly afterId: number
-  /** … up to this one. */
+  /** … and up to this one. */
   readonly lastId: number
-  /** The ids of these rows: `3-7,9`. */
+  /** The IDs of these rows: `3-7,9`. */
   readonly ids: string
   /** The digest of these rows. */
   readonly rowsDigest: string
   /** The greatest `at` of these rows; 0 without rows. */
   readonly latestAt: number
-  /** The IDs among these whose rows had no valid seal. */
+  /** The IDs of those rows that had no valid seal. */
   readonly forged: string
-  /** Rows and checkpoints are removed up to this checkpoint, which is kept; 0: none. */
+  /** The number of the checkpoint up to which rows and earlier checkpoints were removed; 0: none. */
   readonly removedUpTo: number
-  /** The digest of the checkpoint before. */
+  /** The digest of the previous checkpoint. */
   readonly previous: string
 }
 

@@ -19,11 +19,12 @@ export interface AuthorizationStore {
   revoke(id: number, now: number): Promise<boolean>
   /**
    * Marks at most `limit` of a user's authorizations that have tokens, of one client or of all, and deletes their
-   * tokens. @returns the number of marked authorizations; 0 when none is left
+   * tokens. @returns the number of marked authorizations; 0 when nothing is left
    */
   revokeOfUser(userId: UserId, clientId: string | null, now: number, limit: number): Promise<number>
   /**
-   * Deletes at most `limit` tombstones of expired authorizations, and if there were fewer, the authorizations.
+   * Deletes at most `limit` tombstones and exchanged tokens of expired authorizations; then, if there were fewer, the
+   * authorizations.
    * @returns the number of rows; only 0 means that nothing is left
    */
   deleteExpired(now: number, limit: number): Promise<number>

@@ -7,9 +7,9 @@ import type { StoredUser } from './users.ts'
 
 export interface SealedClient {
   readonly fields: ClientFields
-  /** The seal of the row, which shows changes made past the server. */
+  /** The seal of the row, which reveals changes that were not made by the server. */
   readonly seal: Sealed
-  /** The seal of those fields that a token look-up reads. */
+  /** The seal of the fields that a token look-up reads. */
   readonly stateSeal: Sealed
 }
 
@@ -25,12 +25,12 @@ export interface ClientStore {
   insert(client: SealedClient): Promise<boolean>
   /**
    * Replaces every field of the client with this ID; the ID may change too. Another key makes it another client with
-   * that ID: the rows of the former client disappear at once, and are listed for removal. Returns false if a unique
+   * that ID: the rows of the former client become invisible immediately, and are removed later. Returns false if a unique
    * value is taken.
    */
   update(clientId: string, client: SealedClient, now: number): Promise<boolean>
   /**
-   * Deletes the client, inside a transaction. Its rows disappear at once and are listed for removal. Returns false for an
+   * Deletes the client, inside a transaction. Its rows become invisible immediately, and are removed later. Returns false for an
    * unknown client.
    */
   delete(clientId: string, now: number): Promise<boolean>
@@ -41,17 +41,17 @@ export interface ClientStore {
    * authorization and no consent. A client that may use `client_credentials` never counts as unused.
    */
   deleteUnused(before: number, limit: number): Promise<number>
-  /** Counts the unused clients that registered themselves, up to `most`, and before a time if given. */
-  countUnused(most: number, before?: number): Promise<number>
+  /** Counts the unused clients that registered themselves, up to `max`, and before a time if given. */
+  countUnused(max: number, before?: number): Promise<number>
   /**
-   * Counts the applications that a user registered, up to `most`, without internal clients and those behind personal
+   * Counts the applications that a user registered, up to `max`, without internal clients and those behind personal
    * tokens.
    */
-  countOfOwner(userId: UserId, most: number): Promise<number>
-  /** Counts the client's tokens that are neither personal nor internal, up to `most`. */
-  countUsers(clientId: string, most: number): Promise<number>
-  /** The same for several clients, in one query. */
-  countUsersOf(clientIds: readonly string[], most: number): Promise<ReadonlyMap<string, number>>
+  countOfOwner(userId: UserId, max: number): Promise<number>
+  /** Counts the client's tokens that are neither personal nor internal, up to `max`. */
+  countUsers(clientId: string, max: number): Promise<number>
+  /** Counts the tokens of several clients like `countUsers`, in one query. */
+  countUsersOf(clientIds: readonly string[], max: number): Promise<ReadonlyMap<string, number>>
   /** Lists the applications that a user registered, without internal clients and those behind personal tokens. */
   ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientWithOwner>>
   /**

@@ -1,6 +1,6 @@
 /**
- * The store cannot be reached or cannot write. It answers 503 everywhere and is never mistaken for a
- * verdict on a credential.
+ * The store cannot be reached or cannot write. The response is always 503, never a
+ * statement about a credential.
  */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'

@@ -7,12 +7,12 @@ export interface SecretKeyStore {
   delete(id: string): Promise<void>
 }
 
-/** A key pair with which tokens are signed, as it is stored. */
+/** A stored key pair for signing tokens. */
 export interface StoredSigningKey {
-  /** Its `kid` (RFC 7517 §4.5). */
+  /** The `kid` of the key (RFC 7517 §4.5). */
   readonly id: string
   readonly algorithm: string
-  /** JSON (RFC 7517). */
+  /** A JWK as JSON (RFC 7517). */
   readonly publicKey: string
   readonly privateKey: Sealed
   /** Milliseconds since the epoch. */

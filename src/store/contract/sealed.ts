@@ -42,14 +42,14 @@ export interface SealedRows<Row> {
    * written rows
    */
   reseal(rows: readonly ResealedRow[]): Promise<number>
-  /** Counts the rows with a value under this key among the first `limit`, and says whether these were all. */
+  /** Counts the rows with a value under this key among the first `limit`, and returns whether the table has no more rows. */
   countUnder(
     keyId: string,
     limit: number,
   ): Promise<{ readonly rows: number; readonly isAll: boolean }>
 }
 
-/** Every kind of sealed row. Transient values are not among them, since they expire soon. */
+/** Every kind of sealed row. Transient values are not included, since they expire soon. */
 export interface SealedStore {
   readonly tokens: SealedRows<
     StoredToken & { readonly granted: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'> }

@@ -1,4 +1,4 @@
-/** A deleted client or built-in user, whose rows are invisible already and still have to be removed. */
+/** A deleted client or built-in user, whose rows are already invisible but not yet removed. */
 export interface Removal {
   readonly kind: 'client' | 'user'
   readonly key: number
@@ -42,7 +42,7 @@ export interface SweeperNoteStore {
   delete(kind: SweeperNoteKind, keys: readonly string[]): Promise<void>
 }
 
-/** The times of one run of the sweeper, in milliseconds since the epoch; null removes nothing of the kind. */
+/** The times of one run of the sweeper, in milliseconds since the epoch; null: nothing of that kind is removed. */
 export interface SweepTimes {
   readonly now: number
   /** Removes sessions that were not used since this time. */
@@ -53,8 +53,8 @@ export interface SweepTimes {
 
 /** Counts the rows that the sweeper would remove. */
 export interface ExpiredStore {
-  /** Counts the rows of each kind, up to `most`. */
-  count(times: SweepTimes, most: number): Promise<ExpiredCounts>
+  /** Counts the rows of each kind, up to `max`. */
+  count(times: SweepTimes, max: number): Promise<ExpiredCounts>
 }
 
 export interface ExpiredCounts {

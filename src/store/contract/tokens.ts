@@ -35,7 +35,7 @@ export interface PersonalTokenRow extends StoredToken {
   readonly previousExpires: number | null
 }
 
-/** A token with its authorization, that is an application on one device. */
+/** A token with its authorization, which stands for an application on one device. */
 export interface AuthorizedTokenRow extends StoredToken {
   readonly authorization: Pick<Authorization, 'scopes' | 'userAgent' | 'createdAt'>
 }
@@ -116,8 +116,8 @@ export interface TokenStore {
   /** Lists a user's personal tokens, without internal ones and replaced values. */
   personalOf(userId: UserId, now: number, cursor: Cursor): Promise<Page<PersonalTokenRow>>
   personal(id: number, now: number): Promise<PersonalTokenRow | undefined>
-  /** Counts a user's personal tokens up to `most`, without internal ones and replaced values. */
-  countPersonalOf(userId: UserId, most: number): Promise<number>
+  /** Counts a user's personal tokens up to `max`, without internal ones and replaced values. */
+  countPersonalOf(userId: UserId, max: number): Promise<number>
   /** Deletes the tokens that were exchanged from this one. */
   deleteChildren(parentId: number): Promise<void>
   /** Deletes the former values of a personal token. */
@@ -144,11 +144,11 @@ export interface TokenStore {
   delete(id: number): Promise<boolean>
   /**
    * Deletes at most `limit` tokens that have expired and cannot be refreshed, and the clients behind personal tokens.
-   * @returns the number of deleted tokens; only 0 means that none is left
+   * @returns the number of deleted tokens; only 0 means that nothing is left
    */
   deleteExpired(now: number, limit: number): Promise<number>
   /**
-   * Deletes at most `limit` tombstones of an authorization: those before a time, and all except for the latest
+   * Deletes at most `limit` tombstones of an authorization: those before a time, and those beyond the latest
    * `keep`.
    */
   deleteRotated(

@@ -24,7 +24,7 @@ export interface UserStore {
   /** Writes the fields of a user that can change, and the seal of the whole row. */
   update(user: Pick<StoredUser, 'id' | 'active' | 'isAdmin' | 'seal'>): Promise<boolean>
   setPassword(id: UserId, passwordHash: string): Promise<boolean>
-  /** Deletes the user, inside a transaction. The user's rows disappear at once and are listed for removal. */
+  /** Deletes the user, inside a transaction. The user's rows become invisible immediately, and are removed later. */
   delete(id: UserId, now: number): Promise<boolean>
 }
 
@@ -34,7 +34,7 @@ export interface UserDataStore {
   idsInUse(after: UserId | null, limit: number): Promise<readonly UserId[]>
   /**
    * Deletes about `limit` rows that belong to a user: sessions, tokens, authorizations, consents, clients.
-   * @returns how many; 0 once nothing is left
+   * @returns the number of deleted rows; 0 when nothing is left
    */
   deleteSome(userId: UserId, limit: number): Promise<number>
 }

@@ -1,22 +1,22 @@
 import { StoreUnusable } from '../contract/errors.ts'
 
-/** Where Redis is, and as whom to use it. */
+/** The address and the credentials of Redis. */
 export interface RedisAddress {
-  /** Several are nodes of one cluster. */
+  /** Several nodes belong to one cluster. */
   readonly nodes: readonly { readonly host: string; readonly port: number }[]
   readonly tls: boolean
   readonly username: string | undefined
   readonly password: string | undefined
   readonly database: number
-  /** The same as a text without user and password. */
+  /** The address without user and password. */
   readonly description: string
 }
 
 const standardPort = 6379
 
 /**
- * Reads `redis://user:password@host:port/database`, or several addresses of a cluster with commas in between.
- * @throws StoreUnusable, which does not repeat what was given: there may be a password in it
+ * Parses `redis://user:password@host:port/database`, or several addresses of a cluster, separated by commas.
+ * @throws StoreUnusable with a message that does not repeat the address, since it may contain a password
  */
 export const parseAddress = (text: string): RedisAddress => {
   const [first, ...others] = text.split(',').map((part) => part.trim())
@@ -25,14 +25,16 @@ export const parseAddress = (text: string): RedisAddress => {
     parse(part.includes('://') ? part : `${protocol}//${part}`),
   )
   if (urls.some((url) => url.protocol !== protocol))
-    throw refusal('All addresses of a cluster begin with redis:// or all with rediss://.')
+    throw parseError(
+      'Either all addresses of a cluster must begin with redis://, or all with rediss://.',
+    )
   if (urls.slice(1).some((url) => url.username !== '' || url.password !== ''))
-    throw refusal(
-      'User and password stand in the first address of a cluster, for all of its nodes.',
+    throw parseError(
+      'Give user and password only in the first address of a cluster; they apply to all nodes.',
     )
   const database = Number(pathname.slice(1))
   if (others.length > 0 && urls.some((url) => url.pathname.length > 1))
-    throw refusal('A cluster has no numbered databases.')
+    throw parseError('A cluster has no numbered databases.')
   return {
     nodes: urls.map(({ hostname, port }) => ({
       host: hostname.replace(/^\[(.*)\]$/, '$1'),
@@ -47,13 +49,13 @@ export const parseAddress = (text: string): RedisAddress => {
 }
 
 const parse = (part: string): URL => {
-  if (!URL.canParse(part)) throw refusal('It is no address.')
+  if (!URL.canParse(part)) throw parseError('It is not a URL.')
   const url = new URL(part)
   const { protocol, hostname, pathname, search, hash } = url
   if (protocol !== 'redis:' && protocol !== 'rediss:')
-    throw refusal('It begins with redis://, or with rediss:// for TLS.')
+    throw parseError('It must begin with redis://, or with rediss:// for TLS.')
   if (hostname === '' || !/^(?:\/\d{0,5})?$/.test(pathname) || search !== '' || hash !== '')
-    throw refusal('Behind the host stand its port and the number of a database, and nothing else.')
+    throw parseError('Only a port and the number of a database may follow the host.')
   return url
 }
 
@@ -61,11 +63,11 @@ const decoded = (text: string): string | undefined => {
   try {
     return text === '' ? undefined : decodeURIComponent(text)
   } catch {
-    throw refusal('A percent sign in user or password is written %25.')
+    throw parseError('A percent sign in user or password must be written as %25.')
   }
 }
 
-const refusal = (why: string): StoreUnusable =>
+const parseError = (why: string): StoreUnusable =>
   new StoreUnusable(
     `The address of Redis cannot be read. ${why} Accepted: redis://user:password@host:6379/0, or several addresses of a cluster, separated by commas.`,
   )

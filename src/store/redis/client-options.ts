@@ -1,31 +1,31 @@
 import { isIP } from 'node:net'
 import type { ConnectionSettings } from './connection.ts'
 
-/** Milliseconds between pings of an idle connection, which is closed without an answer. */
+/** Milliseconds between pings of an idle connection. A connection without an answer is closed after `maxSilence`. */
 const pingInterval = 1_000
-const longestSilence = 2_500
+const maxSilence = 2_500
 
-/** Milliseconds between two tries to connect, longer each time. */
+/** Returns the milliseconds before the next attempt to connect, which grow with each attempt. */
 const pause = (retries: number): number => Math.min(50 * 2 ** retries, 1_000)
 
-/** What every client is made with, those of a cluster too. */
+/** The options of every client, also of the nodes of a cluster. */
 export const clientOptions = (
   { address, connectTimeout, tls }: ConnectionSettings,
-  hasBeenOpen: () => boolean,
+  wasOpen: () => boolean,
 ) => ({
   ...(address.username !== undefined && { username: address.username }),
   ...(address.password !== undefined && { password: address.password }),
   socket: {
     ...(address.tls ? { ...tls, tls: true as const } : {}),
     connectTimeout,
-    socketTimeout: longestSilence,
-    // A start that fails says so at once; a server that runs waits for Redis to come back.
-    reconnectStrategy: (retries: number) => hasBeenOpen() && pause(retries),
+    socketTimeout: maxSilence,
+    // At start-up, a failed connection is reported immediately. A running server keeps trying until Redis comes back.
+    reconnectStrategy: (retries: number) => wasOpen() && pause(retries),
   },
   pingInterval,
-  // What cannot be answered now is refused now.
+  // Commands fail immediately during an outage, instead of waiting in a queue.
   disableOfflineQueue: true,
-  // The driver's own limit ends when a command is written, and costs a timer each.
+  // The driver's own timeout ends once a command is written, and needs a timer for each command.
   commandOptions: { timeout: 0 },
   maintNotifications: 'disabled' as const,
 })
@@ -35,9 +35,9 @@ interface Node {
   readonly port: number
 }
 
-/** The node with its name for TLS: one address may serve several names, and the driver does not say which is meant. */
+/** Adds the host name for TLS, since an address may serve several names and the driver does not send one. */
 export const withServerName = ({ host, port }: Node): Node & { readonly servername?: string } =>
   isIP(host) === 0 ? { host, port, servername: host } : { host, port }
 
-/** Milliseconds within which Redis has to answer a command. */
+/** The timeout for the answer to a command, in milliseconds. */
 export const answerLimit = 1_000

@@ -4,7 +4,7 @@ import { answerLimit, clientOptions, withServerName } from './client-options.ts'
 import type { ConnectionSettings, RedisConnection } from './connection.ts'
 import { scripts } from './scripts.ts'
 
-/** Milliseconds after which a node that refuses connections is looked for elsewhere: a replica may have taken over. */
+/** Milliseconds of refused connections after which the nodes are discovered again: a replica may have taken over. */
 const refreshAfter = 500
 
 interface Node {
@@ -12,7 +12,7 @@ interface Node {
   readonly port: number
 }
 
-/** Connections to the nodes of a cluster; the driver finds them, and knows which has a key. */
+/** Connects to the nodes of a cluster. The driver discovers them, and selects the node of each key. */
 export const clusterConnection = (settings: ConnectionSettings): RedisConnection => {
   const { address, connectTimeout, onError } = settings
   let state: 'new' | 'open' | 'closed' = 'new'
@@ -21,7 +21,7 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
     let isConnected = false
     const cluster = createCluster({
       rootNodes: nodes.map((node) => ({ socket: withServerName(node) })),
-      // The nodes that these lead to.
+      // Called for the nodes that were discovered from the root nodes.
       nodeAddressMap: (found) => {
         const colon = found.lastIndexOf(':')
         return withServerName({ host: found.slice(0, colon), port: Number(found.slice(colon + 1)) })
@@ -43,22 +43,22 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
   }
   const first = create(address.nodes)
   let { cluster } = first
-  const outdated = new Set<typeof cluster>()
+  const retired = new Set<typeof cluster>()
 
-  /** Finds the nodes again, by those that still answer. The connections that are in use go on until that is done. */
+  /** Discovers the nodes again from those that still answer. The current connections stay in use until this is done. */
   const renew = async () => {
-    const asked = cluster.masters.map(async ({ host, port, client }) => {
+    const pings = cluster.masters.map(async ({ host, port, client }) => {
       await withTimeout(answerLimit, client?.ping() ?? Promise.reject())
       return { host, port }
     })
-    const settled = await Promise.allSettled(asked)
+    const settled = await Promise.allSettled(pings)
     const answering = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     const next = create(answering.length > 0 ? answering : address.nodes)
     const connecting = next.connect()
     try {
       await withTimeout(connectTimeout, connecting)
     } catch {
-      // Nobody has taken over yet: the next silence tries again. What is found late is not kept either.
+      // No replica has taken over yet, so the next timeout tries again. Close the connection also if it opens later.
       const end = () => next.cluster.destroy()
       end()
       connecting.then(end, () => undefined)
@@ -69,10 +69,10 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
     cluster = next.cluster
   }
 
-  // What is on its way to a node that answers is answered.
+  // Waits for the commands that nodes may still answer, and then closes the connections.
   const retire = (old: typeof cluster) => {
-    outdated.add(old)
-    const end = () => outdated.delete(old) && old.destroy()
+    retired.add(old)
+    const end = () => retired.delete(old) && old.destroy()
     setTimeout(end, answerLimit).unref()
   }
 
@@ -83,12 +83,12 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
     async connect() {
       await first.connect()
       if (state === 'new') state = 'open'
-      // Who was closed while the nodes were being found has found some since.
+      // close() was called while the nodes were being discovered, so close the connections that were opened since.
       else cluster.destroy()
     },
     isPartial: async () => false,
-    renew(met) {
-      if (met !== cluster || isRenewing || state !== 'open') return
+    renew(used) {
+      if (used !== cluster || isRenewing || state !== 'open') return
       isRenewing = true
       void renew().finally(() => {
         isRenewing = false
@@ -96,8 +96,8 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
     },
     close() {
       state = 'closed'
-      for (const one of [cluster, ...outdated]) one.destroy()
-      outdated.clear()
+      for (const one of [cluster, ...retired]) one.destroy()
+      retired.clear()
     },
   }
 }

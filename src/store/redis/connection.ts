@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import type { RedisAddress } from './address.ts'
 
-/** The commands that are used of a client, be it of one Redis or of a cluster. */
+/** The commands that a client provides, for a single Redis and for a cluster. */
 export interface Commands {
   put(key: string, ...values: readonly string[]): Promise<boolean>
   replace(key: string, ...values: readonly string[]): Promise<boolean>
@@ -12,15 +12,15 @@ export interface Commands {
   ping(): Promise<string>
 }
 
-/** A connection that repairs itself, and refuses commands until it has. */
+/** A connection that reconnects automatically. Commands fail while it is disconnected. */
 export interface RedisConnection {
   readonly commands: Commands
-  /** Connects for the first time. Rejects where that fails. */
+  /** Connects for the first time. Rejects if that fails. */
   connect(): Promise<void>
-  /** Whether it is to one node of a cluster, which has some of the keys only. */
+  /** Returns whether the node belongs to a cluster, and has only some of the keys. */
   isPartial(): Promise<boolean>
-  /** Drops what does not answer, and connects anew. Several callers who met the same silence renew once. */
-  renew(met: Commands): void
+  /** Replaces connections that do not answer. Concurrent callers that saw the same timeout cause one replacement. */
+  renew(used: Commands): void
   close(): void
 }
 
@@ -28,6 +28,6 @@ export interface ConnectionSettings {
   readonly address: RedisAddress
   readonly connectTimeout: number
   readonly tls: ConnectionOptions
-  /** Called with what went wrong beside any command. */
+  /** Called with errors that do not belong to a command. */
   readonly onError: (error: Error) => void
 }

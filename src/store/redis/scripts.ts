@@ -1,9 +1,9 @@
 import { type CommandParser, defineScript } from '@redis/client'
 
 /*
- * A value is a hash: `value`, `count`, `expires_at`. The caller's clock decides whether it has ended, as in
- * every other store, so each script is given the time. It runs as one command: nobody comes in between.
- * A full Redis refuses a script by its first write, unless that is a DEL.
+ * A value is a hash: `value`, `count`, `expires_at`. As in every other store, the caller's clock decides on the expiry,
+ * so each script receives the time. Redis runs a script atomically. A full Redis refuses a script at its first write,
+ * unless that is a DEL.
  */
 
 const parseCommand = (parser: CommandParser, key: string, ...values: readonly string[]): void => {
@@ -11,7 +11,7 @@ const parseCommand = (parser: CommandParser, key: string, ...values: readonly st
   parser.push(...values)
 }
 
-/** value, expires_at, now, milliseconds to live → 1, or 0 where the key is taken */
+/** value, expires_at, now, milliseconds to live → 1, or 0 if the key is taken */
 const put = defineScript({
   NUMBER_OF_KEYS: 1,
   SCRIPT: `
@@ -37,7 +37,7 @@ return 1`,
   transformReply: (reply: unknown) => reply === 1,
 })
 
-/** now → the value, which is gone then */
+/** now → the value, which is removed */
 const take = defineScript({
   NUMBER_OF_KEYS: 1,
   SCRIPT: `
@@ -63,5 +63,8 @@ return count`,
   transformReply: (reply: unknown) => Number(reply),
 })
 
-/** What Redis has no command for: sent by digest, and in full where Redis does not know it yet. */
+/**
+ * Operations for which Redis has no command. The client sends their digest, or the whole script if Redis does not have
+ * it yet.
+ */
 export const scripts = { put, replace, take, increment }

@@ -4,7 +4,7 @@ import { answerLimit, clientOptions, withServerName } from './client-options.ts'
 import type { ConnectionSettings, RedisConnection } from './connection.ts'
 import { scripts } from './scripts.ts'
 
-/** A connection to one Redis. */
+/** Connects to a single Redis. */
 export const singleConnection = (settings: ConnectionSettings): RedisConnection => {
   const { address, onError } = settings
   let state: 'new' | 'open' | 'closed' = 'new'
@@ -27,13 +27,14 @@ export const singleConnection = (settings: ConnectionSettings): RedisConnection 
       if (state === 'new') state = 'open'
     },
     async isPartial() {
-      // Names and values in turn. A proxy that does not know the command is no cluster to us.
-      const asked = withTimeout(answerLimit, client.sendCommand<unknown[]>(['HELLO']))
-      const hello = await asked.catch((): unknown[] => [])
+      // The reply of HELLO lists names and values in turn. A proxy that does not support HELLO counts as a single
+      // Redis.
+      const reply = withTimeout(answerLimit, client.sendCommand<unknown[]>(['HELLO']))
+      const hello = await reply.catch((): unknown[] => [])
       return hello[hello.indexOf('mode') + 1] === 'cluster'
     },
-    renew(met) {
-      if (client !== met || state !== 'open') return
+    renew(used) {
+      if (client !== used || state !== 'open') return
       client.destroy()
       client = create()
       client.connect().catch(onError)

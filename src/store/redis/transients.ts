@@ -1,13 +1,16 @@
 import type { OpenTransients } from '../contract/transients.ts'
 import type { Commands } from './connection.ts'
 
-/** Runs a command. @throws StoreUnavailable where Redis cannot do it */
+/** Runs a command. @throws StoreUnavailable if Redis cannot run it */
 export type Run = <T>(command: (redis: Commands) => Promise<T>) => Promise<T>
 
-/** Milliseconds. The caller's clock decides when a value has ended, and may be behind that of Redis. */
+/**
+ * Milliseconds by which Redis keeps values longer. The caller's clock decides on the expiry, and may be behind that of
+ * Redis.
+ */
 const margin = 60_000
 
-/** The operations over Redis, each of them one command, or one command for each key. */
+/** The operations on Redis: one command each, or one command for each key. */
 export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 'close'> => {
   const life = (expiresAt: number, now: number): string =>
     String(Math.max(0, Math.ceil(expiresAt - now)) + margin)
@@ -25,7 +28,8 @@ export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 
       await run((redis) => redis.replace(prefix + key, value, `${expiresAt}`, life(expiresAt, now)))
     },
     get,
-    // The client sends them in one packet. In a cluster the keys are on different nodes, so no command reads them all.
+    // The client sends these commands in one packet. One command for all keys would not work in a cluster, where they
+    // are on different nodes.
     getMany: (keys, now) => Promise.all(keys.map((key) => get(key, now))),
     take: (key, now) => run((redis) => redis.take(prefix + key, `${now}`)),
     increment: (key, expiresAt, now) =>
@@ -33,7 +37,7 @@ export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 
     async delete(key) {
       await run((redis) => redis.del(prefix + key))
     },
-    // Redis removes by itself what has ended.
+    // Redis removes expired keys itself.
     deleteExpired: async () => 0,
     async ping() {
       await run((redis) => redis.ping())

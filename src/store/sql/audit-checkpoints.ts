@@ -34,7 +34,7 @@ const toRow = (checkpoint: SealedCheckpoint): Row => ({
   seal: checkpoint.seal,
 })
 
-/** What was written in the audit log, in sealed parts that name each other. */
+/** Sealed checkpoints of the audit log, each of which contains the digest of the previous one. */
 export const sqlAuditCheckpoints = ({ read, write, purge }: Handle): AuditCheckpointStore => {
   const table = read.selectFrom('oauth2server_audit_checkpoint')
   return {
@@ -49,8 +49,8 @@ export const sqlAuditCheckpoints = ({ read, write, purge }: Handle): AuditCheckp
     },
 
     async list(after, limit) {
-      const after_ = table.selectAll().where('number', '>', after)
-      return (await after_.orderBy('number').limit(limit).execute()).map(fromRow)
+      const later = table.selectAll().where('number', '>', after)
+      return (await later.orderBy('number').limit(limit).execute()).map(fromRow)
     },
 
     async latest(limit, before) {

@@ -10,18 +10,18 @@ import type { Tables } from './tables.ts'
 type Table = Tables['oauth2server_audit']
 
 export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore => {
-  // One parameter for any number of rows: thousands of them cost the builder more than the database.
+  // One JSON parameter for all rows: the query builder is slow with thousands of parameters.
   const insertAll = (events: readonly SealedAuditEvent[]) => {
     const rows = JSON.stringify(events.map(toRow))
     const names = sql.join(columns.map((column) => sql.ref(column)))
-    const given = locking
+    const values = locking
       ? sql`select ${names} from json_populate_recordset(null::oauth2server_audit, ${rows}::json)`
       : sql`select ${sql.join(columns.map((column) => sql`value ->> ${sql.lit(column)}`))} from json_each(${rows})`
-    return sql`insert into oauth2server_audit (${names}) ${given}`
+    return sql`insert into oauth2server_audit (${names}) ${values}`
   }
 
-  // PostgreSQL assigns an id before the row is committed. The transaction that inserts the row holds this lock until it
-  // commits. SQLite has one writer at a time, which commits before the next id is assigned.
+  // PostgreSQL assigns an ID before the row is committed. The inserting transaction holds this table lock until it
+  // commits. SQLite has one writer at a time, which commits before the next ID is assigned.
   const writers = async (): Promise<readonly string[]> => {
     if (!locking) return []
     const { rows } = await sql<{ writer: string }>`
@@ -33,8 +33,9 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     return rows.map(({ writer }) => writer)
   }
 
-  // Somebody who writes to the database can insert a row under a far id, or set back what gives the ids.
-  const countOn = async (id: number): Promise<boolean> => {
+  // Moves the sequence beyond an ID. An attacker with write access to the database could insert a row with a large ID,
+  // or set the sequence back.
+  const advanceSequence = async (id: number): Promise<boolean> => {
     if (locking) {
       const { rows } = await sql`
         select setval(s.name::regclass, ${id}) from pg_get_serial_sequence('oauth2server_audit', 'id') as s (name)
@@ -60,18 +61,18 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
   ): Promise<Page<AuditRecord>> => {
     const [at, id] = placeOf(after) ?? []
     const hasPlace = id !== undefined && /^\d{1,15}$/.test(id)
-    const behind = order === 'asc' ? sql`>` : sql`<`
+    const beyond = order === 'asc' ? sql`>` : sql`<`
     const rows = await read
       .selectFrom('oauth2server_audit')
       .selectAll()
       .$if(event !== undefined, (q) => q.where('event', '=', event ?? ''))
       .$if(userId !== undefined, (q) => q.where('user_id', '=', String(userId)))
       .$if(clientId !== undefined, (q) => q.where('client_id', '=', clientId ?? ''))
-      // No parameter: the index of these rows says so, too.
+      // A literal instead of a parameter, so that the planner can use the partial index with the same condition.
       .$if(withoutRoutine === true, (q) => q.where(sql<boolean>`is_routine = 0`))
       .$if(since !== undefined, (q) => q.where('at', '>=', since ?? 0))
       .$if(until !== undefined, (q) => q.where('at', '<', until ?? 0))
-      .$if(hasPlace, (q) => q.where(sql<boolean>`(at, id) ${behind} (${at}, ${Number(id)})`))
+      .$if(hasPlace, (q) => q.where(sql<boolean>`(at, id) ${beyond} (${at}, ${Number(id)})`))
       .orderBy('at', order)
       .orderBy('id', order)
       .limit(limit + 1)
@@ -85,7 +86,7 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     },
 
     async addMany(events) {
-      // A statement of its own, and no transaction: what is written on another thread must not wait for this one,
+      // One statement without a transaction. Otherwise the purge thread would wait for the transaction of this thread,
       // which may be waiting for the same lock.
       if (events.length > 0) await insertAll(events).execute(purge)
     },
@@ -111,14 +112,14 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     },
 
     async mark({ after, until }) {
-      // In this order: a writer that has a smaller id by now has the lock, or has ended.
+      // This order matters: a writer that was assigned a smaller ID either still holds the table lock or has ended.
       const [row] = await read
         .selectFrom('oauth2server_audit')
         .select((q) => q.fn.max('id').as('id'))
         .where('id', '<=', until)
         .execute()
       const id = Number(row?.id ?? 0)
-      const wasSetBack = await countOn(Math.max(id, after))
+      const wasSetBack = await advanceSequence(Math.max(id, after))
       return { id, wasSetBack, writers: await writers() }
     },
 

@@ -21,12 +21,14 @@ const fromRow = (row: Row): Authorization => ({
   revokedAt: row.revoked_at,
 })
 
-/** Authorizations that end for a new one: more than one only after the number was lowered. */
-const mostAtOnce = 100
+/**
+ * The maximum number of authorizations that end for a new one. There is more than one only after the limit was lowered.
+ */
+const maxEndedAtOnce = 100
 
 export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
   const { read, write, purge } = handle
-  // Every read begins here: the authorization of a deleted client or user does not exist.
+  // Every read starts from this query: an authorization of a deleted client or user counts as nonexistent.
   const live = read
     .selectFrom('oauth2server_authorization as a')
     .innerJoin('oauth2server_client as c', (join) =>
@@ -71,7 +73,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     },
 
     async beyond(userId, clientId, keep) {
-      // In the order of its index.
+      // The order of the index.
       const rows = await read
         .selectFrom('oauth2server_authorization')
         .select('id')
@@ -80,7 +82,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .where('revoked_at', 'is', null)
         .orderBy('revoked_at', 'desc')
         .orderBy('id', 'desc')
-        .limit(mostAtOnce)
+        .limit(maxEndedAtOnce)
         .offset(keep)
         .execute()
       return rows.map(({ id }) => id)
@@ -93,13 +95,13 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .where('id', '=', id)
         .where(unindexed('revoked_at'), 'is', null)
         .executeTakeFirst()
-      // Nothing that could be restored stays: the row is the tombstone, its tokens are gone.
+      // No token remains that could be used; the row stays as a tombstone.
       await write.deleteFrom('oauth2server_token').where('authorization_id', '=', id).execute()
       return numUpdatedRows > 0n
     },
 
     async revokeOfUser(userId, clientId, now, limit) {
-      // By their tokens: authorizations that were revoked before stay as tombstones, however many they are.
+      // Find authorizations by their tokens, because revoked ones may remain as tombstones in any number.
       const rows = await write
         .selectFrom('oauth2server_token')
         .select('authorization_id')
@@ -111,7 +113,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .execute()
       const ids = rows.flatMap(({ authorization_id: id }) => id ?? [])
       if (ids.length === 0) return 0
-      // The authorization before its tokens, as everywhere: two who meet would otherwise wait for each other.
+      // Update the authorization before its tokens, as everywhere, so that concurrent transactions do not deadlock.
       await write
         .updateTable('oauth2server_authorization')
         .set({ revoked_at: now })
@@ -129,7 +131,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .where('expires_at', '<=', now)
         .orderBy('expires_at')
         .limit(limit)
-      // One that was refreshed often has more of them than one statement has time for.
+      // An authorization that was refreshed often may have more tombstones than one statement can delete in time.
       const rotated = read
         .selectFrom('oauth2server_rotated_refresh_token')
         .select('digest')
@@ -154,7 +156,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
       const { numDeletedRows } = await purge
         .deleteFrom('oauth2server_authorization')
         .where('id', 'in', expired)
-        // Again: it may have been refreshed while this waited for it.
+        // Check again: a refresh may have extended it while this statement waited for the row.
         .where('expires_at', '<=', now)
         .executeTakeFirst()
       return Number(before + children + numDeletedRows)

@@ -4,25 +4,28 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void
 }
 
-/** The result of an item that was left out of its batch and has to be run alone. */
+/** Marks an item that was not part of its batch and has to run alone. */
 export const leftOut = Symbol('left out')
 
 export interface BatchOptions<Item, Result> {
-  /** Does all but what it leaves out or, where it throws, nothing. @returns the results in the order of the items */
+  /**
+   * Runs a batch. If it throws, it must not have had any effect.
+   * @returns the results in the order of the items, or `leftOut` for an item that was not run
+   */
   readonly run: (items: readonly Item[]) => Promise<readonly (Result | typeof leftOut)[]>
-  /** Runs an item that was left out, or whose batch was undone, beside the batches. */
+  /** Runs a single item that was left out or whose batch was rolled back, concurrently with batches. */
   readonly runAlone: (item: Item) => Promise<Result>
-  /** Whether an error leaves no doubt that nothing was done, so that each may be tried alone. */
+  /** Whether an error proves that the batch had no effect, so that each item may be retried alone. */
   readonly isUndone: (error: unknown) => boolean
-  /** Items of one batch at most. */
+  /** The maximum number of items in a batch. */
   readonly most: number
-  /** Batches under way at most. What comes meanwhile is gathered for the next. */
+  /** The maximum number of concurrent batches. Further items wait for the next batch. */
   readonly atOnce: number
 }
 
 /**
- * Joins what many callers ask for within one turn of the event loop: nobody waits longer than until that is
- * over, and everybody is answered after the whole is done. Where one of them spoils it, each goes alone.
+ * Combines the calls of one turn of the event loop into a batch. All callers receive their results after the whole
+ * batch. If an error rolled the batch back, each item is retried alone.
  */
 export const batched = <Item, Result>({
   run,
@@ -32,20 +35,20 @@ export const batched = <Item, Result>({
   atOnce,
 }: BatchOptions<Item, Result>): ((item: Item) => Promise<Result>) => {
   let waiting: Waiting<Item, Result>[] = []
-  let underWay = 0
-  let isPlanned = false
+  let running = 0
+  let isScheduled = false
 
-  // What runs alone is not waited for: it may take long, and the next batch needs the place.
+  // Do not wait for single items: they may take long, and the next batch needs the slot.
   const settleAlone = ({ item, resolve, reject }: Waiting<Item, Result>): void => {
     runAlone(item).then(resolve, reject)
   }
   const settle = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
     try {
       const results = await run(batch.map(({ item }) => item))
-      for (const [index, one] of batch.entries()) {
+      for (const [index, entry] of batch.entries()) {
         const result = results[index]
-        if (result === leftOut) settleAlone(one)
-        else one.resolve(result as Result)
+        if (result === leftOut) settleAlone(entry)
+        else entry.resolve(result as Result)
       }
     } catch (error) {
       if (isUndone(error)) batch.forEach(settleAlone)
@@ -54,13 +57,13 @@ export const batched = <Item, Result>({
   }
 
   const begin = (): void => {
-    isPlanned = false
-    while (waiting.length > 0 && underWay < atOnce) {
+    isScheduled = false
+    while (waiting.length > 0 && running < atOnce) {
       const batch = waiting.length > most ? waiting.splice(0, most) : waiting
       if (batch === waiting) waiting = []
-      underWay += 1
+      running += 1
       void settle(batch).then(() => {
-        underWay -= 1
+        running -= 1
         begin()
       })
     }
@@ -69,13 +72,13 @@ export const batched = <Item, Result>({
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      if (isPlanned || underWay >= atOnce) return
-      isPlanned = true
+      if (isScheduled || running >= atOnce) return
+      isScheduled = true
       setImmediate(begin)
     })
 }
 
-/** The same where several may ask for the same: it is looked up once, and all get the very same answer. */
+/** Batches look-ups. Concurrent look-ups of the same key share one query and the same result object. */
 export const batchedLookup = <Result>(
   run: (keys: readonly string[]) => Promise<ReadonlyMap<string, Result>>,
   options: Omit<BatchOptions<string, Result | undefined>, 'run' | 'runAlone'>,

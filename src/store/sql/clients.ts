@@ -61,7 +61,7 @@ const toRow = ({
   metadata: fields.metadata,
 })
 
-/** The row of a client as the records know it. */
+/** Converts the row of a client to its fields. */
 export const fromRow = (row: Row): ClientFields => ({
   clientKey: row.client_key,
   clientId: row.client_id,
@@ -117,7 +117,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
     (row) => row.client_id,
   )
 
-  const madeOf = onceFor(withOwnerFromRow)
+  const cachedFromRow = onceFor(withOwnerFromRow)
 
   const listed = async (query: typeof clientsWithOwner, { after, limit }: Cursor) => {
     const place = placeOf(after)
@@ -137,11 +137,12 @@ export const sqlClients = (handle: Handle): ClientStore => {
     read
       .selectFrom('oauth2server_client as c')
       .select('c.client_key')
-      // As it is written in the index, so that every database takes it.
+      // Written exactly like the condition of the partial index, so that every database uses it.
       .where(sql<boolean>`c.origin <> 'owner'`)
-      // Its tokens leave nothing behind when they end, and somebody vouched for it.
+      // Tokens of `client_credentials` leave no row behind when they expire, and only the application can permit this
+      // grant.
       .where(sql<boolean>`(c.grant_types is null or c.grant_types not like '%client_credentials%')`)
-      // Who is known by an address would come back without the mark that an administrator gave it.
+      // A client with a metadata document would be registered again without the decision of the administrator.
       .where('c.is_disabled', '=', 0)
       .where('c.is_verified', '=', 0)
       .where(({ not, exists, selectFrom }) =>
@@ -172,7 +173,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
         ),
       )
 
-  // Each condition is a column of the index: the limit of a count is the number of entries that it reads.
+  // Every condition is a column of the index, so the limit of a count bounds the index entries read.
   const usersOf = (clientKey: RawBuilder<number>) =>
     read
       .selectFrom('oauth2server_token as t')
@@ -185,7 +186,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
   return {
     async find(clientId) {
       const row = await byId(clientId)
-      return row && madeOf(row)
+      return row && cachedFromRow(row)
     },
 
     async findBySecret(digest) {
@@ -207,11 +208,11 @@ export const sqlClients = (handle: Handle): ClientStore => {
 
     search(text, cursor) {
       if (text === '') return listed(clientsWithOwner, cursor)
-      // Lowered by the database and by us: in SQLite, and in PostgreSQL with the locale C, `lower` knows ASCII alone.
+      // Compare both lower-case forms: `lower` in SQLite, and in PostgreSQL with the locale C, only converts ASCII.
       const contains = (column: 'c.name' | 'c.client_id' | 'u.email') => {
         const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
-        const given = sql.ref(column)
-        return sql<boolean>`(lower(${given}) like lower(${pattern}) escape '\\' or lower(${given}) like ${pattern.toLowerCase()} escape '\\')`
+        const value = sql.ref(column)
+        return sql<boolean>`(lower(${value}) like lower(${pattern}) escape '\\' or lower(${value}) like ${pattern.toLowerCase()} escape '\\')`
       }
       return listed(
         clientsWithOwner.where(({ or }) =>
@@ -253,7 +254,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
 
     async update(clientId, client, now) {
       const { fields } = client
-      // The secret and the id are unique; a collision is found before it is written.
+      // The secret and the ID are unique. Check for a collision before writing.
       const taken = await write
         .selectFrom('oauth2server_client')
         .select('client_id')
@@ -307,23 +308,23 @@ export const sqlClients = (handle: Handle): ClientStore => {
 
     async deleteUnused(before, limit) {
       const old = unused().where('c.created_at', '<', before).orderBy('c.created_at').limit(limit)
-      const gone = await purge
+      const deleted = await purge
         .deleteFrom('oauth2server_client')
         .where('client_key', 'in', old)
         .returning('client_key')
         .execute()
-      // Nothing belonged to them; but a request may be adding something at this moment.
-      const keys = gone.map(({ client_key }) => client_key)
+      // Unused clients had no rows, but a concurrent request may be adding some.
+      const keys = deleted.map(({ client_key }) => client_key)
       await noteRemovals(purge, 'client', keys, before)
-      return gone.length
+      return deleted.length
     },
 
-    async countUnused(most, before) {
-      // It reads thousands of rows, which holds up no request in the purge thread.
+    async countUnused(max, before) {
+      // This query reads thousands of rows; in the purge thread it does not delay requests.
       const some = unused()
         .$if(before !== undefined, (q) => q.where('c.created_at', '<', before ?? 0))
         .orderBy('c.created_at')
-        .limit(most)
+        .limit(max)
       const { count } = await purge
         .selectFrom(some.as('u'))
         .select((c) => c.fn.countAll<number>().as('count'))
@@ -331,7 +332,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
       return Number(count)
     },
 
-    countOfOwner(userId, most) {
+    countOfOwner(userId, max) {
       return countRows(
         read,
         read
@@ -340,17 +341,17 @@ export const sqlClients = (handle: Handle): ClientStore => {
           .where('user_id', '=', userId)
           .where('is_personal', '=', 0)
           .where('is_internal', '=', 0)
-          .limit(most),
+          .limit(max),
       )
     },
 
-    countUsers(clientId, most) {
-      return countRows(read, usersOf(keyOf(clientId)).limit(most))
+    countUsers(clientId, max) {
+      return countRows(read, usersOf(keyOf(clientId)).limit(max))
     },
 
-    async countUsersOf(clientIds, most) {
+    async countUsersOf(clientIds, max) {
       if (clientIds.length === 0) return new Map()
-      const some = usersOf(sql.ref('c.client_key')).limit(most)
+      const some = usersOf(sql.ref('c.client_key')).limit(max)
       const rows = await read
         .selectFrom('oauth2server_client as c')
         .select('c.client_id')

@@ -8,7 +8,7 @@ import { isThere, userSource } from './user-source.ts'
 /** A consent with the ID of its client, which every read joins. */
 export type ConsentRow = Selectable<Tables['oauth2server_consent']> & { readonly client_id: string }
 
-/** The row of a consent as the records know it. */
+/** Converts the row of a consent. */
 export const fromRow = (row: ConsentRow): SealedConsent => ({
   consent: {
     id: row.id,
@@ -32,12 +32,12 @@ const toRow = ({ consent, seal }: SealedConsent): Insertable<Tables['oauth2serve
   seal,
 })
 
-/** Consents that one statement deletes at most. */
-const mostAtOnce = 100
+/** The maximum number of consents that one statement deletes. */
+const maxPerStatement = 100
 
 export const sqlConsents = (handle: Handle): ConsentStore => {
   const { read, write } = handle
-  // Every read begins here: the consent of a deleted user, or to a deleted client, does not exist.
+  // Every read starts from this query: a consent of a deleted user or to a deleted client counts as nonexistent.
   const withClient = read
     .selectFrom('oauth2server_consent as s')
     .innerJoin('oauth2server_client as c', (join) =>
@@ -88,12 +88,12 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
     },
 
     async deleteOfUser(userId) {
-      for (let deleted = mostAtOnce; deleted === mostAtOnce; ) {
+      for (let deleted = maxPerStatement; deleted === maxPerStatement; ) {
         const some = write
           .selectFrom('oauth2server_consent')
           .select('client_key')
           .where('user_id', '=', userId)
-          .limit(mostAtOnce)
+          .limit(maxPerStatement)
         const { numDeletedRows } = await write
           .deleteFrom('oauth2server_consent')
           .where('user_id', '=', userId)

@@ -1,7 +1,7 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** Counts the rows of a query, which has a limit where it may find many. */
+/** Counts the rows of a query, whose limit bounds the work. */
 export const countRows = async (
   read: Kysely<Tables>,
   // biome-ignore lint/suspicious/noExplicitAny: any query can be counted

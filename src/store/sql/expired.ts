@@ -5,9 +5,9 @@ import type { Handle } from './handle.ts'
 
 const one = sql.lit(1).as('one')
 
-/** Counts along the indexes by which the sweeper deletes. */
+/** Counts rows with the indexes that the sweeper uses for deleting. */
 export const sqlExpired = ({ read }: Handle): ExpiredStore => ({
-  async count({ now, idleSince, auditBefore }, most) {
+  async count({ now, idleSince, auditBefore }, max) {
     const counted = (
       table: 'token' | 'authorization' | 'session' | 'transient',
       end: 'ends_at' | 'expires_at',
@@ -18,24 +18,24 @@ export const sqlExpired = ({ read }: Handle): ExpiredStore => ({
           .selectFrom(`oauth2server_${table}`)
           .select(one)
           .where(sql<boolean>`${sql.ref(end)} <= ${now}`)
-          .limit(most),
+          .limit(max),
       )
     const idle = read
       .selectFrom('oauth2server_session')
       .select(one)
       .where('last_seen_at', '<=', idleSince)
       .where('expires_at', '>', now)
-      .limit(most)
+      .limit(max)
     const audit = read
       .selectFrom('oauth2server_audit')
       .select(one)
       .where('at', '<', auditBefore ?? 0)
-      .limit(most)
+      .limit(max)
     const sessions = (await counted('session', 'expires_at')) + (await countRows(read, idle))
     return {
       tokens: await counted('token', 'ends_at'),
       authorizations: await counted('authorization', 'expires_at'),
-      sessions: Math.min(most, sessions),
+      sessions: Math.min(max, sessions),
       transients: await counted('transient', 'expires_at'),
       auditEvents: auditBefore === null ? 0 : await countRows(read, audit),
     }

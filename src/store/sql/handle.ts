@@ -3,50 +3,53 @@ import type { UserTable } from '../../model/user-table.ts'
 import type { HotPaths } from './hot-paths.ts'
 import type { Tables } from './tables.ts'
 
-/** How a database names the types in which databases differ. */
+/** The column types that differ between databases. */
 export interface ColumnTypes {
-  /** Of a primary key that counts up by itself. */
+  /** The type of an auto-incremented primary key. */
   readonly id: 'integer' | 'bigserial'
-  /** Of a reference to a user. */
+  /** The type of a reference to a user. */
   readonly userKey: 'integer' | 'bigint' | 'text' | 'uuid'
 }
 
-/** Whose users the store joins: its own, a table of the application, or none that it can see. */
+/**
+ * The users that the store joins: its own, a table of the application, or none if the users are outside of the
+ * database.
+ */
 export type Users = UserTable | 'built-in' | 'elsewhere'
 
-/** Where statements go. Outside a transaction, reads never wait for a writer. */
+/** The connections of a store. Outside of transactions, reads do not wait for writers. */
 export interface Handle {
   readonly read: Kysely<Tables>
   readonly write: Kysely<Tables>
-  /** Where expired rows are deleted: what takes its time there holds up no request. */
+  /** Deletes expired rows, without delaying requests for as long as that takes. */
   readonly purge: Kysely<Tables>
   readonly users: Users
   readonly types: ColumnTypes
-  /** Runs work in a transaction, and may roll it back and run it again. */
+  /** Runs work in a transaction. May roll it back and run it again. */
   readonly transact: <T>(work: (tx: Kysely<Tables>) => Promise<T>) => Promise<T>
-  /** Whether several transactions can write at once, so that what one reads has to be locked. */
+  /** Whether transactions can write concurrently, so that a transaction has to lock the rows that it reads. */
   readonly locking: boolean
   readonly inTransaction: boolean
-  /** Not inside a transaction, and not for a database in memory. */
+  /** Batched operations; undefined inside transactions, and for a database in memory. */
   readonly hot: HotPaths | undefined
-  /** Statements that were built once, by their names. */
+  /** Compiled statements by name. */
   readonly statements: Map<string, CompiledQuery>
 }
 
-type Given = Omit<Handle, 'inTransaction' | 'statements' | 'transact'> &
+type HandleOptions = Omit<Handle, 'inTransaction' | 'statements' | 'transact'> &
   Partial<Pick<Handle, 'transact'>>
 
-export const newHandle = (handle: Given): Handle => ({
+export const newHandle = (handle: HandleOptions): Handle => ({
   transact: (work) => handle.write.transaction().execute(work),
   ...handle,
   inTransaction: false,
   statements: new Map(),
 })
 
-/** Whether a row that is read has to stay as it is until the transaction ends. */
+/** Returns whether a read has to lock its rows until the transaction ends. */
 export const holds = ({ locking, inTransaction }: Handle): boolean => locking && inTransaction
 
-/** A condition that a column has the text that is looked for, or one of those. */
+/** Builds the condition that a column equals the key, or is one of the keys. */
 export type Match = (column: string) => RawBuilder<boolean>
 
 const placeholder = '' as never
@@ -54,9 +57,9 @@ const matchesOne: Match = (column) => sql`${sql.ref(column)} = ${placeholder}`
 const matchesMany: Match = (column) => sql`${sql.ref(column)} = any(${placeholder})`
 
 /**
- * A look-up of one row by a text, whose statement is built and compiled once. For the hot paths: the builder
- * costs three times the query.
- * @param build the query, with the condition as its only parameter
+ * Looks up one row by a text key with a statement that is built and compiled once. For hot paths: building a query
+ * costs three times as much as running it.
+ * @param build builds the query, whose only parameter is the key
  */
 export const lookup = <Row>(
   handle: Handle,
@@ -67,7 +70,7 @@ export const lookup = <Row>(
   const { hot, read, statements } = handle
   if (hot) {
     const [one, many] = [build(matchesOne).compile(), build(matchesMany).compile()]
-    return remembering(hot.lookup({ one, many, keyOf }))
+    return cachingUnchanged(hot.lookup({ one, many, keyOf }))
   }
   const key = holds(handle) ? `${name}, held` : name
   return async (text) => {
@@ -81,12 +84,12 @@ export const lookup = <Row>(
   }
 }
 
-/** Rows of one kind that are remembered. */
-const mostRemembered = 1_000
+/** The maximum number of cached rows per look-up. */
+const maxCachedRows = 1_000
 
-// Looked up every time; but who finds a row as it was gets the very same object, and need not make anything
-// of it, nor open what is sealed in it, once more.
-const remembering = <Row>(
+// Always queries, but returns the cached object if the row is unchanged. Callers then need not convert the row or open
+// its seals again.
+const cachingUnchanged = <Row>(
   find: (key: string) => Promise<Row | undefined>,
 ): ((key: string) => Promise<Row | undefined>) => {
   const rows = new Map<string, Row>()
@@ -99,7 +102,7 @@ const remembering = <Row>(
     if (!row) return row
     columns ??= Object.keys(row) as (keyof Row)[]
     rows.set(key, row)
-    if (rows.size > mostRemembered) rows.delete(rows.keys().next().value ?? '')
+    if (rows.size > maxCachedRows) rows.delete(rows.keys().next().value ?? '')
     return row
   }
 }
@@ -109,23 +112,23 @@ const isSame = <Row>(before: Row, now: Row, columns: readonly (keyof Row)[]): bo
   return true
 }
 
-/** What is made of a row: of the very same one, the very same. */
-export const onceFor = <Row extends object, Made extends object>(
-  make: (row: Row) => Made,
-): ((row: Row) => Made) => {
-  const all = new WeakMap<Row, Made>()
+/** Caches the conversion of row objects: the same object gives the same result. */
+export const onceFor = <Row extends object, Result extends object>(
+  make: (row: Row) => Result,
+): ((row: Row) => Result) => {
+  const all = new WeakMap<Row, Result>()
   return (row) => {
-    const known = all.get(row)
-    if (known) return known
-    const made = make(row)
-    all.set(row, made)
-    return made
+    const cached = all.get(row)
+    if (cached) return cached
+    const result = make(row)
+    all.set(row, result)
+    return result
   }
 }
 
 /**
- * A join that looks up a unique key for each row that it is given. PostgreSQL has no other plan for it: it cannot begin with
- * this side, and neither hash nor merge.
+ * Builds the condition of a join that looks up a unique key for each row. Written like this, PostgreSQL can only use a
+ * nested loop with the index of the key.
  */
 export const byKey = (
   { locking }: Pick<Handle, 'locking'>,
@@ -136,7 +139,7 @@ export const byKey = (
   return locking ? sql`${sql.ref(key)} = any(array[${value}])` : sql`${sql.ref(key)} = ${value}`
 }
 
-/** A condition that a unique key is among those of a subquery, which PostgreSQL runs first for the same reason. */
+/** Builds the condition that a unique key is among those of a subquery, which PostgreSQL then evaluates first. */
 export const isAmong = (
   { locking }: Pick<Handle, 'locking'>,
   key: string,
@@ -144,10 +147,10 @@ export const isAmong = (
 ): RawBuilder<boolean> =>
   locking ? sql`${sql.ref(key)} = any(array(${keys}))` : sql`${sql.ref(key)} in (${keys})`
 
-/** A column in a condition that no index can serve: its value is checked in the rows that another condition finds. */
+/** Excludes a column from index selection: the condition is only checked on rows that another condition found. */
 export const unindexed = (column: string): RawBuilder<number> => sql`${sql.ref(column)} + 0`
 
-/** The key of the client with this ID; null if there is no such client. */
+/** Returns the key of the client with this ID; null for an unknown client. */
 export const keyOf = (clientId: string): RawBuilder<number> =>
   sql`(select client_key from oauth2server_client where client_id = ${clientId})`
 

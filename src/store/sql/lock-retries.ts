@@ -1,12 +1,12 @@
 import { StoreUnavailable } from '../contract/errors.ts'
 import { sqlStateOf } from './postgres/errors.ts'
 
-/** Milliseconds that a statement waits for a lock before its connection is given back. */
+/** Milliseconds that a statement waits for a lock before it gives its connection back. */
 export const lockTimeout = 100
 
 export interface LockRetriesOptions {
   readonly poolSize: number
-  /** Milliseconds that work may wait for a lock altogether. */
+  /** Maximum total milliseconds that work may wait for locks. */
   readonly limit: number
   /** Milliseconds that a transaction may wait for a connection. */
   readonly connectTimeout: number
@@ -35,7 +35,7 @@ export class LockRetries {
     return this.#retries.waiting + this.#transactions.waiting
   }
 
-  /** Runs the work, and again if it waited for a lock in vain. @throws the error of the last attempt */
+  /** Runs the work, and repeats it after lock timeouts. @throws the error of the last attempt */
   async run<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -46,14 +46,14 @@ export class LockRetries {
   }
 
   /**
-   * Runs work that met a locked row already, in one of the slots for retries.
-   * @param error what to throw if there is no slot within the limit
+   * Repeats work that already met a locked row, in one of the slots for retries.
+   * @param error is thrown if no slot becomes free within the limit
    * @throws the error of the last attempt
    */
   async again<T>(work: () => Promise<T>, error: unknown = rowsWereLocked()): Promise<T> {
     const until = performance.now() + this.#limit
     let last = error
-    // Work with fewer attempts comes first: a short wait is not queued behind a row that stays locked.
+    // Work with fewer attempts has priority: a short wait does not queue behind a row that stays locked.
     for (let attempts = 1; await this.#retries.take(attempts, until); attempts += 1) {
       try {
         return await work()
@@ -92,7 +92,7 @@ interface Waiting {
   readonly proceed: () => void
 }
 
-/** A bounded number of slots. Those who waited with the fewest attempts get one first. */
+/** A bounded number of slots. Waiters with the fewest attempts get a free slot first. */
 class Slots {
   #free: number
   readonly #waiting: Waiting[] = []
@@ -105,7 +105,7 @@ class Slots {
     return this.#waiting.length
   }
 
-  /** @returns false if no slot became free until that time of `performance.now()` */
+  /** @returns false if no slot became free before `until`, a time of `performance.now()` */
   async take(attempts: number, until: number): Promise<boolean> {
     const left = until - performance.now()
     if (left <= 0) return false

@@ -1,17 +1,17 @@
 import type { Page } from '../contract/page.ts'
 
-/** The place of a row in a list that is ordered by time and then by id, latest first. */
+/** The position of a row in a list that is ordered by time and ID, latest first. */
 export type Place = readonly [at: number, id: string]
 
-const written = ([at, id]: Place): string => `${at}.${id}`
+const cursorOf = ([at, id]: Place): string => `${at}.${id}`
 
-/** The row after which the page begins; undefined for the first page and for an unknown cursor. */
+/** Parses a cursor: the row after which the page begins; undefined for the first page and for an invalid cursor. */
 export const placeOf = (after: string | null): Place | undefined => {
   const [, at, id] = /^(\d{1,15})\.([A-Za-z0-9_-]{0,255})$/.exec(after ?? '') ?? []
   return at === undefined || id === undefined ? undefined : [Number(at), id]
 }
 
-/** Makes a page. The query reads one row more than the limit, which shows whether there is a next page. */
+/** Builds a page. The query reads one row more than the limit, which shows whether there is a next page. */
 export const page = <Row, T>(
   rows: readonly Row[],
   limit: number,
@@ -22,6 +22,6 @@ export const page = <Row, T>(
   const last = shown.at(-1)
   return {
     items: shown.map(fromRow),
-    next: rows.length > limit && last !== undefined ? written(place(last)) : null,
+    next: rows.length > limit && last !== undefined ? cursorOf(place(last)) : null,
   }
 }

@@ -8,17 +8,17 @@ type Owner = 'client_key' | 'user_id'
 
 interface Target {
   readonly db: Kysely<Tables>
-  /** Where an ascending order has nulls. */
+  /** Whether null values come last in ascending order. */
   readonly nullsLast: boolean
 }
 
-/** Where a store removes rows: PostgreSQL, the one that locks, orders nulls last. */
+/** Returns where rows are removed. PostgreSQL, the only database with `locking`, sorts null values last. */
 export const removalTarget = ({ purge, locking }: Handle): Target => ({
   db: purge,
   nullsLast: locking,
 })
 
-/** Lists what has just been deleted, so that the rows that belonged to it are removed. */
+/** Records deleted clients and users, so that their rows are removed later. */
 export const noteRemovals = async (
   db: Kysely<Tables>,
   kind: Removal['kind'],
@@ -33,7 +33,7 @@ export const noteRemovals = async (
     .execute()
 }
 
-// One bounded statement each, and each on its own: no lock is held while the next one is taken.
+// Each step is one bounded statement outside of a transaction, so no lock is held while the next step runs.
 
 const removeTombstones = async (
   { db }: Target,
@@ -49,7 +49,7 @@ const removeTombstones = async (
   return Number(numAffectedRows ?? 0)
 }
 
-// In the order of an index in which a token that was narrowed from another precedes it: the cascade has nothing to do.
+// Deletes along an index that has exchanged tokens before their parents, so that the cascade deletes nothing.
 const removeTokens = async (
   { db, nullsLast }: Target,
   owner: Owner,
@@ -115,7 +115,7 @@ const removeOwnedClients = async (
   return 1
 }
 
-/** Removes about `limit` rows of a user who is gone. @returns how many; 0 once nothing is left */
+/** Removes about `limit` rows of a deleted user. @returns the number of removed rows; 0 when nothing is left */
 export const removeOfUser = async (
   target: Target,
   userId: UserId,
@@ -150,7 +150,7 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
     async findOrphans(after, limit) {
       const keysOf = async (table: 'token' | 'authorization' | 'consent') => {
         const name = sql.table(`oauth2server_${table}`)
-        // From one key to the next along the index, however many rows a client has.
+        // A recursive query jumps from one key to the next in the index, however many rows a client has.
         const { rows } = await sql<{
           key: number
         }>`with recursive keys(key) as (select min(client_key) from ${name} where client_key > ${after} union all select (select min(client_key) from ${name} where client_key > keys.key) from keys where keys.key is not null) select key from keys where key is not null limit ${limit}`.execute(
@@ -159,7 +159,7 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
         return rows.map(({ key }) => key)
       }
       const lists = [await keysOf('token'), await keysOf('authorization'), await keysOf('consent')]
-      // A list that is full may go on before the end of the others.
+      // A full list may contain keys beyond its last one, so only keys up to the smallest such end are complete.
       const ends = lists.filter((keys) => keys.length === limit).map((keys) => keys.at(-1) ?? after)
       const last = ends.length === 0 ? null : Math.min(...ends)
       const keys = [...new Set(lists.flat())].filter((key) => last === null || key <= last)

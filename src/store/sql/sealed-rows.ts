@@ -4,20 +4,20 @@ import type { ResealedRow, RowKey, SealedRow, SealedRows } from '../contract/sea
 import type { Handle } from './handle.ts'
 import type { Tables } from './tables.ts'
 
-/** A table with sealed values, and how one of its rows is read. */
+/** A table with sealed values, and the conversion of its rows. */
 export interface SealedTable<TableRow, Row> {
   readonly table: keyof Tables
   /** The columns of the primary key. */
   readonly key: readonly (keyof TableRow & string)[]
-  /** The columns that are sealed. */
+  /** The sealed columns. */
   readonly columns: readonly (keyof TableRow & string)[]
-  /** What a seal claims beside the columns of its own row. */
-  readonly beside?: RawBuilder<unknown>
+  /** Values of other tables that the seal covers. */
+  readonly joinedValues?: RawBuilder<unknown>
   fromRow(row: TableRow): Row
 }
 
-/** Rows that one statement writes. */
-const atOnce = 50
+/** The maximum number of rows that one statement writes. */
+const maxPerStatement = 50
 
 const refs = (names: readonly string[]): RawBuilder<unknown> =>
   sql.join(names.map((name) => sql.ref(name)))
@@ -25,19 +25,19 @@ const refs = (names: readonly string[]): RawBuilder<unknown> =>
 const either = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
   sql`(${sql.join(conditions, sql` or `)})`
 
-/** The sealed rows of any table. Every statement looks at a bounded number of rows. */
+/** Reads and writes the sealed rows of a table. Every statement reads a bounded number of rows. */
 export const sealedRows = <TableRow, Row>(
   { read, write, transact, locking, inTransaction }: Handle,
-  { table, key, columns, beside, fromRow }: SealedTable<TableRow, Row>,
+  { table, key, columns, joinedValues, fromRow }: SealedTable<TableRow, Row>,
 ): SealedRows<Row> => {
   const from = sql.table(table)
   const keyColumns = sql`(${refs(key)})`
-  const isKey = (of: RowKey) => sql`${keyColumns} = (${sql.join(of)})`
+  const isKey = (rowKey: RowKey) => sql`${keyColumns} = (${sql.join(rowKey)})`
   const keyOf = (row: TableRow): RowKey => key.map((name) => row[name] as string | number)
   const ordered = (direction: 'asc' | 'desc') =>
     sql.join(key.map((name) => sql`${sql.ref(name)} ${sql.raw(direction)}`))
 
-  // A list of pairs is not understood everywhere.
+  // Not every database supports `in` with a list of tuples.
   const isAmong = (rows: readonly ResealedRow[]) =>
     key.length === 1
       ? sql`${keyColumns} in (${sql.join(rows.map(({ before }) => before.key[0]))})`
@@ -51,7 +51,7 @@ export const sealedRows = <TableRow, Row>(
     return sql`(${isKey(before.key)} and ${sql.join(same, sql` and `)})`
   }
 
-  // One statement for many rows: the way to the database and back costs more than what it does.
+  // One statement for many rows, because round trips cost more than the updates.
   const reseal = async (db: Kysely<Tables>, rows: readonly ResealedRow[]): Promise<number> => {
     const set = columns.map((name, at) => {
       const values = rows.map(
@@ -71,12 +71,12 @@ export const sealedRows = <TableRow, Row>(
     db: Kysely<Tables>,
     rows: readonly ResealedRow[],
   ): Promise<readonly ResealedRow[]> => {
-    const had =
+    const lockedRows =
       await sql<TableRow>`select ${refs(key)} from ${from} where ${isAmong(rows)} for no key update skip locked`.execute(
         db,
       )
-    const names = new Set(had.rows.map((row) => keyOf(row).join(' ')))
-    return rows.filter(({ before }) => names.has(before.key.join(' ')))
+    const lockedKeys = new Set(lockedRows.rows.map((row) => keyOf(row).join(' ')))
+    return rows.filter(({ before }) => lockedKeys.has(before.key.join(' ')))
   }
 
   return {
@@ -84,7 +84,7 @@ export const sealedRows = <TableRow, Row>(
 
     async notUnder(keyId, after, limit) {
       const below = after ? sql`${keyColumns} < (${sql.join(after)})` : sql`1 = 1`
-      // First where the part ends: of the table's own rows only the key is read for it.
+      // First find the end of the page, for which only keys are read.
       const ends =
         await sql<TableRow>`select ${refs(key)} from ${from} where ${below} order by ${ordered('desc')} limit 1 offset ${limit - 1}`.execute(
           read,
@@ -94,7 +94,7 @@ export const sealedRows = <TableRow, Row>(
       const within = next ? sql`${below} and ${keyColumns} >= (${sql.join(next)})` : below
       const isNotUnder = columns.map((name) => sql`${sql.ref(name)} not like ${`${keyId}.%`}`)
       const { rows } =
-        await sql<TableRow>`select ${from}.*${beside ? sql`, ${beside}` : sql``} from ${from} where ${within} and ${either(isNotUnder)}`.execute(
+        await sql<TableRow>`select ${from}.*${joinedValues ? sql`, ${joinedValues}` : sql``} from ${from} where ${within} and ${either(isNotUnder)}`.execute(
           read,
         )
       return {
@@ -111,10 +111,10 @@ export const sealedRows = <TableRow, Row>(
 
     async reseal(rows) {
       const resealAll = async (db: Kysely<Tables>): Promise<number> => {
-        const ours = locking ? await locked(db, rows) : rows
+        const writable = locking ? await locked(db, rows) : rows
         let written = 0
-        for (let done = 0; done < ours.length; done += atOnce)
-          written += await reseal(db, ours.slice(done, done + atOnce))
+        for (let done = 0; done < writable.length; done += maxPerStatement)
+          written += await reseal(db, writable.slice(done, done + maxPerStatement))
         return written
       }
       return inTransaction ? resealAll(write) : transact(resealAll)

@@ -12,8 +12,8 @@ import type { Tables } from './tables.ts'
 import { rotationFromRow, fromRow as tokenFromRow } from './tokens.ts'
 import { fromRow as userFromRow } from './users.ts'
 
-// No seal names the ID of a client, which may be reset.
-const ofAnyClient = { client_id: '' }
+// Seals do not cover the ID of a client, since it may be reset.
+const withoutClientId = { client_id: '' }
 
 type TokenRow = Selectable<Tables['oauth2server_token']> & {
   readonly granted: string | null
@@ -23,12 +23,13 @@ type TokenRow = Selectable<Tables['oauth2server_token']> & {
 type ClientRow = Selectable<Tables['oauth2server_client']>
 type UserRow = Selectable<Tables['oauth2server_user']>
 
-// In the same statement as the token, so that both are of one moment.
+// In the same statement as the token, so that both are read from the same snapshot.
 const granted = sql`(select a.scopes from oauth2server_authorization as a where a.id = authorization_id) as granted,
   (select a.resources from oauth2server_authorization as a where a.id = authorization_id) as granted_resources,
   (select a.created_at from oauth2server_authorization as a where a.id = authorization_id) as granted_at`
 
-// Users of the application have no password with us. The command line does not know whose users there are.
+// Users of the application have no password in the store. The command line cannot tell which kind of users the store
+// has.
 const builtInUsers = (handle: Handle): SealedStore['users'] => {
   const rows = sealedRows(handle, {
     table: 'oauth2server_user',
@@ -36,32 +37,32 @@ const builtInUsers = (handle: Handle): SealedStore['users'] => {
     columns: ['password_hash', 'seal'],
     fromRow: (row: UserRow) => userFromRow(row),
   })
-  let isThere = false
-  const exist = async (): Promise<boolean> => {
+  let isKnownToExist = false
+  const tableExists = async (): Promise<boolean> => {
     if (handle.users !== 'built-in') return false
-    if (isThere) return true
+    if (isKnownToExist) return true
     const tables = await handle.read.introspection.getTables()
-    isThere = tables.some(({ name }) => name === rows.table)
-    return isThere
+    isKnownToExist = tables.some(({ name }) => name === rows.table)
+    return isKnownToExist
   }
   return {
     ...rows,
-    notUnder: async (...part) =>
-      (await exist()) ? rows.notUnder(...part) : { rows: [], next: null },
-    countUnder: async (...part) =>
-      (await exist()) ? rows.countUnder(...part) : { rows: 0, isAll: true },
+    notUnder: async (...args) =>
+      (await tableExists()) ? rows.notUnder(...args) : { rows: [], next: null },
+    countUnder: async (...args) =>
+      (await tableExists()) ? rows.countUnder(...args) : { rows: 0, isAll: true },
   }
 }
 
-/** Where sealed values are: each table by its primary key. */
+/** All tables with sealed values. */
 export const sqlSealed = (handle: Handle): SealedStore => ({
   tokens: sealedRows(handle, {
     table: 'oauth2server_token',
     key: ['id'],
     columns: ['access_token', 'refresh_token'],
-    beside: granted,
+    joinedValues: granted,
     fromRow: (row: TokenRow) => ({
-      ...tokenFromRow({ ...row, ...ofAnyClient }),
+      ...tokenFromRow({ ...row, ...withoutClientId }),
       granted: {
         scopes: split(row.granted ?? ''),
         resources: split(row.granted_resources ?? ''),
@@ -90,7 +91,7 @@ export const sqlSealed = (handle: Handle): SealedStore => ({
     key: ['user_id', 'client_key'],
     columns: ['seal'],
     fromRow: (row: Selectable<Tables['oauth2server_consent']>) =>
-      consentFromRow({ ...row, ...ofAnyClient }),
+      consentFromRow({ ...row, ...withoutClientId }),
   }),
   sessions: sealedRows(handle, {
     table: 'oauth2server_session',

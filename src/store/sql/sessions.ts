@@ -7,7 +7,7 @@ import { page, placeOf } from './page.ts'
 import type { Tables } from './tables.ts'
 import { isThere, joinedUser, userColumns, userSource } from './user-source.ts'
 
-/** The row of a session as the records know it. */
+/** Converts the row of a session. */
 export const fromRow = (row: Selectable<Tables['oauth2server_session']>): StoredSession => ({
   id: row.id as Digest,
   userId: row.user_id,
@@ -19,8 +19,8 @@ export const fromRow = (row: Selectable<Tables['oauth2server_session']>): Stored
   seal: row.seal as Sealed,
 })
 
-/** Sessions that end for a new one: more than one only after the number was lowered. */
-const mostAtOnce = 100
+/** The maximum number of sessions that end for a new one. There is more than one only after the limit was lowered. */
+const maxEndedAtOnce = 100
 
 export const sqlSessions = (handle: Handle): SessionStore => {
   const { read, write, purge } = handle
@@ -111,7 +111,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         .where('user_id', '=', userId)
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
-        .limit(mostAtOnce)
+        .limit(maxEndedAtOnce)
         .offset(keep)
       await write
         .deleteFrom('oauth2server_session')
@@ -120,18 +120,19 @@ export const sqlSessions = (handle: Handle): SessionStore => {
     },
 
     async deleteExpired(now, idleSince, limit) {
-      // One index after the other: of both together, a database would read all before it stops at the limit.
-      const deleteBy = async (column: 'expires_at' | 'last_seen_at', end: number, most: number) => {
+      // Use one index after the other: with both in one condition, a database reads all rows before it applies the
+      // limit.
+      const deleteBy = async (column: 'expires_at' | 'last_seen_at', end: number, max: number) => {
         const ended = read
           .selectFrom('oauth2server_session')
           .select('id')
           .where(column, '<=', end)
           .orderBy(column)
-          .limit(most)
+          .limit(max)
         const { numDeletedRows } = await purge
           .deleteFrom('oauth2server_session')
           .where('id', 'in', ended)
-          // Again: it may have been used while this waited for it.
+          // Check again: the session may have been used while this statement waited for the row.
           .where(column, '<=', end)
           .executeTakeFirst()
         return Number(numDeletedRows)

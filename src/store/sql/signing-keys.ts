@@ -4,7 +4,7 @@ import type { SigningKeyStore, StoredSigningKey } from '../contract/keys.ts'
 import type { Handle } from './handle.ts'
 import type { Tables } from './tables.ts'
 
-/** The row of a signing key as the records know it. */
+/** Converts the row of a signing key. */
 export const fromRow = (row: Selectable<Tables['oauth2server_signing_key']>): StoredSigningKey => ({
   id: row.id,
   algorithm: row.algorithm,

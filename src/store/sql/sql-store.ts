@@ -63,7 +63,7 @@ const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store
   },
 })
 
-/** The one implementation of the store contracts, for every database that Kysely speaks to. */
+/** Implements the store contract for every database with a Kysely dialect. */
 export const sqlStore = (handle: Handle): OpenStore => ({
   ...parts(handle),
   transaction: (work) => handle.transact((tx) => work(inTransaction(tx, handle, 1))),

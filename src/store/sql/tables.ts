@@ -1,10 +1,13 @@
 import type { Generated } from 'kysely'
 import type { SweeperNoteKind } from '../contract/sweeper.ts'
 
-/** 0 or 1: the one boolean that every database has. */
+/** 0 or 1: a boolean in a form that every database supports. */
 export type Flag = 0 | 1
 
-/** Times are milliseconds since the epoch, lists are JSON or the specified texts, keys of users are theirs. */
+/**
+ * The tables. Times are milliseconds since the epoch. Lists are JSON, or texts as the specification defines them. Keys
+ * of users have the type of the user table.
+ */
 export interface Tables {
   oauth2server_user: {
     id: number
@@ -46,7 +49,7 @@ export interface Tables {
     jwks_uri: string | null
     registration_token: string | null
     metadata: string
-    /** Tokens that the client got for itself are dead up to this id. */
+    /** Tokens that the client requested for itself are invalid up to this ID. */
     own_tokens_until: number | null
   }
   oauth2server_authorization: {
@@ -74,7 +77,7 @@ export interface Tables {
     refresh_token_digest: string | null
     expires: number | null
     refresh_expires: number | null
-    /** When neither of the two works any more; null: never. */
+    /** The time at which neither of the two tokens is valid any more; null: never. */
     ends_at: number | null
     scopes: string
     is_personal: Flag
@@ -114,13 +117,13 @@ export interface Tables {
     last_seen_at: number
     seal: string
   }
-  /** Clients and users that were deleted, until the rows that belonged to them are removed. */
+  /** Deleted clients and users, until the rows that belonged to them are removed. */
   oauth2server_removal: {
     kind: 'client' | 'user'
     key: number
     at: number
   }
-  /** What the sweeper remembers between two runs. */
+  /** Notes of the sweeper between two runs. */
   oauth2server_sweeper_note: {
     kind: SweeperNoteKind
     key: string

@@ -1,13 +1,13 @@
 import type { Transients } from '../contract/transients.ts'
 import { type Handle, unindexed } from './handle.ts'
 
-/** Short-lived values in the database: no second system to run, and they survive a restart. */
+/** Short-lived values in the database: they need no second system, and survive a restart. */
 export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
   async put(key, value, expiresAt, now) {
     const row = await write
       .insertInto('oauth2server_transient')
       .values({ key, value, count: 0, expires_at: expiresAt })
-      // What has expired but is not swept yet is not there.
+      // An expired row that has not been swept yet counts as absent.
       .onConflict((c) =>
         c
           .column('key')
@@ -93,7 +93,7 @@ export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
     const { numDeletedRows } = await purge
       .deleteFrom('oauth2server_transient')
       .where('key', 'in', expired)
-      // Again: the key may have another value by now.
+      // Check again: a new value may have replaced the expired one.
       .where('expires_at', '<=', now)
       .executeTakeFirst()
     return Number(numDeletedRows)

@@ -10,9 +10,9 @@ export const sqlUserData = (handle: Handle): UserDataStore => ({
   async idsInUse(after, limit) {
     const parts = tables.map((name) => {
       const from = sql.table(`oauth2server_${name}`)
-      const later = after === null ? sql`user_id is not null` : sql`user_id > ${after}`
-      // Each part stops at its own limit, so that no table is read to its end for a handful of ids.
-      return sql`select * from (select distinct user_id as id from ${from} where ${later} order by user_id limit ${limit}) as ${sql.ref(name)}`
+      const hasLaterUser = after === null ? sql`user_id is not null` : sql`user_id > ${after}`
+      // Every part has a limit of its own, so that no table is scanned to its end.
+      return sql`select * from (select distinct user_id as id from ${from} where ${hasLaterUser} order by user_id limit ${limit}) as ${sql.ref(name)}`
     })
     const { rows } = await sql<{
       id: UserId

@@ -3,10 +3,10 @@ import type { UserId } from '../../model/user.ts'
 import type { StoredUser } from '../contract/users.ts'
 import type { Handle } from './handle.ts'
 
-/** What the store joins to know a user, whatever table it comes from. */
+/** The columns of a user that the store joins, from whichever table the users are in. */
 export interface UserColumns {
   readonly id: UserId
-  /** A table of the application may have none for some. */
+  /** Null if a table of the application has no address for a user. */
   readonly email: string | null
   readonly email_verified: number | boolean
   readonly active: number | boolean
@@ -14,7 +14,7 @@ export interface UserColumns {
   readonly seal: string
 }
 
-/** The users under an alias, with the same columns whatever the table is. */
+/** Selects the users under an alias, with the same columns for every kind of user table. */
 export const userSource = <A extends string>(
   { read: db, users, types }: Pick<Handle, 'read' | 'users' | 'types'>,
   alias: A,
@@ -31,14 +31,17 @@ export const userSource = <A extends string>(
     ) as AliasedExpression<UserColumns, A>
   }
   const { name, columns } = users
-  const column = (given: string | null, otherwise: number) =>
-    given === null ? sql.lit(otherwise) : sql.ref(given)
+  const column = (name: string | null, defaultValue: number) =>
+    name === null ? sql.lit(defaultValue) : sql.ref(name)
   return sql<UserColumns>`(select ${sql.ref(columns.id)} as id, ${sql.ref(columns.email)} as email, ${column(columns.emailVerified, 0)} as email_verified, ${column(columns.active, 1)} as active, ${column(columns.isAdmin, 0)} as is_admin, '' as seal from ${sql.table(name)})`.as(
     alias,
   ) as AliasedExpression<UserColumns, A>
 }
 
-/** Whether the user that a row belongs to is there, where the store sees users; a row of nobody is. */
+/**
+ * Builds the condition that the user of a row exists. It is true for rows without a user, and if the store cannot see
+ * users.
+ */
 export const isThere = (
   { users }: Pick<Handle, 'users'>,
   userId: string,
@@ -51,7 +54,7 @@ export const isThere = (
 export const isTrue = (value: number | boolean | null): boolean =>
   value === true || Number(value) > 0
 
-/** The columns of a user who was joined as `u`. */
+/** The columns of a joined user with the alias `u`. */
 export interface JoinedUser {
   readonly u_id: UserId | null
   readonly u_email: string | null
@@ -71,7 +74,7 @@ export const userColumns = [
   'u.seal as u_seal',
 ] as const
 
-/** The user of a joined row; null where the join found none. */
+/** Returns the user of a joined row, or null if the join found none. */
 export const joinedUser = (row: JoinedUser): StoredUser | null =>
   row.u_id === null
     ? null

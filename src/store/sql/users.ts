@@ -7,7 +7,7 @@ import { noteRemovals } from './removals.ts'
 import type { Tables } from './tables.ts'
 import { isTrue, type UserColumns, userSource } from './user-source.ts'
 
-/** The row of a built-in user as the records know it. */
+/** Converts the row of a built-in user. */
 export const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithPassword => ({
   id: row.id,
   email: row.email,
@@ -18,7 +18,7 @@ export const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithP
   seal: row.seal,
 })
 
-/** A table of the application: we read it, and never write to it. */
+/** The users in a table of the application, which the store only reads. */
 const hostUsers = (handle: Handle): UserStore => {
   const select = handle.read.selectFrom(userSource(handle, 'u')).selectAll()
   const toUser = (row: UserColumns): UserWithPassword => ({
@@ -40,7 +40,7 @@ const hostUsers = (handle: Handle): UserStore => {
     },
 
     async findByEmail(email) {
-      // However the application writes them; of two that differ in case alone, neither is meant for certain.
+      // The application may store upper case. Two addresses that differ only in case are ambiguous, so neither matches.
       const rows = await select.where(sql`lower(u.email)`, '=', email).limit(2).execute()
       const [row] = rows
       return row && rows.length === 1 ? toUser(row) : undefined

@@ -1,10 +1,12 @@
-/** An element of the heap; `position` is kept by the heap. */
+/** An element of the heap, which updates `position`. */
 export interface Expiring {
   readonly expiresAt: number
   position: number
 }
 
-/** A binary heap, the earliest expiry first. Any element can be removed in O(log n), so nothing stale stays in it. */
+/**
+ * A binary heap with the earliest expiry first. Removing any element takes O(log n), so no stale elements accumulate.
+ */
 export class ExpiryHeap<Element extends Expiring> {
   readonly #elements: Element[] = []
 

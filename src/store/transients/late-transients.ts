@@ -1,15 +1,16 @@
 import { StoreUnavailable } from '../contract/errors.ts'
 import type { OpenTransients, TransientsOpener } from '../contract/transients.ts'
 
-/** Milliseconds between two tries. */
+/** Milliseconds between two attempts. */
 const pause = 1_000
 
 /**
- * Opens them. Where they are away for now, they are opened later, and refuse what they are asked until then.
- * @param onAway called with why, once for each reason
- * @throws StoreUnusable where they are there and do not let us in
+ * Opens the store of short-lived values. During an outage, it keeps trying in the background, and operations fail with
+ * StoreUnavailable until then.
+ * @param onAway called once for each reason of the outage
+ * @throws StoreUnusable if the store refuses access
  */
-export const openedSoonerOrLater = async (
+export const openWithRetry = async (
   opener: TransientsOpener,
   onAway: (error: Error) => void,
 ): Promise<OpenTransients> => {
@@ -18,56 +19,56 @@ export const openedSoonerOrLater = async (
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error
     onAway(error)
-    return openedLater(opener, onAway, error)
+    return openInBackground(opener, onAway, error)
   }
 }
 
-const openedLater = (
+const openInBackground = (
   opener: TransientsOpener,
   onAway: (error: Error) => void,
   first: Error,
 ): OpenTransients => {
-  let why = first.message
+  let reason = first.message
   let opened: OpenTransients | undefined
   let isClosed = false
   let timer: NodeJS.Timeout | undefined
-  let trying: Promise<void> | undefined
+  let attempting: Promise<void> | undefined
 
   const attempt = async () => {
     try {
       opened = await opener.open()
     } catch (error) {
-      const reason = error instanceof Error ? error : new Error(String(error))
-      if (reason.message !== why) onAway(reason)
-      why = reason.message
+      const failure = error instanceof Error ? error : new Error(String(error))
+      if (failure.message !== reason) onAway(failure)
+      reason = failure.message
       if (!isClosed) wait()
     }
   }
   const wait = () => {
     timer = setTimeout(() => {
-      trying = attempt()
+      attempting = attempt()
     }, pause).unref()
   }
   wait()
 
-  const known = (): OpenTransients => {
+  const current = (): OpenTransients => {
     if (opened) return opened
-    throw new StoreUnavailable(why)
+    throw new StoreUnavailable(reason)
   }
   return {
-    put: async (...values) => known().put(...values),
-    set: async (...values) => known().set(...values),
-    get: async (...values) => known().get(...values),
-    getMany: async (...values) => known().getMany(...values),
-    take: async (...values) => known().take(...values),
-    increment: async (...values) => known().increment(...values),
-    delete: async (...values) => known().delete(...values),
-    deleteExpired: async (...values) => known().deleteExpired(...values),
-    ping: async () => known().ping(),
+    put: async (...values) => current().put(...values),
+    set: async (...values) => current().set(...values),
+    get: async (...values) => current().get(...values),
+    getMany: async (...values) => current().getMany(...values),
+    take: async (...values) => current().take(...values),
+    increment: async (...values) => current().increment(...values),
+    delete: async (...values) => current().delete(...values),
+    deleteExpired: async (...values) => current().deleteExpired(...values),
+    ping: async () => current().ping(),
     async close() {
       isClosed = true
       clearTimeout(timer)
-      await trying
+      await attempting
       await opened?.close()
     },
   }

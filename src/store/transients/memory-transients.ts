@@ -7,7 +7,7 @@ interface Entry extends Expiring {
   readonly count: number
 }
 
-/** Short-lived values in this process alone: for tests, and where codes may end with the process. */
+/** Short-lived values in the memory of this process: for tests, and where codes may be lost with the process. */
 export const memoryTransients = (): Transients => {
   const entries = new Map<string, Entry>()
   const byExpiry = new ExpiryHeap<Entry>()

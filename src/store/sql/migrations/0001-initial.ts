@@ -3,7 +3,8 @@ import type { Migration } from 'kysely/migration'
 import type { UserReference } from './user-reference.ts'
 
 export const initial = ({ users, types: { id, userKey } }: UserReference): Migration => {
-  // No row of ours refers to a client or a built-in user by a foreign key: a cascade is one statement without a bound.
+  // No foreign key refers to a client or a built-in user: deleting one would cascade to any number of rows in one
+  // statement.
   const ofUser = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => {
     const key = foreignKeyOf(users)
     return key === null ? column : column.references(key).onDelete('cascade')
@@ -13,7 +14,8 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
       if (users === 'built-in') {
         await db.schema
           .createTable('oauth2server_user')
-          // Drawn by the server, as the key of a client is: the seal names it, and no counter can give it to another user.
+          // The server draws the ID at random, like the key of a client. The seal covers it, and it is never assigned
+          // to another user.
           .addColumn('id', id === 'integer' ? 'integer' : 'bigint', (c) => c.primaryKey().notNull())
           .addColumn('email', 'text', (c) => c.notNull().unique())
           .addColumn('password_hash', 'text')
@@ -27,7 +29,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
 
       await db.schema
         .createTable('oauth2server_client')
-        // Drawn by the server, so that the seal can name it before the row is there.
+        // The server draws the key at random, so that the seal can cover it before the row is inserted.
         .addColumn('client_key', id === 'integer' ? 'integer' : 'bigint', (c) =>
           c.primaryKey().notNull(),
         )
@@ -74,7 +76,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
 
       await db.schema
         .createTable('oauth2server_authorization')
-        .addColumn('id', id, counting(id))
+        .addColumn('id', id, autoIncrement(id))
         .addColumn('client_key', 'bigint', (c) => c.notNull())
         .addColumn('user_id', userKey, (c) => ofUser(c))
         .addColumn('scopes', 'text', (c) => c.notNull())
@@ -92,7 +94,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
 
       await db.schema
         .createTable('oauth2server_token')
-        .addColumn('id', id, counting(id))
+        .addColumn('id', id, autoIncrement(id))
         .addColumn('client_key', 'bigint', (c) => c.notNull())
         .addColumn('user_id', userKey, (c) => ofUser(c))
         .addColumn('authorization_id', 'bigint', (c) =>
@@ -119,7 +121,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('last_used_at', 'bigint')
         .addColumn('last_used_address', 'text')
         .execute()
-      // All that decides whether a token counts, so that a count touches no other rows.
+      // Contains every column that decides whether a token counts, so that counting reads only the index.
       await index(db, 'token_by_client', ['client_key', 'is_personal', 'is_internal', 'parent_id'])
       await index(db, 'token_by_user', ['user_id', 'client_key', 'id'])
       await db.schema
@@ -218,7 +220,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
 
       await db.schema
         .createTable('oauth2server_audit')
-        .addColumn('id', id, counting(id))
+        .addColumn('id', id, autoIncrement(id))
         .addColumn('at', 'bigint', (c) => c.notNull())
         .addColumn('event', 'text', (c) => c.notNull())
         .addColumn('actor', 'text', (c) => c.notNull())
@@ -241,7 +243,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
       await index(db, 'audit_by_event', ['event', 'at', 'id'])
       await index(db, 'audit_by_user', ['user_id', 'at', 'id'])
       await index(db, 'audit_by_client', ['client_id', 'at', 'id'])
-      // What users see of themselves is rare; what programs do for them is not.
+      // Events that users see in their own log are rare, unlike routine events.
       await db.schema
         .createIndex('oauth2server_audit_of_person')
         .on('oauth2server_audit')
@@ -305,8 +307,8 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
   }
 }
 
-// PostgreSQL's type counts by itself; SQLite's key has to be told, or it would give an id out again.
-const counting =
+// PostgreSQL's type increments by itself. SQLite needs AUTOINCREMENT, or it would assign IDs of deleted rows again.
+const autoIncrement =
   (id: 'integer' | 'bigserial') =>
   (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
     id === 'integer' ? column.primaryKey().autoIncrement() : column.primaryKey()
@@ -314,7 +316,7 @@ const counting =
 const foreignKeyOf = (users: UserReference['users']): string | null =>
   typeof users === 'object' && users.foreignKeys ? `${users.name}.${users.columns.id}` : null
 
-/** Every list has an index in its own order, so that a page of it costs the same wherever it begins. */
+/** Creates an index. Every list has one in its own order, so that every page costs the same. */
 const index = (db: Kysely<unknown>, name: string, columns: string[]): Promise<void> =>
   db.schema
     .createIndex(`oauth2server_${name}`)
@@ -322,7 +324,7 @@ const index = (db: Kysely<unknown>, name: string, columns: string[]): Promise<vo
     .columns(columns)
     .execute()
 
-/** Few rows have the column, so the others cost nothing. */
+/** Creates an index over the few rows that have a value in the column. */
 const partialIndex = (
   db: Kysely<unknown>,
   name: string,

@@ -12,22 +12,22 @@ const table = 'oauth2server_migration'
 export interface MigrateOptions {
   readonly to?: string
   readonly dryRun?: boolean
-  /** For tests of migrations that do not exist yet; the contract of the store does not name it. */
+  /** For tests of migrations; the contract of the store does not include it. */
   readonly migrations?: typeof migrationsFor
 }
 
 /**
- * Brings the schema to the newest migration, or to the one named, in one transaction. Online steps follow, and continue
- * where an earlier call was interrupted.
+ * Migrates the schema to the newest or the named migration, in one transaction. Online steps follow, and continue where
+ * an earlier call was interrupted.
  */
 export const migrate = async (
   { write: db, users, types }: Handle,
-  { to, dryRun = false, migrations: listed = migrationsFor }: MigrateOptions = {},
+  { to, dryRun = false, migrations: available = migrationsFor }: MigrateOptions = {},
 ): Promise<readonly MigrationResult[]> => {
-  const migrations = listed({ users, types })
+  const migrations = available({ users, types })
   if (to !== undefined && !Object.hasOwn(migrations, to)) {
     throw new StoreUnusable(
-      `There is no migration ${to}. Known: ${Object.keys(migrations).join(', ')}.`,
+      `There is no migration ${to}. Available: ${Object.keys(migrations).join(', ')}.`,
     )
   }
   await refuseNewer(db, Object.keys(migrations))
@@ -45,11 +45,11 @@ export const migrate = async (
     await forgetOnlineAfter(db, to)
   const done = schemaPlan.length > 0 ? await migrateSchema(migrator, to) : []
   const completed = await runOnline(db, migrations, to)
-  // A migration is reported by the one call that completes it. Between schema and online steps another node may take over.
-  const whole = done.filter(
+  // Each migration is reported once, by the call that completes it. Another node may complete its online steps.
+  const withoutOnline = done.filter(
     ({ name, direction }) => direction === 'down' || !migrations[name]?.online,
   )
-  return withOnline(whole, completed)
+  return withOnline(withoutOnline, completed)
 }
 
 const migrateSchema = async (
@@ -100,8 +100,10 @@ const refuseNewer = async (db: Kysely<Tables>, known: readonly string[]): Promis
   const applied = rows.map(({ name }) => name)
   const unknown = applied.filter((name) => !known.includes(name))
   if (unknown.length === 0) return
-  const why = `The database was made by a newer version of svc-oauth2server (it has ${unknown.join(', ')}).`
+  const why = `The database was migrated by a newer version of svc-oauth2server (it has ${unknown.join(', ')}).`
   if (known.every((name) => applied.includes(name)))
-    throw new NewerSchema(`${why} This version serves from it, and only that one can migrate it.`)
+    throw new NewerSchema(
+      `${why} This version can use the database, but only the newer one can migrate it.`,
+    )
   throw new StoreUnusable(`${why} Install that version, or restore a backup.`)
 }

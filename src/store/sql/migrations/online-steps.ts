@@ -6,7 +6,7 @@ type Migrations = Readonly<Record<string, OnlineMigration>>
 
 const table = 'oauth2server_migration_online'
 
-/** The migrations up to the one named whose online steps have not completed in this database. */
+/** Returns the migrations, up to the named one, whose online steps have not completed in this database. */
 export const pendingOnline = async (
   db: Kysely<Tables>,
   migrations: Migrations,
@@ -21,9 +21,10 @@ export const pendingOnline = async (
 }
 
 /**
- * Runs the pending online steps, and remembers each migration when its steps are complete. On PostgreSQL one node runs them,
- * under the lock of migrations. On SQLite several nodes may: every statement stands alone there, and repeats nothing.
- * @returns the migrations that this call completed, not those that another node completed meanwhile
+ * Runs the pending online steps, and records each migration when its steps are complete. On PostgreSQL, one node runs
+ * them under the migration lock. On SQLite, several nodes may run them concurrently, because every statement is
+ * idempotent.
+ * @returns the migrations that this call completed, not those that another node completed
  */
 export const runOnline = (
   db: Kysely<Tables>,
@@ -55,7 +56,7 @@ export const runOnline = (
     }
   })
 
-/** Before migrations are reverted: their online steps have to run again after a later `up`. */
+/** Called before migrations are reverted, so that their online steps run again after a later `up`. */
 export const forgetOnlineAfter = async (db: Kysely<Tables>, to: string): Promise<void> => {
   if (await hasTable(db)) await sql`delete from ${sql.table(table)} where name > ${to}`.execute(db)
 }

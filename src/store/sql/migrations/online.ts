@@ -15,15 +15,15 @@ export interface OnlineMigration extends Migration {
   online?(db: Kysely<unknown>): Promise<void>
 }
 
-/** Rows of one statement: few enough that a request which needs one of them hardly waits. */
-const partSize = 1_000
+/** The maximum number of rows per statement, so that requests hardly wait for one of them. */
+const batchSize = 1_000
 
 /**
- * Sets a column where it is null, in parts by primary key, each a transaction of its own. Rests after each part for as long as
- * the part took, so requests and replicas keep up. Rows that the previous version inserts later stay null: give the column a
- * default, or let readers accept null.
+ * Sets a column where it is null, in batches by primary key, each in its own transaction. After each batch it pauses
+ * for as long as the batch took, so that requests and replicas keep up. Rows that the previous version inserts later
+ * stay null, so define a default or let readers accept null.
  */
-export const fillInParts = async (
+export const fillInBatches = async (
   db: Kysely<unknown>,
   {
     table,
@@ -43,24 +43,27 @@ export const fillInParts = async (
   let after: unknown = null
   for (;;) {
     const began = performance.now()
-    const behind: RawBuilder<boolean> = after === null ? sql`true` : sql`${id} > ${after}`
+    const isRemaining: RawBuilder<boolean> = after === null ? sql`true` : sql`${id} > ${after}`
     const { rows } = await sql<{
       last: unknown
     }>`select max(${id}) as last from (select ${id} from ${sql.table(table)}
-      where ${behind} order by ${id} limit ${sql.lit(partSize)}) as part`.execute(db)
+      where ${isRemaining} order by ${id} limit ${sql.lit(batchSize)}) as part`.execute(db)
     const last = rows[0]?.last ?? null
     if (last === null) return
-    // Requests lock rows, too. The part gives way and is tried again.
+    // Requests also lock rows. A batch that meets a lock gives way and is retried.
     await whenTablesAreFree(() =>
       sql`update ${sql.table(table)} set ${sql.ref(column)} = ${value}
-        where ${behind} and ${id} <= ${last} and ${sql.ref(column)} is null`.execute(db),
+        where ${isRemaining} and ${id} <= ${last} and ${sql.ref(column)} is null`.execute(db),
     )
     after = last
     await delay(performance.now() - began)
   }
 }
 
-/** Creates an index unless it exists. On PostgreSQL it blocks no request, and replaces an invalid one that a failed attempt left. */
+/**
+ * Creates an index if it is missing. On PostgreSQL it does not block requests, and replaces an invalid index of a
+ * failed attempt.
+ */
 export const createIndexOnline = async (
   db: Kysely<unknown>,
   {
@@ -74,8 +77,8 @@ export const createIndexOnline = async (
     await sql`create index if not exists ${target}`.execute(db)
     return
   }
-  // It waits until all transactions that are open now have ended, and nobody waits for it. A limit would only leave an
-  // invalid index and begin again.
+  // Building waits until all currently open transactions have ended, without blocking others. A timeout would leave an
+  // invalid index.
   await sql`set lock_timeout = 0`.execute(db)
   try {
     await whenTablesAreFree(async () => {

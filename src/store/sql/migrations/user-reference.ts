@@ -1,6 +1,6 @@
 import type { ColumnTypes, Users } from '../handle.ts'
 
-/** Whose users the tables refer to, and by keys of what type. */
+/** The users that the tables refer to, and the type of their keys. */
 export interface UserReference {
   readonly users: Users
   readonly types: ColumnTypes

@@ -19,34 +19,34 @@ export interface PostgresResult {
   readonly changes: number
 }
 
-/** One connection to PostgreSQL, of whatever driver. */
+/** A connection to PostgreSQL, for any driver. */
 export interface PostgresConnection {
-  /** @param name under which the connection keeps the statement prepared; undefined: it does not */
+  /** @param name the name of the prepared statement; undefined: the statement is not prepared */
   query(
     sql: string,
     parameters: readonly unknown[],
     name: string | undefined,
   ): Promise<PostgresResult>
-  /** Gives it back; for good where it is in an unknown state. */
+  /** Returns the connection to its pool. A broken connection is closed instead. */
   release(isBroken: boolean): void
 }
 
-/** Where connections come from. */
+/** A source of connections. */
 export interface PostgresConnections {
   acquire(): Promise<PostgresConnection>
   end(): Promise<void>
 }
 
 export interface PostgresDialectOptions {
-  /** Whether statements stay prepared on their connections; not through PgBouncer in transaction mode. */
+  /** Whether connections keep statements prepared. False behind PgBouncer in transaction mode. */
   readonly prepare: boolean
-  /** How statements outside of transactions are tried again that waited for a lock in vain; by default they fail. */
+  /** Retries statements outside of transactions after lock timeouts; without it, they fail. */
   readonly lockRetries?: LockRetries | undefined
-  /** How one node migrates while others wait. */
+  /** The migration lock. */
   readonly adapter?: DialectAdapter
 }
 
-/** Kysely's PostgreSQL with statements that stay prepared, over connections of any driver. */
+/** Kysely's PostgreSQL dialect with prepared statements, for any driver. */
 export class PostgresDialect implements Dialect {
   readonly #driver: PostgresDriver
   readonly #adapter: DialectAdapter
@@ -63,7 +63,7 @@ export class PostgresDialect implements Dialect {
     return this.#driver
   }
 
-  /** Runs one statement on a connection of its own, past Kysely. @throws what `asStoreError` knows */
+  /** Runs one statement on a connection of its own, without Kysely. @throws the errors of `asStoreError` */
   async run(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
     const session = await this.#driver.acquireConnection()
     try {
@@ -73,7 +73,7 @@ export class PostgresDialect implements Dialect {
     }
   }
 
-  /** The same, without another attempt after a lock timeout. */
+  /** Runs one statement without a retry after a lock timeout. */
   async runOnce(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
     const session = await this.#driver.acquireConnection()
     try {
@@ -96,10 +96,12 @@ export class PostgresDialect implements Dialect {
   }
 }
 
-/** Statements are few and fixed; lists of differing length must not fill the memory of the server. */
-const mostStatements = 300
+/**
+ * The statements are fixed, except for lists of varying length. The limit protects the memory of the server from those.
+ */
+const maxStatements = 300
 
-/** A name for each statement, and new ones for all once the schema has changed under them. */
+/** Assigns a name to each statement, and new names to all after the schema has changed. */
 class StatementNames {
   readonly #prepare: boolean
   readonly #names = new Map<string, string>()
@@ -110,8 +112,9 @@ class StatementNames {
   }
 
   of(sql: string): string | undefined {
-    const known = this.#names.get(sql)
-    if (known !== undefined || !this.#prepare || this.#names.size >= mostStatements) return known
+    const existing = this.#names.get(sql)
+    if (existing !== undefined || !this.#prepare || this.#names.size >= maxStatements)
+      return existing
     const name = `oauth2server_${this.#generation}_${this.#names.size}`
     this.#names.set(sql, name)
     return name
@@ -145,7 +148,7 @@ class Session implements DatabaseConnection {
     } catch (error) {
       const { lockRetries } = this.#driver
       if (this.inTransaction || !lockRetries || !isLockTimeout(error)) throw error
-      // Others need the connection meanwhile.
+      // Release the connection for others while this statement waits for its next attempt.
       this.release()
       const attempt = async () => {
         this.#connection = await this.#driver.connect()
@@ -167,25 +170,25 @@ class Session implements DatabaseConnection {
     } catch (error) {
       if (!this.inTransaction) {
         if (hasChangedPlan(error)) {
-          // Another version has migrated the database beside us: the statement is prepared anew.
+          // A newer version has migrated the database while this process runs, so prepare the statement again.
           names.renew()
           return this.#run(sql, parameters)
         }
-        // No row can hold a value that its column cannot.
+        // A value outside of a column's type cannot match any row.
         if (isBeyondType(error) && sql.startsWith('select')) return { rows: [], changes: 0 }
       } else if (hasChangedPlan(error)) names.renew()
       throw this.failed(error)
     }
   }
 
-  /** Gives the connection back; for good if it is in an unknown state. */
+  /** Returns the connection to its pool; closes a broken one. */
   release(): void {
     this.#connection?.release(this.isBroken)
     this.#connection = undefined
     this.isBroken = false
   }
 
-  // biome-ignore lint/correctness/useYield: nothing of ours streams
+  // biome-ignore lint/correctness/useYield: the store never streams
   async *streamQuery(): AsyncGenerator<never> {
     throw new Error('Streaming is not supported.')
   }
@@ -206,9 +209,10 @@ class Session implements DatabaseConnection {
   }
 
   #run(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
-    // A select that is kept fails once when its table has got another column, and a transaction with it.
-    const isKept = !(this.inTransaction && sql.startsWith('select'))
-    const name = isKept ? this.#driver.names.of(sql) : undefined
+    // After a column was added to its table, a prepared select fails once. In a transaction, that would abort the
+    // transaction.
+    const isPrepared = !(this.inTransaction && sql.startsWith('select'))
+    const name = isPrepared ? this.#driver.names.of(sql) : undefined
     return this.#current.query(sql, parameters, name)
   }
 
@@ -259,7 +263,7 @@ class PostgresDriver implements Driver {
 
   async rollbackTransaction(session: Session): Promise<void> {
     session.inTransaction = false
-    // What was cut off is rolled back by the server; why it failed is on its way already.
+    // The server rolls back for a lost connection. An error of `rollback` would hide the original error.
     if (!session.isBroken) await session.command('rollback').catch(() => undefined)
   }
 

@@ -1,19 +1,19 @@
 import { ReferenceNotFound, StoreUnavailable, UniqueViolation } from '../../contract/errors.ts'
 
-/** The five characters of an SQLSTATE; undefined for an error that the server did not send. */
+/** Returns the five-character SQLSTATE, or undefined for an error that the server did not send. */
 export const sqlStateOf = (error: unknown): string | undefined => {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
 /**
- * Connection exceptions, resources, shutdown, a standby, a transaction that stood still or went on for too long, a lock that
- * was not had, a conflict to be tried again.
+ * Connection exceptions, insufficient resources, shutdowns, standbys, idle and long transactions, lock timeouts,
+ * serialization failures.
  */
 const outages = /^(?:08|53|57|58|25006|25P03|25P04|40|55P03|XX)/
 
-/** Of these, what ends a statement and not its connection: it can be rolled back, and used again. */
-const passing = /^(?:40|53|55P03|57014)/
+/** The outages that end a statement, but not its connection: it can be rolled back and used again. */
+const keepsConnection = /^(?:40|53|55P03|57014)/
 
 /** Translates an error of the driver to an error of the store contract. */
 export const asStoreError = (
@@ -24,25 +24,25 @@ export const asStoreError = (
   if (state === '23505') return { known: new UniqueViolation(), breaksConnection: false }
   if (state === '23503')
     return {
-      known: new ReferenceNotFound('A row refers to one that is gone.'),
+      known: new ReferenceNotFound('A referenced row no longer exists.'),
       breaksConnection: false,
     }
   // Without a state, the server did not answer: refused, cut off, or too slow.
   if (isConnecting || state === undefined || outages.test(state) || hasChangedPlan(error)) {
     const known = new StoreUnavailable('The database cannot be used right now.', { cause: error })
-    return { known, breaksConnection: state === undefined || !passing.test(state) }
+    return { known, breaksConnection: state === undefined || !keepsConnection.test(state) }
   }
   return { known: error, breaksConnection: false }
 }
 
-/** Whether a prepared statement no longer fits, since a column was added to its table. */
+/** Returns whether a prepared statement no longer fits because a column was added to its table. */
 export const hasChangedPlan = (error: unknown): boolean =>
   sqlStateOf(error) === '0A000' && error instanceof Error && /cached plan/.test(error.message)
 
-/** A value that its type cannot hold: no number, no UUID, too large, or with a NUL character. */
+/** Returns whether a value does not fit its type: not a number, not a UUID, out of range, or with a NUL character. */
 export const isBeyondType = (error: unknown): boolean =>
   ['22P02', '22003', '22021'].includes(sqlStateOf(error) ?? '')
 
-/** Whether the server reports that it rolled back: a deadlock, a conflict, a lock timeout, a cancelled statement. */
+/** Returns whether the server reports a rollback: a deadlock, a conflict, a lock timeout, a cancelled statement. */
 export const isRolledBack = (error: unknown): boolean =>
   /^(?:40|55P03|57014)/.test(sqlStateOf(error) ?? '')

@@ -4,23 +4,23 @@ import { StoreUnavailable, StoreUnusable } from '../../contract/errors.ts'
 import { sqlStateOf } from './errors.ts'
 
 /**
- * Milliseconds that a migration waits for the lock of a table. Later statements queue behind it, so it gives up soon, and
- * before PostgreSQL's deadlock detection would cancel a request instead.
+ * Milliseconds that a migration waits for a table lock. Later statements queue behind it, so it gives up quickly,
+ * before PostgreSQL's deadlock detection cancels a request instead.
  */
 export const tableLockTimeout = 500
 
 /**
- * Milliseconds after which PostgreSQL ends a migration whose node says nothing more: it was cut off, and its tables
- * would be locked for everybody until somebody notices. A statement that takes long is not silence.
+ * Milliseconds of inactivity after which PostgreSQL ends the transaction of a migration. Otherwise a disconnected node
+ * would keep the tables locked. A long statement does not count as inactivity.
  */
-export const silenceTimeout = 10_000
+export const idleTimeout = 10_000
 
 const pause = 250
-const mostTries = 80
-/** Milliseconds. Of nodes that start together, all but one wait for a moment: that is worth no word. */
-const moment = 2_000
+const maxAttempts = 80
+/** Milliseconds of waiting that are not reported, because nodes that start together usually wait this long. */
+const usualWait = 2_000
 
-/** That of Kysely's own adapter. */
+/** The lock ID of Kysely's own adapter. */
 const lockId = 3853314791062309107n
 
 const isLockTaken = async (db: Kysely<unknown>): Promise<boolean> => {
@@ -30,7 +30,7 @@ const isLockTaken = async (db: Kysely<unknown>): Promise<boolean> => {
   return rows[0]?.taken === true
 }
 
-/** Takes the lock under which one node migrates and all others wait. */
+/** Takes the lock under which one node migrates while all others wait. */
 export class MigrationAdapter extends PostgresAdapter {
   readonly #onWait: () => void
 
@@ -40,14 +40,14 @@ export class MigrationAdapter extends PostgresAdapter {
   }
 
   override async acquireMigrationLock(db: Kysely<unknown>): Promise<void> {
-    // The lock is that of the session. One whose node was cut off outside of a transaction ends within half a minute.
+    // The lock belongs to the session. The keepalives end the session of a disconnected node within half a minute.
     await sql`select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
       set_config('tcp_keepalives_count', '3', false)`.execute(db)
     const began = performance.now()
-    // Asks again and again: a statement that waits keeps a snapshot, and `create index concurrently` under the lock would
-    // wait for that snapshot.
+    // Poll instead of blocking: a waiting statement keeps a snapshot, and `create index concurrently` under the lock
+    // would wait for that snapshot.
     while (!(await isLockTaken(db))) {
-      if (performance.now() - began > moment) this.#onWait()
+      if (performance.now() - began > usualWait) this.#onWait()
       await delay(pause)
     }
   }
@@ -58,8 +58,8 @@ export class MigrationAdapter extends PostgresAdapter {
 }
 
 /**
- * Runs a migration, and again as long as the tables are in use: nodes of the version before go on meanwhile.
- * @param onWait called with every try after a moment
+ * Runs a migration, and retries it while its tables are in use by nodes of the previous version.
+ * @param onWait called before every retry once the usual waiting time has passed
  * @throws StoreUnusable after a minute
  */
 export const whenTablesAreFree = async <T>(
@@ -67,23 +67,23 @@ export const whenTablesAreFree = async <T>(
   onWait: () => void = () => undefined,
 ): Promise<T> => {
   const began = performance.now()
-  for (let tries = 1; ; tries += 1) {
+  for (let attempts = 1; ; attempts += 1) {
     try {
       return await migrate()
     } catch (error) {
       if (!isInUse(error)) throw error
-      if (tries === mostTries) {
+      if (attempts === maxAttempts) {
         throw new StoreUnusable(
-          'The tables could not be migrated, since somebody was using them all the time. Look for long transactions in pg_stat_activity.',
+          'The tables could not be migrated because they were in use all the time. Look for long transactions in pg_stat_activity.',
           { cause: error },
         )
       }
-      if (performance.now() - began > moment) onWait()
+      if (performance.now() - began > usualWait) onWait()
       await delay(pause)
     }
   }
 }
 
-/** Lock not available, or deadlock detected. */
+/** Whether the error is a lock timeout or a deadlock. */
 const isInUse = (error: unknown): boolean =>
   error instanceof StoreUnavailable && ['55P03', '40P01'].includes(sqlStateOf(error.cause) ?? '')

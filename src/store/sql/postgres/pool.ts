@@ -1,30 +1,30 @@
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg'
 import type { PoolStats } from '../../store.ts'
-import { TimeoutError, unlessStoodStill, withTimeout } from '../../timeout.ts'
+import { retryAfterStall, TimeoutError, withTimeout } from '../../timeout.ts'
 import type { PostgresConnection, PostgresConnections } from './dialect.ts'
 
-/** Connections of the driver `pg`. */
+/** Connections of the driver `pg` in a pool. */
 export interface PooledConnections extends PostgresConnections {
   stats(): PoolStats
 }
 
-/** Keeps connections for who comes next; where one turns out to be silent, all are made anew. */
+/** Keeps connections open for reuse. If one does not answer in time, the whole pool is replaced. */
 export const pooledConnections = (config: PoolConfig): PooledConnections => {
   let current = newPool(config)
-  const renew = (met: ClientPool) => {
-    if (met !== current) return
+  const renew = (used: ClientPool) => {
+    if (used !== current) return
     current = newPool(config)
-    met.abandon()
+    used.abandon()
   }
-  const { query_timeout: silence, connectionTimeoutMillis: patience = 0 } = config
+  const { query_timeout: answerTimeout, connectionTimeoutMillis: connectTimeout = 0 } = config
   const acquire = async (): Promise<PostgresConnection> => {
-    const met = current
+    const used = current
     try {
-      const client = await unlessStoodStill(patience, () => met.pool.connect())
-      return new PooledConnection(client, silence, () => renew(met))
+      const client = await retryAfterStall(connectTimeout, () => used.pool.connect())
+      return new PooledConnection(client, answerTimeout, () => renew(used))
     } catch (error) {
       // The pool was replaced while this caller waited, so try the new one.
-      if (met !== current) return acquire()
+      if (used !== current) return acquire()
       throw error
     }
   }
@@ -41,19 +41,19 @@ export const pooledConnections = (config: PoolConfig): PooledConnections => {
 
 interface ClientPool {
   readonly pool: Pool
-  /** Ends it, and soon also what hangs. */
+  /** Closes the pool, and soon afterwards also connections that are still in use. */
   abandon(): void
 }
 
-/** Milliseconds for what is under way on connections that do answer. */
+/** Milliseconds for statements that are running on connections that still answer. */
 const grace = 500
 
 const newPool = (config: PoolConfig): ClientPool => {
-  // The driver's own limit of a query does not notice that this process stood still.
+  // The driver's own query timeout ignores that the event loop may have been blocked, so `withTimeout` replaces it.
   const { query_timeout: _, ...options } = config
   const pool = new Pool({ ...options, types: { getTypeParser } })
   const clients = new Set<PoolClient>()
-  // Without somebody who listens, a connection that is cut off would end the process.
+  // Without a listener, the error event of a lost connection would end the process.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => {
     clients.add(client)
@@ -79,27 +79,29 @@ const destroy = (client: PoolClient): void => {
 
 class PooledConnection implements PostgresConnection {
   readonly #client: PoolClient
-  readonly #silence: number | undefined
-  readonly #onSilence: () => void
+  readonly #answerTimeout: number | undefined
+  readonly #onTimeout: () => void
 
-  constructor(client: PoolClient, silence: number | undefined, onSilence: () => void) {
+  constructor(client: PoolClient, answerTimeout: number | undefined, onTimeout: () => void) {
     this.#client = client
-    this.#silence = silence
-    this.#onSilence = onSilence
+    this.#answerTimeout = answerTimeout
+    this.#onTimeout = onTimeout
   }
 
   async query(sql: string, parameters: readonly unknown[], name: string | undefined) {
     try {
-      const asked = this.#client.query({
+      const result = this.#client.query({
         text: sql,
         values: parameters as unknown[],
         ...(name !== undefined && { name }),
       })
-      const { rows, rowCount } = await (this.#silence ? withTimeout(this.#silence, asked) : asked)
+      const { rows, rowCount } = await (this.#answerTimeout
+        ? withTimeout(this.#answerTimeout, result)
+        : result)
       return { rows: rows as Record<string, unknown>[], changes: rowCount ?? 0 }
     } catch (error) {
-      // The server ends what takes too long, and says so. Where it says nothing, the network swallows it.
-      if (error instanceof TimeoutError) this.#onSilence()
+      // PostgreSQL reports statements that exceed its timeout. Without any answer, the connection is lost.
+      if (error instanceof TimeoutError) this.#onTimeout()
       throw error
     }
   }
@@ -111,8 +113,8 @@ class PooledConnection implements PostgresConnection {
 
 const bigint = 20
 
-// Our 64-bit integers are times and ids, all far below 2^53: numbers, as in SQLite. A key of the application's own users
-// that is not stays text, since the nearest number is somebody else's.
+// The 64-bit integers of the store are times and IDs far below 2^53, so they become numbers, as in SQLite. A larger
+// user key of the application stays text, because the nearest number could be the key of another user.
 const integer = (text: string): number | string => {
   const number = Number(text)
   return Number.isSafeInteger(number) ? number : text

@@ -10,12 +10,12 @@ import type { Tables } from '../tables.ts'
 import type { PostgresDialect } from './dialect.ts'
 import { postgresHotPaths } from './hot-paths.ts'
 
-// Of this very moment; a count of milliseconds, as the rows have it.
+// The time of the call, not of the transaction, in milliseconds like the times of rows.
 const currentTime = 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now'
-// On in every transaction of a standby.
+// `on` in every transaction of a standby.
 const isReadOnly = `select current_setting('transaction_read_only') as is_read_only`
 
-/** The store over PostgreSQL, whatever driver the connections are of. */
+/** Builds the store on PostgreSQL, for any driver. */
 export const postgresStore = (
   dialect: PostgresDialect,
   users: Users,
@@ -40,7 +40,7 @@ export const postgresStore = (
       write: db,
       purge: db,
       users,
-      // Many transactions write at once here: what one has read must not change before it writes.
+      // Several transactions write concurrently, so rows that one has read must not change before it writes.
       locking: true,
       types,
       hot: postgresHotPaths({ dialect, users, types, batch, lockRetries }),
@@ -53,7 +53,9 @@ export const postgresStore = (
   const ping = async (): Promise<void> => {
     const { rows } = await dialect.run(isReadOnly, [])
     if (rows[0]?.is_read_only === 'on')
-      throw new StoreUnavailable('The database is read-only: it is a standby, or set to be.')
+      throw new StoreUnavailable(
+        'The database is read-only: it is a standby, or configured as read-only.',
+      )
   }
   const now = async (): Promise<number> => {
     const { rows } = await dialect.run(currentTime, [])

@@ -8,16 +8,17 @@ import {
   UniqueViolation,
 } from '../../contract/errors.ts'
 
-// node:sqlite blocks the event loop for the whole busy timeout, so it is short, and we wait outside.
+// Milliseconds. node:sqlite blocks the event loop for the whole busy timeout, so it is short, and retries wait outside
+// of it.
 const busyTimeout = 10
-const longestWait = 2_000
+const maxWait = 2_000
 /**
- * Bytes that the write-ahead log keeps after a checkpoint. It grows while another program reads for long, and is
- * truncated by the first write after the checkpoint that follows. Usually it has 4 MB.
+ * The maximum number of bytes that the write-ahead log keeps after a checkpoint. It grows while another program reads
+ * for long, and the first write after the next checkpoint truncates it. Usually it has 4 MB.
  */
-const longestLog = 8_388_608
-/** Milliseconds between two attempts after which the second meets another lock. */
-const sameLock = 200
+const maxLogBytes = 8_388_608
+/** The maximum milliseconds between two failed attempts that count as one continuous lock. */
+const maxLockGap = 200
 
 const extendedCode = (error: unknown): number =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0
@@ -28,7 +29,9 @@ const NOTADB = 26
 const CONSTRAINT_UNIQUE = 2067
 const CONSTRAINT_PRIMARYKEY = 1555
 const CONSTRAINT_FOREIGNKEY = 787
-/** READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL: the file, not the statement, is at fault. */
+/**
+ * READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB: errors of the file and not of the statement.
+ */
 const outages = new Set([8, 9, 10, 11, 13, 14, 15, NOTADB])
 
 export interface StatementResult {
@@ -39,11 +42,11 @@ export interface StatementResult {
 interface Prepared {
   readonly statement: StatementSync
   readonly reads: boolean
-  /** Whether its integers come as bigint, which costs more, and loses none. */
+  /** Whether integers are read as bigint, which is slower but keeps large ones exact. */
   isExact: boolean
 }
 
-/** One connection of `node:sqlite` with its prepared statements, whose waiting does not block the event loop. */
+/** A connection of `node:sqlite` with prepared statements, which waits for locks without blocking the event loop. */
 export class SqliteDatabase {
   readonly #database: DatabaseSync
   readonly #lock = new ForeignLock()
@@ -54,12 +57,12 @@ export class SqliteDatabase {
     this.#database = database
   }
 
-  /** @throws StoreUnavailable after two seconds of a locked database, or where the file is at fault */
+  /** @throws StoreUnavailable if the database stays locked for two seconds, or for errors of the file */
   async run(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
     return retryWhileBusy(() => this.#execute(sql, parameters as SQLInputValue[]), this.#lock)
   }
 
-  /** The same within a transaction that holds the lock already: at once, and without waiting for anybody. */
+  /** Runs a statement synchronously in a transaction that already holds the write lock. */
   now(sql: string, parameters: readonly unknown[]): StatementResult {
     try {
       return this.#execute(sql, parameters as SQLInputValue[])
@@ -68,7 +71,7 @@ export class SqliteDatabase {
     }
   }
 
-  /** Does all of it in one transaction, or nothing. @throws what one of them throws */
+  /** Runs all functions in one transaction. If one throws, nothing is written. @throws the error of that function */
   async together<T>(works: readonly (() => T)[]): Promise<readonly T[]> {
     await this.begin()
     let results: readonly T[]
@@ -88,7 +91,7 @@ export class SqliteDatabase {
   }
 
   async begin(): Promise<void> {
-    // The write lock at once: a deferred transaction that reads first fails where it then writes.
+    // Take the write lock immediately: a deferred transaction that reads first may fail when it writes.
     await this.run('begin immediate', [])
     this.#inTransaction = true
   }
@@ -100,7 +103,7 @@ export class SqliteDatabase {
 
   async rollback(): Promise<void> {
     this.#inTransaction = false
-    // SQLite rolls back by itself where the disk is full or broken; the reason of that is on its way already.
+    // SQLite rolls back by itself if the disk is full or broken. The caller already gets that error.
     if (this.#database.isTransaction) await this.run('rollback', [])
   }
 
@@ -110,7 +113,7 @@ export class SqliteDatabase {
   }
 
   #execute(sql: string, parameters: SQLInputValue[]): StatementResult {
-    // What belongs to a transaction is never written without it.
+    // If SQLite has rolled back by itself, do not run the remaining statements outside of the transaction.
     if (this.#inTransaction && !this.#database.isTransaction) throw unavailable()
     const prepared = this.#prepared(sql)
     const { statement, reads } = prepared
@@ -123,14 +126,15 @@ export class SqliteDatabase {
   }
 
   #prepared(sql: string) {
-    const known = this.#statements.get(sql)
-    if (known) return known
+    const existing = this.#statements.get(sql)
+    if (existing) return existing
     const statement = this.#database.prepare(sql)
     const columns = statement.columns()
     const entry: Prepared = { statement, reads: columns.length > 0, isExact: false }
-    // What has written cannot be asked again.
+    // A statement that writes cannot be repeated after a number was out of range, so read exact integers from the
+    // start.
     if (!isSelect(sql) && columns.some(({ column }) => column === 'user_id')) makeExact(entry)
-    // Statements are few and fixed; a batch size that varies must not fill the memory all the same.
+    // The statements are fixed, except for batches of varying size. The limit bounds their memory.
     if (this.#statements.size >= 500) this.#statements.clear()
     this.#statements.set(sql, entry)
     return entry
@@ -148,8 +152,8 @@ const isTooLarge = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE'
 
 /**
- * The rows. A key of the application's own users that is beyond 2^53 is text, as on PostgreSQL: the nearest
- * number is somebody else's.
+ * Returns the rows. A user key of the application beyond 2^53 becomes text, as on PostgreSQL, because the nearest
+ * number could be the key of another user.
  */
 const all = (prepared: Prepared, parameters: SQLInputValue[]): Record<string, unknown>[] => {
   const { statement } = prepared
@@ -172,15 +176,15 @@ const integer = (value: bigint): number | string => {
   return Number.isSafeInteger(number) ? number : String(value)
 }
 
-/** How long the lock of another connection has been met by all who wait for it, one behind the other. */
+/** Measures for how long consecutive waiters have met the lock of another connection. */
 class ForeignLock {
   #since = 0
   #last = Number.NEGATIVE_INFINITY
 
-  /** @returns for how many milliseconds it has been met without a break */
+  /** @returns the milliseconds for which the lock has been met without a break */
   met(): number {
     const now = performance.now()
-    if (now - this.#last > sameLock) this.#since = now
+    if (now - this.#last > maxLockGap) this.#since = now
     this.#last = now
     return now - this.#since
   }
@@ -190,7 +194,7 @@ class ForeignLock {
   }
 }
 
-/** Tries again with jitter while another connection holds the lock. */
+/** Retries with jitter while another connection holds the lock. */
 const retryWhileBusy = async <T>(attempt: () => T, lock = new ForeignLock()): Promise<T> => {
   const started = performance.now()
   for (;;) {
@@ -202,7 +206,7 @@ const retryWhileBusy = async <T>(attempt: () => T, lock = new ForeignLock()): Pr
       const known = asStoreError(error)
       if (known) throw known
       const waited = Math.max(lock.met(), performance.now() - started)
-      if (waited > longestWait) throw unavailable(error)
+      if (waited > maxWait) throw unavailable(error)
     }
     await delay(randomInt(1, 16))
   }
@@ -215,12 +219,12 @@ const asStoreError = (error: unknown): unknown => {
   if (extended === CONSTRAINT_UNIQUE || extended === CONSTRAINT_PRIMARYKEY)
     return new UniqueViolation()
   if (extended === CONSTRAINT_FOREIGNKEY)
-    return new ReferenceNotFound('A row refers to one that is gone.')
+    return new ReferenceNotFound('A referenced row no longer exists.')
   if (outages.has(code)) return unavailable(error)
   return isLocked(error) ? undefined : error
 }
 
-/** Whether another connection holds the lock. */
+/** Returns whether another connection holds the lock. */
 export const isLocked = (error: unknown): boolean => {
   const code = extendedCode(error) & 0xff
   return code === BUSY || code === LOCKED
@@ -241,7 +245,7 @@ export const openDatabase = async (
       })
       try {
         database.exec(
-          `pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma journal_size_limit = ${longestLog}`,
+          `pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma journal_size_limit = ${maxLogBytes}`,
         )
       } catch (error) {
         database.close()

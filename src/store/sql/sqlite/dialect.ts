@@ -12,7 +12,7 @@ import {
 } from 'kysely'
 import type { StatementResult } from './database.ts'
 
-/** One connection of `node:sqlite`, in this thread or in another. */
+/** A connection of `node:sqlite`, in this thread or another one. */
 export interface SqliteConnection {
   run(sql: string, parameters: readonly unknown[]): Promise<StatementResult>
   begin(): Promise<void>
@@ -21,7 +21,7 @@ export interface SqliteConnection {
   close(): void | Promise<void>
 }
 
-/** Kysely's SQLite over one connection of `node:sqlite`. */
+/** Kysely's SQLite dialect over one connection of `node:sqlite`. */
 export class SqliteDialect implements Dialect {
   readonly #database: SqliteConnection
 
@@ -47,7 +47,7 @@ export class SqliteDialect implements Dialect {
 }
 
 class TransactionalSqliteAdapter extends SqliteAdapter {
-  // SQLite's DDL is transactional, so a migration happens whole, and under the lock of `begin immediate`.
+  // DDL is transactional in SQLite, so each migration is atomic, under the lock of `begin immediate`.
   override get supportsTransactionalDdl(): boolean {
     return true
   }
@@ -64,7 +64,7 @@ class SqliteDriver implements Driver {
         const { rows, changes } = await database.run(sql, parameters)
         return { rows: rows as R[], numAffectedRows: changes }
       },
-      // biome-ignore lint/correctness/useYield: nothing of ours streams
+      // biome-ignore lint/correctness/useYield: the store never streams
       async *streamQuery(): AsyncGenerator<never> {
         throw new Error('Streaming is not supported.')
       },

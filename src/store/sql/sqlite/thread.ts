@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { StoreUnavailable } from '../../contract/errors.ts'
 import type { StatementResult } from './database.ts'
 
-/** What the thread is told to do. */
+/** A statement for the thread. */
 export interface ThreadRequest {
   readonly id: number
   readonly sql: string
@@ -22,8 +22,8 @@ interface Waiting {
 }
 
 /**
- * A connection in a thread of its own, for work that nobody waits for: SQLite blocks the thread that it
- * runs in, for as long as the disk takes. The thread begins with the first statement.
+ * A connection in a thread of its own, for background work: SQLite blocks its thread while it waits for the disk. The
+ * thread starts with the first statement.
  */
 export class SqliteThread {
   readonly #path: string
@@ -39,12 +39,12 @@ export class SqliteThread {
 
   /** @throws StoreUnavailable */
   run(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
-    const worker = this.#started()
+    const worker = this.#startWorker()
     return new Promise((resolve, reject) => {
       this.#lastId += 1
       const request: ThreadRequest = { id: this.#lastId, sql, parameters }
       this.#waiting.set(request.id, { resolve, reject })
-      // A process that waits for an answer does not end; one that does not, may.
+      // Keeps the process alive only while a statement is waiting for its answer.
       worker.ref()
       worker.postMessage(request)
     })
@@ -66,9 +66,9 @@ export class SqliteThread {
     await this.#worker?.terminate()
   }
 
-  #started(): Worker {
+  #startWorker(): Worker {
     if (this.#worker) return this.#worker
-    // In a checkout the sources run as they are.
+    // In a checkout, the TypeScript sources run without a build.
     const [extension] = /\.[jt]s$/.exec(import.meta.url) ?? ['.js']
     const worker = new Worker(new URL(`./worker${extension}`, import.meta.url), {
       workerData: { path: this.#path, synchronous: this.#synchronous },
@@ -89,7 +89,7 @@ export class SqliteThread {
     else waiting?.reject(new Error(error))
   }
 
-  // The next statement begins another thread.
+  // The next statement starts a new thread.
   #ended(cause?: unknown): void {
     this.#worker = undefined
     const error = new StoreUnavailable('The thread of the database has ended.', { cause })

@@ -6,16 +6,19 @@ import { isLocked } from './database.ts'
 
 /** Milliseconds between two probes while writes succeed. */
 const interval = 5_000
-/** Milliseconds that a caller waits for a probe; one that waits for a lock longer is no verdict yet. */
-const patience = 500
-/** Characters that a probe writes. */
+/**
+ * Milliseconds that a caller waits for a probe. A probe that takes longer, for instance because of a lock, is not a
+ * failure.
+ */
+const maxWait = 500
+/** The number of characters that a probe writes. */
 const size = 4_000
-/** The same after a failure: room for one page does not make a full disk usable again. */
+/** The number of characters after a failure: space for one page does not make a full disk usable again. */
 const recoverySize = 256_000
 
 const key = 'write probe'
 
-/** Finds out whether the database can be written: on a full or broken disk reads still succeed. */
+/** Checks whether the database can be written. On a full or broken disk, reads still succeed. */
 export class SqliteWriteProbe {
   readonly #write: Kysely<Tables>
   #failure: StoreUnavailable | undefined
@@ -26,14 +29,14 @@ export class SqliteWriteProbe {
     this.#write = write
   }
 
-  /** @throws StoreUnavailable where the latest probe could not write */
+  /** @throws StoreUnavailable if the latest probe could not write */
   async check(): Promise<void> {
     const isDue = this.#failure !== undefined || performance.now() - this.#probedAt >= interval
     if (isDue) {
       this.#probing ??= this.#probe().finally(() => {
         this.#probing = undefined
       })
-      await withTimeout(patience, this.#probing).catch(unlessSilent)
+      await withTimeout(maxWait, this.#probing).catch(ignoreTimeout)
     }
     if (this.#failure) throw this.#failure
   }
@@ -41,20 +44,21 @@ export class SqliteWriteProbe {
   async #probe(): Promise<void> {
     const value = 'x'.repeat(this.#failure ? recoverySize : size)
     try {
-      // Two commits: pages that are freed in the transaction that took them are never written. A row that is left behind has expired.
+      // Use two commits: pages that are freed in the transaction that allocated them are never written. A remaining row
+      // has already expired.
       await sql`insert into oauth2server_transient (key, value, count, expires_at) values (${key}, ${value}, 0, 0)
         on conflict (key) do update set value = excluded.value`.execute(this.#write)
       await sql`delete from oauth2server_transient where key = ${key}`.execute(this.#write)
       this.#failure = undefined
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error
-      // Another connection writes, so the disk takes writes.
+      // A lock means that another connection can write.
       if (!isLocked(error.cause)) this.#failure = error
     }
     this.#probedAt = performance.now()
   }
 }
 
-const unlessSilent = (error: unknown): void => {
+const ignoreTimeout = (error: unknown): void => {
   if (!(error instanceof TimeoutError)) throw error
 }
