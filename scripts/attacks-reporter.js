@@ -1,6 +1,6 @@
 /**
- * A reporter of vitest: writes test/attacks/results.json, how many tests of each case of the catalogue passed and
- * failed, by project. What a run did not reach keeps what it was.
+ * A vitest reporter that writes test/attacks/results.json: the numbers of passed and failed tests of each case of the
+ * catalogue, by project. Results of cases that a run did not include are kept.
  *
  *     npm run attacks
  */
@@ -9,33 +9,33 @@ import { resolve } from 'node:path'
 
 const file = resolve(import.meta.dirname, '../test/attacks/results.json')
 
-/** The case that a test belongs to, by its own title or one around it. @param {string} fullName */
+/** Returns the case of a test, from its own title or that of an enclosing block. @param {string} fullName */
 export const caseOf = (fullName) => /(?:^|> )([A-Z]{2}-\d{2})\b/.exec(fullName)?.[1]
 
-// biome-ignore lint/style/noDefaultExport: so vitest wants it
+// biome-ignore lint/style/noDefaultExport: vitest requires a default export
 export default class AttacksReporter {
   /** @param {readonly import('vitest/node').TestModule[]} modules */
   onTestRunEnd(modules) {
     /** @type {Record<string, Record<string, { passed: number, failed: number }>>} */
-    const ran = {}
+    const results = {}
     for (const module of modules) {
       if (!module.relativeModuleId.startsWith('test/attacks/')) continue
       for (const test of module.children.allTests()) {
         const name = caseOf(test.fullName)
         const { state } = test.result()
         if (name === undefined || (state !== 'passed' && state !== 'failed')) continue
-        const all = ran[name] ?? {}
+        const all = results[name] ?? {}
         const { passed, failed } = all[module.project.name] ?? { passed: 0, failed: 0 }
         all[module.project.name] = {
           passed: passed + Number(state === 'passed'),
           failed: failed + Number(state === 'failed'),
         }
-        ran[name] = all
+        results[name] = all
       }
     }
     const before = JSON.parse(readFileSync(file, 'utf8'))
-    const names = [...new Set([...Object.keys(before), ...Object.keys(ran)])].sort()
-    const all = names.map((name) => [name, { ...before[name], ...ran[name] }])
+    const names = [...new Set([...Object.keys(before), ...Object.keys(results)])].sort()
+    const all = names.map((name) => [name, { ...before[name], ...results[name] }])
     writeFileSync(file, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The table in docs/security.md: each case of test/attacks/catalogue.json, its tests, and how they ended in the run
- * that test/attacks/results.json was written by.
+ * Generates the table in docs/security.md: each case of test/attacks/catalogue.json with its tests, and their results
+ * from test/attacks/results.json.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
@@ -17,10 +17,13 @@ const read = (path) => readFileSync(resolve(root, path), 'utf8')
 /** @returns {readonly { group: string, name: string, cases: Record<string, string> }[]} */
 export const catalogue = () => JSON.parse(read('test/attacks/catalogue.json'))
 
-/** How the tests of each case ended. @returns {Record<string, Ran>} */
+/** Reads the results of each case. @returns {Record<string, Ran>} */
 export const results = () => JSON.parse(read('test/attacks/results.json'))
 
-/** The files with tests of a case, by the title that begins with it. @returns {(name: string) => readonly string[]} */
+/**
+ * Finds the files with tests of a case, whose title begins with its name. @returns {(name: string) => readonly
+ * string[]}
+ */
 export const filesOfCases = () => {
   const files = globSync('test/attacks/*.test.ts', { cwd: root }).sort()
   const sources = files.map((path) => ({ path: path.replaceAll('\\', '/'), source: read(path) }))
@@ -31,15 +34,15 @@ export const filesOfCases = () => {
 }
 
 /** @param {Ran} ran */
-const ended = (ran) => {
-  const say = (/** @type {{ passed: number, failed: number }[]} */ all) => {
+const outcome = (ran) => {
+  const summarize = (/** @type {{ passed: number, failed: number }[]} */ all) => {
     const sum = (/** @type {'passed' | 'failed'} */ state) =>
       all.reduce((total, one) => total + one[state], 0)
     return `${sum('passed')} passed${sum('failed') > 0 ? `, **${sum('failed')} failed**` : ''}`
   }
   const { nodes, ...here } = ran
-  const parts = Object.values(here).length > 0 ? [say(Object.values(here))] : []
-  return [...parts, ...(nodes ? [`on three nodes ${say([nodes])}`] : [])].join('; ')
+  const parts = Object.values(here).length > 0 ? [summarize(Object.values(here))] : []
+  return [...parts, ...(nodes ? [`on three nodes ${summarize([nodes])}`] : [])].join('; ')
 }
 
 const table = () => {
@@ -48,13 +51,13 @@ const table = () => {
   const rows = catalogue().flatMap(({ cases }) =>
     Object.entries(cases).map(([name, title]) => {
       const links = files(name).map((path) => `[${basename(path, '.test.ts')}](../${path})`)
-      return `| ${name} | ${title.replaceAll('|', '\\|')} | ${links.join(', ')} | ${ended(ran[name] ?? {})} |\n`
+      return `| ${name} | ${title.replaceAll('|', '\\|')} | ${links.join(', ')} | ${outcome(ran[name] ?? {})} |\n`
     }),
   )
   return `| Case | What | Tests | Result |\n| --- | --- | --- | --- |\n${rows.join('')}`
 }
 
-/** The page with the table as it has to be. @param {string} page */
+/** Returns the page with the current table. @param {string} page */
 export const withAttacks = (page) => {
   const [before, rest = ''] = page.split(begin)
   const after = rest.split(end)[1]

@@ -1,34 +1,35 @@
-/** What docs/reference/audit.md says, from the events in src/model/audit-event.ts. */
+/** Generates docs/reference/audit.md from the events in src/model/audit-event.ts. */
 import { auditEvents } from '../src/model/audit-event.ts'
 
 const head = `# The audit log
 
 <!-- Written by \`npm run reference\` from src/model/audit-event.ts and scripts/audit-reference.js. Do not edit it by hand. -->
 
-What it is for, who sees it, and how code hears of it: [Know what happened](../how-to/audit.md). Events keep their names.
+The purpose of the log, who can read it, and how code receives events: [Know what happened](../how-to/audit.md). The names
+of events are stable.
 
-| In code | As JSON | What it is |
+| In code | As JSON | Meaning |
 | --- | --- | --- |
-| \`at\` | \`at\` | when; in code milliseconds since the epoch, in JSON ISO 8601 in UTC |
-| \`event\` | \`event\` | one of those below |
-| \`actor\` | \`actor\` | \`user\`; \`client\`, by a request of its own; \`command_line\`; \`system\`: code of the application, or the server by itself; \`unknown\` |
-| \`actorId\`, \`actorEmail\` | \`actor_id\`, \`actor_email\` | the user who did it |
-| \`userId\`, \`userEmail\` | \`user_id\`, \`user_email\` | the user whom it is about; of a client its owner |
-| \`clientId\` | \`client_id\` | the client that it is about |
-| \`tokenId\`, \`authorizationId\` | \`token_id\`, \`authorization_id\` | the ids of rows, never a value |
-| \`subject\` | \`subject\` | the name of the client or the personal token, as it was then |
-| \`address\`, \`userAgent\` | \`address\`, \`user_agent\` | from where; empty where it was no request to the server |
+| \`at\` | \`at\` | the time; in code milliseconds since the epoch, in JSON ISO 8601 in UTC |
+| \`event\` | \`event\` | one of the events below |
+| \`actor\` | \`actor\` | \`user\`; \`client\`, by its own request; \`command_line\`; \`system\`: code of the application, or the server itself; \`unknown\` |
+| \`actorId\`, \`actorEmail\` | \`actor_id\`, \`actor_email\` | the user who performed the action |
+| \`userId\`, \`userEmail\` | \`user_id\`, \`user_email\` | the user whom the event is about; for a client, its owner |
+| \`clientId\` | \`client_id\` | the client that the event is about |
+| \`tokenId\`, \`authorizationId\` | \`token_id\`, \`authorization_id\` | the IDs of rows, never a token |
+| \`subject\` | \`subject\` | the name of the client or the personal token at that time |
+| \`address\`, \`userAgent\` | \`address\`, \`user_agent\` | the address and the browser of the request; empty outside of requests |
 | \`requestId\` | \`request_id\` | the request's \`X-Request-Id\` |
-| \`isRoutine\` | \`is_routine\` | whether programs do it all the time: users do not see it on their page |
-| \`details\` | \`details\` | what differs between events |
+| \`isRoutine\` | \`is_routine\` | whether events of this kind are very frequent, so that users do not see them on their page |
+| \`details\` | \`details\` | members that depend on the event |
 
 ## Events
 
-| Event | What happened | \`details\` |
+| Event | Meaning | \`details\` |
 | --- | --- | --- |
 `
 
-/** The text of docs/reference/audit.md. */
+/** Returns the text of docs/reference/audit.md. */
 export const auditReference = () =>
   head +
   Object.entries(auditEvents)

@@ -1,10 +1,12 @@
 /**
- * Builds `dist` from `src`: aside, and then swapped in by rename, so that a failed build changes nothing.
+ * Builds `dist` from `src` in a temporary directory, which then replaces `dist` by a rename. A failed build changes
+ * nothing.
  *
  *     node scripts/build.js             builds
- *     node scripts/build.js --if-stale  builds only when a source is newer than the last build
+ *     node scripts/build.js --if-stale  builds only if a source is newer than the last build
  *
- * Says nothing on stdout. Several builds of one checkout take turns; whoever waited builds only what is still stale.
+ * Writes nothing to stdout. Concurrent builds of one checkout wait for each other. A build that has waited only runs if
+ * `dist` is still stale.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,40 +31,40 @@ const root = resolve(import.meta.dirname, '..')
 const src = join(root, 'src')
 const dist = join(root, 'dist')
 const stamp = join(dist, '.built')
-const aside = join(root, `.dist-${process.pid}`)
+const temporary = join(root, `.dist-${process.pid}`)
 const lock = join(root, '.dist-lock')
 
-/** What makes a build stale when it is newer. */
+/** A build is stale if one of these is newer. */
 const inputs = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', 'scripts/build.js']
 
-/** Files from elsewhere, and where in `dist` they go. */
+/** Files from other packages, and their places in `dist`. */
 /** @type {{ from: string, to: string }[]} */
 const assets = []
 
 const executables = ['cli/main.js']
 
-/** The owner touches its lock once a second, so a lock this old belongs to nobody. */
+/** The owner touches its lock every second, so a lock of this age is abandoned. */
 const abandonedAfterMs = 10_000
 
-/** Long after any build has ended, what it left aside is litter. */
-const litterAfterMs = 3_600_000
+/** The age at which temporary directories of killed builds are removed. */
+const leftoverAfterMs = 3_600_000
 
-const stopped = new AbortController()
+const abortController = new AbortController()
 
 /**
- * The value, or undefined where the file does not exist.
+ * Returns the value, or undefined if the file does not exist.
  * @template T
  * @param {Promise<T>} operation
  * @returns {Promise<T | undefined>}
  */
-const ifThere = (operation) =>
+const ifExists = (operation) =>
   operation.catch((error) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
 
 /** @param {string} path */
-const modifiedAt = async (path) => (await ifThere(stat(path)))?.mtimeMs
+const modifiedAt = async (path) => (await ifExists(stat(path)))?.mtimeMs
 
 /** @param {string} directory */
 const entriesBelow = (directory) => readdir(directory, { recursive: true, withFileTypes: true })
@@ -71,14 +73,14 @@ const isStale = async () => {
   const built = await modifiedAt(stamp)
   if (built === undefined) return true
   const paths = inputs.map((path) => join(root, path))
-  // Directories count as well: their time tells of a file that was removed or moved in with an old time.
+  // Include directories: their modification time reveals files that were removed, or moved in with an old time.
   for (const entry of await entriesBelow(src)) paths.push(join(entry.parentPath, entry.name))
   const times = await Promise.all(paths.map(modifiedAt))
   return times.some((time) => time !== undefined && time > built)
 }
 
 /**
- * Whether a file or directory is there, and has not been touched for so long.
+ * Returns whether a file or directory exists and has not been touched for a time.
  * @param {string} path
  * @param {number} milliseconds
  */
@@ -88,12 +90,12 @@ const isOlderThan = async (path, milliseconds) => {
 }
 
 /**
- * Removes a lock that its owner left behind. It is first renamed, so that of several waiting builds one removes it, and
- * looked at again, so that a lock taken in the meantime is given back.
+ * Removes an abandoned lock. Renames it first, so that only one of several waiting builds removes it, and then checks
+ * its age again, so that a lock that was taken in between is given back.
  */
 const takeOver = async () => {
-  const moved = `${aside}-lock`
-  if ((await ifThere(rename(lock, moved).then(() => true))) === undefined) return
+  const moved = `${temporary}-lock`
+  if ((await ifExists(rename(lock, moved).then(() => true))) === undefined) return
   if (!(await isOlderThan(moved, abandonedAfterMs))) {
     await rename(moved, lock).catch(() => undefined)
   }
@@ -103,14 +105,14 @@ const takeOver = async () => {
 /** @returns {Promise<{ waited: boolean, release: () => void }>} */
 const acquireLock = async () => {
   for (let waited = false; ; waited = true) {
-    const mine = await mkdir(lock).then(
+    const isAcquired = await mkdir(lock).then(
       () => true,
       (error) => {
         if (error.code === 'EEXIST') return false
         throw error
       },
     )
-    if (mine) {
+    if (isAcquired) {
       const touch = setInterval(() => {
         const now = new Date()
         utimes(lock, now, now).catch(() => undefined)
@@ -126,14 +128,14 @@ const acquireLock = async () => {
   }
 }
 
-/** Compiles the TypeScript sources; what the compiler says goes to stderr. */
+/** Compiles the TypeScript sources. The output of the compiler goes to stderr. */
 const compile = async () => {
   const require = createRequire(import.meta.url)
   const manifest = require.resolve('typescript/package.json')
   const { bin } = JSON.parse(await readFile(manifest, 'utf8'))
   const tsc = join(dirname(manifest), bin.tsc)
-  const args = [tsc, '-p', join(root, 'tsconfig.json'), '--outDir', aside]
-  const { signal } = stopped
+  const args = [tsc, '-p', join(root, 'tsconfig.json'), '--outDir', temporary]
+  const { signal } = abortController
   const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ['ignore', 2, 2],
@@ -141,7 +143,7 @@ const compile = async () => {
     killSignal: 'SIGKILL',
   })
   const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error('the build failed; dist is as it was before')
+  if (code !== 0) throw new Error('the build failed; dist is unchanged')
 }
 
 const copyAssets = async () => {
@@ -149,11 +151,11 @@ const copyAssets = async () => {
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))
     .map((entry) => {
       const from = join(entry.parentPath, entry.name)
-      return { from, to: join(aside, from.slice(src.length)) }
+      return { from, to: join(temporary, from.slice(src.length)) }
     })
   const require = createRequire(import.meta.url)
   for (const { from, to } of assets) {
-    copies.push({ from: require.resolve(from), to: join(aside, to) })
+    copies.push({ from: require.resolve(from), to: join(temporary, to) })
   }
   for (const { from, to } of copies) {
     await mkdir(dirname(to), { recursive: true })
@@ -162,17 +164,17 @@ const copyAssets = async () => {
 }
 
 const swapIn = async () => {
-  const previous = `${aside}-previous`
-  await ifThere(rename(dist, previous))
-  await rename(aside, dist)
+  const previous = `${temporary}-previous`
+  await ifExists(rename(dist, previous))
+  await rename(temporary, dist)
   await rm(previous, { recursive: true, force: true })
 }
 
-/** Removes what builds that were killed left behind. */
+/** Removes temporary directories of killed builds. */
 const sweep = async () => {
   const left = (await readdir(root)).filter((name) => /^\.dist-\d+/.test(name))
   for (const path of left.map((name) => join(root, name))) {
-    if (await isOlderThan(path, litterAfterMs)) await rm(path, { recursive: true, force: true })
+    if (await isOlderThan(path, leftoverAfterMs)) await rm(path, { recursive: true, force: true })
   }
 }
 
@@ -180,13 +182,13 @@ const build = async () => {
   process.stderr.write('building…\n')
   const startedAt = new Date()
   await sweep()
-  await rm(aside, { recursive: true, force: true })
+  await rm(temporary, { recursive: true, force: true })
   await compile()
   await copyAssets()
-  for (const path of executables) await ifThere(chmod(join(aside, path), 0o755))
-  // The time of the start: what changes during the build makes it stale.
-  await writeFile(join(aside, '.built'), '')
-  await utimes(join(aside, '.built'), startedAt, startedAt)
+  for (const path of executables) await ifExists(chmod(join(temporary, path), 0o755))
+  // Use the time of the start, so that a source that changed during the build makes it stale.
+  await writeFile(join(temporary, '.built'), '')
+  await utimes(join(temporary, '.built'), startedAt, startedAt)
   await swapIn()
 }
 
@@ -197,7 +199,7 @@ const { waited, release } = await acquireLock()
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   process.on(signal, () => {
     process.exitCode = 1
-    stopped.abort()
+    abortController.abort()
   })
 }
 try {
@@ -205,7 +207,7 @@ try {
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
   process.exitCode = 1
-  rmSync(aside, { recursive: true, force: true })
+  rmSync(temporary, { recursive: true, force: true })
 } finally {
   release()
 }

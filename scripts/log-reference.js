@@ -1,32 +1,32 @@
-/** What docs/reference/log.md says, from the events in src/server/telemetry/events.ts. */
+/** Generates docs/reference/log.md from the events in src/server/telemetry/events.ts. */
 import { events } from '../src/server/telemetry/events.ts'
 
 const head = `# The log
 
 <!-- Written by \`npm run reference\` from src/server/telemetry/events.ts and scripts/log-reference.js. Do not edit it by hand. -->
 
-Where it goes, and from which level on: [Seeing it run](../how-to/observability.md). Events keep their names; messages are
-for people, and change. No entry has a secret in it: no token, code, password, cookie, key, \`state\`, address or query of
-a request.
+The destination and the minimum level: [Seeing it run](../how-to/observability.md). The names of events are stable;
+messages are for people and may change. No entry contains a secret: no token, code, password, cookie, key, \`state\`,
+address or query of a request.
 
-| Member | What it is |
+| Member | Meaning |
 | --- | --- |
 | \`level\` | \`debug\`, \`info\`, \`warn\` or \`error\` |
-| \`time\` | ISO 8601 in UTC; with \`pid\` and \`hostname\`, of the default log alone |
-| \`event\` | one of those below |
+| \`time\` | ISO 8601 in UTC; only in the default log, like \`pid\` and \`hostname\` |
+| \`event\` | one of the events below |
 | \`message\` | a sentence |
-| \`requestId\` | the request that it was written for, where that was one to an address of the server |
-| \`traceId\` | the trace of OpenTelemetry, where there is one |
+| \`requestId\` | the ID of the request to the server, for entries that a request caused |
+| \`traceId\` | the OpenTelemetry trace, if there is one |
 | \`error\`, \`cause\` | \`name\`, \`stack\` and \`cause\` of an error |
-| others | ids: \`tokenId\`, \`clientId\`, \`userId\`, \`authorizationId\`; of \`http.request\` \`method\`, \`route\`, \`status\` and \`milliseconds\` |
+| others | IDs: \`tokenId\`, \`clientId\`, \`userId\`, \`authorizationId\`; for \`http.request\` also \`method\`, \`route\`, \`status\` and \`milliseconds\` |
 
 ## Events
 
-| Event | Level | What it tells |
+| Event | Level | Meaning |
 | --- | --- | --- |
 `
 
-/** The text of docs/reference/log.md. */
+/** Returns the text of docs/reference/log.md. */
 export const logReference = () =>
   head +
   Object.entries(events)

@@ -1,14 +1,14 @@
-/** What docs/reference/metrics.md says, from the instruments in src/server/telemetry/instruments.ts. */
+/** Generates docs/reference/metrics.md from the instruments in src/server/telemetry/instruments.ts. */
 import { instruments } from '../src/server/telemetry/instruments.ts'
 
 const head = `# Metrics and spans
 
 <!-- Written by \`npm run reference\` from src/server/telemetry/instruments.ts and scripts/metrics-reference.js. Do not edit it by hand. -->
 
-The names by which the server is seen. How to collect them: [Seeing it run](../how-to/observability.md). Names follow the
-conventions of OpenTelemetry where those have one. A name stays once it stands here; a change is in the changelog.
+The metrics and spans of the server. How to collect them: [Seeing it run](../how-to/observability.md). Names follow the
+OpenTelemetry conventions where there is one. Names are stable; the changelog lists every change.
 
-No attribute has a value that somebody outside could choose, and none is a secret.
+Clients and users cannot choose the value of an attribute, and no attribute contains a secret.
 
 ## Metrics
 
@@ -16,14 +16,14 @@ The scope (\`otel.scope.name\`) is \`svc-oauth2server\`.
 `
 
 const foot = `
-At \`/metrics\` an attribute is a label with \`_\` for each \`.\`, such as \`oauth2server_outcome\`.
+At \`/metrics\`, an attribute is a label with \`_\` in place of \`.\`, such as \`oauth2server_outcome\`.
 
 ## Spans
 
 | Span | Kind | Attributes |
 | --- | --- | --- |
-| Method and pattern of the address, such as \`POST /oauth/token\` | server; internal below a span of the application's own | \`http.request.method\`, \`http.route\`, \`http.response.status_code\`, with a status of 5xx also \`error.type\` |
-| \`oauth2server.token_lookup\`: the look-up of a bearer token, also for guards of the application, where there is a span around it | internal | none |
+| Method and pattern of the address, such as \`POST /oauth/token\` | server; internal if the application has a parent span | \`http.request.method\`, \`http.route\`, \`http.response.status_code\`, and \`error.type\` for a status of 5xx |
+| \`oauth2server.token_lookup\`: the look-up of a bearer token, also for guards of the application, if it has a parent span | internal | none |
 `
 
 /** @param {string} name */
@@ -54,6 +54,6 @@ ${sentence}
 ${attributes.map(([attribute, meaning]) => `- \`${attribute}\`: ${meaning}.\n`).join('')}`
 }
 
-/** The text of docs/reference/metrics.md. */
+/** Returns the text of docs/reference/metrics.md. */
 export const metricsReference = () =>
   [head, ...Object.values(instruments).map(section), foot].join('')

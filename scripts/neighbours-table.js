@@ -1,6 +1,6 @@
 /**
- * The table of neighbours in docs/operations.md: what test/load/neighbours/results.json holds, which
- * `npm run test:load -- neighbours --record` wrote.
+ * Generates the table of neighbours in docs/operations.md from test/load/neighbours/results.json, which `npm run
+ * test:load -- neighbours --record` writes.
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -26,7 +26,7 @@ const recorded = () =>
   JSON.parse(readFileSync(resolve(root, 'test/load/neighbours/results.json'), 'utf8'))
 
 const stores = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
-/** How the table calls the kinds of requests that some abuses attack. */
+/** The names of the kinds of attacked requests in the table. */
 const kinds = /** @type {Record<string, string>} */ ({
   login: 'logins from known browsers',
   registration: "others' registrations",
@@ -71,7 +71,7 @@ const table = () => {
   return `Measured on ${date} with ${machine}, by \`${command}\`:\n\n${head}${results.map(row).join('')}`
 }
 
-/** The page with the table of the recorded figures. @param {string} page */
+/** Returns the page with the table of the recorded figures. @param {string} page */
 export const withNeighbours = (page) => {
   const [before, rest = ''] = page.split(begin)
   const after = rest.split(end)[1]

@@ -1,7 +1,7 @@
 /**
- * Writes docs/reference/settings.md from the declarations in src/settings/settings.ts, metrics.md and log.md from
- * those in src/server/telemetry, and audit.md from those in src/model/audit-event.ts; and the table of attacks in
- * docs/security.md; and the table of neighbours in docs/operations.md.
+ * Writes docs/reference/settings.md from the declarations in src/settings/settings.ts, metrics.md and log.md from those
+ * in src/server/telemetry, and audit.md from those in src/model/audit-event.ts. Also updates the table of attacks in
+ * docs/security.md and the table of neighbours in docs/operations.md.
  *
  *     npm run reference
  */
@@ -21,29 +21,29 @@ const head = `# Settings
 <!-- Written by \`npm run reference\` from src/settings/settings.ts and scripts/reference.js. Do not edit it by hand. -->
 
 A setting has one name in code, as an option of \`createAuthorizationServer\`, and one in the environment of
-\`npm start\` and of the command line. A wrong value and an unknown \`OAUTH2SERVER_…\` variable stop the start with one
-message that names every problem.
+\`npm start\` and of the command line. An invalid value or an unknown \`OAUTH2SERVER_…\` variable prevents the
+start, with one message that lists every problem.
 
-In the environment a list is separated by commas, and every other text is taken as it is. In code a list is an array.
-Times are in seconds.
+In the environment, a list is separated by commas, and every other text is used unchanged. In code, a list is an array.
+Durations are in seconds.
 
 `
 
 const programHead = `
 ## Variables of the programs
 
-\`npm start\` and the command line read these variables besides. In code, what they stand for is an option of its own
-(\`issuer\`, \`store\`, \`transients\`, \`secretKeys\`), and the package reads no environment variable.
+\`npm start\` and the command line also read these variables. In code, the options \`issuer\`, \`store\`, \`transients\` and
+\`secretKeys\` correspond to them. The package itself reads no environment variable.
 
 `
 
 const programFoot = `
-The data folder is the folder of the database file. \`OAUTH2_CACHE_TYPE\` is a setting and stands above; where it is not
-set, the address of Redis is enough. PostgreSQL needs the package \`pg\`, and Redis \`@redis/client\`: \`npm install\`
-them beside this one. [How to use Redis](../how-to/redis.md) says more about its address.
+The data folder is the folder of the database file. \`OAUTH2_CACHE_TYPE\` is one of the settings above; if it is not set,
+the address of Redis selects Redis. PostgreSQL needs the package \`pg\`, and Redis needs \`@redis/client\`: install them with
+\`npm install\`. [How to use Redis](../how-to/redis.md) describes the address of Redis.
 `
 
-/** The variables of src/server/environment/environment.ts: name, what it accepts, default, meaning. */
+/** The variables of src/server/environment/environment.ts: name, accepted values, default, meaning. */
 const programVariables = [
   ['PORT', 'a number from 1 to 65535', '`3000`', 'Port to listen on.'],
   ['HOST', 'an address of this machine', '`127.0.0.1`', 'Address to listen on.'],
@@ -51,13 +51,13 @@ const programVariables = [
     'BASE_URL',
     'an https address; http for localhost, 127.0.0.1 and [::1]',
     '`http://localhost:` and the port',
-    'The public address of the application, and the issuer. Every address that the server writes begins with it.',
+    'The public address of the application, and the issuer. Every address that the server generates begins with it.',
   ],
   [
     'DATABASE_URL',
     '`sqlite:PATH`, `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/DATABASE`',
     '`sqlite:./data/oauth2server.sqlite`',
-    'Where everything is kept.',
+    'The database.',
   ],
   [
     'OAUTH2_CACHE_REDIS_URL',
@@ -68,21 +68,21 @@ const programVariables = [
   [
     'SECRET_KEY',
     'a text of at least 32 bytes',
-    'generated once, into the file `secret-key` in the data folder; for a database in memory at each start; none with PostgreSQL, where all nodes need the same one',
-    'The application secret key.',
+    'generated once and stored in the file `secret-key` in the data folder; for a database in memory, generated at each start; required with PostgreSQL, because all nodes need the same key',
+    'The secret key of the application.',
   ],
   [
     'SECRET_KEY_PREVIOUS',
-    'earlier keys, separated by commas',
+    'previous keys, separated by commas',
     'none',
-    'Keys that still open what they sealed.',
+    'Keys with which existing data can still be read.',
   ],
 ]
 
 /** @param {string} text */
 const code = (text) => `\`${text}\``
 
-/** @param {unknown} value the default, as the environment would give it */
+/** @param {unknown} value the default, in the form of the environment */
 const shown = (value) => {
   const isTable = typeof value === 'object' && value !== null && !Array.isArray(value)
   const text = Array.isArray(value) ? value.join(',') : isTable ? '' : String(value ?? '')
@@ -98,7 +98,7 @@ const table = (titles, rows) =>
     .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)
     .join('')
 
-/** The text of docs/reference/settings.md. */
+/** Returns the text of docs/reference/settings.md. */
 export const settingsReference = () => {
   const settings = describeSettings().map(
     ({ name, env, accepts, sentence, default: otherwise }) => [

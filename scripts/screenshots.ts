@@ -1,6 +1,6 @@
 /**
- * Takes a picture of every page of the notes example: light, dark, on a phone, and from right to left, into
- * screenshots/; and of those that tell most into docs/images/.
+ * Takes screenshots of every page of the notes example in several variants: light, dark, on a phone, and right-to-left.
+ * Writes them to screenshots/, and a selection to docs/images/.
  *
  *     npm run screenshots
  */
@@ -33,8 +33,8 @@ const variants: Readonly<Record<string, BrowserContextOptions>> = {
   rtl: { ...desktop, locale: 'ar' },
 }
 
-/** The name in docs/images, by picture and variant. */
-const telling: Readonly<Record<string, string>> = {
+/** The names in docs/images of the selected screenshots, by picture and variant. */
+const selected: Readonly<Record<string, string>> = {
   'applications light': 'applications',
   'application-new-secret light': 'application',
   'token-new-value light': 'personal-token',
@@ -43,8 +43,8 @@ const telling: Readonly<Record<string, string>> = {
   'authorization rtl': 'authorization-arabic',
 }
 
-/** Pictures in the documentation show the upper part of a long page. */
-const tallest = 1180
+/** The maximum height of an image in the documentation, which shows the upper part of a long page. */
+const maxHeight = 1180
 
 const userAgent =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
@@ -52,7 +52,7 @@ const address = '203.0.113.24'
 
 type Cookie = ReturnType<typeof asBrowserCookie>
 
-/** A page of a browser in which the user with that cookie is logged in, or nobody. */
+/** Opens a page in a browser that is logged in with the cookie, or logged out without one. */
 const pageOf = async (
   browser: Browser,
   cookie: Cookie | undefined,
@@ -76,9 +76,9 @@ const take = async (page: Page, name: string, variant: string): Promise<void> =>
     fullPage: true,
     scale: variant === 'phone' ? 'device' : 'css',
   })
-  const title = telling[`${name} ${variant}`]
+  const title = selected[`${name} ${variant}`]
   if (title === undefined) return
-  const height = Math.min(tallest, whole.readUInt32BE(20))
+  const height = Math.min(maxHeight, whole.readUInt32BE(20))
   await page.screenshot({
     path: join(docs, `${title}.png`),
     fullPage: true,
@@ -109,7 +109,7 @@ try {
     }
     await Promise.all(Object.values(pages).map((page) => page.context().close()))
   }
-  console.log(`The pictures are in ${folder}, and some of them in ${docs}.`)
+  console.log(`The screenshots are in ${folder}; a selection is in ${docs}.`)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1

@@ -1,10 +1,11 @@
 /**
- * Runs a command with a PostgreSQL cluster and a Redis of its own, and removes both when it ends:
+ * Runs a command with its own PostgreSQL cluster and Redis, and removes both when the command ends:
  *
  *     npm run with-services -- npm run bench
  *
- * The command finds them at TEST_POSTGRES_URL and TEST_REDIS_URL. A service whose address is already given, or whose
- * programs are not installed, is not started. `npm test` needs none of this: vitest does the same by itself.
+ * The command finds them at TEST_POSTGRES_URL and TEST_REDIS_URL. A service is not started if its address is already
+ * set, or if its programs are not installed. `npm test` does not need this script, because vitest starts the services
+ * itself.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,7 +24,7 @@ let running: ChildProcess | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
     interrupted = signal
-    // Ctrl-C reaches the command without us. A second SIGINT would cut off what it does at the first.
+    // The terminal sends SIGINT to the command too. A second SIGINT would interrupt its own clean-up.
     if (signal !== 'SIGINT') running?.kill(signal)
   })
 

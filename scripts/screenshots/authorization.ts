@@ -1,14 +1,14 @@
 import type { AuthorizationServer, UserId } from 'svc-oauth2server'
 import { beginSession, type Device } from './browser-session.ts'
 
-/** A client application as it knows itself. */
+/** The registration of a client application, as the client knows it. */
 export interface Registered {
   readonly clientId: string
   readonly clientSecret: string
   readonly redirectUri: string
 }
 
-/** Goes through consent and token request as a user and a client would. @returns the access token */
+/** Runs consent and token request like a user and a client. @returns the access token */
 export const authorize = async (
   server: AuthorizationServer,
   userId: UserId,
@@ -30,18 +30,18 @@ export const authorize = async (
     send(path, { method: 'POST', body: new URLSearchParams(fields), headers })
 
   const { clientId, clientSecret, redirectUri } = client
-  const asked = new URLSearchParams({
+  const request = new URLSearchParams({
     response_type: 'code',
     client_id: clientId,
     redirect_uri: redirectUri,
     scope: scopes.join(' '),
   })
-  const asking = await send(`/oauth/authorize?${asked}`)
-  const page = await asking.text()
+  const authorization = await send(`/oauth/authorize?${request}`)
+  const page = await authorization.text()
   const hidden = (name: string): string =>
     new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? ''
-  const answer = asking.headers.has('location')
-    ? asking
+  const answer = authorization.headers.has('location')
+    ? authorization
     : await post('/oauth/authorize', {
         csrf_token: hidden('csrf_token'),
         authorization_request: hidden('authorization_request'),
@@ -54,6 +54,6 @@ export const authorize = async (
     { authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}` },
   )
   const { access_token: accessToken } = (await tokens.json()) as { access_token?: string }
-  if (accessToken === undefined) throw new Error(`${clientId} was given no token.`)
+  if (accessToken === undefined) throw new Error(`${clientId} received no token.`)
   return accessToken
 }

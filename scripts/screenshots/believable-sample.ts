@@ -26,7 +26,7 @@ const onWindows: Device = {
   userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:144.0) Gecko/20100101 Firefox/144.0',
 }
 
-/** Some people with what they would have after a year. */
+/** Fills the database with users and realistic data of one year. */
 export const fillBelievably: FillSample = async (server, clock) => {
   clock.daysAgo(420)
   const viewer = await server.users.create({ email: 'ada@example.org', password, isAdmin: true })
@@ -88,7 +88,7 @@ export const fillBelievably: FillSample = async (server, clock) => {
   await authorize(server, newcomer.id, onWindows, print, ['notes:read'])
   clock.daysAgo(3)
   const proofs = await authorize(server, viewer.id, onLinux, print, ['notes:read'])
-  await used(server, clock, { 0.1: onTheWay, 2: proofs, 4: atHome }, onPhone.address)
+  await useTokens(server, clock, { 0.1: onTheWay, 2: proofs, 4: atHome }, onPhone.address)
 
   const tokens = await personalTokens(server, clock, viewer.id)
   await sessions(server, clock, viewer.id)
@@ -107,8 +107,8 @@ export const fillBelievably: FillSample = async (server, clock) => {
   }
 }
 
-/** Uses each of the tokens, so many days ago. */
-const used = async (
+/** Uses each of the tokens at a day in the past. */
+const useTokens = async (
   server: AuthorizationServer,
   clock: SampleClock,
   tokens: Readonly<Record<number, string>>,
@@ -139,12 +139,12 @@ const personalTokens = async (
     scopes: both,
     expiresIn: 90 * day,
   })
-  await used(server, clock, { 1.3: shell.accessToken }, onLinux.address)
-  await used(server, clock, { 0.3: backup.accessToken }, '198.51.100.200')
+  await useTokens(server, clock, { 1.3: shell.accessToken }, onLinux.address)
+  await useTokens(server, clock, { 0.3: backup.accessToken }, '198.51.100.200')
   return { tokenId: backup.id, expiredTokenId: workshop.id }
 }
 
-// The browsers in which applications were allowed are logged out: what is left is what a person would have.
+// Ends the sessions in which applications were authorized, so that a realistic list of sessions remains.
 const sessions = async (
   server: AuthorizationServer,
   clock: SampleClock,

@@ -1,12 +1,12 @@
 import type { AuthorizationServer, UserId } from 'svc-oauth2server'
 
-/** A browser that somebody uses somewhere. */
+/** A browser and the address from which it is used. */
 export interface Device {
   readonly address: string
   readonly userAgent: string
 }
 
-/** Logs a user in without the login page. @returns the cookie of the browser: its name and its value */
+/** Logs a user in without the login page. @returns name and value of the session cookie */
 export const beginSession = async (
   server: AuthorizationServer,
   userId: UserId,
@@ -23,7 +23,7 @@ export const beginSession = async (
   return { name, value }
 }
 
-/** What the browsers of the tests and of the pictures take as the cookie of a session. */
+/** Converts the cookie of a session to the form in which Playwright accepts it. */
 export const asBrowserCookie = (cookie: { readonly name: string; readonly value: string }) =>
   ({
     ...cookie,

@@ -3,13 +3,13 @@ import { type Browser, chromium } from 'playwright-core'
 
 const executablePath = process.env.CHROMIUM_PATH || '/usr/bin/chromium'
 
-/** Starts the Chromium that is installed. @throws Error that says how to get one */
+/** Starts the installed Chromium. @throws Error that explains how to install one */
 export const launch = (): Promise<Browser> => {
   try {
     accessSync(executablePath, constants.X_OK)
   } catch {
     throw new Error(
-      `There is no Chromium as ${executablePath}. To get it: apt-get install chromium, or set CHROMIUM_PATH.`,
+      `There is no Chromium at ${executablePath}. Run apt-get install chromium, or set CHROMIUM_PATH.`,
     )
   }
   return chromium.launch({

@@ -1,23 +1,23 @@
 import type { Page } from 'playwright-core'
 import { loopback, type Sample } from './sample.ts'
 
-/** One state of one page, and how to get there. */
+/** A state of a page, and the steps that lead to it. */
 export interface Picture {
   readonly name: string
-  /** Who looks at it; nobody: who is not logged in. */
+  /** The user who looks at the page; `nobody` is not logged in. */
   readonly as: 'viewer' | 'newcomer' | 'nobody'
   readonly open: (page: Page) => Promise<void>
 }
 
 const settings = '/account/settings/applications/'
 
-/** Every page, in the states that it can be in. */
+/** Lists every page in each of its states. */
 export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
   const at = (path: string) => async (page: Page) => {
     await page.goto(`${issuer}${path}`)
   }
-  /** Opens a page, sends its form of that address, and waits for what is then there. */
-  const sent =
+  /** Opens a page, submits its form with that action, and waits for a selector of the result. */
+  const submit =
     (path: string, action: string, fields: Readonly<Record<string, string>>, then: string) =>
     async (page: Page) => {
       await at(path)(page)
@@ -42,7 +42,7 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
     `/oauth/authorize?${new URLSearchParams({ response_type: 'code', client_id: clientId, redirect_uri: redirectUri, scope: scopes })}`
   const uncheckedAsks = (which: keyof Sample['unchecked']): string =>
     `/oauth/authorize?${new URLSearchParams({ response_type: 'code', client_id: sample.unchecked[which], redirect_uri: loopback, scope, code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' })}`
-  /** A code as a device of the application that asks would show it. */
+  /** Returns a user code that a device of the requesting application would show. */
   const userCode = async (): Promise<string> => {
     const { clientSecret } = sample.asking
     const answer = await fetch(`${issuer}/oauth/device_authorization`, {
@@ -59,7 +59,7 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
     {
       name: 'login-refused',
       as: 'nobody',
-      open: sent('/login', '/login', { email: 'ada@example.org', password: 'x' }, '[role=alert]'),
+      open: submit('/login', '/login', { email: 'ada@example.org', password: 'x' }, '[role=alert]'),
     },
     { name: 'start-page', as: 'viewer', open: at('/start') },
     { name: 'start-page-of-nobody', as: 'nobody', open: at('/start') },
@@ -73,14 +73,14 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
       name: 'device-decision',
       as: 'viewer',
       open: async (page) =>
-        sent('/oauth/device', '/oauth/device', { user_code: await userCode() }, 'p.code')(page),
+        submit('/oauth/device', '/oauth/device', { user_code: await userCode() }, 'p.code')(page),
     },
     {
       name: 'device-refused',
       as: 'viewer',
       open: async (page) => {
         const code = { user_code: await userCode() }
-        await sent('/oauth/device', '/oauth/device', code, 'p.code')(page)
+        await submit('/oauth/device', '/oauth/device', code, 'p.code')(page)
         await page.locator('button.refuse').click()
         await page.getByRole('status').waitFor()
       },
@@ -99,7 +99,7 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
     {
       name: 'register-refused',
       as: 'viewer',
-      open: sent(
+      open: submit(
         `${settings}clients/new/`,
         `${settings}clients/new/`,
         { name: 'Photo Print', redirect_uris: wrongUris },
@@ -110,7 +110,7 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
     {
       name: 'application-new-secret',
       as: 'viewer',
-      open: sent(client, `${client}reset/`, { overlap: '86400' }, '#client-secret'),
+      open: submit(client, `${client}reset/`, { overlap: '86400' }, '#client-secret'),
     },
     {
       name: 'application-not-deleted',
@@ -128,7 +128,7 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
     {
       name: 'new-token-refused',
       as: 'viewer',
-      open: sent(
+      open: submit(
         `${settings}tokens/new/`,
         `${settings}tokens/new/`,
         { expires: '2001-01-01', name: 'Backup' },
@@ -139,7 +139,7 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
     {
       name: 'token-new-value',
       as: 'viewer',
-      open: sent(token, `${token}rotate/`, { overlap: '3600' }, '#access-token'),
+      open: submit(token, `${token}rotate/`, { overlap: '3600' }, '#access-token'),
     },
     {
       name: 'token-expired',

@@ -11,13 +11,16 @@ import { openNotes } from '../../examples/notes/notes.ts'
 import { notesRead, notesWrite } from '../../examples/notes/scopes.ts'
 import { type FillSample, type Sample, sampleClock, sampleOptions } from './sample.ts'
 
-/** The notes example with the authorization server in it, and with a sample in its database. */
+/** The notes example with the embedded authorization server and a sample in its database. */
 export interface SampleServer extends AsyncDisposable {
   readonly server: AuthorizationServer
   readonly sample: Sample
 }
 
-/** Starts it on a free port and a temporary database. Its day and its random values are always the same. */
+/**
+ * Starts the example on a free port with a temporary database. The clock and the random values are the same in every
+ * run.
+ */
 export const startSampleServer = async (fill: FillSample): Promise<SampleServer> => {
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-pictures-'))
   const http = createServer()
@@ -30,7 +33,7 @@ export const startSampleServer = async (fill: FillSample): Promise<SampleServer>
     secretKeys: ['a secret key for pictures, and for pictures alone'],
     store: sqlite(join(folder, 'sample.sqlite')),
     scopes: [emailScope, notesRead, notesWrite],
-    random: alwaysTheSame(),
+    random: newDeterministicRandom(),
     log: () => undefined,
   })
   const notes = openNotes(undefined)
@@ -48,8 +51,8 @@ export const startSampleServer = async (fill: FillSample): Promise<SampleServer>
   }
 }
 
-// So that a picture changes when its page does, and not with every run.
-const alwaysTheSame = () => {
+// A screenshot then only changes when its page does.
+const newDeterministicRandom = () => {
   let drawn = 0
   return (bytes: number): Uint8Array => {
     const blocks = Array.from({ length: Math.ceil(bytes / 32) }, () => {

@@ -2,10 +2,10 @@ import type { AuthorizationServer, AuthorizationServerOptions, User } from 'svc-
 import { homeEndpoint } from '../../src/protocol/endpoints/operations/home.ts'
 import type { Registered } from './authorization.ts'
 
-/** The time of a sample: it stands still, and is moved to tell what happened before. */
+/** A clock that stands still, and is set to earlier days to create data of the past. */
 export interface SampleClock {
   readonly now: () => number
-  /** Goes to so many days before the day of the pictures. */
+  /** Sets the clock to a number of days before the day of the screenshots. */
   daysAgo(days: number): void
 }
 
@@ -20,21 +20,21 @@ export const sampleClock = (today: number): SampleClock => {
   }
 }
 
-/** What a sample needs of the server: sessions and tokens that are found again some days later. */
+/** The options of the sample's server: sessions and tokens that stay valid for the days of the sample. */
 export const sampleOptions = (clock: SampleClock): Partial<AuthorizationServerOptions> => ({
   clock: clock.now,
   applicationName: 'Notes',
   deviceAuthorization: true,
-  // The browser says from where it comes.
+  // The browser sets its own address with a forwarding header.
   trustedProxies: ['127.0.0.1'],
   sessionIdleExpiresIn: 2_592_000,
   sessionExpiresIn: 31_536_000,
   tokenExpiresIn: 2_592_000,
   sweepInterval: 0,
-  // A server that stands alone has this page at `/`, where the notes example has its own.
+  // A standalone server serves this page at `/`, where the notes example has its own page.
   extensions: [
     { name: 'start-page', endpoints: [{ ...homeEndpoint, path: () => '/start' }] },
-    // Nothing is fetched for a picture: what describes itself elsewhere is as it was kept.
+    // Serves stored client metadata documents, so that no request leaves the machine.
     {
       name: 'kept-documents',
       findClient: (clientId, { clients }) =>
@@ -45,23 +45,23 @@ export const sampleOptions = (clock: SampleClock): Partial<AuthorizationServerOp
   ],
 })
 
-/** What stands in the database of a sample, to lead to every page. */
+/** The objects of a sample that the addresses of pages need. */
 export interface Sample {
-  /** Who looks at the pages: an administrator. */
+  /** The user who looks at the pages: an administrator. */
   readonly viewer: User
-  /** Somebody who has nothing yet. */
+  /** A user without any data. */
   readonly newcomer: User
   /** An application of the viewer. */
   readonly clientId: string
   readonly tokenId: number
   readonly expiredTokenId: number
-  /** A token of an application that the viewer allowed. */
+  /** A token of an application that the viewer authorized. */
   readonly deviceTokenId: number
-  /** An application that the viewer has not allowed yet, and what it asks for. */
+  /** An application that the viewer has not authorized yet, with the scopes that it requests. */
   readonly asking: Registered & { readonly scope: string }
-  /** Applications that nobody has checked: one that registered itself, and one that describes itself at its client id. */
+  /** Unverified applications: one that registered itself, and one with a metadata document. */
   readonly unchecked: Readonly<Record<'registered' | 'described', string>>
-  /** What an administrator searches for. */
+  /** The text that an administrator searches for. */
   readonly search: string
 }
 
@@ -79,13 +79,13 @@ export const registered = async (
   return { clientId: client.clientId, clientSecret, redirectUri: input.redirectUris[0] }
 }
 
-/** Where a program on the user's own computer waits for the answer. */
+/** The redirect URI of a program on the user's own computer. */
 export const loopback = 'http://127.0.0.1:8123/callback'
 
 /**
- * Applications that nobody has checked, each for a program on the user's own computer.
- * @param address of the website, the terms and the policy of both
- * @param document what the second has as its client id
+ * Registers unverified applications with loopback redirect URIs.
+ * @param address the website, the terms and the policy of both applications
+ * @param document the client ID of the second application
  */
 export const uncheckedClients = async (
   server: AuthorizationServer,
@@ -103,7 +103,7 @@ export const uncheckedClients = async (
   return { registered: client.clientId, described: document }
 }
 
-/** The id of the token of an application on the device where a user allowed it last. */
+/** Returns the ID of the token of an application on the device where the user authorized it last. */
 export const tokenIdOf = async (
   server: AuthorizationServer,
   { id }: User,
@@ -111,6 +111,6 @@ export const tokenIdOf = async (
 ): Promise<number> => {
   const { items } = await server.authorizedApplications.listByUser(id, { after: null, limit: 25 })
   const device = items.find(({ client }) => client.clientId === clientId)?.devices[0]
-  if (!device) throw new Error(`${clientId} was not allowed.`)
+  if (!device) throw new Error(`${clientId} is not authorized.`)
   return device.tokenId
 }
