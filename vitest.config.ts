@@ -6,7 +6,7 @@ import { has } from './test/support/needs.ts'
 const root = import.meta.dirname
 const { name, exports } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
 
-// Within tests the package's own name means the sources: one copy of each module, and no build.
+// In tests, imports of the package's own name resolve to the sources: one copy of each module, and no build.
 const sources = Object.entries<{ default?: string }>(exports).flatMap(([path, target]) =>
   target.default
     ? {
@@ -15,15 +15,16 @@ const sources = Object.entries<{ default?: string }>(exports).flatMap(([path, ta
       }
     : [],
 )
-// And the whole of it is met with a net below: no log and no error of the whole run may hold a secret.
+// Tests that import the whole package get a wrapped server, which checks that no log entry and no error contains a
+// secret.
 const secrets = `${root}/test/support/secrets`
 const alias = [{ find: /^svc-oauth2server$/, replacement: `${secrets}/server.ts` }, ...sources]
 
 const files = 'test/**/*.test.ts'
-// Quick files share the modules of a process, so that they are imported once.
-// These have a process of their own, since they register providers of telemetry in it.
+// Quick files share a process and its modules, which are then imported once. The following files run in separate
+// processes, since they register telemetry providers for the whole process.
 const ownProcess = ['test/telemetry/{metrics,redaction,traces}.test.ts']
-// What takes its time: with waits of its own, a database inside the process, or many processes.
+// Slow files: they wait, run a database inside the process, or start many processes.
 const full = [
   'test/full/**/*.test.ts',
   'test/attacks/*.test.ts',
@@ -41,24 +42,24 @@ const full = [
   'test/telemetry/throwing-log.test.ts',
   'test/users/{missing,table}.test.ts',
 ]
-// Pages in a real browser.
+// Tests in a real browser.
 const browsers = 'test/full/pages/*.test.ts'
-// Several processes each.
+// Tests with several processes each.
 const nodes = 'test/full/nodes/*.test.ts'
-// Minutes of load, by `npm run test:nodes` alone, each file by itself: neighbours compare latencies.
+// Load tests of several minutes, only run by `npm run test:nodes`, one file at a time, because they compare latencies.
 const slow = [
   'test/attacks/*-slow.test.ts',
   'test/full/neighbours.test.ts',
   'test/full/nodes/neighbours.test.ts',
 ]
-// Measure how long errors go on, so nothing else runs meanwhile.
+// These files measure how long errors last, so nothing else runs at the same time.
 const faults = [
   'test/full/nodes/faults.test.ts',
   'test/full/nodes/partitions.test.ts',
   'test/full/nodes/upgrade.test.ts',
 ]
-// Run once more on three processes behind a proxy, with PostgreSQL and Redis. What is missing is named by
-// the tests in test/full/nodes, which need the same. `npm run test:nodes` runs more of them.
+// These suites also run on three processes behind a proxy, with PostgreSQL and Redis. If a service is missing, the
+// tests in test/full/nodes report it, since they need the same. `npm run test:nodes` runs more suites.
 const hasServices = (await has('postgres')) && (await has('redis'))
 const isWhole = process.env.NODES === 'whole'
 // The short selection covers single-use values and limits that all nodes count together.
@@ -115,7 +116,7 @@ export default defineConfig({
         test: {
           name: 'browsers',
           include: [browsers],
-          // A browser may be late on a busy machine. What is atomic is tested elsewhere, and never again.
+          // A browser may be late on a busy machine. Other projects test atomicity, without retries.
           retry: process.env.CI === 'true' ? 1 : 0,
           testTimeout: 120 * seconds,
           hookTimeout: 120 * seconds,

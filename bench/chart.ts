@@ -1,6 +1,6 @@
 /**
- * Writes the tables of docs/performance.md and the charts anew, from what stands in bench/results: `node bench/chart.ts`.
- * Every figure of a measurement stands between markers, so that none is typed.
+ * Updates the tables of docs/performance.md and the charts from the results in bench/results: `node bench/chart.ts`.
+ * Every measured figure is generated between markers, so none is typed by hand.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import {
@@ -34,12 +34,12 @@ const read = async <Results>(name: string): Promise<Results | undefined> => {
   }
 }
 
-const isThere = <Value>(value: Value | undefined): value is Value => value !== undefined
+const isDefined = <Value>(value: Value | undefined): value is Value => value !== undefined
 
 const leftOut = (results: { readonly leftOut: readonly string[] }): string =>
   results.leftOut.map((line) => `\n\nLeft out: ${line}`).join('')
 
-/** Puts each text between its markers. */
+/** Inserts each text between its markers. */
 const fillMarkers = (page: string, texts: Readonly<Record<string, string>>): string =>
   page.replaceAll(
     /(<!-- bench:(\S+) -->\n)[\s\S]*?(<!-- \/bench -->)/g,
@@ -52,13 +52,13 @@ const fillMarkers = (page: string, texts: Readonly<Record<string, string>>): str
 interface Documents {
   /** docs/performance.md with the tables of the results. */
   readonly page: string
-  /** The charts by their names, as far as there are results. */
+  /** The charts by name, if there are results for them. */
   readonly charts: Readonly<Record<string, string>>
 }
 
 const pagePath = new URL('docs/performance.md', root)
 
-/** What the documents are to be. */
+/** Renders the documents from the results. */
 export const renderDocuments = async (): Promise<Documents> => {
   const postgres = await read<StoreResults>('postgres')
   const sqlite = await read<StoreResults>('sqlite')
@@ -66,8 +66,8 @@ export const renderDocuments = async (): Promise<Documents> => {
   const memory = await read<MemoryResults>('memory')
   const growthPostgres = await read<GrowthResults>('growth-postgres')
   const growthSqlite = await read<GrowthResults>('growth-sqlite')
-  const compared = [postgres, sqlite].filter(isThere)
-  const growth = [growthPostgres, growthSqlite].filter(isThere)
+  const compared = [postgres, sqlite].filter(isDefined)
+  const growth = [growthPostgres, growthSqlite].filter(isDefined)
 
   const texts: Record<string, string> = {}
   for (const results of compared) {
@@ -94,8 +94,10 @@ export const renderDocuments = async (): Promise<Documents> => {
     'Growth, PostgreSQL': growthPostgres,
     'Growth, SQLite': growthSqlite,
   }
-  const done = Object.entries(runs).filter((entry): entry is [string, Run] => isThere(entry[1]))
-  if (done.length > 0) texts.machine = machineTable(Object.fromEntries(done))
+  const completed = Object.entries(runs).filter((entry): entry is [string, Run] =>
+    isDefined(entry[1]),
+  )
+  if (completed.length > 0) texts.machine = machineTable(Object.fromEntries(completed))
 
   return {
     page: fillMarkers(await readFile(pagePath, 'utf8'), texts),

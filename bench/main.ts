@@ -1,15 +1,16 @@
 /**
- * Us beside our peers, and all of us beside a floor: `npm run bench`. docs/performance.md tells how to read it.
+ * Compares the server with its peers, and all of them with a minimal floor: `npm run bench`. docs/performance.md
+ * explains the figures.
  *
- *     npm run bench                          three rounds of four seconds of everything, then what --footprint does
- *     npm run bench -- --quick               one round of one second of two kinds of requests; writes nothing
- *     npm run bench -- --footprint           start, disk and installation of each server
- *     npm run bench -- --memory              our memory while it answers two million requests
- *     npm run bench -- --growth [--rows N]   our cost with more tokens, connections and processes
+ *     npm run bench                          three rounds of four seconds for each kind of request, then --footprint
+ *     npm run bench -- --quick               one round of one second for two kinds of requests; writes nothing
+ *     npm run bench -- --footprint           start-up time, disk and installation size of each server
+ *     npm run bench -- --memory              the memory of the server during two million requests
+ *     npm run bench -- --growth [--rows N]   the cost with more tokens, connections and processes
  *
- * All but `--quick` write to bench/results, and from there the tables of docs/performance.md and the charts anew.
- * PostgreSQL is measured at TEST_POSTGRES_URL, or at a cluster that scripts/with-services.ts makes. Parts are chosen by
- * `--store`, `--target` and `--work`; a part is printed only.
+ * Every run except `--quick` writes to bench/results, and then updates the tables of docs/performance.md and the
+ * charts. PostgreSQL is measured at TEST_POSTGRES_URL, or on a cluster that scripts/with-services.ts starts. `--store`,
+ * `--target` and `--work` select a part, whose results are only printed.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -104,7 +105,8 @@ const compareAll = async (stores: readonly StoreKind[], run: Run): Promise<void>
 try {
   meetRequirements()
   const hasPostgres = (await postgresVersion()) !== undefined
-  if (!hasPostgres) process.stderr.write('No PostgreSQL listens: SQLite is measured alone.\n')
+  if (!hasPostgres)
+    process.stderr.write('No PostgreSQL is available, so only SQLite is measured.\n')
   const all: readonly StoreKind[] = hasPostgres ? ['sqlite', 'postgres'] : ['sqlite']
   const stores = all.filter((store) => !chosen || chosen.includes(store))
   const run: Run = {

@@ -1,6 +1,6 @@
 /**
- * How long each page takes while other users have 1,000 applications and 10,000 tokens.
- * `node bench/pages.ts [requests per page]` prints milliseconds as a table.
+ * Measures how long each page takes while other users have 1,000 applications and 10,000 tokens. `node bench/pages.ts
+ * [requests per page]` prints a table in milliseconds.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'

@@ -7,7 +7,7 @@ import {
 } from './support/results.ts'
 import { countsOf, medianOf, pointOf, twoDigits, whole } from './tables.ts'
 
-// Its own background, so that it is readable wherever it is embedded.
+// The charts have their own background, so that they are readable in every theme.
 const style = `
   .back { fill: #ffffff; stroke: #d0d7de } text { font: 11px system-ui, sans-serif; fill: #1f2328 }
   .head { font-size: 14px; font-weight: 600 } .faint { fill: #59636e } .end { text-anchor: end } .mid { text-anchor: middle }
@@ -37,7 +37,7 @@ const storeTitles = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const
 const shown = ['token', 'resource', 'introspect', 'refresh', 'key'] as const
 const bar = { height: 13, gap: 3, left: 200, width: 200, panel: 460 } as const
 
-/** Requests a second of each server against the floor, as bars, for each kind of request. */
+/** Draws the requests per second of each server relative to the floor, as bars for each kind of request. */
 const barsOf = (results: StoreResults, x: number, scale: number): { body: string[]; y: number } => {
   const floor = targetOf(results, 'floor')
   const servers = results.targets.filter(({ role }) => role !== 'floor')
@@ -86,7 +86,7 @@ export const comparisonChart = (all: readonly StoreResults[]): string => {
   const note = text(
     16,
     height - 14,
-    'The dashed line is the floor: bare node:http with one SQL statement for a request, and two for a refresh.',
+    'The dashed line is the floor: bare node:http with one SQL statement per request, and two per refresh.',
     'faint',
   )
   const title = 'Requests a second of each server against the floor'
@@ -143,7 +143,7 @@ export const growthChart = (all: readonly GrowthResults[]): string => {
   const note = text(
     330,
     panel.height - 9,
-    'Full lines are PostgreSQL, dashed ones SQLite.',
+    'Solid lines are PostgreSQL, dashed lines SQLite.',
     'faint',
   )
   const body = names.flatMap((of, index) => linesOf(all, of, index * panel.width))

@@ -17,7 +17,7 @@ import { type WorkName, workNames } from './support/works.ts'
 
 type Rows = readonly (readonly string[])[]
 
-/** A Markdown table that is also readable as text. The first column is words, the others are figures but for `words`. */
+/** Formats a Markdown table with aligned columns. The first `words` columns contain text, the others figures. */
 export const table = (rows: Rows, { words = 1 } = {}): string => {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
@@ -41,7 +41,7 @@ export const medianOf = (rounds: readonly Round[] | undefined, figure: keyof Rou
 export const titleOf = ({ title, version, role }: Described): string =>
   version && role === 'peer' ? title.replace(/(,|$)/, ` ${version}$1`) : title
 
-/** The kinds of requests that any server was sent. */
+/** Returns the kinds of requests with results of at least one server. */
 const worksOf = ({ targets }: StoreResults): readonly WorkName[] =>
   workNames.filter((work) => targets.some(({ works }) => works[work]?.length))
 
@@ -60,7 +60,7 @@ const perWork = (
   ])
 }
 
-/** Requests a second · ratio to the plain floor · microseconds of processor time for each. */
+/** The table of requests per second · ratio to the plain floor · microseconds of processor time per request. */
 export const mainTable = (results: StoreResults): string => {
   const floor = targetOf(results, 'floor')
   return perWork(results, (target, work) => {
@@ -74,7 +74,7 @@ export const mainTable = (results: StoreResults): string => {
   })
 }
 
-/** p99 in milliseconds · the lowest and the highest ratio of a round. */
+/** The table of p99 in milliseconds · lowest and highest ratio of a round. */
 export const spreadTable = (results: StoreResults): string => {
   const floor = targetOf(results, 'floor')
   return perWork(results, (target, work) => {
@@ -84,13 +84,13 @@ export const spreadTable = (results: StoreResults): string => {
   })
 }
 
-/** Requests a second of ours as a multiple of what we are held to. */
+/** The table of the server's requests per second relative to the servers that it is compared with. */
 export const aimsTable = (results: StoreResults): string => {
   const [ours, alone, floor, same] = ['ours', 'ours-alone', 'floor', 'floor-same'].map((name) =>
     targetOf(results, name),
   )
   const works = worksOf(results)
-  // What keeps nothing is no peer on the same store.
+  // A server that keeps its data in memory is not a peer on the same store.
   const peers = results.targets.filter(
     ({ name, role }) => role === 'peer' && name !== 'oidc-provider-memory',
   )
@@ -128,7 +128,7 @@ export const comparisonTables = (results: StoreResults): string =>
 const storeTitles = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const
 const megabyte = 1e6
 
-/** Start, growth of the database, and what is installed. */
+/** The table of start-up time, growth of the database, and installation size. */
 export const footprintTable = ({ footprints }: FootprintResults): string =>
   table([
     ['', 'start', 'bytes for a token', 'installed', 'packages'],
@@ -159,7 +159,7 @@ export const memoryTable = ({ series }: MemoryResults): string =>
 
 const growthWorks = ['token', 'resources', 'refresh'] as const
 
-/** Microseconds of processor time · requests a second, for each number of what grows. */
+/** The table of microseconds of processor time · requests per second, for each size. */
 export const growthTable = (all: readonly GrowthResults[], of: GrowthName): string =>
   table([
     [
@@ -190,13 +190,13 @@ export const pointOf = (
   count: number,
 ): GrowthPoint | undefined => points.find((point) => point.of === of && point.count === count)
 
-/** Of a hundred requests: what docs/operations.md reckons with, its codes taken as further refreshes. */
+/** The assumed kinds of a hundred requests, as in docs/operations.md; codes count as refreshes. */
 const mix = { resource: 90, refresh: 9, token: 1 } as const
 const loads = [1_000, 10_000, 100_000]
-/** The share of a core's time that is to be used. */
-const use = 0.6
+/** The planned share of a core's time. */
+const utilization = 0.6
 
-/** Cores that our own processes need for so many requests a second. */
+/** The table of processor cores that the server's processes need for a number of requests per second. */
 export const capacityTable = (all: readonly StoreResults[]): string =>
   table([
     ['requests a second', ...all.map(({ store }) => `cores, ${storeTitles[store]}`)],
@@ -208,12 +208,12 @@ export const capacityTable = (all: readonly StoreResults[]): string =>
           (sum, work) => sum + (medianOf(ours?.works[work], 'cpu') * mix[work]) / 100,
           0,
         )
-        return oneDigit((load * cost) / 1e6 / use)
+        return oneDigit((load * cost) / 1e6 / utilization)
       }),
     ]),
   ])
 
-/** Where and how the figures were measured. */
+/** The table of where and how the figures were measured. */
 export const machineTable = (runs: Readonly<Record<string, Run>>): string =>
   table(
     [

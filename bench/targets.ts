@@ -1,16 +1,16 @@
 export type StoreKind = 'sqlite' | 'postgres'
 
-/** A server to be measured: a file of `servers`, and how it is started. */
+/** A server that is measured: a file of `servers`, and its configuration. */
 export interface Definition {
   readonly name: string
-  /** What is in a table of the results. */
+  /** The name in the tables of the results. */
   readonly title: string
   readonly file: string
-  /** A floor only answers: it refuses nobody. */
+  /** A floor only responds; it does not check credentials. */
   readonly role: 'floor' | 'ours' | 'peer'
   readonly stores: readonly StoreKind[]
   readonly environment?: Readonly<Record<string, string>>
-  /** What is installed for it; the first one's version is told. */
+  /** The installed packages of the server, whose version is that of the first one. */
   readonly packages?: readonly string[]
 }
 

@@ -9,9 +9,9 @@ import { Target } from '../support/target.ts'
 import { type Definition, definitions, type StoreKind } from '../targets.ts'
 
 const starts = 5
-/** Tokens that are wanted, and seconds after which there are enough. */
+/** The number of tokens to create, and the seconds after which fewer suffice. */
 const wanted = 100_000
-const patience = 60
+const maxSeconds = 60
 const step = 5
 const connections = 32
 
@@ -30,15 +30,15 @@ const bytesOf = async (store: StoreKind, at: string): Promise<number> => {
 
 const measureDisk = async (target: Target, store: StoreKind, at: string) => {
   const { token } = target.works
-  if (!token) throw new Error('It makes no tokens.')
+  if (!token) throw new Error('The server cannot issue tokens.')
   const before = await bytesOf(store, at)
   let tokens = 0
-  for (let seconds = 0; tokens < wanted && seconds < patience; seconds += step)
+  for (let seconds = 0; tokens < wanted && seconds < maxSeconds; seconds += step)
     tokens += (await load(target, token, { connections, seconds: step })).requests
   return { tokens, bytes: (await bytesOf(store, at)) - before }
 }
 
-/** The database is there, so that no start has to make it. */
+/** Measures start-ups with an existing database, so that none includes its creation. */
 const measureStarts = async (
   { name, file }: Definition,
   environment: Readonly<Record<string, string>>,
@@ -80,7 +80,7 @@ const measure = async (
   }
 }
 
-/** Start, disk and installation of each server. */
+/** Measures start-up time, disk usage and installation size of each server. */
 export const measureFootprints = async (
   stores: readonly StoreKind[],
   databases: Databases,
@@ -90,7 +90,7 @@ export const measureFootprints = async (
   const leftOut: string[] = []
   for (const store of stores) {
     for (const definition of definitions) {
-      // What is the same but for its batches takes up the same.
+      // Variants that only differ in their batches have the same footprint.
       if (!definition.stores.includes(store) || /same|alone/.test(definition.name)) continue
       process.stderr.write(`${store}: start, disk and installation of ${definition.title}\n`)
       try {

@@ -16,10 +16,10 @@ const works = ['token', 'resources', 'refresh'] as const
 const rounds = 3
 const seconds = 4
 const connections = 32
-/** Bytes for a token with its authorization and all indexes, and for the building of those. */
-const room = 1_800
+/** The bytes that a token needs with its authorization and all indexes, and for building those. */
+const bytesPerToken = 1_800
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`)
+const log = (line: string): void => void process.stderr.write(`${line}\n`)
 
 type Works = Partial<Record<WorkName, Round[]>>
 
@@ -57,7 +57,7 @@ const start = (
   return Target.start('ours', file, environment, cores)
 }
 
-/** One real token, of which all others are copies with digests of their own. */
+/** Issues one real token, and fills the tables with copies of it that have digests of their own. */
 const fill = async (store: StoreKind, database: GrowthDatabase, rows: number): Promise<void> => {
   const server = await createAuthorizationServer({
     store: database.opener,
@@ -74,7 +74,7 @@ const fill = async (store: StoreKind, database: GrowthDatabase, rows: number): P
   await server.close()
   await database.fill(rows, 0)
   if (store === 'sqlite') return
-  // The copies have ids of their own, of which the sequences know nothing.
+  // The copies were inserted with explicit IDs, so advance the sequences.
   for (const table of ['oauth2server_token', 'oauth2server_authorization'])
     await query(
       `select setval(pg_get_serial_sequence('${table}', 'id'), (select max(id) from ${table}))`,
@@ -84,7 +84,7 @@ const fill = async (store: StoreKind, database: GrowthDatabase, rows: number): P
 
 const hasRoom = async (database: GrowthDatabase, rows: number): Promise<boolean> => {
   const { bavail, bsize } = await statfs(await database.folder())
-  return bavail * bsize > rows * room
+  return bavail * bsize > rows * bytesPerToken
 }
 
 const compare = async (
@@ -95,13 +95,13 @@ const compare = async (
   for (const { target } of new Map(points.map((point) => [point.target, point])).values())
     await warmUp(target)
   for (let round = 1; round <= rounds; round += 1) {
-    say(`${of}: round ${round} of ${rounds}`)
+    log(`${of}: round ${round} of ${rounds}`)
     for (const { target, atOnce = connections, made } of points) await measure(target, atOnce, made)
   }
   return points.map(({ count, made }) => ({ of, count, works: made }))
 }
 
-/** How the cost of a request grows with tokens, connections and processes. */
+/** Measures how the cost of a request grows with tokens, connections and processes. */
 export const measureGrowth = async (
   store: StoreKind,
   counts: readonly number[],
@@ -119,10 +119,10 @@ export const measureGrowth = async (
     const database = await (store === 'postgres' ? postgresGrowth(server) : sqliteGrowth())
     filled.push(database)
     if (!(await hasRoom(database, count))) {
-      say(`${store}: no room for ${count} tokens`)
+      log(`${store}: not enough disk space for ${count} tokens`)
       continue
     }
-    say(`${store}: making ${count} tokens`)
+    log(`${store}: creating ${count} tokens`)
     await fill(store, database, count)
     const target = await start(store, database.at)
     targets.push(target)

@@ -9,7 +9,7 @@ const requests = 1_000_000
 const seconds = 10
 const connections = 32
 
-/** The memory of a server while it answers a million requests of a kind, and a million of another. */
+/** Measures the memory of a server during a million requests of one kind, and a million of another. */
 export const measureMemory = async (
   stores: readonly StoreKind[],
   names: readonly string[],

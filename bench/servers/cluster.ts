@@ -1,4 +1,4 @@
-// Several processes of our own server on one port: node:cluster, whose first process gives out the connections.
+// Several processes of this server on one port with node:cluster, whose first process distributes the connections.
 import cluster, { type Worker } from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import { announce, isSeeded } from '../support/serve.ts'
@@ -12,17 +12,17 @@ const workers: Worker[] = []
 let port = 0
 let works: Works = {}
 for (let count = 0; count < Number(process.env.BENCH_PROCESSES); count += 1) {
-  // The first one makes what the requests need.
+  // The first worker creates the objects that the requests need.
   const worker = cluster.fork({ BENCH_SEED: isSeeded && count === 0 ? 'on' : 'off' })
   const ready = await nextOf<Ready>(worker)
   if (count === 0) ({ port, works } = ready)
   workers.push(worker)
 }
 announce(port, works, async () => {
-  const asked = workers.map((worker) => {
+  const replies = workers.map((worker) => {
     const answer = nextOf<Usage>(worker)
     worker.send('usage')
     return answer
   })
-  return Promise.all(asked)
+  return Promise.all(replies)
 })

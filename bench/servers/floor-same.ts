@@ -1,5 +1,5 @@
-// The floor that does the very statements that we do, one after the other, and nothing else: bare node:http. It
-// notes them while our own server answers a request of each kind, with batches off, and sends them again.
+// The floor with the same statements as this server: bare node:http that runs them one after the other. It records the
+// statements of one request of each kind to this server, with batches off, and repeats them.
 import { hash, randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
@@ -9,34 +9,35 @@ import { sqlite } from 'svc-oauth2server/sqlite'
 import { SqliteDatabase } from '../../dist/store/sql/sqlite/database.js'
 import { basic, form, place, refreshTokenCount, serve } from '../support/serve.ts'
 
-// The very copy that our server uses.
+// The same copy of the driver that this server uses.
 const pg = createRequire(new URL('../../dist/index.js', import.meta.url))('pg')
 
-interface Noted {
+interface RecordedStatement {
   readonly sql: string
   readonly parameters: readonly unknown[]
 }
 
-let noted: Noted[] = []
-const note = (sql: string, parameters: readonly unknown[] = []) => noted.push({ sql, parameters })
+let recorded: RecordedStatement[] = []
+const record = (sql: string, parameters: readonly unknown[] = []) =>
+  recorded.push({ sql, parameters })
 
 if (place.kind === 'postgres') {
   const { query } = pg.Client.prototype
   pg.Client.prototype.query = function (this: unknown, ...given: unknown[]) {
     const [config] = given as [string | { text: string; values?: unknown[] }]
-    if (typeof config === 'string') note(config)
-    else if ('text' in config) note(config.text, config.values)
+    if (typeof config === 'string') record(config)
+    else if ('text' in config) record(config.text, config.values)
     return Reflect.apply(query, this, given)
   } as never
 } else {
   const { run } = SqliteDatabase.prototype
   SqliteDatabase.prototype.run = function (sql, parameters) {
-    note(sql, parameters)
+    record(sql, parameters)
     return run.call(this, sql, parameters)
   }
   const { now } = SqliteDatabase.prototype
   SqliteDatabase.prototype.now = function (sql, parameters) {
-    note(sql, parameters)
+    record(sql, parameters)
     return now.call(this, sql, parameters)
   }
 }
@@ -56,10 +57,10 @@ const server = await createAuthorizationServer({
 
 type Row = Record<string, unknown>
 interface Session {
-  run(statement: Noted): Promise<readonly Row[]> | readonly Row[]
+  run(statement: RecordedStatement): Promise<readonly Row[]> | readonly Row[]
   end(): void
 }
-/** Where statements are sent; a transaction has a connection of its own. */
+/** Opens a session for statements; a transaction has its own connection. */
 type Open = (isTransaction: boolean) => Promise<Session> | Session
 
 const inSqlite = (): Open => {
@@ -70,7 +71,7 @@ const inSqlite = (): Open => {
   })
   return (isTransaction) => ({
     run({ sql, parameters }) {
-      // As we do: what only reads does so beside the connection that writes.
+      // Like this server: reads outside of transactions do not use the connection that writes.
       const isRead = /^select/i.test(sql) && !isTransaction
       const { database, statements } = connections[isRead ? 0 : 1] as (typeof connections)[0]
       let statement = statements.get(sql)
@@ -112,7 +113,7 @@ const execute = async (sql: string) => {
   return rows
 }
 
-// Ids that are nothing else by chance.
+// Use IDs that cannot occur as other values by coincidence.
 if (place.kind === 'postgres') {
   await execute('alter sequence oauth2server_token_id_seq restart with 5000011')
   await execute('alter sequence oauth2server_authorization_id_seq restart with 7000011')
@@ -143,8 +144,8 @@ if (place.kind === 'sqlite') {
 const { accessToken, refreshToken } = await issue()
 
 const asClient = { authorization: basic(client.clientId, clientSecret), ...form }
-const ask = async (path: string, body: string): Promise<Row> => {
-  noted = []
+const post = async (path: string, body: string): Promise<Row> => {
+  recorded = []
   const url = `http://localhost:3000${path}`
   const answer = await server.fetch(new Request(url, { method: 'POST', headers: asClient, body }))
   if (answer.status !== 200) throw new Error(await answer.text())
@@ -152,18 +153,18 @@ const ask = async (path: string, body: string): Promise<Row> => {
 }
 const twice = async (once: () => Promise<unknown>) => {
   await once()
-  const first = noted
+  const first = recorded
   await once()
-  return plan(first, [...noted])
+  return plan(first, [...recorded])
 }
 
-/** What was sent the second time, and the texts that were others the first time: new ones each time. */
+/** The statements of the second request, and the values that differed in the first one and are new in each request. */
 interface Plan {
-  readonly statements: readonly Noted[]
+  readonly statements: readonly RecordedStatement[]
   readonly changing: ReadonlySet<unknown>
 }
 
-const plan = (first: readonly Noted[], second: readonly Noted[]): Plan => {
+const plan = (first: readonly RecordedStatement[], second: readonly RecordedStatement[]): Plan => {
   const known = new Set(first.flatMap(valuesOf))
   const statements = second.map(withRows)
   const changing = second
@@ -172,7 +173,7 @@ const plan = (first: readonly Noted[], second: readonly Noted[]): Plan => {
   return { statements, changing: new Set(changing) }
 }
 
-/** Rows that go as one text. */
+/** Rows that one statement receives as JSON text. */
 class Rows {
   readonly rows: readonly Row[]
 
@@ -181,24 +182,24 @@ class Rows {
   }
 }
 
-const withRows = ({ sql, parameters }: Noted): Noted => ({
+const withRows = ({ sql, parameters }: RecordedStatement): RecordedStatement => ({
   sql,
   parameters: parameters.map((value) =>
     typeof value === 'string' && value.startsWith('[{') ? new Rows(value) : value,
   ),
 })
 
-const valuesOf = (statement: Noted): unknown[] =>
+const valuesOf = (statement: RecordedStatement): unknown[] =>
   withRows(statement).parameters.flatMap((value) =>
     value instanceof Rows ? value.rows.flatMap((row) => Object.values(row)) : value,
   )
 
 const token = await twice(() =>
-  ask('/oauth/token', 'grant_type=client_credentials&scope=notes%3Aread'),
+  post('/oauth/token', 'grant_type=client_credentials&scope=notes%3Aread'),
 )
-const introspect = await twice(() => ask('/oauth/introspect', `token=${accessToken}`))
+const introspect = await twice(() => post('/oauth/introspect', `token=${accessToken}`))
 const resource = await twice(async () => {
-  noted = []
+  recorded = []
   await server.getToken({ accessToken })
 })
 const digestOf = (value: unknown) => hash('sha256', `refresh_token:${value}`, 'base64url')
@@ -206,7 +207,7 @@ let presented = ''
 let current: unknown = refreshToken
 const refresh = await twice(async () => {
   presented = digestOf(current)
-  const answer = await ask('/oauth/token', `grant_type=refresh_token&refresh_token=${current}`)
+  const answer = await post('/oauth/token', `grant_type=refresh_token&refresh_token=${current}`)
   current = answer.refresh_token
 })
 const successor = digestOf(current)
@@ -218,7 +219,10 @@ const digests = await execute(
 
 const random = (length: number) => randomBytes(length).toString('base64url').slice(0, length)
 
-/** Sends a plan's statements with new values where they were new, and what is presented now. @returns what is presented next */
+/**
+ * Runs the statements of a plan with new values, and with the presented value of this request. @returns the value to
+ * present next
+ */
 const replay = async ({ statements, changing }: Plan, now?: string): Promise<string> => {
   const session = await open(statements.some(({ sql }) => /^begin/.test(sql)))
   const values = new Map<unknown, string>(now === undefined ? [] : [[presented, now]])
@@ -244,7 +248,7 @@ const replay = async ({ statements, changing }: Plan, now?: string): Promise<str
   }
   for (const { sql, parameters } of statements) {
     const ran = session.run({ sql, parameters: parameters.map(filled) })
-    // Nobody may come in between where a transaction is at once.
+    // A synchronous transaction must not be interrupted by another request.
     const rows = ran instanceof Promise ? await ran : ran
     if (rows[0] && 'authorization_id' in rows[0]) [found] = rows as [Row]
   }

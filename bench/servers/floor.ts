@@ -1,4 +1,4 @@
-// The plain floor: bare node:http that does exactly one statement per request (two for a refresh) and nothing else.
+// The plain floor: bare node:http that runs exactly one statement per request, or two for a refresh.
 import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-// Our own server, embedded as the floor is: node:http and nothing else.
+// This server, embedded like the floor in bare node:http.
 import { createAuthorizationServer, emailScope, Scope } from 'svc-oauth2server'
 import { chain, mount, requireOauthScopes, rest } from 'svc-oauth2server/node'
 import { postgres } from 'svc-oauth2server/postgres'
@@ -14,7 +14,7 @@ const server = await createAuthorizationServer({
   scopes: [emailScope, new Scope('notes:read'), new Scope('notes:write')],
   sweepInterval: 0,
   refreshTokenLeeway: 0,
-  // All tokens of a measurement are one user's, and none of them ends.
+  // All tokens of a measurement belong to one user, and none of them may end early.
   authorizationsPerApplication: 100_000,
   introspection: true,
   log: () => undefined,

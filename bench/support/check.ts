@@ -31,20 +31,21 @@ const expect = ({ status }: Answer, expected: number, what: string): void =>
 const bearer = (token: unknown) => ({ authorization: `Bearer ${token}` })
 
 /**
- * Whether a server does what it is measured for: it answers, has stored the token it gave, and refuses what it must.
- * @throws Error that says what it does instead
+ * Checks that a server does the work that it is measured for: it responds, stores the tokens that it issues, and
+ * refuses invalid requests.
+ * @throws Error with the actual behaviour
  */
 export const check = async (target: Target): Promise<void> => {
   const { token, resource, introspect, refresh, key } = target.works
-  assert.ok(token && resource && refresh, 'token, resource and refresh have to be there')
+  assert.ok(token && resource && refresh, 'token, resource and refresh are required')
 
-  const made = await send(target, token)
-  expect(made, 200, 'token')
-  assert.match(String(made.body.access_token), /^.{20,}$/, 'token: no access_token')
+  const issued = await send(target, token)
+  expect(issued, 200, 'token')
+  assert.match(String(issued.body.access_token), /^.{20,}$/, 'token: no access_token')
   const again = await send(target, token)
-  assert.notEqual(made.body.access_token, again.body.access_token, 'token: the same one twice')
-  const asMade = { headers: bearer(made.body.access_token) }
-  expect(await send(target, resource, asMade), 200, 'resource with the new token')
+  assert.notEqual(issued.body.access_token, again.body.access_token, 'token: the same value twice')
+  const withIssuedToken = { headers: bearer(issued.body.access_token) }
+  expect(await send(target, resource, withIssuedToken), 200, 'resource with the new token')
   await refused(target, token, 'token')
 
   expect(await send(target, resource), 200, 'resource')
@@ -53,7 +54,7 @@ export const check = async (target: Target): Promise<void> => {
   const outside = await send(target, resource, { headers: resource.withoutScope })
   expect(outside, 403, 'resource without the scope')
 
-  if (introspect) await checkIntrospection(target, introspect, String(made.body.access_token))
+  if (introspect) await checkIntrospection(target, introspect, String(issued.body.access_token))
   await checkRefresh(target, refresh, resource)
 
   if (!key) return
@@ -66,20 +67,20 @@ const refused = async (target: Target, call: Call, what: string): Promise<void> 
   expect(await send(target, call, { headers: call.unknown }), 401, `${what} by somebody unknown`)
 }
 
-const checkIntrospection = async (target: Target, call: Call, made: string): Promise<void> => {
+const checkIntrospection = async (target: Target, call: Call, issued: string): Promise<void> => {
   const known = await send(target, call)
   expect(known, 200, 'introspect')
   assert.equal(known.body.active, true, 'introspect: a live token is not active')
   assert.match(String(known.body.scope), /notes:read/, 'introspect: no scope')
-  const ofMade = await send(target, call, { body: `token=${made}` })
-  assert.equal(ofMade.body.active, true, 'introspect: the new token is not active')
+  const ofIssued = await send(target, call, { body: `token=${issued}` })
+  assert.equal(ofIssued.body.active, true, 'introspect: the new token is not active')
   const unknown = await send(target, call, { body: 'token=unknownunknownunknownunknownunknown' })
   assert.equal(unknown.body.active, false, 'introspect: an unknown token is active')
   await refused(target, call, 'introspect')
 }
 
 const checkRefresh = async (target: Target, call: Call, resource: Call): Promise<void> => {
-  // The first one is for this alone: some servers end all tokens of its user when it is used twice.
+  // This refresh token is only used here: some servers end all tokens of its user when it is reused.
   const [refreshToken] = call.refreshTokens?.splice(0, 1) ?? []
   const body = `${call.body}${refreshToken}`
   await refused(target, { ...call, body }, 'refresh')

@@ -20,7 +20,7 @@ const bytesBelow = (folder: string): number => {
 
 const isRoot = (folder: string): boolean => dirname(folder) === folder
 
-/** Where a package finds another one, as Node looks for it. */
+/** Finds a package from another one, like Node's module resolution. */
 const find = (name: string, from: string): string | undefined => {
   for (let folder = from; !isRoot(folder); folder = dirname(folder)) {
     const path = join(folder, 'node_modules', name)
@@ -29,7 +29,7 @@ const find = (name: string, from: string): string | undefined => {
   return undefined
 }
 
-/** What is packed of a folder that is a checkout; all of it where it is a package from the registry. */
+/** Returns the size of the packed files for a checkout, or of the whole directory for a package from the registry. */
 const ownBytes = (folder: string): number => {
   if (folder.includes('node_modules')) return bytesBelow(folder)
   const args = ['pack', '--dry-run', '--json', '--ignore-scripts']
@@ -37,7 +37,7 @@ const ownBytes = (folder: string): number => {
   return [packed].flat()[0].unpackedSize
 }
 
-/** Some packages with all that they depend on, without what they only may use. */
+/** Returns the size of packages with all their dependencies, except for optional peers that are not installed. */
 export const installed = (names: readonly string[], from: string): Installed => {
   const folders = new Set<string>()
   const add = (name: string, at: string, isNeeded: boolean): void => {

@@ -13,7 +13,7 @@ export interface Comparison {
   readonly warmUpSeconds: number
   readonly connections: number
   readonly works: readonly WorkName[]
-  /** Those whose names these are; none: all. */
+  /** The names of the servers to measure; empty: all. */
   readonly only: readonly string[]
 }
 
@@ -23,9 +23,9 @@ interface Running {
   readonly works: Partial<Record<WorkName, Round[]>>
 }
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`)
+const log = (line: string): void => void process.stderr.write(`${line}\n`)
 
-/** Servers on databases of one kind, measured side by side. */
+/** Servers on the same kind of database, measured side by side. */
 export class Compared {
   readonly #running: Running[] = []
   readonly #leftOut: string[] = []
@@ -49,10 +49,10 @@ export class Compared {
       ({ name, stores }) => stores.includes(store) && (only.length === 0 || only.includes(name)),
     )
     for (const definition of chosen) await this.#start(definition, store, databases)
-    say(`${store}: warming up`)
+    log(`${store}: warming up`)
     await this.#round(0, warmUpSeconds)
     for (let round = 1; round <= rounds; round += 1) {
-      say(`${store}: round ${round} of ${rounds}`)
+      log(`${store}: round ${round} of ${rounds}`)
       await this.#round(round, seconds)
     }
   }
@@ -63,14 +63,14 @@ export class Compared {
 
   async #start(definition: Definition, store: StoreKind, databases: Databases): Promise<void> {
     const { name, title, file, role, environment } = definition
-    say(`${store}: starting ${title}`)
+    log(`${store}: starting ${title}`)
     let target: Target | undefined
     try {
       const at = await databases.make(store)
       const variables = {
         BENCH_STORE: store,
         BENCH_DATABASE: at,
-        // One is for the check; more take their time.
+        // One token is for the check. Creating more would take time.
         ...(!this.#comparison.works.includes('refresh') && { BENCH_REFRESH_TOKENS: '2' }),
         ...environment,
       }
@@ -83,14 +83,17 @@ export class Compared {
     }
   }
 
-  /** All servers in turns for each work, so that whatever else the machine does hits them alike. Round 0 warms up. */
+  /**
+   * Measures all servers in turns for each kind of request, so that disturbances of the machine affect all of them.
+   * Round 0 warms up.
+   */
   async #round(round: number, seconds: number): Promise<void> {
     const { connections } = this.#comparison
-    // Another one begins each time, so that nobody always comes after the same neighbour.
+    // Each round begins with another server, so that none always follows the same neighbour.
     const first = round % Math.max(1, this.#running.length)
-    const inTurns = [...this.#running.slice(first), ...this.#running.slice(0, first)]
+    const inRotation = [...this.#running.slice(first), ...this.#running.slice(0, first)]
     for (const work of workNames.filter((name) => this.#comparison.works.includes(name))) {
-      for (const running of inTurns) {
+      for (const running of inRotation) {
         const call = running.target.works[work]
         if (!call) continue
         try {
@@ -114,6 +117,6 @@ export class Compared {
     const reason = `${what}: ${error instanceof Error ? error.message : error}`
     const [first = reason] = reason.split('\n', 1)
     this.#leftOut.push(first)
-    say(`LEFT OUT: ${reason}`)
+    log(`LEFT OUT: ${reason}`)
   }
 }

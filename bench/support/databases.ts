@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { StoreKind } from '../targets.ts'
 
-/** A PostgreSQL server that lets this user make databases; empty where there is none. */
+/** The address of a PostgreSQL server on which this user can create databases; empty without one. */
 export const server = process.env.TEST_POSTGRES_URL ?? ''
 
 /** Runs one statement in the database at the address. */
@@ -22,7 +22,7 @@ export const query = async (
   }
 }
 
-/** The version of the PostgreSQL server. @returns undefined where none answers */
+/** Returns the version of the PostgreSQL server, or undefined if none responds. */
 export const postgresVersion = async (): Promise<string | undefined> => {
   if (!server) return undefined
   try {
@@ -33,11 +33,11 @@ export const postgresVersion = async (): Promise<string | undefined> => {
   }
 }
 
-/** Databases of one run, each of one server, which are removed at its end, however it ends. */
+/** The databases of one run, one for each server. They are removed at the end, even after a failure. */
 export class Databases {
   readonly #removals: (() => Promise<unknown>)[] = []
 
-  /** @returns where it is: a path, or an address */
+  /** Creates a database. @returns its path or address */
   async make(kind: StoreKind): Promise<string> {
     if (kind === 'sqlite') {
       const folder = await mkdtemp(join(tmpdir(), 'oauth2server-bench-'))
@@ -50,7 +50,7 @@ export class Databases {
     return Object.assign(new URL(server), { pathname: `/${name}` }).href
   }
 
-  /** Something else that has to end before them. */
+  /** Registers a clean-up that has to run before the databases are removed. */
   onRemove(remove: () => Promise<unknown>): void {
     this.#removals.unshift(remove)
   }

@@ -25,7 +25,7 @@ export interface Measured {
   readonly requests: number
 }
 
-/** Sends one call again and again from the second core. @throws Error where an answer is not a success */
+/** Repeats one call from the second core. @throws Error if a response is not successful */
 export const load = async (
   target: Target,
   call: Call,
@@ -36,13 +36,13 @@ export const load = async (
   process.once('exit', remove)
   try {
     const script = join(folder, 'call.lua')
-    // Those that were sent once are spent.
+    // A refresh token that was sent once cannot be used again.
     const refreshTokens = call.refreshTokens?.splice(0, connections + spare)
     await writeFile(script, scriptOf({ ...call, ...(refreshTokens && { refreshTokens }) }))
     const before = await target.usage()
     const { stdout } = await run('taskset', [
       ...['-c', '1', 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency'],
-      // A slow answer shows in the p99; it is no failure.
+      // A slow response is visible in the p99, and does not count as a failure.
       ...['--timeout', '30s'],
       ...['-s', script, target.origin],
     ])
@@ -64,20 +64,20 @@ export const load = async (
   }
 }
 
-/** Tokens beside those whose requests are under way. */
+/** Spare refresh tokens, in addition to one for each connection. */
 const spare = 16
 
-const quoted = (text: string): string => JSON.stringify(text)
+const luaString = (text: string): string => JSON.stringify(text)
 
 const scriptOf = ({ method, path, headers, body, refreshTokens, tokens }: Call): string => `
-wrk.method = ${quoted(method)}
-wrk.path = ${quoted(path)}
+wrk.method = ${luaString(method)}
+wrk.path = ${luaString(path)}
 ${Object.entries(headers)
-  .map(([name, value]) => `wrk.headers[${quoted(name)}] = ${quoted(value)}`)
+  .map(([name, value]) => `wrk.headers[${luaString(name)}] = ${luaString(value)}`)
   .join('\n')}
-${body === undefined ? '' : `wrk.body = ${quoted(body)}`}
+${body === undefined ? '' : `wrk.body = ${luaString(body)}`}
 ${refreshTokens ? rotating(refreshTokens) : ''}
-${tokens ? inTurns(tokens) : ''}
+${tokens ? takingTurns(tokens) : ''}
 function done(summary, latency)
   local e = summary.errors
   io.write(string.format('RESULT {"requests":%d,"microseconds":%d,"p99":%d,"failed":%d}\\n',
@@ -85,9 +85,9 @@ function done(summary, latency)
 end
 `
 
-// Each connection has its own request under way, so there are more tokens than connections.
+// Each connection has a request in flight, so there are more tokens than connections.
 const rotating = (tokens: readonly string[]): string => `
-local tokens = {${tokens.map(quoted).join(',')}}
+local tokens = {${tokens.map(luaString).join(',')}}
 local first, last = 1, #tokens
 local start = wrk.body
 function request()
@@ -105,11 +105,11 @@ function response(status, headers, body)
 end
 `
 
-// Made before the measurement begins, so that sending them costs as little as sending one.
-const inTurns = (tokens: readonly string[]): string => `
+// The requests are built before the measurement, so that sending several costs as little as sending one.
+const takingTurns = (tokens: readonly string[]): string => `
 local requests, turn = {}, 0
 function init()
-  for index, token in ipairs({${tokens.map(quoted).join(',')}}) do
+  for index, token in ipairs({${tokens.map(luaString).join(',')}}) do
     requests[index] = wrk.format(nil, nil, { Host = wrk.headers.Host, Authorization = 'Bearer ' .. token })
   end
 end

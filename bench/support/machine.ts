@@ -23,7 +23,7 @@ const versionOf = (name: string): string => {
   return JSON.parse(readFileSync(path, 'utf8')).version
 }
 
-/** What results tell of a server. */
+/** Returns the description of a server for the results. */
 export const describe = ({ name, title, role, packages: [first] = [] }: Definition): Described => ({
   name,
   title,

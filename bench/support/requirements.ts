@@ -13,9 +13,9 @@ const runs = (command: string, args: readonly string[], expected: number): boole
   }
 }
 
-/** Installs the peers and builds where that is to be done. @throws Error in one line where something is missing */
+/** Installs the peers and builds the package if necessary. @throws Error in one line if a program is missing */
 export const meetRequirements = (): void => {
-  // wrk shows its version with status 1.
+  // wrk exits with status 1 after showing its version.
   const missing = [
     ...(runs('wrk', ['--version'], 1) ? [] : ['wrk']),
     ...(runs('taskset', ['--version'], 0) ? [] : ['util-linux']),

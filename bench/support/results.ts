@@ -13,7 +13,7 @@ export interface Machine {
 
 export interface Round {
   readonly requestsPerSecond: number
-  /** Microseconds of the server's processor time for each request. */
+  /** Microseconds of the server's processor time per request. */
   readonly cpu: number
   /** Milliseconds. */
   readonly p99: number
@@ -27,24 +27,24 @@ export interface TargetResults extends Described {
   readonly works: Partial<Record<WorkName, readonly Round[]>>
 }
 
-/** How the figures of a file came to be. */
+/** When, how and where the figures of a file were measured. */
 export interface Run {
   readonly date: string
   readonly command: string
   readonly machine: Machine
 }
 
-/** What stands in `bench/results`: each round, from which every table and chart is made. */
+/** The contents of a file in `bench/results`: all rounds, from which the tables and charts are generated. */
 export interface StoreResults extends Run {
   readonly store: StoreKind
   readonly connections: number
   readonly seconds: number
   readonly targets: readonly TargetResults[]
-  /** What did not do what it is measured for, and so is not measured. */
+  /** Servers that failed their check and were not measured, with the reason. */
   readonly leftOut: readonly string[]
 }
 
-/** What a server takes up, on each kind of database that it was measured on. */
+/** The footprint of each server, on each kind of database that it was measured on. */
 export interface FootprintResults extends Run {
   readonly footprints: readonly Footprint[]
   readonly leftOut: readonly string[]
@@ -52,15 +52,15 @@ export interface FootprintResults extends Run {
 
 export interface Footprint extends Described {
   readonly store: StoreKind
-  /** Milliseconds from the start of the process until it listens, each time. */
+  /** Milliseconds from the start of the process until it listens, for each start. */
   readonly startUp: readonly number[]
-  /** What the database grew by for tokens of `client_credentials`. */
+  /** The growth of the database for tokens of `client_credentials`. */
   readonly disk?: { readonly tokens: number; readonly bytes: number }
-  /** With all that it depends on. */
+  /** The package with all its dependencies. */
   readonly installed?: { readonly packages: number; readonly bytes: number }
 }
 
-/** Bytes of memory in use after so many requests. */
+/** The bytes of memory in use after a number of requests. */
 export interface MemorySample {
   readonly requests: number
   readonly memory: number
@@ -74,7 +74,7 @@ export interface MemoryResults extends Run {
   })[]
 }
 
-/** What grows: tokens in the database, connections, or processes. */
+/** The dimensions of growth: tokens in the database, connections, or processes. */
 export const growthNames = ['rows', 'connections', 'processes'] as const
 export type GrowthName = (typeof growthNames)[number]
 
@@ -109,7 +109,10 @@ export const spread = (values: readonly number[]): Spread => {
   }
 }
 
-/** Requests a second against those of another server, round by round: what else the machine did then hit both. */
+/**
+ * Returns the requests per second relative to another server, compared round by round, so that disturbances of the
+ * machine affect both.
+ */
 export const ratio = (
   of: readonly Round[] | undefined,
   to: readonly Round[] | undefined,

@@ -2,23 +2,23 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Ready, Usage, Works } from './works.ts'
 
-/** Where a server keeps its rows: chosen by whoever started it. */
+/** The database of a server, which the parent process selects. */
 export const place = {
   kind: process.env.BENCH_STORE === 'postgres' ? 'postgres' : 'sqlite',
   /** A path, or an address. */
   at: process.env.BENCH_DATABASE ?? ':memory:',
 } as const
 
-// Nobody is left when the measurement is stopped, be it in the middle of a start.
+// Ends the server when the measurement is stopped, even during its start.
 process.on('disconnect', () => process.exit())
 
-/** Refresh tokens to be made beforehand: more of them than connections at once. */
+/** The number of refresh tokens to create beforehand. There have to be more than concurrent connections. */
 export const refreshTokenCount = Number(process.env.BENCH_REFRESH_TOKENS ?? 1100)
 
-/** Whether the database is to be given clients and tokens: not where only the start is measured. */
+/** Whether to create clients and tokens in the database. Not necessary to measure only the start-up. */
 export const isSeeded = process.env.BENCH_SEED !== 'off'
 
-/** Listens, makes what the requests need, and tells how to be measured. */
+/** Starts to listen, creates the objects that the requests need, and reports both to the parent process. */
 export const serve = async (
   listener: RequestListener,
   works: () => Works | Promise<Works>,
@@ -29,7 +29,7 @@ export const serve = async (
   announce(port, isSeeded ? await works() : {})
 }
 
-/** The same for a server that listens by itself, and for one of several processes. */
+/** Reports a server that listens on its own, or has several processes. */
 export const announce = (
   port: number,
   works: Works,

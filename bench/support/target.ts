@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Ready, Usage, Works } from './works.ts'
 
-/** A server under measurement, in a process of its own, on the first core where nothing else is said. */
+/** A measured server in its own process, by default on the first core. */
 export class Target {
   readonly name: string
   readonly origin: string
@@ -45,8 +45,8 @@ export class Target {
   }
 }
 
-/** Milliseconds: long enough to make a thousand tokens in a slow one. */
-const patience = 120_000
+/** Milliseconds: enough for a slow server to create a thousand tokens. */
+const startTimeout = 120_000
 
 const answerOf = <T>(child: ChildProcess, name: string): Promise<T> =>
   new Promise((resolve, reject) => {
@@ -57,7 +57,7 @@ const answerOf = <T>(child: ChildProcess, name: string): Promise<T> =>
     const late = setTimeout(() => {
       child.kill()
       reject(new Error(`${name} does not answer.`))
-    }, patience)
+    }, startTimeout)
     child.once('exit', ended)
     child.once('message', (message) => {
       clearTimeout(late)

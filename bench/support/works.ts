@@ -1,25 +1,25 @@
-/** One request that is sent again and again, or, where there are several bodies or tokens, those in turns. */
+/** A repeated request, which may cycle through several bodies or tokens. */
 export interface Call {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Refresh tokens to begin with; each answer brings the next. They stand at the end of the body. */
+  /** The initial refresh tokens. Each response contains the next one. They are appended to the body. */
   readonly refreshTokens?: string[]
-  /** Bearer tokens that are presented in turns. */
+  /** Bearer tokens that are used in turns. */
   readonly tokens?: readonly string[]
-  /** The same request by somebody who must be refused: with 401. */
+  /** Headers with unknown credentials, which have to be refused with 401. */
   readonly unknown?: Readonly<Record<string, string>>
-  /** By a token that lacks the scope: 403. */
+  /** Headers with a token without the scope, which has to be refused with 403. */
   readonly withoutScope?: Readonly<Record<string, string>>
 }
 
-/** `resources` is `resource` with a thousand tokens in turns, so that nobody is flattered by one. */
+/** `resources` is `resource` with a thousand tokens in turns, so that caching one token gives no advantage. */
 export const workNames = ['token', 'resource', 'resources', 'introspect', 'refresh', 'key'] as const
 export type WorkName = (typeof workNames)[number]
 export type Works = Partial<Record<WorkName, Call>>
 
-/** What a server under measurement tells whoever started it. */
+/** The report of a measured server to its parent process. */
 export interface Ready {
   readonly type: 'ready'
   readonly port: number
@@ -34,5 +34,5 @@ export interface Usage {
   readonly memory: number
 }
 
-/** Our own, in each process that opens the same database. */
+/** The secret key of this server in every process that opens the same database. */
 export const secretKey = 'a secret key for measurements, 32 bytes and more'

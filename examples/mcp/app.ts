@@ -13,14 +13,15 @@ import type { Notes } from '../notes/notes.ts'
 import { mcpAddress } from './options.ts'
 import { notesTools } from './tools.ts'
 
-/** The notes application, and beside its REST API an MCP server. It has to be among the server's resources. */
+/** Creates the notes application with an MCP server, which must be one of the authorization server's resources. */
 export const createMcpApp = (server: AuthorizationServer, notes: Notes): Express => {
   const resource = mcpAddress(server.issuer)
   const app = express()
   app.disable('x-powered-by')
   app.all(
     new URL(resource).pathname,
-    // As MCP demands, tokens that were not issued for it are refused; challenges lead to the metadata of this resource.
+    // As the MCP specification requires, refuses tokens that were not issued for this resource. Challenges link to its
+    // metadata.
     rest(server, { resource, requireAudience: true }),
     requireApiAuth(),
     requireOauthScopes('notes:read'),
@@ -32,15 +33,15 @@ export const createMcpApp = (server: AuthorizationServer, notes: Notes): Express
 }
 
 const toMcp = (resource: URL, notes: Notes): RequestHandler => {
-  // One MCP server for each request, so that each knows whose notes it is about.
+  // One MCP server per request, so that each one belongs to the user of the request.
   const mcp = createMcpHandler(({ authInfo }) => notesTools(notes, String(authInfo?.extra?.owner)))
   return (req, res) => {
     const { user, client, scopes } = req.auth
     const authInfo: AuthInfo = {
-      // No tool needs it, and none may send it on to anybody.
+      // No tool needs the token, so none can leak it.
       token: '',
       clientId: client?.clientId ?? '',
-      // A session has none, since scopes do not limit it.
+      // Scopes do not limit a session, so they are null.
       scopes: [...(scopes ?? ['notes:read', 'notes:write'])],
       resource,
       extra: { owner: user?.id },

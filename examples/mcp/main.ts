@@ -6,7 +6,7 @@ import { notesRead, notesWrite } from '../notes/scopes.ts'
 import { createMcpApp } from './app.ts'
 import { mcpAddress, mcpOptions } from './options.ts'
 
-// `node examples/mcp/main.ts`: the notes application with an MCP server, to which AI clients log in by themselves.
+// `node examples/mcp/main.ts` runs the notes application with an MCP server, to which AI clients can log in.
 try {
   const { options, port, host, dataFolder } = await fromEnvironment(process.env)
   const server = await createAuthorizationServer({

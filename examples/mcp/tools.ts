@@ -2,7 +2,7 @@ import { McpServer, requireScopes } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { Note, Notes } from '../notes/notes.ts'
 
-/** What an AI client can do with the notes of one user. */
+/** Creates the tools with which an AI client uses the notes of one user. */
 export const notesTools = (notes: Notes, owner: string): McpServer => {
   const mcp = new McpServer({ name: 'notes', version: '1.0.0' })
   mcp.registerTool(
@@ -15,7 +15,8 @@ export const notesTools = (notes: Notes, owner: string): McpServer => {
     {
       description: 'Adds a note.',
       inputSchema: z.object({ text: z.string().trim().min(1).max(2_000) }),
-      // More than the address asks for. The challenge names all that the call needs, so the user is asked once.
+      // This call needs more scopes than the address. The challenge names all of them, so that the user is asked only
+      // once.
       scopeChallenge: requireScopes('notes:read', 'notes:write'),
     },
     ({ text }) => asText(notes.add({ owner, text })),

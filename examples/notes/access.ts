@@ -7,17 +7,17 @@ type Action = 'read' | 'create' | 'delete'
 type Ability = MongoAbility<[Action, 'Note' | StoredNote]>
 
 /**
- * Access control: which notes a user may do what with. It is the application's own, whoever asks by
- * whatever means: a scope says what a token may do for its user, and never more than that user may.
+ * Returns what a user may do with which notes. Access control belongs to the application and applies to every kind of
+ * authentication. Scopes only limit a token: it never permits more than its user may do.
  */
 export const abilityOf = ({ user }: Auth): Ability => {
   const { can, build } = new AbilityBuilder<Ability>(createMongoAbility)
-  // A client without an owner acts for nobody, and nobody has notes.
+  // A client without an owner acts for no user, and so has no notes.
   if (user) can(['read', 'create', 'delete'], 'Note', { owner: String(user.id) })
   return build({ detectSubjectType: () => 'Note' })
 }
 
-/** Stands after the guards of a route: refuses whoever may do so with no note at all. */
+/** Refuses callers who may not perform this action on any note. Use it after the guards of a route. */
 export const may =
   (action: Action): RequestHandler =>
   ({ auth }, res, next) => {

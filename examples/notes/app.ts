@@ -5,14 +5,14 @@ import { abilityOf, may } from './access.ts'
 import { homePage } from './home-page.ts'
 import type { Notes } from './notes.ts'
 
-/** The notes application: its own page at `/`, its REST API under `/api`, and the authorization server. */
+/** Creates the notes application: its home page at `/`, its REST API under `/api`, and the authorization server. */
 export const createApp = (server: AuthorizationServer, notes: Notes): Express => {
   const host = express()
   host.disable('x-powered-by')
   host.use(mount(server))
 
   const app = express.Router()
-  // Who is asking, whether the token may, and then whether its user may: three questions.
+  // Three checks: who is calling, what the token permits, and then what its user may do.
   app.use('/api', rest(server), express.json({ limit: '16kb' }))
 
   app.get(
@@ -34,7 +34,7 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
       if (typeof text !== 'string' || text.trim() === '' || text.length > 2_000) {
         res
           .status(400)
-          .json({ status: 400, message: 'text must be a text of 1 to 2000 characters.' })
+          .json({ status: 400, message: 'text must be a string of 1 to 2000 characters.' })
         return
       }
       res.status(201).json(notes.add({ owner: userId(req), text }))
@@ -47,7 +47,7 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
     may('delete'),
     (req, res) => {
       const note = notes.find(Number(req.params.id))
-      // Another user's note is none: whoever may not see it does not learn that it is there.
+      // Answer 404 for notes of other users, so that a caller does not learn whether they exist.
       if (!note || abilityOf(req.auth).cannot('delete', note)) {
         res.status(404).json({ status: 404, message: 'There is no such note.' })
         return
@@ -80,20 +80,23 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
   return host
 }
 
-// `connect-src` for what the page embeds the JWT for: its own scripts may ask the REST API.
+// `connect-src` lets the scripts of the page call the REST API with the embedded JWT.
 const contentSecurityPolicy =
   "default-src 'none'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 const userId = ({ auth }: express.Request): string => String(auth.user?.id)
 
-// What the body parser refuses is the caller's mistake; everything else is ours, and its reason is for the log.
+// Errors of the body parser with a 4xx status are the caller's. Others are server errors, whose reason belongs in the
+// log.
 const failures: express.ErrorRequestHandler = (error, _req, res, next) => {
   if (res.headersSent) return next(error)
-  const given: unknown = error?.status
-  const isCallers = typeof given === 'number' && given >= 400 && given < 500
-  if (!isCallers) console.error(error)
-  const status = isCallers ? given : 500
-  res
-    .status(status)
-    .json({ status, message: isCallers ? 'The request cannot be read.' : 'Something went wrong.' })
+  const parserStatus: unknown = error?.status
+  const isClientError =
+    typeof parserStatus === 'number' && parserStatus >= 400 && parserStatus < 500
+  if (!isClientError) console.error(error)
+  const status = isClientError ? parserStatus : 500
+  res.status(status).json({
+    status,
+    message: isClientError ? 'The request cannot be read.' : 'Something went wrong.',
+  })
 }

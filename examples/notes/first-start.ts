@@ -9,7 +9,7 @@ const newPassword = (): string => {
   return [word(), word(), word(), word()].join('-')
 }
 
-/** Says on stdout what can be tried; the first time also a demo user with a personal access token. */
+/** Prints how to try the example. At the first start, also creates a demo user with a personal access token. */
 export const greet = async (server: AuthorizationServer): Promise<void> => {
   const { issuer } = server
   const demo = await demoUser(server)
@@ -36,7 +36,7 @@ const wellKnown = (issuer: string): string => {
   return `${origin}/.well-known/oauth-authorization-server${pathname.replace(/\/$/, '')}`
 }
 
-// All or nothing, and once: of two first starts, one makes the user.
+// One transaction creates the user and the token. If two processes start concurrently, only one creates the user.
 const demoUser = async (
   server: AuthorizationServer,
 ): Promise<{ password: string; accessToken: string } | undefined> => {

@@ -5,7 +5,7 @@ import { greet } from './first-start.ts'
 import { openNotes } from './notes.ts'
 import { notesRead, notesWrite, testScope } from './scopes.ts'
 
-// What `npm start` runs: a small REST API with the authorization server embedded in it.
+// The program of `npm start`: a small REST API with the embedded authorization server.
 try {
   const { options, port, host, dataFolder } = await fromEnvironment(process.env)
   const server = await createAuthorizationServer({

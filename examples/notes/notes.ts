@@ -8,7 +8,7 @@ export interface Note {
   readonly created_at: string
 }
 
-/** A note with whose it is, for access control. */
+/** A note with its owner, for access control. */
 export interface StoredNote extends Note {
   readonly owner: string
 }
@@ -21,7 +21,7 @@ export interface Notes {
   close(): void
 }
 
-/** The application's own data, in a database of its own. */
+/** Opens the application's own data, which is in a separate database. */
 export const openNotes = (folder: string | undefined): Notes => {
   const db = new DatabaseSync(folder === undefined ? ':memory:' : join(folder, 'notes.sqlite'), {
     timeout: 2_000,

@@ -1,8 +1,8 @@
 import { Scope } from 'svc-oauth2server'
 
-// The `entryPoints` of package.json name these as well, so that `npx svc-oauth2server` knows them.
+// `entryPoints` in package.json lists these scopes too, so that `npx svc-oauth2server` finds them.
 
-/** With its texts in the languages of the pages. */
+/** Translated into the languages of the pages. */
 export const notesRead: Scope = new Scope('notes:read', {
   helpText: 'Read your notes',
   group: 'Notes',
@@ -35,5 +35,5 @@ export const notesWrite: Scope = new Scope('notes:write', {
   },
 })
 
-/** For tests: no user can choose it. */
+/** A scope for tests, which users cannot choose. */
 export const testScope: Scope = new Scope('test:scope', { helpText: 'For tests', internal: true })

@@ -1,5 +1,6 @@
-// better-auth with its plugins for OAuth and API keys: https://www.better-auth.com. Its own handler answers the
-// endpoints. The resource asks the plugin's API in the process, without a request to its introspection endpoint.
+// better-auth with its plugins for OAuth and API keys: https://www.better-auth.com. Its own handler serves the
+// endpoints. The resource calls the API of the plugin within the process, without a request to its introspection
+// endpoint.
 import type { RequestListener } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { apiKey } from '@better-auth/api-key'
@@ -20,14 +21,14 @@ const inSqlite = () => {
 }
 
 const scopes = ['openid', 'offline_access', 'notes:read', 'notes:write']
-/** Known once the client is made; the plugin keeps such clients in memory. */
+/** Set once the client exists; the plugin caches the clients that are in this set. */
 const trusted = new Set<string>()
 const provider = oauthProvider({
   loginPage: '/login',
   consentPage: '/consent',
   scopes,
   cachedTrustedClients: trusted,
-  // Whoever has this process may make clients; there are no others here.
+  // Only this process creates clients.
   clientPrivileges: () => true,
   silenceWarnings: { oauthAuthServerConfig: true, openidConfig: true },
 })
@@ -46,7 +47,7 @@ const auth = betterAuth({
 await (await getMigrations(auth.options)).runMigrations()
 
 type Context = Parameters<typeof getOAuthProviderApi>[0]
-// Of what an endpoint is given, all that this API needs outside of one.
+// The parts of an endpoint's context that this API needs.
 const context = {
   context: await auth.$context,
   headers: new Headers(),
@@ -92,7 +93,7 @@ const signUp = async (name: string) => {
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const seed = async (): Promise<Works> => {
   const { user, headers } = await signUp('bench')
-  // The first refresh token is used twice, which ends all of its user's.
+  // The first refresh token is used twice, which ends all refresh tokens of its user.
   const { user: another } = await signUp('another')
   const { client_id, client_secret = '' } = await auth.api.adminCreateOAuthClient({
     headers,

@@ -1,4 +1,4 @@
-// The little of HTTP that peers without a server of their own need: the same for each.
+// Shared HTTP helpers for peers without a server of their own.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export const textOf = (request: IncomingMessage): Promise<string> =>
@@ -22,6 +22,6 @@ export const answer = (response: ServerResponse, status: number, body: object): 
 
 export const notes = { notes: [] } as const
 
-/** The bearer token of a request. */
+/** Returns the bearer token of a request. */
 export const bearerOf = ({ headers }: IncomingMessage): string | undefined =>
   headers.authorization?.startsWith('Bearer ') ? headers.authorization.slice(7) : undefined

@@ -1,5 +1,5 @@
-// @jmondi/oauth2-server: https://tsoauth2server.com. Its access tokens are always JWTs (HS256 here); they are stored,
-// and a resource looks them up, so that a revoked one is refused. Its refresh tokens are opaque.
+// @jmondi/oauth2-server: https://tsoauth2server.com. Its access tokens are always JWTs (HS256 here). They are also
+// stored, and a resource looks them up, so that a revoked token is refused. Its refresh tokens are opaque.
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
@@ -125,8 +125,8 @@ const server = new AuthorizationServer(
     async getAllByIdentifiers(names) {
       return scopes.filter(({ name }) => names.includes(name))
     },
-    async finalize(asked) {
-      return asked
+    async finalize(request) {
+      return request
     },
   },
   jwt,
@@ -134,7 +134,7 @@ const server = new AuthorizationServer(
 )
 server.enableGrantTypes('client_credentials', 'refresh_token')
 
-const asked = async (request: IncomingMessage) =>
+const requestOf = async (request: IncomingMessage) =>
   new OAuthRequest({ headers: request.headers, body: await formOf(request), query: {} })
 
 const send = (response: ServerResponse, { status, body, headers }: ResponseInterface): void => {
@@ -142,7 +142,7 @@ const send = (response: ServerResponse, { status, body, headers }: ResponseInter
   answer(response, status, body)
 }
 
-/** What a resource knows of a token that is signed by us, stored and not expired. */
+/** Returns the stored token if its signature is valid and it has not expired. */
 const storedToken = async (presented: string): Promise<OAuthToken | undefined> => {
   try {
     const { jti } = await jwt.verify(presented)
@@ -164,9 +164,9 @@ const guard = async (request: IncomingMessage, response: ServerResponse): Promis
 const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
   try {
     if (request.url === '/token')
-      return send(response, await server.respondToAccessTokenRequest(await asked(request)))
+      return send(response, await server.respondToAccessTokenRequest(await requestOf(request)))
     if (request.url === '/token/introspect')
-      return send(response, await server.introspect(await asked(request)))
+      return send(response, await server.introspect(await requestOf(request)))
     await guard(request, response)
   } catch (error) {
     if (!(error instanceof OAuthException)) throw error
@@ -183,9 +183,9 @@ const grant = server.getGrant('refresh_token') as unknown as {
   ): Promise<ResponseInterface>
 }
 const issue = async (scope: string) => {
-  const made = await tokens.issueToken(client, [{ name: scope }], { id: 'user' })
+  const issued = await tokens.issueToken(client, [{ name: scope }], { id: 'user' })
   await tokens.persist(made)
-  const token = await tokens.issueRefreshToken(made)
+  const token = await tokens.issueRefreshToken(issued)
   const { body } = await grant.makeBearerTokenResponse(client, token, token.scopes)
   return { accessToken: String(body.access_token), refreshToken: token.refreshToken }
 }

@@ -1,5 +1,5 @@
-// @node-oauth/oauth2-server: https://github.com/node-oauth/node-oauth2-server. The model is the documentation's, with
-// a prepared statement for each function that has to ask the database.
+// @node-oauth/oauth2-server: https://github.com/node-oauth/node-oauth2-server. The model follows the documentation,
+// with a prepared statement for each function that queries the database.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import OAuth2Server from '@node-oauth/oauth2-server'
@@ -24,7 +24,7 @@ const client: OAuth2Server.Client = {
 }
 const user = { id: 'user' }
 
-// As in the documentation the client is held in memory, or, as we do, read with every request.
+// The client is in memory, as in the documentation, or is read for every request, as in this server.
 const readsClient = process.env.BENCH_CLIENT === 'read'
 await sql.rows(
   `insert into client (id, secret_digest, grants, redirect_uris, active) values ($1, $2, $3, '', 1) on conflict do nothing`,
@@ -117,7 +117,7 @@ const issue = async (scope: string) => {
   await sql.rows(insert, values)
   return { accessToken, refreshToken }
 }
-const asked = async (request: IncomingMessage) =>
+const requestOf = async (request: IncomingMessage) =>
   new OAuth2Server.Request({
     method: request.method ?? 'GET',
     headers: request.headers as Record<string, string>,
@@ -134,10 +134,10 @@ const respond = async (request: IncomingMessage, response: ServerResponse): Prom
   const result = new OAuth2Server.Response()
   try {
     if (request.url === '/token') {
-      await oauth.token(await asked(request), result)
+      await oauth.token(await requestOf(request), result)
       return send(response, result)
     }
-    await oauth.authenticate(await asked(request), result, { scope: ['notes:read'] })
+    await oauth.authenticate(await requestOf(request), result, { scope: ['notes:read'] })
     answer(response, 200, notes)
   } catch (error) {
     if (!(error instanceof OAuth2Server.OAuthError)) throw error

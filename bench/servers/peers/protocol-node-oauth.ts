@@ -1,4 +1,4 @@
-// @node-oauth/oauth2-server as `npm run test:differential` asks it: its documentation's model, in memory. It has no
+// @node-oauth/oauth2-server for `npm run test:differential`: the model of its documentation, in memory. It has no
 // endpoints for revocation, introspection and metadata.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -91,7 +91,7 @@ const respond = async (request: IncomingMessage, response: ServerResponse): Prom
   const isForm = /^application\/x-www-form-urlencoded/.test(request.headers['content-type'] ?? '')
   const text = await textOf(request)
   const body = isForm ? Object.fromEntries(new URLSearchParams(text)) : {}
-  const asked = new OAuth2Server.Request({
+  const oauthRequest = new OAuth2Server.Request({
     method: request.method ?? 'GET',
     headers: request.headers as Record<string, string>,
     query: Object.fromEntries(searchParams),
@@ -100,14 +100,14 @@ const respond = async (request: IncomingMessage, response: ServerResponse): Prom
   const result = new OAuth2Server.Response()
   try {
     if (pathname === '/authorize') {
-      await oauth.authorize(asked, result, { authenticateHandler: { handle: () => user } })
+      await oauth.authorize(oauthRequest, result, { authenticateHandler: { handle: () => user } })
     } else if (pathname === '/token') {
-      // The option is of a grant, not of a client: only public ones go without.
+      // The option belongs to a grant and not to a client: only public clients do not authenticate.
       const isOpen = isPublic(body.client_id)
       const requireClientAuthentication: Record<string, boolean> = isOpen
         ? { authorization_code: false, refresh_token: false }
         : {}
-      await oauth.token(asked, result, {
+      await oauth.token(oauthRequest, result, {
         requireClientAuthentication,
         alwaysIssueNewRefreshToken: true,
       })
@@ -116,7 +116,7 @@ const respond = async (request: IncomingMessage, response: ServerResponse): Prom
       return
     }
   } catch (error) {
-    // What went to the client is in the result already.
+    // If the error was sent to the client with a redirect, the result already contains it.
     if (!result.headers?.location && error instanceof OAuth2Server.OAuthError) {
       result.status = error.code
       result.body = { error: error.name, error_description: error.message }

@@ -1,4 +1,4 @@
-// oidc-provider as `npm run test:differential` asks it: every case of the protocol, the user always agrees.
+// oidc-provider for `npm run test:differential`: it supports every case of the protocol, and the user always agrees.
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -50,7 +50,7 @@ const provider = new Provider(`http://localhost:${port}`, {
   interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
 })
 
-/** The user logs in, and agrees to everything. */
+/** Logs the user in, and grants everything. */
 const agree: RequestListener = async (request, response) => {
   const { prompt, params, grantId, session } = await provider.interactionDetails(request, response)
   if (prompt.name === 'login') {

@@ -1,4 +1,4 @@
-// What the peers that leave the database to their users are given: prepared statements, as the floor has them.
+// The database access of peers that leave it to the application: prepared statements, as in the floor.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import pg from 'pg'
 import { place } from '../../support/serve.ts'
@@ -7,9 +7,9 @@ export type Value = string | number | null
 export type Row = Readonly<Record<string, unknown>>
 
 export interface Sql {
-  /** Statements, once. */
+  /** Runs a script of statements. */
   script(text: string): Promise<void>
-  /** One prepared statement, whose parameters are `$1`, `$2` … in this order. */
+  /** Runs a prepared statement with the parameters `$1`, `$2` … in this order. */
   rows(text: string, values: readonly Value[]): Promise<readonly Row[]>
 }
 

@@ -9,9 +9,9 @@ interface Note {
   readonly created_at: string
 }
 
-// Ours are the lines that name what is imported from svc-oauth2server, here and in main.ts.
+// The lines that use imports from svc-oauth2server, here and in main.ts, are all that the integration needs.
 
-/** A page and a REST API under a prefix, with the authorization server beside them. */
+/** Creates a page and a REST API under a prefix, with the embedded authorization server. */
 export const createApp = (server: AuthorizationServer, prefix = '/', app = new Hono()): Hono => {
   const notes = new Hono()
   const stored = new Map<unknown, readonly Note[]>()
@@ -32,7 +32,7 @@ export const createApp = (server: AuthorizationServer, prefix = '/', app = new H
   })
   notes.get('/api/me', requireApiAuth(), (c) => {
     const { user, kind, scopes } = c.get('auth')
-    // A session is not limited by scopes, so it has none.
+    // Scopes do not limit a session, so they are null.
     const showsEmail = scopes === null || scopes.includes('user:email')
     return c.json({ id: user?.id, email: showsEmail ? user?.email : undefined, kind })
   })

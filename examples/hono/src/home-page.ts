@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html'
 
-/** What `page(server)` finds, as far as this page needs it. */
+/** The part of the result of `page(server)` that this page needs. */
 interface Session {
   readonly user: { readonly email: string } | null
   readonly jwt: () => string
@@ -13,7 +13,7 @@ interface Session {
   }
 }
 
-/** `jwt()` is markup already, so it is not escaped. */
+/** `jwt()` returns markup, so it is not escaped. */
 export const homePage = ({ user, jwt, csrfToken, links }: Session) => html`<!doctype html>
 <html lang="en">
 <head>

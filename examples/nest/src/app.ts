@@ -17,7 +17,8 @@ import type { AuthorizationServer, Auth as Caller } from 'svc-oauth2server'
 import * as oauth2 from 'svc-oauth2server/nest'
 import { setViews } from './views.ts'
 
-// Ours are the lines that name oauth2 or what else is imported from svc-oauth2server, here and in main.ts.
+// The lines that use oauth2 or other imports from svc-oauth2server, here and in main.ts, are all that the integration
+// needs.
 
 interface Note {
   readonly id: number
@@ -63,7 +64,7 @@ class NotesController {
 
   @Get('me')
   me(@oauth2.Auth() { user, kind, scopes }: Caller) {
-    // A session is not limited by scopes, so it has none.
+    // Scopes do not limit a session, so they are null.
     const showsEmail = scopes === null || scopes.includes('user:email')
     return { id: user?.id, email: showsEmail ? user?.email : undefined, kind }
   }
@@ -86,7 +87,7 @@ class OpenController {
 @Module({ controllers: [NotesController, OpenController], providers: [Notes] })
 class NotesModule {}
 
-/** A page and a REST API under a prefix, with the authorization server beside them. */
+/** Creates a page and a REST API under a prefix, with the embedded authorization server. */
 export const createApp = async (
   server: AuthorizationServer,
   prefix = '',

@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common'
 import type { NestExpressApplication } from '@nestjs/platform-express'
 import type { NestFastifyApplication } from '@nestjs/platform-fastify'
 
-/** Handlebars, the way each platform of Nest takes it. */
+/** Configures Handlebars for the platform of the Nest application, Express or Fastify. */
 export const setViews = async (app: INestApplication, folder: string): Promise<void> => {
   if (app.getHttpAdapter().getType() === 'fastify') {
     const { default: handlebars } = await import('handlebars')
