@@ -23,7 +23,7 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`)
 
 type Works = Partial<Record<WorkName, Round[]>>
 
-const measure = async (target: Target, atOnce: number, made: Works): Promise<void> => {
+const measure = async (target: Target, atOnce: number, results: Works): Promise<void> => {
   for (const work of works) {
     const call = target.works[work]
     if (!call) continue
@@ -31,8 +31,8 @@ const measure = async (target: Target, atOnce: number, made: Works): Promise<voi
       connections: atOnce,
       seconds,
     })
-    made[work] ??= []
-    made[work].push({ requestsPerSecond, cpu, p99 })
+    results[work] ??= []
+    results[work].push({ requestsPerSecond, cpu, p99 })
   }
 }
 
@@ -91,14 +91,15 @@ const compare = async (
   of: GrowthName,
   targets: readonly { readonly count: number; readonly target: Target; readonly atOnce?: number }[],
 ): Promise<readonly GrowthPoint[]> => {
-  const points = targets.map((each) => ({ ...each, made: {} as Works }))
+  const points = targets.map((each) => ({ ...each, results: {} as Works }))
   for (const { target } of new Map(points.map((point) => [point.target, point])).values())
     await warmUp(target)
   for (let round = 1; round <= rounds; round += 1) {
     log(`${of}: round ${round} of ${rounds}`)
-    for (const { target, atOnce = connections, made } of points) await measure(target, atOnce, made)
+    for (const { target, atOnce = connections, results } of points)
+      await measure(target, atOnce, results)
   }
-  return points.map(({ count, made }) => ({ of, count, works: made }))
+  return points.map(({ count, results }) => ({ of, count, works: results }))
 }
 
 /** Measures how the cost of a request grows with tokens, connections and processes. */

@@ -242,9 +242,9 @@ const replay = async ({ statements, changing }: Plan, now?: string): Promise<str
     const known = values.get(value)
     if (known !== undefined || typeof value !== 'string' || !changing.has(value))
       return known ?? value
-    const made = random(value.length)
-    values.set(value, made)
-    return made
+    const issued = random(value.length)
+    values.set(value, issued)
+    return issued
   }
   for (const { sql, parameters } of statements) {
     const ran = session.run({ sql, parameters: parameters.map(filled) })
@@ -282,8 +282,8 @@ await serve(
       return answer({ active: true })
     }
     if (body.get('grant_type') === 'refresh_token') {
-      const made = await replay(refresh, body.get('refresh_token') ?? '')
-      return answer({ access_token: made, refresh_token: made })
+      const issued = await replay(refresh, body.get('refresh_token') ?? '')
+      return answer({ access_token: issued, refresh_token: issued })
     }
     await replay(token)
     return answer({ access_token: random(43), token_type: 'Bearer', expires_in: 3600 })

@@ -105,13 +105,13 @@ await serve(
     if (request.url === '/introspect') {
       return answer(200, { active: (await statements.find(body.get('token') ?? '')) !== undefined })
     }
-    const made = random()
+    const issued = random()
     if (body.get('grant_type') === 'refresh_token') {
-      const isDone = await statements.replace(body.get('refresh_token') ?? '', made)
-      return answer(isDone ? 200 : 400, { access_token: made, refresh_token: made })
+      const isDone = await statements.replace(body.get('refresh_token') ?? '', issued)
+      return answer(isDone ? 200 : 400, { access_token: issued, refresh_token: issued })
     }
-    await statements.insert(made)
-    return answer(200, { access_token: made, token_type: 'Bearer', expires_in: 3600 })
+    await statements.insert(issued)
+    return answer(200, { access_token: issued, token_type: 'Bearer', expires_in: 3600 })
   },
   () => {
     const post = { method: 'POST', headers: form } as const

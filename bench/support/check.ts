@@ -63,8 +63,12 @@ export const check = async (target: Target): Promise<void> => {
 }
 
 const refused = async (target: Target, call: Call, what: string): Promise<void> => {
-  assert.ok(call.unknown, `${what}: nobody to be refused`)
-  expect(await send(target, call, { headers: call.unknown }), 401, `${what} by somebody unknown`)
+  assert.ok(call.unknown, `${what}: no unknown credentials`)
+  expect(
+    await send(target, call, { headers: call.unknown }),
+    401,
+    `${what} with unknown credentials`,
+  )
 }
 
 const checkIntrospection = async (target: Target, call: Call, issued: string): Promise<void> => {

@@ -98,14 +98,14 @@ const isForSignatures = ({ kty, crv, use, alg }: UncheckedKey): boolean => {
   )
 }
 
-const publicKey = (given: UncheckedKey): JWK => {
-  const { kid } = given
+const publicKey = (source: UncheckedKey): JWK => {
+  const { kid } = source
   if (kid !== undefined && (typeof kid !== 'string' || kid.length > maxKeyIdLength))
     throw refused(`The kid of a key must be a string of at most ${maxKeyIdLength} characters.`)
   // EdDSA and Ed25519 are two names for the same algorithm (RFC 9864 §2.2), which the key type already determines.
-  const members = publicMembers.filter((name) => name !== 'alg' || given.kty !== 'OKP')
+  const members = publicMembers.filter((name) => name !== 'alg' || source.kty !== 'OKP')
   const key = Object.fromEntries(
-    members.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
+    members.filter((name) => source[name] !== undefined).map((name) => [name, source[name]]),
   )
   const length = rsaLength(key)
   if (length !== undefined && (length < minRsaBits || length > maxRsaBits))

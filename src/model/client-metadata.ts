@@ -89,9 +89,9 @@ const redirectUriError = (sentence: string): OAuthError =>
 export const parseClientMetadata = (value: unknown): ClientMetadata => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw metadataError('The client metadata must be a JSON object.')
-  const given = new Map<string, unknown>(Object.entries(value))
+  const received = new Map<string, unknown>(Object.entries(value))
   // Software statements of all issuers are refused, since none is trusted (RFC 7591 §2.3).
-  if ((given.get('software_statement') ?? '') !== '') {
+  if ((received.get('software_statement') ?? '') !== '') {
     throw new OAuthError(
       'unapproved_software_statement',
       'Software statements are not accepted: register without one.',
@@ -99,7 +99,7 @@ export const parseClientMetadata = (value: unknown): ClientMetadata => {
   }
   const metadata: Record<string, unknown> = {}
   for (const name of names) {
-    const value = given.get(name)
+    const value = received.get(name)
     if (value === undefined || value === null || value === '') continue
     const { schema, accepts } = members[name]
     const result = schema.safeParse(value)
@@ -177,10 +177,10 @@ export const describedClient = (
 }
 
 const authMethodOf = (
-  { token_endpoint_auth_method: given = 'client_secret_basic' }: ClientMetadata,
+  { token_endpoint_auth_method: requested = 'client_secret_basic' }: ClientMetadata,
   { authMethods }: MetadataRules,
 ): TokenEndpointAuthMethod => {
-  const method = authMethods.find((known) => known === given)
+  const method = authMethods.find((permitted) => permitted === requested)
   if (method) return method
   throw metadataError(`token_endpoint_auth_method must be one of ${authMethods.join(', ')}.`)
 }

@@ -120,7 +120,7 @@ export const validEmail = (value: string): string => {
 }
 
 const minPasswordLength = 8
-export const longestPasswordBytes = 1024
+export const maxPasswordBytes = 1024
 
 /** Validates the length of a password and returns it unchanged; hashing normalizes it. */
 export const validPassword = (value: string): string => {
@@ -130,10 +130,10 @@ export const validPassword = (value: string): string => {
       `The password must have at least ${minPasswordLength} characters.`,
     )
   }
-  if (Buffer.byteLength(value) > longestPasswordBytes) {
+  if (Buffer.byteLength(value) > maxPasswordBytes) {
     throw new InvalidField(
       'password',
-      `The password must not be longer than ${longestPasswordBytes} bytes.`,
+      `The password must not be longer than ${maxPasswordBytes} bytes.`,
     )
   }
   return value

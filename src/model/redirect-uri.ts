@@ -95,11 +95,11 @@ export const matchRedirectUri = (
   { anyLoopbackPort }: { anyLoopbackPort: boolean },
 ): string | undefined => {
   if (registered.includes(presented)) return presented
-  const asked = anyLoopbackPort ? loopback.exec(presented) : null
-  if (!asked || (asked[2] !== undefined && !isPort(asked[2]))) return undefined
+  const requested = anyLoopbackPort ? loopback.exec(presented) : null
+  if (!requested || (requested[2] !== undefined && !isPort(requested[2]))) return undefined
   return registered.find((uri) => {
-    const known = loopback.exec(uri)
-    return known !== null && known[1] === asked[1] && known[3] === asked[3]
+    const candidate = loopback.exec(uri)
+    return candidate !== null && candidate[1] === requested[1] && candidate[3] === requested[3]
   })
 }
 

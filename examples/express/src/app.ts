@@ -23,10 +23,10 @@ export const createApp = (server: AuthorizationServer, prefix = '/', app = expre
     res.json(notesOf(auth.user?.id))
   })
   notes.post('/api/notes', requireApiAuth(), requireOauthScopes('notes:write'), (req, res) => {
-    const mine = notesOf(req.auth.user?.id)
+    const ownNotes = notesOf(req.auth.user?.id)
     const text = String(req.body?.text ?? '')
-    const note = { id: mine.length + 1, text, created_at: new Date().toISOString() }
-    stored.set(req.auth.user?.id, [...mine, note])
+    const note = { id: ownNotes.length + 1, text, created_at: new Date().toISOString() }
+    stored.set(req.auth.user?.id, [...ownNotes, note])
     res.status(201).json(note)
   })
   notes.get('/api/me', requireApiAuth(), ({ auth: { user, kind, scopes } }, res) => {

@@ -32,10 +32,10 @@ export const createApp = (
 
     const writes = [requireApiAuth(), requireOauthScopes('notes:write')]
     notes.post('/notes', { onRequest: writes }, async ({ auth, body }, reply) => {
-      const mine = notesOf(auth.user?.id)
+      const ownNotes = notesOf(auth.user?.id)
       const text = String((body as { text?: unknown } | undefined)?.text ?? '')
-      const note = { id: mine.length + 1, text, created_at: new Date().toISOString() }
-      stored.set(auth.user?.id, [...mine, note])
+      const note = { id: ownNotes.length + 1, text, created_at: new Date().toISOString() }
+      stored.set(auth.user?.id, [...ownNotes, note])
       return reply.code(201).send(note)
     })
 

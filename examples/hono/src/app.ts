@@ -25,9 +25,9 @@ export const createApp = (server: AuthorizationServer, prefix = '/', app = new H
   notes.post('/api/notes', requireApiAuth(), requireOauthScopes('notes:write'), async (c) => {
     const { user } = c.get('auth')
     const text = String((await c.req.json()).text ?? '')
-    const mine = notesOf(user?.id)
-    const note = { id: mine.length + 1, text, created_at: new Date().toISOString() }
-    stored.set(user?.id, [...mine, note])
+    const ownNotes = notesOf(user?.id)
+    const note = { id: ownNotes.length + 1, text, created_at: new Date().toISOString() }
+    stored.set(user?.id, [...ownNotes, note])
     return c.json(note, 201)
   })
   notes.get('/api/me', requireApiAuth(), (c) => {

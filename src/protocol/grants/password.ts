@@ -1,4 +1,4 @@
-import { longestPasswordBytes } from '../../model/field-rules.ts'
+import { maxPasswordBytes } from '../../model/field-rules.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { narrow } from '../../model/scope.ts'
 import { tryPassword } from '../../records/users/password-tries.ts'
@@ -13,7 +13,7 @@ export const password: BuiltInGrant = {
     const username = params.required('username')
     const secret = params.opaque('password')
     if (secret === undefined) throw new OAuthError('invalid_request', 'password is missing.')
-    if (Buffer.byteLength(secret) > longestPasswordBytes) throw refused()
+    if (Buffer.byteLength(secret) > maxPasswordBytes) throw refused()
     const scopes = narrow(params.opaque('scope'), {
       within: client.scopeCeiling,
       otherwise: client.scopesWhenOmitted,

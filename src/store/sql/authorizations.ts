@@ -73,7 +73,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     },
 
     async beyond(userId, clientId, keep) {
-      // The order of the index.
+      // Ordered like the index, so that the database need not sort.
       const rows = await read
         .selectFrom('oauth2server_authorization')
         .select('id')

@@ -139,10 +139,10 @@ export const sqlClients = (handle: Handle): ClientStore => {
       .select('c.client_key')
       // Written exactly like the condition of the partial index, so that every database uses it.
       .where(sql<boolean>`c.origin <> 'owner'`)
-      // Tokens of `client_credentials` leave no row behind when they expire, and only the application can permit this
-      // grant.
+      // Tokens of `client_credentials` leave no row behind when they expire, so a client without rows may still be in
+      // use.
       .where(sql<boolean>`(c.grant_types is null or c.grant_types not like '%client_credentials%')`)
-      // A client with a metadata document would be registered again without the decision of the administrator.
+      // A deleted client with a metadata document would come back without the decision of the administrator.
       .where('c.is_disabled', '=', 0)
       .where('c.is_verified', '=', 0)
       .where(({ not, exists, selectFrom }) =>

@@ -21,7 +21,7 @@ export type Users = UserTable | 'built-in' | 'elsewhere'
 export interface Handle {
   readonly read: Kysely<Tables>
   readonly write: Kysely<Tables>
-  /** Deletes expired rows, without delaying requests for as long as that takes. */
+  /** For slow work, such as deleting expired rows, that must not delay requests. */
   readonly purge: Kysely<Tables>
   readonly users: Users
   readonly types: ColumnTypes
@@ -127,8 +127,8 @@ export const onceFor = <Row extends object, Result extends object>(
 }
 
 /**
- * Builds the condition of a join that looks up a unique key for each row. Written like this, PostgreSQL can only use a
- * nested loop with the index of the key.
+ * Builds the condition of a join that looks up a unique key for each row. With `any`, PostgreSQL has to look up each
+ * key in its index, and cannot choose a hash or merge join.
  */
 export const byKey = (
   { locking }: Pick<Handle, 'locking'>,

@@ -159,7 +159,7 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
         return rows.map(({ key }) => key)
       }
       const lists = [await keysOf('token'), await keysOf('authorization'), await keysOf('consent')]
-      // A full list may contain keys beyond its last one, so only keys up to the smallest such end are complete.
+      // A full list may continue after its last key, so stop at the smallest last key of the full lists.
       const ends = lists.filter((keys) => keys.length === limit).map((keys) => keys.at(-1) ?? after)
       const last = ends.length === 0 ? null : Math.min(...ends)
       const keys = [...new Set(lists.flat())].filter((key) => last === null || key <= last)

@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../../../http/request.ts'
-import { longestPasswordBytes } from '../../../model/field-rules.ts'
+import { maxPasswordBytes } from '../../../model/field-rules.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'
 import { formActionSource, withQuery } from '../../../model/redirect-uri.ts'
@@ -49,7 +49,7 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
   }
   const password = params.opaque('password') ?? ''
   const isPossible =
-    email !== '' && password !== '' && Buffer.byteLength(password) <= longestPasswordBytes
+    email !== '' && password !== '' && Buffer.byteLength(password) <= maxPasswordBytes
   if (!isPossible) return again(texts.wrong)
   try {
     const cookie = request.headers.get('cookie')

@@ -78,11 +78,11 @@ const withOnline = (
 ]
 
 const planned = (
-  known: readonly MigrationInfo[],
+  migrations: readonly MigrationInfo[],
   to: string | undefined,
 ): readonly MigrationResult[] => {
-  const last = to ?? known.at(-1)?.name ?? ''
-  return known.flatMap(({ name, executedAt }): MigrationResult[] => {
+  const last = to ?? migrations.at(-1)?.name ?? ''
+  return migrations.flatMap(({ name, executedAt }): MigrationResult[] => {
     if (name <= last && !executedAt) return [{ name, direction: 'up' }]
     if (name > last && executedAt) return [{ name, direction: 'down' }]
     return []

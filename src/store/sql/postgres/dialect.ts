@@ -42,7 +42,7 @@ export interface PostgresDialectOptions {
   readonly prepare: boolean
   /** Retries statements outside of transactions after lock timeouts; without it, they fail. */
   readonly lockRetries?: LockRetries | undefined
-  /** The migration lock. */
+  /** The adapter with the migration lock; by default Kysely's own. */
   readonly adapter?: DialectAdapter
 }
 
@@ -97,7 +97,7 @@ export class PostgresDialect implements Dialect {
 }
 
 /**
- * The statements are fixed, except for lists of varying length. The limit protects the memory of the server from those.
+ * Most statements are fixed. The limit protects the memory of the server from statements with lists of varying length.
  */
 const maxStatements = 300
 
@@ -203,9 +203,9 @@ class Session implements DatabaseConnection {
   }
 
   failed(error: unknown): unknown {
-    const { known, breaksConnection } = asStoreError(error)
+    const { storeError, breaksConnection } = asStoreError(error)
     if (breaksConnection) this.isBroken = true
-    return known
+    return storeError
   }
 
   #run(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
@@ -243,7 +243,7 @@ class PostgresDriver implements Driver {
     try {
       return await this.#connections.acquire()
     } catch (error) {
-      throw asStoreError(error, { isConnecting: true }).known
+      throw asStoreError(error, { isConnecting: true }).storeError
     }
   }
 

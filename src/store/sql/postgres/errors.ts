@@ -7,8 +7,8 @@ export const sqlStateOf = (error: unknown): string | undefined => {
 }
 
 /**
- * Connection exceptions, insufficient resources, shutdowns, standbys, idle and long transactions, lock timeouts,
- * serialization failures.
+ * Connection exceptions, insufficient resources, shutdowns, system and internal errors, standbys, idle and long
+ * transactions, rollbacks because of conflicts, lock timeouts.
  */
 const outages = /^(?:08|53|57|58|25006|25P03|25P04|40|55P03|XX)/
 
@@ -19,20 +19,22 @@ const keepsConnection = /^(?:40|53|55P03|57014)/
 export const asStoreError = (
   error: unknown,
   { isConnecting = false }: { readonly isConnecting?: boolean } = {},
-): { readonly known: unknown; readonly breaksConnection: boolean } => {
+): { readonly storeError: unknown; readonly breaksConnection: boolean } => {
   const state = sqlStateOf(error)
-  if (state === '23505') return { known: new UniqueViolation(), breaksConnection: false }
+  if (state === '23505') return { storeError: new UniqueViolation(), breaksConnection: false }
   if (state === '23503')
     return {
-      known: new ReferenceNotFound('A referenced row no longer exists.'),
+      storeError: new ReferenceNotFound('A referenced row no longer exists.'),
       breaksConnection: false,
     }
   // Without a state, the server did not answer: refused, cut off, or too slow.
   if (isConnecting || state === undefined || outages.test(state) || hasChangedPlan(error)) {
-    const known = new StoreUnavailable('The database cannot be used right now.', { cause: error })
-    return { known, breaksConnection: state === undefined || !keepsConnection.test(state) }
+    const storeError = new StoreUnavailable('The database cannot be used right now.', {
+      cause: error,
+    })
+    return { storeError, breaksConnection: state === undefined || !keepsConnection.test(state) }
   }
-  return { known: error, breaksConnection: false }
+  return { storeError: error, breaksConnection: false }
 }
 
 /** Returns whether a prepared statement no longer fits because a column was added to its table. */

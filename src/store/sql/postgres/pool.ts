@@ -45,7 +45,7 @@ interface ClientPool {
   abandon(): void
 }
 
-/** Milliseconds for statements that are running on connections that still answer. */
+/** Milliseconds in which running statements may finish before an abandoned pool closes its connections. */
 const grace = 500
 
 const newPool = (config: PoolConfig): ClientPool => {

@@ -8,8 +8,7 @@ import {
   UniqueViolation,
 } from '../../contract/errors.ts'
 
-// Milliseconds. node:sqlite blocks the event loop for the whole busy timeout, so it is short, and retries wait outside
-// of it.
+// Milliseconds. node:sqlite blocks the event loop during its busy timeout, so keep that short and retry asynchronously.
 const busyTimeout = 10
 const maxWait = 2_000
 /**
@@ -176,13 +175,13 @@ const integer = (value: bigint): number | string => {
   return Number.isSafeInteger(number) ? number : String(value)
 }
 
-/** Measures for how long consecutive waiters have met the lock of another connection. */
+/** Measures for how long another connection has held the lock, across all callers that wait for it. */
 class ForeignLock {
   #since = 0
   #last = Number.NEGATIVE_INFINITY
 
-  /** @returns the milliseconds for which the lock has been met without a break */
-  met(): number {
+  /** Records a failed attempt. @returns the milliseconds since the first of consecutive failed attempts */
+  recordWait(): number {
     const now = performance.now()
     if (now - this.#last > maxLockGap) this.#since = now
     this.#last = now
@@ -203,9 +202,9 @@ const retryWhileBusy = async <T>(attempt: () => T, lock = new ForeignLock()): Pr
       lock.free()
       return result
     } catch (error) {
-      const known = asStoreError(error)
-      if (known) throw known
-      const waited = Math.max(lock.met(), performance.now() - started)
+      const storeError = asStoreError(error)
+      if (storeError) throw storeError
+      const waited = Math.max(lock.recordWait(), performance.now() - started)
       if (waited > maxWait) throw unavailable(error)
     }
     await delay(randomInt(1, 16))
