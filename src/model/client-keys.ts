@@ -26,8 +26,8 @@ const algorithmsOf: Readonly<Record<string, readonly string[]>> = {
 const refused = (sentence: string): InvalidField => new InvalidField('jwks', sentence)
 
 /**
- * Returns the keys of a JSON Web Key Set that can authenticate a client. Keys of unsupported types are ignored (RFC
- * 7517 §5). A private key makes the whole set invalid, because it is no longer secret.
+ * Returns the keys of a JSON Web Key Set that can authenticate a client. Keys of unsupported types are ignored
+ * (RFC 7517 §5). A private key makes the whole set invalid, because it is no longer secret.
  * @throws InvalidField `jwks` for a value that is not a key set, or has no usable key
  */
 export const clientKeys = (document: unknown): JSONWebKeySet => {

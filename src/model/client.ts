@@ -58,7 +58,7 @@ export interface ClientFields {
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly origin: ClientOrigin
-  /** The public keys of the client (RFC 7517 §5) as JSON; null if it publishes them at `jwksUri`. */
+  /** The public keys of the client (RFC 7517 §5) as JSON; null without keys, or if they are at `jwksUri`. */
   readonly jwks: string | null
   readonly jwksUri: string | null
   /** The digest of the token with which the client manages its own registration (RFC 7592). */

@@ -1,4 +1,4 @@
-/** The kind of a problem, which pages translate. */
+/** The kind of problem with a value. Pages translate it. */
 export type FieldProblem =
   | 'nameMissing'
   | 'nameTooLong'

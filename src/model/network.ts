@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Returns the first groups of an IPv6 address, which has eight. */
+/** Returns the first `count` of the eight groups of an IPv6 address. */
 const groups = (address: string, count: number): string =>
   // A link-local address may end with `%` and the name of an interface, which `parse` does not accept in every form.
   ipaddr.IPv6.parse(address.replace(/%.*$/, ''))
@@ -9,7 +9,7 @@ const groups = (address: string, count: number): string =>
     .map((part) => part.toString(16))
     .join(':')
 
-/** Returns what counts as one address. A host usually has a whole IPv6 network, so its addresses count as one. */
+/** Returns an IPv4 address, or the /64 network of an IPv6 address, since a host usually has a whole IPv6 network. */
 export const networkOf = (address: string): string =>
   isIPv6(address) ? groups(address, 4) : address
 

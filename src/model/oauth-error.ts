@@ -1,6 +1,6 @@
 /**
- * The HTTP status of each error code in a direct response, as opposed to a redirect. RFC 6749 §4.1.2.1 and §5.2, RFC
- * 6750 §3.1, OpenID Connect Core §3.1.2.6, and the standards of the extensions.
+ * The HTTP status of each error code in a direct response, as opposed to a redirect. RFC 6749 §4.1.2.1 and §5.2,
+ * RFC 6750 §3.1, OpenID Connect Core §3.1.2.6, and the standards of the extensions.
  */
 const statusOf = {
   invalid_request: 400,

@@ -7,8 +7,8 @@ const maxParameters = 100
 export const withoutControlCharacters = /^[^\u0000-\u001F\u007F]*$/
 
 /**
- * Form fields or query parameters, not yet validated. They may be repeated; an empty value means absent (RFC 6749
- * §3.1).
+ * Form fields or query parameters, not yet validated. They may be repeated; an empty value means absent
+ * (RFC 6749 §3.1).
  */
 export class Parameters {
   readonly #all: ReadonlyMap<string, readonly string[]>

@@ -41,8 +41,8 @@ export interface UserRedemption extends TokenRestrictions {
     readonly value: string
     readonly binding: CodeBinding
     /**
-     * How long the code has to be remembered if longer than the lifetime of an authorization code: milliseconds since
-     * the epoch.
+     * The time until which the redeemed code is remembered, if longer than an authorization code lives: milliseconds
+     * since the epoch.
      */
     readonly keptUntil?: number
   }
@@ -53,7 +53,7 @@ export interface RefreshRedemption extends TokenRestrictions {
   readonly type: 'refresh'
   readonly client: Client
   readonly presented: string
-  /** A digest of the parameters that distinguishes this request from another one with the same refresh token. */
+  /** The normalized parameters, which a retry of this request with the same refresh token has too. */
   readonly parameters: string
   /** The pair that the refresh token belongs to; undefined if it was rotated or never existed. */
   readonly current?: { readonly found: FoundToken; readonly scopes: readonly string[] }

@@ -9,7 +9,7 @@ const others = new RegExp(`[^${userCodeAlphabet}]`, 'g')
 const maxTypedLength = 64
 
 /**
- * Returns the user code in what a user typed, ignoring case and all other characters, or undefined without a code.
+ * Extracts the user code from the input of a user, ignoring case and all other characters; undefined without a code.
  * RFC 8628 §6.1.
  */
 export const userCodeIn = (typed: string): string | undefined => {

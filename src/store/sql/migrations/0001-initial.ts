@@ -121,7 +121,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('last_used_at', 'bigint')
         .addColumn('last_used_address', 'text')
         .execute()
-      // Contains every column that decides whether a token counts, so that counting reads only the index.
+      // Contains every column that decides whether a token counts, so that counting reads no other rows.
       await index(db, 'token_by_client', ['client_key', 'is_personal', 'is_internal', 'parent_id'])
       await index(db, 'token_by_user', ['user_id', 'client_key', 'id'])
       await db.schema
