@@ -103,7 +103,7 @@ describe('ScopeRegistry', () => {
   test('an id is registered once; the first stays', () => {
     const first = new Scope('a')
     const once = new ScopeRegistry([first])
-    expect(() => once.register(new Scope('a', { internal: true }))).toThrow(/a is registered/)
+    expect(() => once.register(new Scope('a', { internal: true }))).toThrow(/a is already registered/)
     expect(once.get('a')).toBe(first)
   })
 

@@ -264,7 +264,7 @@ describe('scopes', () => {
 
   test('two of one id are a mistake, and so is anything that is no Scope', async () => {
     expect(await problemsOf({ scopes: [new Scope('a'), new Scope('a')] })).toEqual([
-      expect.stringContaining('a is registered'),
+      expect.stringContaining('a is already registered'),
     ])
     expect(await problemsOf({ scopes: [new Scope('user:email')] })).toHaveLength(1)
     expect(
