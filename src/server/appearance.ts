@@ -3,13 +3,13 @@ import { builtInPages, type Pages } from '../pages/pages.ts'
 import { InvalidSettings } from '../settings/invalid-settings.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** What the pages call the application: by default the host that people see in the address. */
+/** Returns the name and logo of the application. The default name is the host of the issuer. */
 export const brandOf = ({ applicationName, logo }: Settings, issuer: string): Brand => ({
   name: applicationName ?? new URL(issuer).host,
   logo,
 })
 
-/** The addresses that every page needs. */
+/** Returns the addresses that every page links to. */
 export const linksOf = (
   settings: Settings,
   basePath: string,
@@ -28,8 +28,8 @@ export const linksOf = (
 })
 
 /**
- * The pages, some of them the host's own.
- * @throws InvalidSettings for a name that no page has
+ * Returns the built-in pages, with the host's own pages in their place where it passes any.
+ * @throws InvalidSettings for an unknown page name, or a value that is not a function
  */
 export const pagesOf = (own: Partial<Pages> = {}): Pages => {
   const replaced = Object.entries(own).filter(([, page]) => page !== undefined)

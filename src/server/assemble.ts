@@ -17,7 +17,7 @@ type RequestMembers = Omit<
   'on' | 'sweep' | 'sweepPlan' | 'rotateSecretKeys' | 'drain' | 'close'
 >
 
-/** Assembles what an application and its adapters use for requests. */
+/** Assembles the members that an application and its adapters use to answer requests. */
 export const assemble = (
   server: ServerContext,
   { records, provider }: BuiltRecords,
@@ -73,6 +73,8 @@ const mustBeNamed = (
 ): ProtectedResource => {
   const found = resourceNamed(resources, identifier)
   if (found) return found
-  const known = resources.map(({ resource }) => resource).join(', ')
-  throw new TypeError(`There is no resource ${identifier}. The option resources names: ${known}.`)
+  const registered = resources.map(({ resource }) => resource).join(', ')
+  throw new TypeError(
+    `There is no resource ${identifier}. The option resources names: ${registered}.`,
+  )
 }

@@ -22,21 +22,21 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   readonly issuer: string
   readonly settings: Settings
   readonly scopes: ScopeRegistry
-  /** What is protected: the first is the whole application, whose identifier is the issuer. */
+  /** The protected resources. The first is the whole application, whose identifier is the issuer. */
   readonly resources: readonly ProtectedResource[]
-  /** One of these, by its identifier. @throws TypeError where it is none */
+  /** Returns the protected resource with this identifier. @throws TypeError if there is none */
   resourceNamed(identifier: string): ProtectedResource
   readonly resourceServer: ResourceServer
   readonly sessions: Sessions
   /** Answers a request to one of the server's addresses. Never rejects. */
   fetch(request: Request, connection?: Connection): Promise<Response>
-  /** The same without a `Request` made of it, for adapters; undefined where it takes `fetch`. */
+  /** Answers without constructing a `Request`, for adapters. Returns undefined if the request needs `fetch`. */
   direct(source: RequestSource, connection: Connection): Promise<Answer | Response> | undefined
-  /** Whether the path is one of the server's addresses. */
+  /** Returns whether the path is one of the server's addresses. */
   handles(path: string): boolean
-  /** All its addresses, for a host that routes by path; one that ends in `/*` has all below it. */
+  /** All addresses of the server, for a host that routes by path. `/*` at the end stands for every path below. */
   readonly addresses: readonly string[]
-  /** The address of the client, from behind trusted proxies. */
+  /** Returns the IP address of the client, which trusted proxies report in `X-Forwarded-For`. */
   clientAddress(peer: string | undefined, forwardedFor: string | null): string
   /** Refuses characters that a query string of the REST application must not contain. @throws OAuthError */
   checkQuery(query: string): void
@@ -46,36 +46,36 @@ export interface AuthorizationServer extends Records, ProviderOperations {
    * @throws OAuthError
    */
   checkTarget(target: string): void
-  /** What a page of the application needs: the signed-in user, and what its template embeds. */
+  /** Returns the signed-in user, and the values that a page template of the application embeds. */
   pageSession(browser: BrowserCredentials): Promise<PageSession>
-  /** The user whose session or token a request carries; null where there is none, or it is not valid. */
+  /** Returns the user of the session or token in a request; null without a valid one. */
   currentUser(request: Request, connection?: Connection): Promise<UserProxy | null>
-  /** The answer to a guard's error; undefined for an error that is not a refusal. */
+  /** Returns the answer to a guard's error; undefined for an error that is not a refusal. */
   refusalOf(error: unknown): Refusal | undefined
   /** Returns the challenge for a request without a credential, or the refusal of a token without a required scope. */
   challenge(result: AuthResult, neededScopes: readonly string[]): Error | undefined
   /**
-   * Calls the hook after each such event; `*` stands for every event. No request waits for it, and one that
-   * throws is logged as `hook.failed`.
-   * @returns what ends that
+   * Calls the hook after each event of this name; `*` stands for every event. Requests do not wait for the hook. If it
+   * throws, the server logs `hook.failed`.
+   * @returns a function that removes the hook
    * @throws TypeError for an event that does not exist
    */
   on<Name extends AuditEventName>(event: Name | '*', hook: AuditHook<Name>): () => void
-  /** Runs code of the application in the name of a user: what it changes is recorded as done by that user. */
+  /** Runs code of the application on behalf of a user: the audit log records its changes as that user's. */
   actingAs<T>(who: ActingAs, work: () => T): T
   /**
-   * Removes what has expired. @returns the number of rows
-   * @throws ClockInDoubt where the clock of this machine is wrong
+   * Removes expired rows. @returns the number of rows
+   * @throws ClockInDoubt if the clock of this machine is wrong
    */
   sweep(): Promise<number>
-  /** Lists what `sweep` would remove, and why. Changes nothing. */
+  /** Lists the rows that `sweep` would remove, and why. Changes nothing. */
   sweepPlan(): Promise<SweepPlan>
-  /** Seals every row under the current secret key, so that earlier ones are needed no more. Requests go on meanwhile. */
+  /** Reseals every row under the current secret key, so that earlier keys can be removed. Requests continue during it. */
   rotateSecretKeys(options?: KeyRotationOptions): Promise<KeyRotation>
-  /** Whether requests should be sent to this process: whether `/health/ready` answers 200. */
+  /** Returns whether this process should receive requests, as `/health/ready` answers. */
   isReady(): Promise<boolean>
-  /** Makes `/health/ready` answer 503 from now on. For the beginning of a shutdown; requests are still served. */
+  /** Makes `/health/ready` answer 503 from now on. Call it when a shutdown begins; requests are still served. */
   drain(): void
-  /** Ends the sweeper and closes the store. */
+  /** Stops the sweeper and closes the store. */
   close(): Promise<void>
 }

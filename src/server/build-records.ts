@@ -20,7 +20,7 @@ import { providerOperations } from './provider-operations.ts'
 import type { SelectedPlugIns } from './select-plug-ins.ts'
 import { Removals } from './sweeper/removals.ts'
 
-/** The records, the provider operations, and the background work that belongs to them. */
+/** The records, the provider operations, and their background work. */
 export interface BuiltRecords {
   readonly context: RecordsContext
   readonly records: Records
@@ -31,7 +31,7 @@ export interface BuiltRecords {
   readonly removals: Removals
 }
 
-/** Builds the records on the store, with keys, limits and time. */
+/** Builds the records on top of the store, with keys, limits and the clock. */
 export const buildRecords = (
   prepared: Prepared,
   { serverClock: { now: clock } }: OpenedStore,
@@ -82,7 +82,7 @@ export const buildRecords = (
   }
 }
 
-/** What clients may be registered for. */
+/** Returns the scopes, grant types and response types that clients may be registered for. */
 const clientContextOf = (
   { settings, scopes }: Prepared,
   { grants, knownGrants }: SelectedPlugIns,

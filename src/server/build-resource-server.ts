@@ -10,7 +10,10 @@ import type { Prepared } from './prepare.ts'
 export const buildResourceServer = (
   { settings, issuer, resources, telemetry, traces }: Prepared,
   { context: { clock, limits }, records, provider, uses }: BuiltRecords,
-  given: {
+  {
+    sessions,
+    check,
+  }: {
     readonly sessions: Sessions
     readonly check: ResourceServerOptions['check']
   },
@@ -23,7 +26,7 @@ export const buildResourceServer = (
     noteLookup: telemetry.tokenLookup,
     getToken: (by) => traces.step('oauth2server.token_lookup', () => provider.getToken(by)),
     userProxy: (user) => new UserProxy(user, records.users),
-    session: given.sessions,
+    session: sessions,
     jwtAuthHeader: settings.jwtAuthHeader,
     jwtAuthHeaderType: settings.jwtAuthHeaderType,
     clock,
@@ -35,6 +38,6 @@ export const buildResourceServer = (
     acceptsDpop: settings.dpop !== 'off',
     requiresDpop: settings.dpop === 'required',
     dpopAlgorithms: signatureAlgorithms(settings).join(' '),
-    check: given.check,
+    check,
   })
 }

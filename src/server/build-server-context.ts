@@ -19,7 +19,7 @@ import type { Prepared } from './prepare.ts'
 import type { Readiness } from './readiness.ts'
 import type { SelectedPlugIns } from './select-plug-ins.ts'
 
-/** Builds what grants, endpoints and extensions work with. */
+/** Builds the context that grants, endpoints and extensions receive. */
 export const buildServerContext = (
   prepared: Prepared,
   { databaseTransients, queue }: ObservedStore,
@@ -78,7 +78,7 @@ export const buildServerContext = (
     keys: prepared.keys,
     signingKeys,
     recordEvent: (name, about) => context.audit.add(context.store, name, about),
-    // A spent assertion stays spent where Redis is emptied: one insert for each, in the database.
+    // Used assertions are kept in the database, not in Redis: they must not become valid again if Redis is emptied.
     transientValues: (kind) =>
       new TransientValues(
         kind,
@@ -97,7 +97,7 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
   forms: new TransientValues<Outcome>('settings_form', context),
 })
 
-/** Asks the extensions for a client first, then the provider operation. */
+/** Returns a look-up that tries the extensions first, then the provider operation. */
 const clientFinder = (
   extensions: readonly Extension[],
   provider: ProviderOperations,
@@ -110,12 +110,12 @@ const clientFinder = (
       if (found !== undefined) return found ?? undefined
     }
     const client = await provider.getClient(clientId)
-    // A client that describes itself elsewhere exists only while the extension finds its document.
+    // A client with a metadata document exists only while the extension finds that document.
     return client?.origin === 'metadata_document' ? undefined : client
   }
 }
 
-/** Runs the checks of the extensions in their order; without a promise where none of them needs one. */
+/** Runs the checks of the extensions in order. Returns undefined instead of a promise if every check is synchronous. */
 const checkPresented = (
   presented: PresentedToken,
   found: FoundToken,

@@ -14,7 +14,7 @@ import { startSweeper } from './start-sweeper.ts'
 
 /**
  * Creates an authorization server: opens and migrates the store, and checks every option.
- * @throws InvalidSettings that names every wrong option; StoreUnusable for a store that cannot be used
+ * @throws InvalidSettings, which lists every invalid option; StoreUnusable for a store that cannot be used
  */
 export const createAuthorizationServer = async (
   options: AuthorizationServerOptions,
@@ -35,7 +35,7 @@ export const createAuthorizationServer = async (
     on: (name, hook) => observed.hooks.on(name, hook),
     sweep: () => sweeper.run(),
     sweepPlan: () => sweeper.plan(),
-    rotateSecretKeys: (given) => rotateSecretKeys(built.context, given),
+    rotateSecretKeys: (rotation) => rotateSecretKeys(built.context, rotation),
     drain: ready.drain,
     async close() {
       await sweeper.stop()

@@ -17,9 +17,9 @@ const manifest = z.object({
 })
 
 /**
- * The scopes that the application and its direct dependencies declare in the `entryPoints` of their
- * `package.json`: a name each, and the module and export of a `Scope`.
- * @throws Error that names the package and the entry which cannot be used
+ * Returns the scopes that the application and its direct dependencies declare in `entryPoints` of their
+ * `package.json`. Each entry maps a name to the module and the export of a `Scope`.
+ * @throws Error that names the package and the invalid entry
  */
 export const entryPointScopes = async (applicationRoot: string): Promise<readonly Scope[]> => {
   const application = await manifestIn(applicationRoot)
@@ -31,7 +31,7 @@ export const entryPointScopes = async (applicationRoot: string): Promise<readonl
   const scopes: Scope[] = []
   for (const root of [applicationRoot, ...roots]) {
     const declaring = root === applicationRoot ? application : await manifestIn(root)
-    // What this package declares is for its own checkout; applications have the built-in scopes anyway.
+    // This package declares its built-in scopes for its own checkout only; applications register them anyway.
     if (root !== applicationRoot && declaring?.name === 'svc-oauth2server') continue
     for (const [name, path] of Object.entries(declaring?.entryPoints[group] ?? {}))
       scopes.push(await scopeAt(path, root, name))
@@ -47,7 +47,7 @@ const scopeAt = async (path: string, root: string, name: string): Promise<Scope>
     })
   })
   if (!(scope instanceof Scope))
-    throw new TypeError(`The entry point ${name} (${path}) of ${root} is no Scope.`)
+    throw new TypeError(`The entry point ${name} (${path}) of ${root} is not a Scope.`)
   return scope
 }
 
@@ -61,14 +61,14 @@ const manifestIn = async (root: string): Promise<z.output<typeof manifest> | und
   }
 }
 
-// Not every package exports its package.json, so the folders are looked through as Node does.
+// Not every package exports its package.json, so search the directories in the order that Node uses.
 const packageRoot = (name: string, applicationRoot: string): string | undefined => {
   const require = createRequire(join(applicationRoot, 'package.json'))
-  for (const folder of require.resolve.paths(name) ?? []) {
+  for (const directory of require.resolve.paths(name) ?? []) {
     try {
-      return dirname(require.resolve(join(folder, name, 'package.json')))
+      return dirname(require.resolve(join(directory, name, 'package.json')))
     } catch {
-      // Not in this folder: perhaps in the next.
+      // The package is not in this directory. Try the next one.
     }
   }
   return undefined

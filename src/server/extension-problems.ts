@@ -4,17 +4,17 @@ import { builtInGrants } from '../protocol/grants/built-in.ts'
 import type { Endpoint, Extension, Grant } from '../protocol/plug-ins.ts'
 import type { Settings } from '../settings/settings.ts'
 
-// RFC 6749 §4.5: the grant type of an extension is an absolute URI. Nothing that is registered later can be the same.
+// RFC 6749 §4.5: an extension grant type is an absolute URI. So it cannot collide with a name registered later.
 const absoluteUri = /^[a-z][a-z0-9+.-]*:[\x21\x23-\x5B\x5D-\x7E]+$/i
 
-/** Returns the values that occur more than once, or also among the others. */
+/** Returns the values that occur more than once, or that also occur in `others`. */
 const taken = (values: readonly string[], others: readonly string[]): readonly string[] => [
   ...new Set(
     values.filter((value, index) => others.includes(value) || values.indexOf(value) !== index),
   ),
 ]
 
-/** Returns what is wrong with the extensions of the application; empty if nothing is. */
+/** Returns the problems of the application's extensions; empty if they are valid. */
 export const extensionProblems = (extensions: readonly Extension[]): readonly string[] => {
   const grants = extensions.flatMap(({ grants = [] }) => grants)
   const codes = extensions.flatMap(({ names }) => Object.keys(names?.declared.errors ?? {}))
@@ -24,12 +24,12 @@ export const extensionProblems = (extensions: readonly Extension[]): readonly st
       .filter((grant) => !isBuiltIn(grant) && !absoluteUri.test(grant.type))
       .map(({ type }) => `${JSON.stringify(name)}: the grant type ${type} must be an absolute URI`),
   ])
-  const twice = [
+  const duplicates = [
     ...taken(namesOf(extensions), namesOf(builtInExtensions)),
     ...taken(typesOf(grants), typesOf(builtInGrants)),
     ...taken(codes, []),
   ]
-  return [...problems, ...twice.map((value) => `${JSON.stringify(value)} is taken`)].map(
+  return [...problems, ...duplicates.map((value) => `${JSON.stringify(value)} is taken`)].map(
     (problem) => `extensions: ${problem}.`,
   )
 }
@@ -38,16 +38,16 @@ const namesOf = (extensions: readonly Extension[]) => extensions.map(({ name }) 
 const typesOf = (grants: readonly Grant[]) => grants.map(({ type }) => type)
 const isBuiltIn = (grant: Grant): boolean => typesOf(builtInGrants).includes(grant.type)
 
-/** Returns what is wrong with the addresses of all endpoints: of two at one address, one would never be asked. */
+/** Returns the problems of the endpoints' paths. Of two endpoints at one path, the second would never be called. */
 export const addressProblems = (
   endpoints: readonly Endpoint[],
   settings: Settings,
 ): readonly string[] => {
   const paths = endpoints.map((endpoint) => endpoint.path(settings))
   const invalid = paths.filter((path) => !path.startsWith('/') || /[?#\s]/.test(path))
-  const plain = paths.map((path) => path.replace(/(?<=.)\/$/, '').replaceAll(/:[^/]+/g, ':'))
+  const normalized = paths.map((path) => path.replace(/(?<=.)\/$/, '').replaceAll(/:[^/]+/g, ':'))
   return [
     ...invalid.map((path) => `extensions: ${JSON.stringify(path)} is not a path.`),
-    ...taken(plain, []).map((path) => `extensions: another endpoint has the path ${path}.`),
+    ...taken(normalized, []).map((path) => `extensions: another endpoint has the path ${path}.`),
   ]
 }

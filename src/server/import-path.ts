@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** The modules of this package that the specification names, without their extension. */
+/** The modules of this package that the specification names, without their file extension. */
 const ownModules: Readonly<Record<string, string>> = {
   svc_oauth2server: '../index',
   'svc_oauth2server.scopes': '../model/scope',
@@ -13,10 +13,10 @@ const camelCase = (name: string): string =>
   name.replaceAll(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /**
- * The export that an import path such as `svc_oauth2server.utils:jwt_verify_token` names: split at the
- * last colon; `svc_oauth2server` is this package, `./…` starts at the application root, anything else is
- * a package that the application depends on.
- * @throws Error that says what is missing
+ * Returns the export that an import path such as `svc_oauth2server.utils:jwt_verify_token` names. The last colon separates
+ * the module from the export. `svc_oauth2server` is this package, `./…` starts at the application root, and any other
+ * module is a package that the application depends on.
+ * @throws Error that names the missing module or export
  */
 export const importPath = async (path: string, applicationRoot: string): Promise<unknown> => {
   const colon = path.lastIndexOf(':')

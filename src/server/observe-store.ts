@@ -13,11 +13,11 @@ import { memoryTransients } from '../store/transients/memory-transients.ts'
 import type { OpenedStore } from './open-store.ts'
 import type { Prepared } from './prepare.ts'
 
-/** The store as the records use it, with the audit log that observes it. */
+/** The store that the records use, with the audit log that observes it. */
 export interface ObservedStore {
-  /** Measured, decorated by the host, and notifying hooks of committed events. */
+  /** Measures each operation, runs the host's decorator, and notifies hooks of committed events. */
   readonly store: Store
-  /** Short-lived values in the database, where `store` keeps them elsewhere. */
+  /** The short-lived values in the database; undefined if `store` keeps them there anyway. */
   readonly databaseTransients: Transients | undefined
   readonly hooks: AuditHooks
   readonly queue: AuditQueue
@@ -25,14 +25,14 @@ export interface ObservedStore {
   readonly audit: AuditTrail
 }
 
-/** Wraps the store in measurements, the host's decorator and the notification of hooks. */
+/** Wraps the store with measurements, the host's decorator and the notification of hooks. */
 export const observeStore = (
   { options, settings, telemetry, aroundStore, keys, log }: Prepared,
   { database, external, serverClock }: OpenedStore,
 ): ObservedStore => {
   const transients = settings.cacheType === 'memory' ? memoryTransients() : external
-  const kept = transients ? { ...database, transients } : database
-  const measured = telemetry.aroundStore ? decorated(kept, telemetry.aroundStore) : kept
+  const base = transients ? { ...database, transients } : database
+  const measured = telemetry.aroundStore ? decorated(base, telemetry.aroundStore) : base
   const observed = options.aroundStore ? decorated(measured, aroundStore) : measured
   const declared = (options.extensions ?? []).flatMap(({ names }) =>
     names ? ownEvents(names) : [],

@@ -9,13 +9,13 @@ import { MachineClock } from './clock/machine-clock.ts'
 import { givenClock, type ServerClock } from './clock/server-clock.ts'
 import type { Prepared } from './prepare.ts'
 
-/** The open database, and what depends on nothing but it. */
+/** The open database, and the parts that depend only on it. */
 export interface OpenedStore {
   readonly database: OpenStore
   readonly serverClock: ServerClock
-  /** Announces that this node uses its secret key, until it is stopped. */
+  /** Records regularly that this node uses its secret key, until it is stopped. */
   readonly notedKey: NotedKey
-  /** Short-lived values outside the database, where the option `transients` keeps them there. */
+  /** The store of short-lived values outside the database, if the option `transients` is set. */
   readonly external: OpenTransients | undefined
 }
 
@@ -45,18 +45,18 @@ export const openStore = async (prepared: Prepared): Promise<OpenedStore> => {
 
 const migrate = async (database: OpenStore, log: LogSink): Promise<void> => {
   const message =
-    'The database needs a migration: it waits for another node that migrates, or for transactions that use the tables.'
+    'The database needs a migration, which waits for another node that migrates, or for transactions that use the tables.'
   const onWait = () => log({ level: 'info', event: 'migration.waiting', message })
   try {
     await database.migrate({ onWait })
   } catch (error) {
     if (!(error instanceof NewerSchema)) throw error
-    // A node of the version before has to come up again while others are upgraded already.
+    // During a rolling upgrade, a node of the previous version must still be able to restart.
     log({ level: 'warn', event: 'schema.newer', message: error.message })
   }
 }
 
-/** Starts the clock of the application, the database or the machine: the first of these that exists. */
+/** Starts the first clock that exists: that of the application, of the database, or of the machine. */
 const startClock = async (
   { options: { clock }, aroundStore, log }: Prepared,
   { now, sweeperNotes }: OpenStore,

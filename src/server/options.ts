@@ -14,42 +14,42 @@ import type { AroundStore, StoreOpener } from '../store/store.ts'
 import type { ProviderOptions } from './provider-operations.ts'
 import type { StartOptions } from './start-up.ts'
 
-/** What a host hands to `createAuthorizationServer`. Every setting of `SettingsInput` may be among it. */
+/** The options of `createAuthorizationServer`. They include every setting of `SettingsInput`. */
 export interface AuthorizationServerOptions extends StartOptions, ProviderOptions {
   /** The public address of the application, and the issuer (RFC 8414 §2): https, or http on a loopback host. */
   readonly issuer: string
-  /** The application secret key, at least 32 bytes, and behind it earlier ones that still open what they sealed. */
+  /** The secret key of the application, at least 32 bytes, then earlier keys, which still open the rows sealed with them. */
   readonly secretKeys: readonly (string | undefined)[]
   readonly store: StoreOpener
-  /** Keeps codes and other short-lived values outside the database: what `redis(url)` returns. */
+  /** Keeps codes and other short-lived values outside the database, such as `redis(url)`. */
   readonly transients?: TransientsOpener | undefined
   readonly scopes?: readonly Scope[]
-  /** The folder of the application's `package.json`: scopes in its entry points are registered too. */
+  /** The directory of the application's `package.json`. The scopes in its entry points are registered too. */
   readonly applicationRoot?: string
   readonly extensions?: readonly Extension[]
-  /** Names of error views, for `errorEndpoint`, and their paths. */
+  /** Maps names of error views, which `errorEndpoint` accepts, to their paths. */
   readonly views?: Readonly<Record<string, string>>
 
-  /** The application's own users: `table(…)`, or callbacks. Without it, the built-in user table. */
+  /** The application's own users: `table(…)`, or callbacks. The default is the built-in user table. */
   readonly users?: UserTable | UserCallbacks
-  /** Takes the application's own session instead of the built-in login; needs `loginUrl`. */
+  /** Finds the user in the application's own session, in place of the built-in login. Needs `loginUrl`. */
   readonly resourceOwner?: FindResourceOwner
-  /** The application's own pages, in the place of built-in ones; they make their markup with `html`, or vouch for it with `raw`. */
+  /** The application's own pages, in place of built-in ones. They build markup with `html`, or pass trusted markup to `raw`. */
   readonly pages?: Partial<Pages>
 
   /**
-   * Milliseconds since the epoch, for tests: it is believed. Without it, the time is that of the database server, or of this
-   * machine where the database has no clock.
+   * Returns milliseconds since the epoch. For tests: the server does not check it. The default is the clock of the database
+   * server, or that of this machine if the database has no clock.
    */
   readonly clock?: () => number
   readonly random?: RandomSource
-  /** How the server sends requests to addresses that clients name. */
+  /** Controls how the server sends requests to addresses that clients name. */
   readonly outbound?: OutboundOptions
-  /** Parts of the application that tokens can be for alone (RFC 8707), besides the whole. */
+  /** Parts of the application that a token can be restricted to (RFC 8707). */
   readonly resources?: readonly ProtectedResource[]
-  /** Refuses, restricts or vouches for clients that register themselves; `dynamicRegistration` has to let them in first. */
+  /** Refuses, restricts or verifies clients that register themselves, if `dynamicRegistration` admits them. */
   readonly registerClient?: RegisterClient
-  /** Told of each credential that a secret scanner found, once it has ended: to write to its owner. */
+  /** Runs after a credential that a secret scanner found was revoked, so that the application can write to its owner. */
   readonly onLeaked?: OnLeaked
   readonly log?: LogSink
   /** Runs around every store operation. */

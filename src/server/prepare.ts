@@ -10,10 +10,10 @@ import type { AuthorizationServerOptions } from './options.ts'
 import { type CheckedOptions, checkedOptions, loadVerifyJwt } from './start-up.ts'
 import { createObservers, type Observers } from './telemetry/observers.ts'
 
-/** Where users are kept: in our table, in a table of the application, or behind its callbacks. */
+/** Where users are kept: in the built-in table, in a table of the application, or behind its callbacks. */
 export type UsersLocation = UserTable | 'built-in' | 'elsewhere'
 
-/** The checked options, and everything else that needs no store. */
+/** The checked options, and everything else that can be built without a store. */
 export interface Prepared extends CheckedOptions, Observers {
   readonly options: AuthorizationServerOptions
   readonly random: RandomSource
@@ -26,7 +26,7 @@ export interface Prepared extends CheckedOptions, Observers {
 
 /**
  * Checks every option before a store is opened.
- * @throws InvalidSettings that names every wrong option
+ * @throws InvalidSettings, which lists every invalid option
  */
 export const prepare = async (options: AuthorizationServerOptions): Promise<Prepared> => {
   const { random = systemRandom, aroundStore = (_operation, run) => run() } = options

@@ -2,9 +2,9 @@ import type { SaveToken } from '../model/save-token.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import type { Records } from '../records/records.ts'
 
-/** How a host takes the specification's provider operations into its own hands. */
+/** The host's replacements for the specification's provider operations. */
 export interface ProviderOptions {
-  /** Replaces the specification's `get_client`; `next` is the built-in one. */
+  /** Replaces the specification's `get_client`. `next` is the built-in operation, here and below. */
   readonly getClient?: (
     clientId: string,
     next: ProviderOperations['getClient'],
@@ -24,14 +24,14 @@ export interface ProviderOptions {
   readonly saveToken?: SaveToken
 }
 
-/** The provider operations: the built-in ones, or the host's where it gave its own. */
+/** Returns the provider operations: the host's where it passes any, otherwise the built-in ones. */
 export const providerOperations = (
   options: ProviderOptions,
   { clients, tokens, users }: Records,
 ): ProviderOperations => {
   const { getClient, getToken, getUser } = options
-  const own: ProviderOperations = {
-    // The client row behind a personal token is a client at no endpoint.
+  const builtIn: ProviderOperations = {
+    // The row behind a personal token is no client that an endpoint may use.
     async getClient(clientId) {
       const client = await clients.find(clientId)
       return client?.isPersonal ? undefined : client
@@ -40,8 +40,10 @@ export const providerOperations = (
     getUser: (email, password) => users.withPassword(email, password),
   }
   return {
-    getClient: getClient ? (clientId) => getClient(clientId, own.getClient) : own.getClient,
-    getToken: getToken ? (by) => getToken(by, own.getToken) : own.getToken,
-    getUser: getUser ? (email, password) => getUser(email, password, own.getUser) : own.getUser,
+    getClient: getClient ? (clientId) => getClient(clientId, builtIn.getClient) : builtIn.getClient,
+    getToken: getToken ? (by) => getToken(by, builtIn.getToken) : builtIn.getToken,
+    getUser: getUser
+      ? (email, password) => getUser(email, password, builtIn.getUser)
+      : builtIn.getUser,
   }
 }

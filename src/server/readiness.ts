@@ -2,33 +2,33 @@ import type { Health } from '../model/health.ts'
 import type { LogSink } from '../model/log.ts'
 import { withTimeout } from '../store/timeout.ts'
 
-/** Whether requests should be sent to this process. */
+/** Reports whether this process should receive requests. */
 export interface Readiness {
-  /** Asks what the server depends on. Callers at the same time share one answer. */
+  /** Pings the dependencies of the server. Concurrent callers share one result. */
   health(): Promise<Health>
-  /** It is not ready from now on: it is going to stop. */
+  /** Reports "not ready" from now on, because the process is about to stop. */
   drain(): void
 }
 
-/** Milliseconds within which the store has to answer. */
-const limit = 1_000
+/** Milliseconds within which the store must answer. */
+const storeTimeout = 1_000
 
-/** Shorter than the limit of the store, since a probe may wait for one second only, and Redis is optional. */
-const transientsLimit = 500
+/** Milliseconds. Shorter than the timeout of the store: a probe may wait only one second, and Redis is optional. */
+const transientsTimeout = 500
 
-/** Asks by `pings`, and says in the log when an answer changes. */
+/** Calls `pings`, and logs when a result changes. */
 export const readiness = (
   pings: {
     readonly store: () => Promise<void>
     readonly transients: (() => Promise<void>) | undefined
-    /** Says in the log by itself when that changes. */
+    /** Logs changes itself. */
     readonly isClockWrong: () => Promise<boolean>
   },
   log: LogSink,
 ): Readiness => {
   let isDraining = false
-  let asking: Promise<Health> | undefined
-  const storeChanged = changes((error) => {
+  let checking: Promise<Health> | undefined
+  const reportStore = reportChanges((error) => {
     if (isDraining) return
     if (error === undefined)
       log({
@@ -41,44 +41,45 @@ export const readiness = (
         level: 'warn',
         event: 'health.unready',
         message:
-          'The server cannot serve requests: the database does not answer, or takes no writes.',
+          'The server cannot serve requests: the database does not answer, or rejects writes.',
         error,
       })
   })
-  const transientsChanged = changes((error) => {
+  const reportTransients = reportChanges((error) => {
     if (error === undefined)
       log({
         level: 'info',
         event: 'transients.back',
-        message: 'Short-lived values can be kept again.',
+        message: 'The store of short-lived values answers again.',
       })
     else
       log({
         level: 'warn',
         event: 'transients.away',
-        message: 'What keeps short-lived values does not answer: new logins to applications fail.',
+        message:
+          'The store of short-lived values does not answer: new logins to applications fail.',
         error,
       })
   })
 
-  const ask = async (): Promise<Health> => {
-    const [isStoreThere, areTransientsThere, isClockWrong] = await Promise.all([
-      storeChanged(answers(pings.store, limit)),
-      pings.transients ? transientsChanged(answers(pings.transients, transientsLimit)) : true,
-      withTimeout(limit, pings.isClockWrong()).catch(() => false),
+  const check = async (): Promise<Health> => {
+    const [isStoreUp, areTransientsUp, isClockWrong] = await Promise.all([
+      reportStore(errorOf(pings.store, storeTimeout)),
+      pings.transients ? reportTransients(errorOf(pings.transients, transientsTimeout)) : true,
+      withTimeout(storeTimeout, pings.isClockWrong()).catch(() => false),
     ])
-    const isReady = isStoreThere && !isClockWrong
-    return { isReady, areTransientsAway: !areTransientsThere, isClockWrong }
+    const isReady = isStoreUp && !isClockWrong
+    return { isReady, areTransientsAway: !areTransientsUp, isClockWrong }
   }
 
   return {
     async health() {
       if (isDraining) return { isReady: false, areTransientsAway: false, isClockWrong: false }
-      asking ??= ask().finally(() => {
-        asking = undefined
+      checking ??= check().finally(() => {
+        checking = undefined
       })
-      const found = await asking
-      return { ...found, isReady: found.isReady && !isDraining }
+      const result = await checking
+      return { ...result, isReady: result.isReady && !isDraining }
     },
     drain() {
       isDraining = true
@@ -86,22 +87,22 @@ export const readiness = (
   }
 }
 
-/** Tells of what has become different. @returns whether there was an answer */
-const changes = (report: (error: unknown) => void) => {
-  let wasThere = true
-  return async (answered: Promise<unknown>): Promise<boolean> => {
-    const error = await answered
-    const isThere = error === undefined
-    if (isThere !== wasThere) report(error)
-    wasThere = isThere
-    return isThere
+/** Calls `report` when a dependency stops or starts to answer. @returns whether it answered */
+const reportChanges = (report: (error: unknown) => void) => {
+  let wasUp = true
+  return async (ping: Promise<unknown>): Promise<boolean> => {
+    const error = await ping
+    const isUp = error === undefined
+    if (isUp !== wasUp) report(error)
+    wasUp = isUp
+    return isUp
   }
 }
 
-/** @returns why there is no answer */
-const answers = async (ask: () => Promise<void>, limit: number): Promise<unknown> => {
+/** Returns the error of a ping that failed or timed out; undefined if it succeeded. */
+const errorOf = async (ping: () => Promise<void>, timeout: number): Promise<unknown> => {
   try {
-    return await withTimeout(limit, ask())
+    return await withTimeout(timeout, ping())
   } catch (error) {
     return error
   }

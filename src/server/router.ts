@@ -21,19 +21,19 @@ import { type Observers, observeRequests } from './telemetry/requests.ts'
 type Env = {
   Bindings: {
     readonly connection: Connection
-    /** Told which pattern the address has. */
+    /** Receives the route pattern of the request. */
     readonly matched: (route: string) => void
   }
 }
 
 export interface Router {
-  /** Whether an address is one of ours: a host passes everything else on. */
+  /** Returns whether the path is an address of this server. A host handles all other paths itself. */
   handles(path: string): boolean
   readonly addresses: readonly string[]
   fetch(request: Request, connection?: Connection): Promise<Response>
   /**
-   * Answers a request to an address for programs, past the router, and refuses targets that only their raw form
-   * gives away; undefined for every other request.
+   * Answers requests to JSON endpoints without the router. Also refuses targets that are invalid only in their raw form,
+   * since a `Request` would normalize them. Returns undefined for every other request.
    */
   direct(source: RequestSource, connection: Connection): Promise<Answer | Response> | undefined
 }
@@ -41,7 +41,7 @@ export interface Router {
 const responseOf = (answer: Answer | Response): Response =>
   answer instanceof Answer ? answer.toResponse() : answer
 
-/** Where an endpoint stands: one path, or every form of a well-known address (RFC 8414 §3.1, RFC 9728 §3.1). */
+/** Returns the paths of an endpoint: one, or every form of a well-known address (RFC 8414 §3.1, RFC 9728 §3.1). */
 const pathsOf = (endpoint: Endpoint, server: ServerContext): readonly string[] => {
   const own = endpoint.path(server.settings)
   if (!endpoint.wellKnown) return [`${server.basePath}${own}`]
@@ -49,7 +49,7 @@ const pathsOf = (endpoint: Endpoint, server: ServerContext): readonly string[] =
   const paths = endpoint.wellKnown(server).flatMap((identifier) => {
     const about = new URL(identifier)
     if (about.origin !== origin) return []
-    // RFC 9728 §3.1: of the host alone, the slash is removed.
+    // RFC 9728 §3.1: an identifier without a path loses its final slash.
     const path = about.pathname === '/' ? '' : about.pathname
     return path.endsWith('/') ? [`${own}${path}`] : [`${own}${path}`, `${path}${own}`]
   })
@@ -66,21 +66,21 @@ const crossOrigin = cors({
   maxAge: 86_400,
 })
 
-// Also without an Origin header.
-const readable = {
+// Sent with every answer, even if the request has no Origin header.
+const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': readableHeaders.join(','),
 }
 
-/** Scripts of any origin, but for those that hide theirs; a browser sends nothing of its own along. */
+/** Allows scripts of every origin except `null`. Browsers attach no cookies, since credentials are not allowed. */
 const anyOrigin: MiddlewareHandler = (context, next) => {
   const { method, raw } = context.req
-  // Only the question of a browser whether it may ask is answered here.
-  const isQuestion = raw.headers.has('access-control-request-method')
-  return method === 'OPTIONS' && !isQuestion ? next() : crossOrigin(context, next)
+  // Only a CORS preflight is answered here. Other OPTIONS requests go to the endpoint.
+  const isPreflight = raw.headers.has('access-control-request-method')
+  return method === 'OPTIONS' && !isPreflight ? next() : crossOrigin(context, next)
 }
 
-/** Leads requests to endpoints, and their errors to where each endpoint delivers them. */
+/** Routes requests to endpoints, and renders errors in the format of the endpoint. */
 export const createRouter = (server: ServerContext, observers: Observers): Router => {
   const { settings, basePath, endpoints, log } = server
   const app = new Hono<Env>()
@@ -114,15 +114,15 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
     const { status, headers, body } = refusal ?? unexpected
     if (errors !== 'page' || prefersJson(http)) return jsonAnswer(body, status, headers)
     const name = problemOf(status)
-    const saysMore = name === 'badRequest' || name === 'tooLarge' || name === 'wrongMethod'
-    const known = asOAuthError(error)
-    const details = saysMore && known instanceof Error ? known.message : undefined
+    const showsDetails = name === 'badRequest' || name === 'tooLarge' || name === 'wrongMethod'
+    const oauthError = asOAuthError(error)
+    const details = showsDetails && oauthError instanceof Error ? oauthError.message : undefined
     return renderProblem(http, server, name, { status, headers, details })
   }
 
-  const pageTurn = pageTurns()
+  const waitForPageTurn = pageTurns()
 
-  // Patterns last: what they would match may be an address of its own.
+  // Patterns come last, because a path that they match may be the exact path of another endpoint.
   const routes = endpoints
     .flatMap((endpoint) => pathsOf(endpoint, server).map((path) => ({ endpoint, path })))
     .sort((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
@@ -135,17 +135,17 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
     }
   }
 
-  // Those for programs, at one address each: found without a router.
-  const programs = new Map<string, Endpoint>()
+  // JSON endpoints with an exact path, which need no router.
+  const jsonEndpoints = new Map<string, Endpoint>()
   for (const { endpoint, path } of routes) {
-    const isForPrograms = endpoint.errors === 'json' && !path.includes(':')
-    if (isForPrograms && !programs.has(path)) programs.set(path, endpoint)
+    const isExactJson = endpoint.errors === 'json' && !path.includes(':')
+    if (isExactJson && !jsonEndpoints.has(path)) jsonEndpoints.set(path, endpoint)
     if (endpoint.cors) app.use(path, anyOrigin)
     app.on([...endpoint.methods], path, async ({ req, env }) => {
       env.matched(path)
       const http = httpOf(req.raw, env, req.param())
       if (!isReadable(http.path)) return responseOf(await failed(notFound(), http, endpoint))
-      if (endpoint.errors === 'page') await pageTurn(http.address)
+      if (endpoint.errors === 'page') await waitForPageTurn(http.address)
       return responseOf(await handle(endpoint, http))
     })
     const allow = endpoint.methods
@@ -159,12 +159,12 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
       const { errors } = endpoint
       return responseOf(await failed(error, http, { errors: asksForPage(http) ? errors : 'json' }))
     })
-    // An identifier with a slash is another one than that without.
+    // Not for well-known addresses: there, an identifier with a final slash is a different identifier.
     if (path.endsWith('/') && path.length > 1 && !endpoint.wellKnown) {
       app.all(path.slice(0, -1), ({ req, env }) => {
         env.matched(path)
-        const { path: asked, query } = httpOf(req.raw, env)
-        return movedAnswer(addressWith(`${asked}/`, query))
+        const { path: requested, query } = httpOf(req.raw, env)
+        return movedAnswer(addressWith(`${requested}/`, query))
       })
     }
   }
@@ -201,25 +201,25 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
       const refused = refusedTarget(source, connection)
       if (refused) return refused
       const { path } = partsOf(source.target)
-      const endpoint = programs.get(path)
-      const isOurs = source.method === 'POST' && endpoint?.methods.includes('POST')
-      // What else a browser is told, the router knows.
-      if (!endpoint || !isOurs || source.header('origin') !== null) return undefined
+      const endpoint = jsonEndpoints.get(path)
+      const isPost = source.method === 'POST' && endpoint?.methods.includes('POST')
+      // The router adds the CORS headers of requests with an Origin header.
+      if (!endpoint || !isPost || source.header('origin') !== null) return undefined
       return observed(source, connection, async (matched) => {
         matched(path)
         const answer = await handle(endpoint, httpFrom(source, connection))
-        return endpoint.cors && answer instanceof Answer ? answer.with(readable) : answer
+        return endpoint.cors && answer instanceof Answer ? answer.with(corsHeaders) : answer
       })
     },
   }
 }
 
 /**
- * Waits for a turn of the event loop: one page is made in each, in turns between networks. So programs, and browsers of
- * other networks, do not wait until all pages are made that somebody asks for at once.
+ * Returns a function that waits for a turn of the event loop. Each turn renders one page, and client networks alternate.
+ * So a flood of page requests from one network does not delay JSON requests or the pages of other networks.
  */
 const pageTurns = (): ((address: string) => Promise<void>) => {
-  const full = () => new Error('Any number of pages may wait.')
+  const full = () => new Error('The queue of pages has no maximum length.')
   const queue = new FairQueue({ atOnce: 1, longest: Number.POSITIVE_INFINITY, full })
   return (address) => queue.run({ lane: siteNetworkOf(address), isKnown: false }, () => nextTurn())
 }
@@ -233,13 +233,13 @@ const targetRefusal = (target: string): unknown => {
   }
 }
 
-// No identifier of ours has such characters, and not every database takes them.
+// No identifier of this server contains control characters, and some databases reject them.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being refused
-const control = /[\u0000-\u001F\u007F]/
+const controlCharacters = /[\u0000-\u001F\u007F]/
 
 const isReadable = (path: string): boolean => {
   try {
-    return !control.test(decodeURIComponent(path))
+    return !controlCharacters.test(decodeURIComponent(path))
   } catch {
     return false
   }

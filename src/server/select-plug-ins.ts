@@ -17,11 +17,11 @@ import { InvalidSettings } from '../settings/invalid-settings.ts'
 import { addressProblems } from './extension-problems.ts'
 import type { Prepared } from './prepare.ts'
 
-/** Everything that plugs into the protocol: what is built in, and what the application adds. */
+/** The built-in plug-ins that the settings switch on, and those of the application. */
 export interface SelectedPlugIns {
   readonly extensions: readonly Extension[]
   readonly grants: readonly Grant[]
-  /** Also the grants that are switched off: a client may be registered for them. */
+  /** All grants, including those that are switched off: a client may still be registered for them. */
   readonly knownGrants: readonly Grant[]
   readonly clientAuthentication: readonly ClientAuthenticationMethod[]
   readonly endpoints: readonly Endpoint[]
@@ -29,14 +29,14 @@ export interface SelectedPlugIns {
 
 /**
  * Selects the plug-ins that the settings switch on.
- * @throws InvalidSettings for two endpoints at one address
+ * @throws InvalidSettings for two endpoints at one path, or an invalid path
  */
 export const selectPlugIns = ({ options, settings, prometheus }: Prepared): SelectedPlugIns => {
   const extensions = [...builtInExtensions, ...(options.extensions ?? [])].filter(
     ({ isOn }) => isOn?.(settings) ?? true,
   )
   const knownGrants = [...builtInGrants, ...extensions.flatMap(({ grants = [] }) => grants)]
-  // An application with a login of its own has sessions of its own.
+  // An application with its own login has its own sessions.
   const sessionEndpoints = options.resourceOwner
     ? []
     : [loginEndpoint, logoutEndpoint, sessionsPage]

@@ -12,11 +12,11 @@ export interface StartedSweeper {
   run(): Promise<number>
   plan(): Promise<SweepPlan>
   stop(): Promise<void>
-  /** Covers the last audit events with a checkpoint. The rest is covered by the next run on any node. */
+  /** Covers the latest audit events with a checkpoint. The next run on any node covers the rest. */
   coverAuditLog(): Promise<void>
 }
 
-/** Starts the sweeper, with everything that it removes. */
+/** Starts the sweeper for every kind of row that it removes. */
 export const startSweeper = (
   { options, settings, keys, users, telemetry, log }: Prepared,
   { serverClock }: OpenedStore,

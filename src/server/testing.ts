@@ -5,14 +5,14 @@ import type { AuthorizationServer } from './authorization-server.ts'
 import { createAuthorizationServer } from './create-authorization-server.ts'
 import type { AuthorizationServerOptions } from './options.ts'
 
-/** A clock that stands still until the test moves it. */
+/** A clock that does not move until the test advances it. */
 export interface TestClock {
-  /** Milliseconds since the epoch: for the option `clock`. */
+  /** Returns milliseconds since the epoch. Pass it as the option `clock`. */
   readonly now: () => number
   advance(seconds: number): void
 }
 
-/** @param start milliseconds since the epoch */
+/** Creates a test clock. @param start milliseconds since the epoch */
 export const testClock = (start: number): TestClock => {
   let now = start
   return {
@@ -23,7 +23,7 @@ export const testClock = (start: number): TestClock => {
   }
 }
 
-/** An authorization server that keeps everything in memory: for tests of the application. */
+/** Creates an authorization server that keeps everything in memory, for tests of the application. */
 export const createTestServer = (
   options: Partial<AuthorizationServerOptions> = {},
 ): Promise<AuthorizationServer> =>
@@ -36,22 +36,22 @@ export const createTestServer = (
     ...options,
   })
 
-/** Acts as a user who holds these scopes. */
+/** Sends requests as a user, with a personal access token. */
 export interface Actor {
   readonly user: { readonly id: UserId }
-  /** The personal access token, for whatever takes headers: supertest, `inject`, Hono's `request`. */
+  /** The headers with the personal access token, for supertest, Fastify's `inject` or Hono's `request`. */
   readonly headers: { readonly authorization: string }
-  /** `fetch` with the token. */
+  /** Calls `fetch` with the token. */
   readonly fetch: typeof fetch
 }
 
 export interface ActAs {
-  /** An existing user's id; left out, a new user of the built-in table acts. */
+  /** The ID of an existing user. The default is a new user of the built-in table. */
   readonly user?: UserId | Pick<User, 'id'>
   readonly scopes?: readonly string[]
 }
 
-/** Makes a personal token for a user, in one line of a test. */
+/** Creates a personal token for a user, and returns an actor that uses it. */
 export const actAs = async (
   server: AuthorizationServer,
   { user, scopes = [] }: ActAs = {},

@@ -158,12 +158,12 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
       'has no export read',
     ],
     [
-      'an export that is no Scope',
+      'an export that is not a Scope',
       {
         'package.json': declares('app', { read: './s.js:read' }),
         's.js': "export const read = { id: 'x' }",
       },
-      'is no Scope',
+      'is not a Scope',
     ],
     [
       'a module that throws',
