@@ -6,7 +6,7 @@ import type { OpenStore } from '../store/store.ts'
 import { openWithRetry } from '../store/transients/late-transients.ts'
 import { DatabaseClock } from './clock/database-clock.ts'
 import { MachineClock } from './clock/machine-clock.ts'
-import { givenClock, type ServerClock } from './clock/server-clock.ts'
+import { hostClock, type ServerClock } from './clock/server-clock.ts'
 import type { Prepared } from './prepare.ts'
 
 /** The open database, and the parts that depend only on it. */
@@ -61,7 +61,7 @@ const startClock = async (
   { options: { clock }, aroundStore, log }: Prepared,
   { now, sweeperNotes }: OpenStore,
 ): Promise<ServerClock> => {
-  if (clock) return givenClock(clock)
+  if (clock) return hostClock(clock)
   const sources = { machine: () => Date.now(), monotonic: () => performance.now() }
   if (now)
     return DatabaseClock.start({

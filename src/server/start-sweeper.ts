@@ -32,7 +32,7 @@ export const startSweeper = (
   const toSweep = {
     store,
     transients: store.transients,
-    lasting: databaseTransients,
+    databaseTransients,
     settings,
     signingKeys,
     auditChain,

@@ -14,7 +14,7 @@ import { entryPointScopes } from './entry-points.ts'
 import { extensionProblems } from './extension-problems.ts'
 import { importPath } from './import-path.ts'
 
-/** The options that a start depends on. */
+/** The options that are checked at start-up. */
 export interface StartOptions extends SettingsInput {
   readonly issuer: string
   readonly secretKeys: readonly (string | undefined)[]
@@ -39,12 +39,12 @@ export interface CheckedOptions {
   readonly resources: readonly ProtectedResource[]
 }
 
-const shortestKey = 32
+const minKeyBytes = 32
 const errorsName = 'svc_oauth2server.errors'
 
 /**
- * Checks every option before anything is opened.
- * @throws InvalidSettings that lists all that is wrong
+ * Checks every option before the store is opened.
+ * @throws InvalidSettings, which lists all problems
  */
 export const checkedOptions = async (options: StartOptions): Promise<CheckedOptions> => {
   const problems: string[] = []
@@ -58,7 +58,7 @@ export const checkedOptions = async (options: StartOptions): Promise<CheckedOpti
     }
   }
   const settings = attempt(() =>
-    parseSettings({ ...options, cacheType: options.cacheType ?? impliedCache(options) }),
+    parseSettings({ ...options, cacheType: options.cacheType ?? defaultCacheType(options) }),
   )
   const issuer = attempt(() => checkedIssuer(options.issuer))
   const secrets = attempt(() => checkedSecrets(options.secretKeys))
@@ -74,7 +74,7 @@ export const checkedOptions = async (options: StartOptions): Promise<CheckedOpti
   if (settings) problems.push(...cacheProblems(settings, options))
   if (options.resourceOwner !== undefined && settings?.loginUrl === null) {
     problems.push(
-      'loginUrl (OAUTH2SERVER_LOGIN_URL) is needed beside resourceOwner: where users log in.',
+      'loginUrl (OAUTH2SERVER_LOGIN_URL) is required with resourceOwner: it is the address where users log in.',
     )
   }
   if (settings) attempt(() => checkTokenLength(settings))
@@ -107,29 +107,29 @@ const checkedResources = (
 ): readonly ProtectedResource[] => {
   const problems = resources.flatMap(({ resource, scopes: own = [] }) => {
     const unknown = own.filter((scope) => !scopes.requestable().includes(scope))
-    const wrong = whatIsWrong(resource, issuer)
-    const all = [...wrong, ...unknown.map((scope) => `there is no scope ${scope} for clients`)]
+    const invalid = identifierProblems(resource, issuer)
+    const all = [...invalid, ...unknown.map((scope) => `there is no scope ${scope} for clients`)]
     return all.map((why) => `resources: ${JSON.stringify(resource)}: ${why}.`)
   })
   const isRepeated = (one: ProtectedResource) => resourceNamed(resources, one.resource) !== one
   if (problems.length === 0 && resources.some(isRepeated))
-    problems.push('resources: one is named twice.')
+    problems.push('resources: two have the same identifier.')
   if (problems.length > 0) throw new InvalidSettings(problems)
   return resources
 }
 
-const whatIsWrong = (resource: string, issuer: string | undefined): readonly string[] => {
+const identifierProblems = (resource: string, issuer: string | undefined): readonly string[] => {
   if (!isIdentifier(resource))
-    return ['it must be an https address as URL parsers write it, without a query or a fragment']
+    return ['it must be an https URL in normalized form, without a query or a fragment']
   const { origin, pathname } = new URL(resource)
-  // Its metadata has an address of ours with this path in it (RFC 9728 §3.1), where nothing may be read in two ways.
+  // The address of its metadata on this server contains this path (RFC 9728 §3.1), so the path must be unambiguous.
   const isServedHere = issuer !== undefined && origin === new URL(issuer).origin
   return isServedHere && !plainPath.test(pathname)
-    ? ['at the host of the issuer, its path has letters, digits and -._~ alone']
+    ? ['on the origin of the issuer, its path may contain only letters, digits and -._~']
     : []
 }
 
-// RFC 8707 §2, RFC 9728 §1.2. Clients send it on as their URL parser writes it, and it is compared as it is written.
+// RFC 8707 §2, RFC 9728 §1.2. Clients send the identifier as their URL parser normalizes it, and it is compared as a string.
 const isIdentifier = (resource: unknown): boolean => {
   if (typeof resource !== 'string' || !URL.canParse(resource) || /[?#\s]/.test(resource))
     return false
@@ -139,7 +139,7 @@ const isIdentifier = (resource: unknown): boolean => {
   return isSafe && isNormal && username === '' && password === ''
 }
 
-const impliedCache = ({ transients }: StartOptions): Settings['cacheType'] =>
+const defaultCacheType = ({ transients }: StartOptions): Settings['cacheType'] =>
   transients ? 'redis' : 'database'
 
 const cacheProblems = (
@@ -152,7 +152,7 @@ const cacheProblems = (
     ]
   if (cacheType !== 'redis' && transients)
     return [
-      `cacheType (OAUTH2_CACHE_TYPE) ${cacheType} does not go with the option transients: leave one of them out.`,
+      `cacheType (OAUTH2_CACHE_TYPE) ${cacheType} cannot be combined with the option transients: remove one of them.`,
     ]
   return []
 }
@@ -160,7 +160,7 @@ const cacheProblems = (
 const entryPoints = async ({ applicationRoot }: StartOptions): Promise<readonly Scope[]> =>
   applicationRoot === undefined ? [] : entryPointScopes(applicationRoot)
 
-// One Scope object may be registered by code and by an entry point; two objects of one id are a mistake.
+// Code and an entry point may register the same Scope object. Two Scope objects with the same ID are a mistake.
 const withoutRepetition = (scopes: readonly Scope[]): readonly Scope[] => [...new Set(scopes)]
 
 const plainPath = /^(?:\/[A-Za-z0-9\-._~]+)*\/?$/
@@ -176,8 +176,7 @@ const checkedIssuer = (issuer: unknown): string => {
   }
   const isSafe = protocol === 'https:' || (protocol === 'http:' && loopbackHosts.includes(hostname))
   if (!isSafe) throw refuse('must use https; http is for localhost, 127.0.0.1 and [::1] only')
-  if (!plainPath.test(pathname))
-    throw refuse('has a path with other characters than letters, digits and -._~')
+  if (!plainPath.test(pathname)) throw refuse('must have a path of letters, digits and -._~ only')
   return `${origin}${pathname.replace(/\/$/, '')}`
 }
 
@@ -188,9 +187,9 @@ const checkedSecrets = (
   if (current === undefined)
     throw new InvalidSettings(['secretKeys (SECRET_KEY) is missing: at least 32 random bytes.'])
   const all: [string, ...string[]] = [current, ...previous.filter((secret) => secret !== undefined)]
-  if (all.some((secret) => Buffer.byteLength(secret) < shortestKey)) {
+  if (all.some((secret) => Buffer.byteLength(secret) < minKeyBytes)) {
     throw new InvalidSettings([
-      `secretKeys (SECRET_KEY, SECRET_KEY_PREVIOUS): each must have at least ${shortestKey} bytes.`,
+      `secretKeys (SECRET_KEY, SECRET_KEY_PREVIOUS): each must have at least ${minKeyBytes} bytes.`,
     ])
   }
   const weakness = all.map(weaknessOf).find((reason) => reason !== undefined)
@@ -213,8 +212,8 @@ const checkDefaultScopes = ({ defaultScopes }: Settings, scopes: ScopeRegistry):
   }
 }
 
-// As much as a token may have (specification, Limits).
-const longestToken = 255
+// Characters (specification, Limits).
+const maxTokenLength = 255
 
 const checkTokenLength = ({
   tokenPersonalPrefix: prefix,
@@ -222,9 +221,9 @@ const checkTokenLength = ({
 }: Settings): void => {
   if (prefix === '') return
   const length = prefix.length + tokenPersonalSaltLen + checksumLength
-  if (length <= longestToken) return
+  if (length <= maxTokenLength) return
   throw new InvalidSettings([
-    `tokenPersonalPrefix (OAUTH2SERVER_TOKEN_PERSONAL_PREFIX) and tokenPersonalSaltLen (OAUTH2SERVER_TOKEN_PERSONAL_SALT_LEN) make tokens of ${length} characters; ${longestToken} is the most.`,
+    `tokenPersonalPrefix (OAUTH2SERVER_TOKEN_PERSONAL_PREFIX) and tokenPersonalSaltLen (OAUTH2SERVER_TOKEN_PERSONAL_SALT_LEN) make tokens of ${length} characters; the maximum is ${maxTokenLength}.`,
   ])
 }
 
@@ -237,15 +236,15 @@ const errorView = (
   if (errorEndpoint.startsWith('/')) return errorEndpoint
   const path = Object.hasOwn(views, errorEndpoint) ? views[errorEndpoint] : undefined
   if (path?.startsWith('/') && !/^\/[/\\]/.test(path)) return path
-  const known = [errorsName, ...Object.keys(views)].join(', ')
+  const accepted = [errorsName, ...Object.keys(views)].join(', ')
   throw new InvalidSettings([
-    `errorEndpoint (OAUTH2_PROVIDER_ERROR_ENDPOINT) accepts ${known}, or a path that starts with one /; given was ${JSON.stringify(errorEndpoint)}.`,
+    `errorEndpoint (OAUTH2_PROVIDER_ERROR_ENDPOINT) accepts ${accepted}, or a path that starts with one /; given was ${JSON.stringify(errorEndpoint)}.`,
   ])
 }
 
 /**
- * The function that verifies the JWT of a session, loaded where the setting is an import path.
- * @throws InvalidSettings where it cannot be loaded
+ * Returns the function that verifies session JWTs. Loads it if the setting is an import path.
+ * @throws InvalidSettings if it cannot be loaded
  */
 export const loadVerifyJwt = async (
   { applicationRoot = '.' }: StartOptions,
@@ -261,10 +260,10 @@ export const loadVerifyJwt = async (
   )
   if (typeof verify === 'function') return verify as VerifyJwt
   throw new InvalidSettings([
-    `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} is no function.`,
+    `jwtVeryficationFactory (OAUTH2SERVER_JWT_VERYFICATION_FACTORY) ${jwtVeryficationFactory} is not a function.`,
   ])
 }
 
-// Node lists behind it who required the module, which says nothing here.
+// The other lines of Node's message list the modules of the require stack, which do not help here.
 const firstLine = (error: unknown): string | undefined =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0]

@@ -104,7 +104,7 @@ test('a data folder that cannot be made is named', async () => {
   await writeFile(join(place.folder, 'file'), '')
   const env = { DATABASE_URL: 'sqlite:file/test.sqlite', SECRET_KEY: undefined }
   expect(await place.runWith({ env }, 'tokens', 'purge')).toEqual(
-    refused(/The secret key file file\/secret-key cannot be read or made /),
+    refused(/The secret key file file\/secret-key cannot be read or created /),
   )
 })
 

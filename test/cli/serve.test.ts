@@ -65,7 +65,7 @@ test('a port that is in use is named in one line', async () => {
     const env = { PORT: String(port), OAUTH2SERVER_SECURITY_PROFILE: 'oauth2.1' }
     expect(await place.runWith({ env }, 'serve')).toEqual(
       refused(
-        `Port ${port} on 127.0.0.1 is in use already. Choose another with PORT or HOST, for instance PORT=3001.`,
+        `Port ${port} on 127.0.0.1 is already in use. Choose another with PORT or HOST, for instance PORT=3001.`,
       ),
     )
   } finally {

@@ -189,7 +189,7 @@ describe('a start that cannot be: exit 1, one clear message, no stack', () => {
     const other = createServer().listen(port, '127.0.0.1')
     try {
       const refused = await refusedStart({ data: folder.path, port })
-      expectProblem(refused, new RegExp(`^Port ${port} on 127.0.0.1 is in use already.*PORT`))
+      expectProblem(refused, new RegExp(`^Port ${port} on 127.0.0.1 is already in use.*PORT`))
       // The demo user is not made yet, so that the next start can still tell its password.
       await using app = await startNotes({ data: folder.path })
       greetingIn(app.program.stdout)

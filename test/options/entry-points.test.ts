@@ -263,7 +263,7 @@ describe('import paths', () => {
         sweepInterval: 0,
       })
     await expect(create('./jwt.js:verify')).rejects.toThrow(
-      /OAUTH2SERVER_JWT_VERYFICATION_FACTORY\) \.\/jwt\.js:verify is no function/,
+      /OAUTH2SERVER_JWT_VERYFICATION_FACTORY\) \.\/jwt\.js:verify is not a function/,
     )
     await expect(create('./none.js:verify')).rejects.toThrow(
       /OAUTH2SERVER_JWT_VERYFICATION_FACTORY\) \.\/none\.js:verify cannot be loaded/,

@@ -253,7 +253,7 @@ console.log((await fromEnvironment({ DATABASE_URL: ${JSON.stringify(`sqlite:${jo
     const failure = await start(join(file, 'data')).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(StoreUnusable)
     expect(startProblem(failure)).toMatch(
-      /secret key file .* cannot be read or made .*set SECRET_KEY/,
+      /secret key file .* cannot be read or created .*set SECRET_KEY/,
     )
     expect(startProblem(failure)).not.toContain('\n')
   })

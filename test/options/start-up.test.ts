@@ -105,7 +105,7 @@ describe('resources', () => {
     async (path) => {
       const resource = `https://api.example.org/${path}`
       expect(await problemsOf({ resources: [{ resource }] })).toEqual([
-        `resources: ${JSON.stringify(resource)}: at the host of the issuer, its path has letters, digits and -._~ alone.`,
+        `resources: ${JSON.stringify(resource)}: on the origin of the issuer, its path may contain only letters, digits and -._~.`,
       ])
     },
   )
@@ -122,7 +122,7 @@ describe('resources', () => {
       ['https://other.example', 'https://other.example/'],
     ] as const)
       expect(await problemsOf({ resources: [{ resource: one }, { resource: other }] })).toEqual([
-        'resources: one is named twice.',
+        'resources: two have the same identifier.',
       ])
     const resources = [
       { resource: 'https://other.example/a' },
@@ -401,7 +401,7 @@ describe('short-lived values', () => {
     for (const cacheType of ['database', 'memory'] as const)
       expect(await problemsOf({ cacheType, transients })).toEqual([
         expect.stringMatching(
-          `^cacheType \\(OAUTH2_CACHE_TYPE\\) ${cacheType} does not go with the option transients`,
+          `^cacheType \\(OAUTH2_CACHE_TYPE\\) ${cacheType} cannot be combined with the option transients`,
         ),
       ])
   })

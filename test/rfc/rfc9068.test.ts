@@ -204,7 +204,7 @@ describe('§2 the token', () => {
 
 test('§5 resources that are two have two identifiers, or the server does not start [T370]', async () => {
   const twice = start({ resources: [{ resource: files }, { resource: files }] })
-  await expect(twice).rejects.toThrow('one is named twice')
+  await expect(twice).rejects.toThrow('two have the same identifier')
 })
 
 describe('§4 the resource server here', () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { PartSize, restAfter } from '../../src/server/sweeper/sweeper-pace.ts'
+import { BatchSize, pauseAfter } from '../../src/server/sweeper/sweeper-pace.ts'
 
 /** The sizes of successive parts of a large backlog on a database that takes so many milliseconds for a row. */
 const sizesAt = (perRow: number, parts: number): readonly number[] => {
-  const size = new PartSize()
+  const size = new BatchSize()
   return Array.from({ length: parts }, () => {
     const { rows } = size
-    size.took(rows, rows * perRow)
+    size.adapt(rows, rows * perRow)
     return rows
   })
 }
@@ -26,15 +26,15 @@ describe('pace of the sweeper', () => {
   })
 
   test('parts that are not full do not grow', () => {
-    const size = new PartSize()
-    size.took(19, 0.1)
+    const size = new BatchSize()
+    size.adapt(19, 0.1)
     expect(size.rows).toBe(20)
   })
 
   test('a rest is four times as long as its part, and as long as it once a run is behind', () => {
-    expect(restAfter(5, 0)).toBe(20)
-    expect(restAfter(5, 60_001)).toBe(5)
-    expect(restAfter(0.1, 0)).toBe(2)
-    expect(restAfter(3_000, 0)).toBe(500)
+    expect(pauseAfter(5, 0)).toBe(20)
+    expect(pauseAfter(5, 60_001)).toBe(5)
+    expect(pauseAfter(0.1, 0)).toBe(2)
+    expect(pauseAfter(3_000, 0)).toBe(500)
   })
 })

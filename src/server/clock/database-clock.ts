@@ -3,15 +3,15 @@ import { ClockInDoubt, inSeconds, type ServerClock, type TimeSources } from './s
 
 /** Milliseconds between two measurements. */
 const interval = 60_000
-/** Milliseconds from which a difference between the machine's clock and the database's is logged. */
-const noteworthyDifference = 5_000
-/** Milliseconds beyond which the node is not ready, and does not sweep. */
-export const largestDifference = 30_000
-/** Milliseconds that the machine's clock moves at once before the difference is measured again. */
-const step = 1_000
+/** Milliseconds of difference between the machine's clock and the database's beyond which it is logged. */
+const minLoggedDifference = 5_000
+/** Milliseconds of difference beyond which the node is not ready, and does not sweep. */
+export const maxDifference = 30_000
+/** Milliseconds by which the machine's clock must jump before the difference is measured again. */
+const jump = 1_000
 
 export interface DatabaseClockOptions extends TimeSources {
-  /** The time of the database. */
+  /** Returns the time of the database, in milliseconds since the epoch. */
   readonly database: () => Promise<number>
   readonly log: LogSink
 }
@@ -19,14 +19,14 @@ export interface DatabaseClockOptions extends TimeSources {
 type Verdict = 'agrees' | 'differs' | 'wrong'
 
 /**
- * The database's clock, which all nodes share: measured at times, and carried on by a monotonic clock in between. The
- * machine's own clock is compared with it alone, so a wrong one ends nothing early and keeps nothing alive.
+ * The clock of the database, which all nodes share. It is measured at intervals; a monotonic clock supplies the time in
+ * between. The machine's own clock is only compared with it. So a wrong machine clock expires nothing early or late.
  */
 export class DatabaseClock implements ServerClock {
   readonly #options: DatabaseClockOptions
-  /** What the database's clock is ahead of the monotonic one. */
+  /** Milliseconds by which the database's clock is ahead of the monotonic clock. */
   #ahead = Number.NaN
-  /** What the machine's clock was ahead of the database's when it was last measured. */
+  /** Milliseconds by which the machine's clock was ahead of the database's at the last measurement. */
   #difference = 0
   #verdict: Verdict = 'agrees'
   #measuring: Promise<number> | undefined
@@ -50,7 +50,7 @@ export class DatabaseClock implements ServerClock {
     const { machine, monotonic } = this.#options
     const at = Math.floor(monotonic() + this.#ahead)
     const moved = machine() - at - this.#difference
-    if (moved > step || moved < -step) this.#measureSoon()
+    if (moved > jump || moved < -jump) this.#measureSoon()
     return at
   }
 
@@ -58,15 +58,15 @@ export class DatabaseClock implements ServerClock {
     const time = await this.#measure()
     if (this.#verdict === 'wrong')
       throw new ClockInDoubt(
-        `The clock of this machine differs by ${inSeconds(this.#difference)} from the database's. Nothing is removed until both agree within ${inSeconds(largestDifference)}.`,
+        `The clock of this machine differs by ${inSeconds(this.#difference)} from the database's. Nothing is removed until both agree within ${inSeconds(maxDifference)}.`,
       )
     return time
   }
 
   async isWrong(): Promise<boolean> {
     const { machine } = this.#options
-    const isFar = Math.abs(machine() - this.now()) > largestDifference
-    // What has jumped since the last measurement may be the machine that slept.
+    const isFar = Math.abs(machine() - this.now()) > maxDifference
+    // A jump since the last measurement may come from a suspended machine, whose monotonic clock stood still.
     if (isFar !== (this.#verdict === 'wrong')) await this.#measure().catch(() => undefined)
     return this.#verdict === 'wrong'
   }
@@ -76,12 +76,12 @@ export class DatabaseClock implements ServerClock {
   }
 
   #measureSoon(): void {
-    if (this.#options.monotonic() - this.#measuredAt < step) return
-    // An outage is reported by those who need the store; until it ends, the monotonic clock goes on.
+    if (this.#options.monotonic() - this.#measuredAt < jump) return
+    // Operations that need the store report an outage. Until it ends, the monotonic clock supplies the time.
     this.#measure().catch(() => undefined)
   }
 
-  /** @returns the time of the database, as it answered */
+  /** Measures the differences. @returns the time that the database reported */
   #measure(): Promise<number> {
     this.#measuring ??= this.#measureOnce().finally(() => {
       this.#measuring = undefined
@@ -91,16 +91,16 @@ export class DatabaseClock implements ServerClock {
 
   async #measureOnce(): Promise<number> {
     const { database, monotonic, machine } = this.#options
-    const asked = monotonic()
-    this.#measuredAt = asked
+    const sentAt = monotonic()
+    this.#measuredAt = sentAt
     const time = await database()
-    const answered = monotonic()
-    const uncertainty = (answered - asked) / 2
-    const ahead = time - (asked + uncertainty)
-    // Within what the round trip leaves open, the former measurement is as good as this one.
+    const receivedAt = monotonic()
+    const uncertainty = (receivedAt - sentAt) / 2
+    const ahead = time - (sentAt + uncertainty)
+    // Keep the previous value if it lies within the uncertainty of this round trip.
     const isOff = !(Math.abs(ahead - this.#ahead) <= uncertainty + 1)
     if (isOff) this.#ahead = ahead
-    this.#difference = machine() - (answered + this.#ahead)
+    this.#difference = machine() - (receivedAt + this.#ahead)
     this.#judge()
     return time
   }
@@ -108,18 +108,18 @@ export class DatabaseClock implements ServerClock {
   #judge(): void {
     const distance = Math.abs(this.#difference)
     const before = this.#verdict
-    if (distance > largestDifference) this.#verdict = 'wrong'
-    else this.#verdict = distance > noteworthyDifference ? 'differs' : 'agrees'
+    if (distance > maxDifference) this.#verdict = 'wrong'
+    else this.#verdict = distance > minLoggedDifference ? 'differs' : 'agrees'
     if (this.#verdict === before) return
     const { log } = this.#options
     const difference = Math.round(this.#difference)
     const shown = `${inSeconds(difference)} ${difference > 0 ? 'ahead of' : 'behind'}`
-    const limit = inSeconds(largestDifference)
+    const limit = inSeconds(maxDifference)
     if (this.#verdict === 'wrong')
       log({
         level: 'error',
         event: 'clock.wrong',
-        message: `The clock of this machine is ${shown} the database's: more than ${limit}, so this node is not ready and removes nothing.`,
+        message: `The clock of this machine is ${shown} the database's. Beyond ${limit}, this node is not ready and removes nothing.`,
         difference,
       })
     else if (this.#verdict === 'differs')

@@ -1,14 +1,14 @@
 import { ClockInDoubt, inSeconds, type ServerClock, type TimeSources } from './server-clock.ts'
 
-/** Milliseconds that the clock may move at once. */
-const step = 30_000
-/** Milliseconds that the sweeper waits after a larger step, or after a longer time in which nobody swept. */
+/** Milliseconds by which the clock may jump. */
+const maxJump = 30_000
+/** Milliseconds that the sweeper waits after a larger jump, or after a start that followed a longer pause without sweeps. */
 const wait = 3_600_000
-/** Milliseconds between two times that are kept. */
-const keptEvery = 600_000
+/** Milliseconds between two writes of the last sweep time. */
+const writeInterval = 600_000
 
 export interface MachineClockOptions extends TimeSources {
-  /** When a scheduled run was last allowed, kept beyond the end of the process. */
+  /** The time at which a scheduled run was last allowed. It is stored, so that it survives a restart. */
   readonly lastSweep: {
     read(): Promise<number | undefined>
     write(at: number): Promise<void>
@@ -16,15 +16,15 @@ export interface MachineClockOptions extends TimeSources {
 }
 
 /**
- * The clock of the machine, where nothing else knows the time. It is believed; but where it jumps, or is far ahead at the
- * start, nothing is removed for an hour, in which somebody may set it right.
+ * The clock of the machine, for databases without a clock. The server trusts it for requests. After a jump, or if it is far
+ * ahead at start-up, nothing is removed for an hour, so that an operator can correct the clock.
  */
 export class MachineClock implements ServerClock {
   readonly now: () => number
   readonly #options: MachineClockOptions
   readonly #started: { readonly machine: number; readonly monotonic: number }
-  /** The last look at both clocks. */
-  #seen: { readonly machine: number; readonly monotonic: number }
+  /** The last reading of both clocks. */
+  #last: { readonly machine: number; readonly monotonic: number }
   #jumped: { readonly by: number; readonly at: number } | undefined
   #lastSweep: number | undefined
   #isLastSweepRead = false
@@ -33,11 +33,11 @@ export class MachineClock implements ServerClock {
     this.#options = options
     this.now = options.machine
     this.#started = { machine: options.machine(), monotonic: options.monotonic() }
-    this.#seen = this.#started
+    this.#last = this.#started
   }
 
   async sweepTime(isScheduled: boolean): Promise<number> {
-    const { machine, monotonic } = this.#look()
+    const { machine, monotonic } = this.#read()
     if (this.#jumped && monotonic - this.#jumped.at < wait)
       throw new ClockInDoubt(
         `The clock of this machine was set ${this.#jumped.by > 0 ? 'forward' : 'back'} by ${inSeconds(this.#jumped.by)}. Nothing is removed for an hour.`,
@@ -52,15 +52,15 @@ export class MachineClock implements ServerClock {
 
   stop(): void {}
 
-  #look(): { readonly machine: number; readonly monotonic: number } {
+  #read(): { readonly machine: number; readonly monotonic: number } {
     const now = { machine: this.#options.machine(), monotonic: this.#options.monotonic() }
-    const by = now.machine - this.#seen.machine - (now.monotonic - this.#seen.monotonic)
-    if (Math.abs(by) > step) this.#jumped = { by, at: now.monotonic }
-    this.#seen = now
+    const by = now.machine - this.#last.machine - (now.monotonic - this.#last.monotonic)
+    if (Math.abs(by) > maxJump) this.#jumped = { by, at: now.monotonic }
+    this.#last = now
     return now
   }
 
-  // A start after a long pause looks like a start with a wrong clock.
+  // The first start after a long pause looks the same as a start with a clock that is ahead.
   async #checkPause(machine: number, monotonic: number): Promise<void> {
     const { lastSweep } = this.#options
     if (!this.#isLastSweepRead) this.#lastSweep = await lastSweep.read()
@@ -68,9 +68,9 @@ export class MachineClock implements ServerClock {
     const pause = this.#started.machine - (this.#lastSweep ?? this.#started.machine)
     if (pause > wait && monotonic - this.#started.monotonic < wait)
       throw new ClockInDoubt(
-        `By the clock of this machine, nothing was removed for ${inSeconds(pause)} before the start. If it is wrong, set it: expired rows are removed from an hour after the start.`,
+        `By the clock of this machine, nothing was removed for ${inSeconds(pause)} before the start. If the clock is wrong, set it. Expired rows are removed from one hour after the start.`,
       )
-    if (machine - (this.#lastSweep ?? 0) < keptEvery) return
+    if (machine - (this.#lastSweep ?? 0) < writeInterval) return
     await lastSweep.write(machine)
     this.#lastSweep = machine
   }

@@ -1,39 +1,39 @@
-/** The time by which the server judges, and whether it may be trusted with deletions. */
+/** The time that decides what has expired, and whether it is reliable enough for deletions. */
 export interface ServerClock {
-  /** Milliseconds since the epoch. Cheap: every request asks for it. */
+  /** Returns milliseconds since the epoch. It must be cheap: every request calls it. */
   readonly now: () => number
   /**
-   * The time by which a run of the sweeper may judge.
-   * @param isScheduled false for a run that somebody asked for
-   * @throws ClockInDoubt where nothing may be deleted by this clock
+   * Returns the time for a run of the sweeper, in milliseconds since the epoch.
+   * @param isScheduled false for a run that a caller requested
+   * @throws ClockInDoubt if this clock is not reliable enough for deletions
    */
   sweepTime(isScheduled: boolean): Promise<number>
-  /** Whether the node must not serve because its clock is wrong. */
+  /** Returns whether the node must not serve requests because its clock is wrong. */
   isWrong(): Promise<boolean>
   stop(): void
 }
 
-/** Nothing may be deleted by this clock. The message says why, to people. */
+/** The clock is not reliable enough for deletions. The message explains why to the operator. */
 export class ClockInDoubt extends Error {
   override readonly name = 'ClockInDoubt'
 }
 
-/** A clock that was given to the server is believed: tests move it as they like. */
-export const givenClock = (now: () => number): ServerClock => ({
+/** Wraps a clock that the host supplies, without checks, since tests move it freely. */
+export const hostClock = (now: () => number): ServerClock => ({
   now,
   sweepTime: async () => now(),
   isWrong: async () => false,
   stop: () => undefined,
 })
 
-/** Where a clock of the server reads the time. */
+/** The sources from which a server clock reads the time. */
 export interface TimeSources {
-  /** The clock of this machine, in milliseconds since the epoch. It may be wrong, and may jump. */
+  /** Returns the time of this machine, in milliseconds since the epoch. It may be wrong, and may jump. */
   readonly machine: () => number
-  /** Milliseconds that never jump, such as `performance.now`. */
+  /** Returns milliseconds that never jump, such as `performance.now`. */
   readonly monotonic: () => number
 }
 
-/** For people. */
+/** Formats a duration for messages, without its sign. */
 export const inSeconds = (milliseconds: number): string =>
   `${(Math.abs(milliseconds) / 1000).toFixed(1)} s`

@@ -8,14 +8,14 @@ import type { StoreOpener } from '../../store/store.ts'
 /** The database that a `DATABASE_URL` names. */
 export interface Database {
   readonly store: StoreOpener
-  /** The folder of its file. */
+  /** The directory of the database file; undefined in memory and with PostgreSQL. */
   readonly dataFolder: string | undefined
-  /** Others may use it from elsewhere, who could not find a secret key that was made here. */
+  /** Whether other machines may use the database. They could not read a secret key file that this machine generates. */
   readonly isShared: boolean
 }
 
 /**
- * The database at an address. The PostgreSQL driver is loaded only for an address that needs it.
+ * Returns the database at an address. Loads the PostgreSQL driver only for an address that needs it.
  * @throws InvalidSettings
  */
 export const databaseFrom = async (url: string): Promise<Database> => {
@@ -39,7 +39,8 @@ export const databaseFrom = async (url: string): Promise<Database> => {
 }
 
 /**
- * Takes our own parameter `prepare` out of an address: `?prepare=false` is for PgBouncer in transaction mode.
+ * Removes the parameter `prepare`, which only this package defines, from an address. `?prepare=false` is for PgBouncer in
+ * transaction mode.
  * @throws InvalidSettings
  */
 const postgresAddress = (url: string): { readonly address: string; readonly prepare: boolean } => {
@@ -49,13 +50,13 @@ const postgresAddress = (url: string): { readonly address: string; readonly prep
   if (values.length === 0) return { address: url, prepare: true }
   const [value = ''] = values
   if (values.length > 1 || !['true', 'false'].includes(value))
-    throw new InvalidSettings(['DATABASE_URL: prepare accepts true or false, once.'])
+    throw new InvalidSettings(['DATABASE_URL: prepare accepts true or false, and only once.'])
   address.searchParams.delete('prepare')
   return { address: address.href, prepare: value === 'true' }
 }
 
 /**
- * The keeper of short-lived values at an `OAUTH2_CACHE_REDIS_URL`; loaded like PostgreSQL.
+ * Returns the store of short-lived values at an `OAUTH2_CACHE_REDIS_URL`. Loads the Redis client only when it is called.
  * @throws InvalidSettings
  */
 export const transientsFrom = async (url: string): Promise<TransientsOpener> => {

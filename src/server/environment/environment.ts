@@ -13,7 +13,7 @@ import { newSecretKey, storedSecretKey } from './secret-key-file.ts'
 /** The variables of an environment, such as `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** What a program that runs the authorization server reads from its environment. */
+/** The configuration that a program reads from its environment to run the authorization server. */
 export interface Environment {
   readonly port: number
   readonly host: string
@@ -30,8 +30,8 @@ export interface Environment {
 
 /**
  * Reads `PORT`, `HOST`, `BASE_URL`, `DATABASE_URL`, `OAUTH2_CACHE_REDIS_URL`, `SECRET_KEY` and every
- * setting. Without a `SECRET_KEY`, one is generated once, beside the SQLite database.
- * @throws InvalidSettings that lists all that is wrong; StoreUnusable where the data folder cannot be written
+ * setting. Without `SECRET_KEY`, generates a key once and stores it in the directory of the SQLite database.
+ * @throws InvalidSettings, which lists all problems; StoreUnusable if the data directory cannot be written
  */
 export const fromEnvironment = async (env: Variables): Promise<Environment> => {
   const problems: string[] = []
@@ -49,13 +49,13 @@ export const fromEnvironment = async (env: Variables): Promise<Environment> => {
   const database = await attempt(() =>
     databaseFrom(env.DATABASE_URL ?? 'sqlite:./data/oauth2server.sqlite'),
   )
-  // The address of Redis is enough; another kind of cache that is asked for wins over it.
+  // The address of Redis implies the cache type redis. An explicit other cache type overrides it.
   const { cacheType = 'redis' } = settings ?? {}
   const redisUrl = cacheType === 'redis' ? env.OAUTH2_CACHE_REDIS_URL : undefined
   const transients = redisUrl ? await attempt(() => transientsFrom(redisUrl)) : undefined
   if (database?.isShared && !env.SECRET_KEY)
     problems.push(
-      'SECRET_KEY is missing: at least 32 random bytes, the same for all that use this database.',
+      'SECRET_KEY is missing: at least 32 random bytes, the same for every node of this database.',
     )
   if (problems.length > 0 || port === undefined || !database) throw new InvalidSettings(problems)
 
@@ -86,19 +86,19 @@ const portFrom = (text: string): number => {
   ])
 }
 
-/** The address cannot be listened on. The message says what to do. */
+/** The server cannot listen on the host and port. The message says what to do. */
 export class CannotListen extends Error {
   override readonly name = 'CannotListen'
 }
 
 /**
- * Connections that the operating system keeps until they are accepted, as far as it allows. Node accepts one per turn of
- * the event loop; beyond this number, a client waits a second before it tries again.
+ * Connections that the operating system queues until Node accepts them; its own limit may be lower. Node accepts one per
+ * turn of the event loop. A client that finds the queue full retries after a second.
  */
 const backlog = 4_096
 
 /**
- * Listens, with time limits for slow senders.
+ * Starts an HTTP server, with timeouts for slow senders.
  * @throws CannotListen
  */
 export const listen = async (
@@ -116,25 +116,28 @@ export const listen = async (
 const cannotListen = (error: NodeJS.ErrnoException, port: number, host: string): CannotListen => {
   const why =
     {
-      EADDRINUSE: 'is in use already',
+      EADDRINUSE: 'is already in use',
       EACCES: 'is not allowed for this user',
-      EADDRNOTAVAIL: 'is no address of this machine',
+      EADDRNOTAVAIL: 'is not available: the host is not an address of this machine',
     }[error.code ?? ''] ?? `cannot be used (${error.message})`
   return new CannotListen(
     `Port ${port} on ${host} ${why}. Choose another with PORT or HOST, for instance PORT=3001.`,
   )
 }
 
-/** Milliseconds that requests in flight get after a signal. */
-const grace = 10_000
+/** Milliseconds after a signal in which requests in flight may finish. */
+const gracePeriod = 10_000
 
-/** Milliseconds of these in which connections that were kept alive learn that they end. */
-const farewell = 1_000
+/** Milliseconds after a signal in which keep-alive connections may still send a request, and learn that they will be closed. */
+const keepAlivePeriod = 1_000
 
 /**
- * At SIGTERM or SIGINT: runs `drain`, accepts no new connection, answers what comes on the others by
- * `Connection: close`, closes those that are idle after a second, finishes the requests in flight within ten
- * seconds of the signal, then runs `close` and ends the process. A second signal ends it at once.
+ * Shuts the server down at SIGTERM or SIGINT, in these steps:
+ * 1. It runs `drain`, accepts no new connections, and answers requests on open ones with `Connection: close`.
+ * 2. After a second, it closes idle connections.
+ * 3. At the latest ten seconds after the signal, it closes all connections, runs `close` and ends the process.
+ *
+ * A second signal ends the process immediately.
  */
 export const closeOnSignal = (
   server: Server,
@@ -154,8 +157,8 @@ export const closeOnSignal = (
     drain?.()
     const closed = stopListening(server)
     unanswered.forEach(endConnection)
-    const end = delay(grace, undefined, { ref: false })
-    await Promise.race([closed, delay(farewell)])
+    const end = delay(gracePeriod, undefined, { ref: false })
+    await Promise.race([closed, delay(keepAlivePeriod)])
     server.closeIdleConnections()
     await Promise.race([closed, end])
     server.closeAllConnections()
@@ -166,16 +169,16 @@ export const closeOnSignal = (
   process.once('SIGINT', stop)
 }
 
-// The server's own `close` cuts idle connections off at once, and with them the requests that are on their way.
+// `close` of the HTTP server closes idle connections immediately, which loses requests that clients are just sending.
 const stopListening = (server: Server): Promise<void> =>
   new Promise((resolve) => Listener.prototype.close.call(server, () => resolve()))
 
-// A connection that is kept alive would hold up the end for seconds after its last answer.
+// A keep-alive connection would delay the shutdown for seconds after its last response.
 const endConnection = (response: ServerResponse): void => {
   if (!response.headersSent) response.setHeader('connection', 'close')
 }
 
-/** The message of an error that keeps a program from starting; undefined for one that is a fault of ours. */
+/** Returns the message of an error that the operator can fix; undefined for a bug of this package. */
 export const startProblem = (error: unknown): string | undefined =>
   error instanceof InvalidSettings ||
   error instanceof StoreUnusable ||

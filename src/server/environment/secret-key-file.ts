@@ -3,12 +3,12 @@ import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StoreUnusable } from '../../store/contract/errors.ts'
 
-/** A key for as long as the process runs. */
+/** Generates a random secret key. */
 export const newSecretKey = (): string => randomBytes(48).toString('base64url')
 
 /**
- * The secret key in the data folder, made at the first start.
- * @throws StoreUnusable where the folder cannot be written
+ * Returns the secret key in the data directory. Creates it at the first start.
+ * @throws StoreUnusable if the directory cannot be written
  */
 export const storedSecretKey = async (folder: string): Promise<string> => {
   const file = join(folder, 'secret-key')
@@ -18,7 +18,7 @@ export const storedSecretKey = async (folder: string): Promise<string> => {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new StoreUnusable(
-      `The secret key file ${file} cannot be read or made (${reason}). Check the folder's owner and mode, or set SECRET_KEY.`,
+      `The secret key file ${file} cannot be read or created (${reason}). Check the owner and mode of the directory, or set SECRET_KEY.`,
     )
   }
 }
@@ -32,17 +32,17 @@ const read = async (file: string): Promise<string | undefined> => {
   }
 }
 
-// Written aside and linked, so that of two first starts one key wins, and nobody reads half of it.
+// Write a temporary file and link it: if two processes start concurrently, one key wins, and no reader sees a partial key.
 const create = async (file: string): Promise<string> => {
-  // A name of its own: in two containers that share the folder, both are process 1.
-  const aside = `${file}.${randomBytes(8).toString('hex')}`
-  await writeFile(aside, `${newSecretKey()}\n`, { mode: 0o600, flag: 'wx' })
+  // Random, because the process ID is not unique: in two containers that share the directory, both are process 1.
+  const temporary = `${file}.${randomBytes(8).toString('hex')}`
+  await writeFile(temporary, `${newSecretKey()}\n`, { mode: 0o600, flag: 'wx' })
   try {
-    await link(aside, file)
+    await link(temporary, file)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   } finally {
-    await unlink(aside)
+    await unlink(temporary)
   }
   return (await read(file)) ?? ''
 }

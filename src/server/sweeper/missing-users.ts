@@ -5,16 +5,16 @@ import type { AuditTrail } from '../../records/audit/audit-trail.ts'
 import type { Store } from '../../store/store.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
 
-/** Milliseconds between the two times that a user is not found before anything of theirs is removed. */
+/** Milliseconds between two failed look-ups of a user before the user's rows are removed. */
 export const missingFor = 86_400_000
-/** Users that one run asks the application for. */
-const usersOfRun = 200
-/** Users that one part asks for. */
-const usersOfPart = 20
-/** Users of a run that may be missing, however few it checks. */
-const fewMissing = 10
-/** Share of the users of a run that may be missing. */
-const shareMissing = 0.1
+/** Users that one run looks up. */
+const usersPerRun = 200
+/** Users that one batch looks up. */
+const usersPerBatch = 20
+/** Missing users that a run always tolerates, even if it checks only a few users. */
+const alwaysToleratedMissing = 10
+/** Share of the checked users that may be missing. */
+const maxMissingShare = 0.1
 
 export interface MissingUsersOptions {
   readonly store: Store
@@ -24,15 +24,15 @@ export interface MissingUsersOptions {
   readonly log: LogSink
 }
 
-/** What one run knows of the users that it has checked. */
+/** The users that one run has checked. */
 interface Checked {
   readonly ids: Set<UserId>
   readonly missing: UserId[]
-  /** How often it has come to the end of all users, and gone on with the first. */
-  ends: number
+  /** How often the run reached the last user and continued with the first. */
+  wraps: number
 }
 
-/** A user who was not found for the second time. */
+/** A user whom the second look-up did not find either. */
 interface Vanished {
   readonly id: UserId
   readonly since: number
@@ -40,8 +40,8 @@ interface Vanished {
 }
 
 /**
- * Asks the application for the users that rows belong to. It removes the rows of users who were not found twice, a day
- * apart, and nothing where so many are missing that the fault is probably in the look-up.
+ * Looks up the owners of rows in the application. Removes the rows of users whom two look-ups, a day apart, did not find.
+ * Removes nothing if so many users are missing that the look-up itself is probably broken.
  */
 export class MissingUsers {
   readonly #options: MissingUsersOptions
@@ -52,19 +52,19 @@ export class MissingUsers {
     this.#options = options
   }
 
-  /** A bounded number of users for each run; the next run goes on where this one ends. */
+  /** Returns the sweeper kind that checks a bounded number of users. The next run continues where this one ends. */
   kind(now: number): SweeperKind {
-    const checked: Checked = { ids: new Set(), missing: [], ends: 0 }
+    const checked: Checked = { ids: new Set(), missing: [], wraps: 0 }
     let vanished: Vanished[] | undefined
     return {
       name: 'missing users',
       removeSome: async (limit) => {
         if (vanished === undefined) {
           if (await this.#checkSome(checked)) return 0
-          const most = mostMissing(checked.ids.size)
-          const isPlausible = checked.missing.length <= most
-          vanished = isPlausible ? await this.#vanished(checked, now, most) : []
-          if (!isPlausible) await this.#refuse(checked, now)
+          const max = maxMissing(checked.ids.size)
+          const isPlausible = checked.missing.length <= max
+          vanished = isPlausible ? await this.#findVanished(checked, now, max) : []
+          if (!isPlausible) await this.#reportImplausible(checked, now)
         }
         const [user] = vanished
         if (!user) return null
@@ -75,46 +75,46 @@ export class MissingUsers {
     }
   }
 
-  /** Asks for a few users, and forgets of those who are there that they were missing. @returns whether there are more */
+  /** Looks up a batch of users, and deletes the notes on missing users who are found again. @returns whether to go on */
   async #checkSome(checked: Checked): Promise<boolean> {
     const { store, users } = this.#options
     const { ids, missing } = checked
-    const some = await store.userData.idsInUse(this.#lastUser, usersOfPart)
-    const isEnd = some.length < usersOfPart
-    // From the beginning again: the share of a handful at the end would say nothing.
-    this.#lastUser = isEnd ? null : (some.at(-1) ?? null)
-    if (isEnd) checked.ends += 1
-    const added = some.filter((id) => !ids.has(id))
+    const batch = await store.userData.idsInUse(this.#lastUser, usersPerBatch)
+    const isEnd = batch.length < usersPerBatch
+    // Continue with the first user: the share of missing users among the last few would not be meaningful.
+    this.#lastUser = isEnd ? null : (batch.at(-1) ?? null)
+    if (isEnd) checked.wraps += 1
+    const added = batch.filter((id) => !ids.has(id))
     const found: string[] = []
     for (const id of added) {
       ids.add(id)
       if (await users.find(id)) found.push(String(id))
       else missing.push(id)
     }
-    if (found.length > 0) await this.#forget(found)
-    const isAround = added.length < some.length || checked.ends === 2
-    return !isAround && ids.size < usersOfRun
+    if (found.length > 0) await this.#deleteNotes(found)
+    const hasCheckedAll = added.length < batch.length || checked.wraps === 2
+    return !hasCheckedAll && ids.size < usersPerRun
   }
 
-  async #forget(keys: readonly string[]): Promise<void> {
+  async #deleteNotes(keys: readonly string[]): Promise<void> {
     const { sweeperNotes } = this.#options.store
-    const noted = await sweeperNotes.find('missing user', keys)
-    const known = noted.map(({ key }) => key)
-    if (known.length > 0) await sweeperNotes.delete('missing user', known)
+    const notes = await sweeperNotes.find('missing user', keys)
+    const noted = notes.map(({ key }) => key)
+    if (noted.length > 0) await sweeperNotes.delete('missing user', noted)
   }
 
-  /** Notes who is missing for the first time. @returns who has been for a day: at most `most`, and still is */
-  async #vanished({ missing }: Checked, now: number, most: number): Promise<Vanished[]> {
+  /** Notes users who are missing for the first time. @returns up to `max` users who are still missing after a day */
+  async #findVanished({ missing }: Checked, now: number, max: number): Promise<Vanished[]> {
     const { users, keyType, store } = this.#options
     const { sweeperNotes } = store
     const keys = missing.map(String)
-    const noted = keys.length === 0 ? [] : await sweeperNotes.find('missing user', keys)
-    const known = new Set(noted.map(({ key }) => key))
+    const notes = keys.length === 0 ? [] : await sweeperNotes.find('missing user', keys)
+    const noted = new Set(notes.map(({ key }) => key))
     for (const key of keys)
-      if (!known.has(key)) await sweeperNotes.put('missing user', { key, at: now })
+      if (!noted.has(key)) await sweeperNotes.put('missing user', { key, at: now })
     const vanished: Vanished[] = []
-    for (const { key, at } of await sweeperNotes.until('missing user', now - missingFor, most)) {
-      // One beyond 2^53 is text: the nearest number is somebody else's.
+    for (const { key, at } of await sweeperNotes.until('missing user', now - missingFor, max)) {
+      // An ID beyond 2^53 stays text: rounded to a number, it would be the ID of another user.
       const isNumber = keyType === 'integer' && Number.isSafeInteger(Number(key))
       const id = isNumber ? Number(key) : key
       if (await users.find(id)) await sweeperNotes.delete('missing user', [key])
@@ -138,7 +138,7 @@ export class MissingUsers {
         level: 'warn',
         event: 'user.vanished',
         message:
-          'The application did not find a user twice, at least a day apart: what was theirs is removed.',
+          'Two look-ups, at least a day apart, did not find a user in the application: the rows of the user are removed.',
         userId,
       })
     user.hasEvent ||= rows > 0
@@ -146,21 +146,21 @@ export class MissingUsers {
     return rows
   }
 
-  async #refuse({ ids, missing }: Checked, now: number): Promise<void> {
+  async #reportImplausible({ ids, missing }: Checked, now: number): Promise<void> {
     const { store, audit, log } = this.#options
     const details = { count: missing.length, checked: ids.size }
     log({
       level: 'error',
       event: 'users.missing',
-      message: `The application did not find ${missing.length} of ${ids.size} users: nothing of theirs is removed. If they are deleted, call users.deleted(id) for each.`,
+      message: `The application did not find ${missing.length} of ${ids.size} users: their rows are not removed. If they are deleted, call users.deleted(id) for each.`,
       ...details,
     })
-    // Once a day, as long as it lasts.
+    // Record the event at most once a day.
     if (now - this.#recordedAt < missingFor) return
     this.#recordedAt = now
     await audit.add(store, 'users.missing', { details })
   }
 }
 
-const mostMissing = (checked: number): number =>
-  Math.max(fewMissing, Math.floor(checked * shareMissing))
+const maxMissing = (checked: number): number =>
+  Math.max(alwaysToleratedMissing, Math.floor(checked * maxMissingShare))

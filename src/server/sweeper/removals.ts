@@ -4,19 +4,19 @@ import { StoreUnavailable } from '../../store/contract/errors.ts'
 import type { Removal } from '../../store/contract/sweeper.ts'
 import type { Store } from '../../store/store.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
-import { firstPart, PartSize, restAfter } from './sweeper-pace.ts'
+import { BatchSize, firstBatch, pauseAfter } from './sweeper-pace.ts'
 
-/** Rows that a deletion removes before it returns; the rest is removed beside requests. */
-const mostBeforeReturn = 100
+/** Rows that a deletion removes before it returns. The rest is removed in the background. */
+const maxBeforeReturn = 100
 /**
- * Milliseconds for which a deletion stays listed: a request that found the client or user before may still insert
- * a row, which is as dead as the others.
+ * Milliseconds for which a deletion stays listed. A request that found the client or user before the deletion may still
+ * insert a row, which has to be removed too.
  */
 const listedFor = 60_000
 /** Removals that one query lists. */
-const listedAtOnce = 20
-/** Client keys of each table that one run of the sweeper looks at. */
-const keysOfRun = 200
+const listBatch = 20
+/** Client keys of each table that one run of the sweeper checks. */
+const keysPerRun = 200
 
 export interface RemovalsOptions {
   readonly store: Store
@@ -24,7 +24,7 @@ export interface RemovalsOptions {
   readonly log: LogSink
 }
 
-/** Removes, in small parts, the rows that belonged to deleted clients and users. */
+/** Removes the rows of deleted clients and users, in small batches. */
 export class Removals {
   readonly #options: RemovalsOptions
   readonly #stopping = new AbortController()
@@ -35,17 +35,17 @@ export class Removals {
     this.#options = options
   }
 
-  /** Removes a few rows at once, and all others in the background. Call it after the deletion is committed. */
+  /** Removes a few rows before it returns, and the others in the background. Call it after the deletion is committed. */
   async begin(removal: Pick<Removal, 'kind' | 'key'>): Promise<void> {
     const { store } = this.#options
     try {
-      for (let removed = 0; removed < mostBeforeReturn; ) {
-        const rows = await store.removals.removeSome(removal, firstPart)
+      for (let removed = 0; removed < maxBeforeReturn; ) {
+        const rows = await store.removals.removeSome(removal, firstBatch)
         if (rows === 0) return
         removed += rows
       }
     } catch (error) {
-      // The deletion is in effect; the sweeper removes the rows.
+      // The deletion is committed, so don't fail. The sweeper removes the rows later.
       this.#failed(error)
       return
     }
@@ -56,13 +56,13 @@ export class Removals {
       })
   }
 
-  /** Finds clients that a foreign key of the application's user table has deleted. A run looks at a bounded number. */
+  /** Lists clients for removal that a foreign key to the application's user table deleted. A run checks a bounded number. */
   orphans(): SweeperKind {
     const { store, clock } = this.#options
     return {
       name: 'orphaned clients',
       removeSome: async () => {
-        const { keys, last } = await store.removals.findOrphans(this.#lastKey, keysOfRun)
+        const { keys, last } = await store.removals.findOrphans(this.#lastKey, keysPerRun)
         await store.removals.addClients(keys, clock())
         this.#lastKey = last ?? 0
         return null
@@ -70,7 +70,7 @@ export class Removals {
     }
   }
 
-  /** What a run of the sweeper removes: all that is listed, also by a process that was killed. */
+  /** Returns the sweeper kind that removes all listed rows, including those listed by a process that was killed. */
   kind(): SweeperKind {
     const { store, clock } = this.#options
     let listed: readonly Removal[] = []
@@ -78,7 +78,7 @@ export class Removals {
     return {
       name: 'removals',
       removeSome: async (limit) => {
-        if (listed.length === 0) listed = await store.removals.list(last, listedAtOnce)
+        if (listed.length === 0) listed = await store.removals.list(last, listBatch)
         const [removal, ...others] = listed
         if (!removal) return null
         const rows = await store.removals.removeSome(removal, limit)
@@ -91,7 +91,7 @@ export class Removals {
     }
   }
 
-  /** Ends after the current part. */
+  /** Stops after the current batch. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running
@@ -101,15 +101,15 @@ export class Removals {
     const { signal } = this.#stopping
     const { clock } = this.#options
     const kind = this.kind()
-    const size = new PartSize()
-    const began = clock()
+    const size = new BatchSize()
+    const startedAt = clock()
     while (!signal.aborted) {
-      const begun = performance.now()
+      const batchStartedAt = performance.now()
       const rows = await kind.removeSome(size.rows)
       if (rows === null) return
-      size.took(rows, performance.now() - begun)
-      const rest = restAfter(performance.now() - begun, clock() - began)
-      await delay(rest, undefined, { signal }).catch(() => undefined)
+      size.adapt(rows, performance.now() - batchStartedAt)
+      const pause = pauseAfter(performance.now() - batchStartedAt, clock() - startedAt)
+      await delay(pause, undefined, { signal }).catch(() => undefined)
     }
   }
 
@@ -117,7 +117,7 @@ export class Removals {
     this.#options.log({
       level: error instanceof StoreUnavailable ? 'warn' : 'error',
       event: 'removal.failed',
-      message: 'Rows of a deleted client or user were not removed; the sweeper tries again.',
+      message: 'Rows of a deleted client or user were not removed. The sweeper tries again.',
       error,
     })
   }

@@ -4,22 +4,23 @@ import { ClockInDoubt, type ServerClock } from '../clock/server-clock.ts'
 import { missingFor } from './missing-users.ts'
 import { sweepTimes } from './sweeper-kinds.ts'
 
-/** Rows of each kind are counted so far. */
-const mostCounted = 10_000
-/** Users and deleted clients that are listed. */
-const mostListed = 1_000
+/** Counting stops at this number of rows of each kind. */
+const maxCounted = 10_000
+/** Maximum number of users and deleted clients that are listed. */
+const maxListed = 1_000
 
-/** What a run of the sweeper would remove now, and why. */
+/** The rows that a run of the sweeper would remove now, and why. */
 export interface SweepPlan {
-  /** Why this process may not remove anything now; null: it may. */
+  /** The reason why this process must not remove anything now; null if it may. */
   readonly heldBecause: string | null
-  /** Kinds of which there is something to remove. A count of 10,000 means at least so many. */
+  /** The kinds of rows to remove. A count of 10,000 means 10,000 or more. */
   readonly rows: readonly { readonly what: string; readonly why: string; readonly count: number }[]
-  /** Users whom the application did not find, the earliest first. One that is found again leaves this list. */
+  /** Users whom the application did not find, the earliest first. A user who is found again leaves this list. */
   readonly missingUsers: readonly {
     readonly userId: string
-    /** Milliseconds since the epoch: when they were first not found, and from when on they may be removed. */
+    /** The first look-up that did not find the user. Milliseconds since the epoch. */
     readonly since: number
+    /** The earliest time at which the rows of the user may be removed. Milliseconds since the epoch. */
     readonly removedFrom: number
   }[]
 }
@@ -31,7 +32,7 @@ export interface SweepPlanOptions {
   readonly signingKeys: { retired(): Promise<readonly unknown[]> }
 }
 
-/** Lists what the sweeper would remove, and changes nothing. */
+/** Lists the rows that the sweeper would remove. Changes nothing. */
 export const sweepPlan = async ({
   store,
   settings,
@@ -46,11 +47,11 @@ export const sweepPlan = async ({
     },
   )
   const times = sweepTimes(settings, clock.now())
-  const expired = await store.expired.count(times, mostCounted)
+  const expired = await store.expired.count(times, maxCounted)
   const { unusedClientsBefore: before } = times
-  const unused = before === null ? 0 : await store.clients.countUnused(mostCounted, before)
-  const listed = await store.removals.list(null, mostListed)
-  const missing = await store.sweeperNotes.until('missing user', times.now, mostListed)
+  const unused = before === null ? 0 : await store.clients.countUnused(maxCounted, before)
+  const listed = await store.removals.list(null, maxListed)
+  const missing = await store.sweeperNotes.until('missing user', times.now, maxListed)
   const rows = [
     { what: 'tokens', why: 'expired, and cannot be refreshed', count: expired.tokens },
     { what: 'authorizations', why: 'their last token has ended', count: expired.authorizations },
@@ -80,9 +81,9 @@ export const sweepPlan = async ({
 const countOrphans = async ({ removals }: Store): Promise<number> => {
   let count = 0
   let after: number | null = 0
-  while (after !== null && count < mostCounted) {
+  while (after !== null && count < maxCounted) {
     const { keys, last }: Awaited<ReturnType<typeof removals.findOrphans>> =
-      await removals.findOrphans(after, mostListed)
+      await removals.findOrphans(after, maxListed)
     count += keys.length
     after = last
   }

@@ -3,12 +3,12 @@ import type { SweepTimes } from '../../store/contract/sweeper.ts'
 import type { Transients } from '../../store/contract/transients.ts'
 import type { Store } from '../../store/store.ts'
 
-/** One kind of what the sweeper removes. */
+/** A kind of row that the sweeper removes. */
 export interface SweeperKind {
   readonly name: string
   /**
-   * Removes about `limit` rows, a number that one statement may delete beside requests.
-   * @returns how many rows it removed; null once nothing is left to do in this run
+   * Removes about `limit` rows, few enough that requests are not delayed.
+   * @returns the number of removed rows; null if nothing is left to do in this run
    */
   removeSome(limit: number): Promise<number | null>
 }
@@ -16,20 +16,19 @@ export interface SweeperKind {
 export interface KindsOptions {
   readonly store: Store
   readonly transients: Transients
-  /** Those in the database, where the others are elsewhere. */
-  readonly lasting: Transients | undefined
+  /** The short-lived values in the database; undefined if `transients` is in the database too. */
+  readonly databaseTransients: Transients | undefined
   readonly settings: Settings
-  /** The keys that sign tokens; retired ones have to go. */
   readonly signingKeys: { deleteRetired(): Promise<number> }
-  /** Covers the audit log with checkpoints, and removes what has expired of it. */
+  /** Covers the audit log with checkpoints, and removes its expired events. */
   readonly auditChain: { coverage(now: number): SweeperKind; retention(): SweeperKind }
-  /** Removes what belongs to users whom the application has deleted, where no foreign key does. */
+  /** Removes the rows of users whom the application deleted without a foreign key. */
   readonly missingUsers: { kind(now: number): SweeperKind } | undefined
-  /** Removes what belongs to deleted clients and built-in users. */
+  /** Removes the rows of deleted clients and built-in users. */
   readonly removals: { kind(): SweeperKind; orphans(): SweeperKind }
 }
 
-/** The times by which a run at this time judges. */
+/** Returns the times before which each kind of row has expired, for a run at the time `now`. */
 export const sweepTimes = (settings: Settings, now: number): SweepTimes => {
   const { auditExpiresIn, unusedClientExpiresIn, sessionIdleExpiresIn } = settings
   return {
@@ -40,12 +39,12 @@ export const sweepTimes = (settings: Settings, now: number): SweepTimes => {
   }
 }
 
-/** Everything that a run at this time removes. The sweeper takes turns between these. */
+/** Returns every kind of row that a run at the time `now` removes. The sweeper alternates between the kinds. */
 export const sweeperKinds = (
   {
     store,
     transients,
-    lasting,
+    databaseTransients,
     settings,
     signingKeys,
     auditChain,
@@ -60,8 +59,8 @@ export const sweeperKinds = (
     untilNone('authorizations', (limit) => store.authorizations.deleteExpired(now, limit)),
     untilNone('sessions', (limit) => store.sessions.deleteExpired(now, idleSince, limit)),
     untilNone('transients', (limit) => transients.deleteExpired(now, limit)),
-    ...(lasting
-      ? [untilNone('lasting transients', (limit) => lasting.deleteExpired(now, limit))]
+    ...(databaseTransients
+      ? [untilNone('database transients', (limit) => databaseTransients.deleteExpired(now, limit))]
       : []),
     auditChain.coverage(now),
     auditChain.retention(),
@@ -79,7 +78,7 @@ export const sweeperKinds = (
   ]
 }
 
-// A part may be smaller than its limit: rows that depend on each other go together.
+// A batch below the limit does not mean the end: it may end early to keep rows that depend on each other together.
 const untilNone = (name: string, remove: (limit: number) => Promise<number>): SweeperKind => ({
   name,
   removeSome: async (limit) => (await remove(limit)) || null,

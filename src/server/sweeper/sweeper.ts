@@ -5,26 +5,26 @@ import { StoreUnavailable } from '../../store/contract/errors.ts'
 import type { Transients } from '../../store/contract/transients.ts'
 import { ClockInDoubt, type ServerClock } from '../clock/server-clock.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
-import { PartSize, restAfter } from './sweeper-pace.ts'
+import { BatchSize, pauseAfter } from './sweeper-pace.ts'
 
-/** The node that holds it is the only one that sweeps by itself. */
+/** Only the node that holds this lease makes scheduled runs. */
 const leaseKey = 'sweeper'
-/** Share of the interval: a lease ends before its holder's next turn. */
+/** Length of a lease as a share of the interval: it expires before the holder's next run is due. */
 const leaseShare = 0.9
 
 export interface SweeperOptions {
-  /** What a run that begins at this time removes. */
+  /** Returns the kinds of rows that a run starting at the time `now` removes. */
   readonly kinds: (now: number) => readonly SweeperKind[]
-  /** Where the lease is kept. */
+  /** The store of the lease. */
   readonly transients: Transients
   readonly settings: Settings
   readonly clock: Pick<ServerClock, 'now' | 'sweepTime'>
   readonly log: LogSink
-  /** Runs around every run, which returns how many rows it removed. */
+  /** Wraps every run. A run returns the number of removed rows. */
   readonly aroundRun: (run: () => Promise<number>) => Promise<number>
 }
 
-/** Removes what has expired, in small parts; by itself on one node at a time. */
+/** Removes expired rows in small batches. Scheduled runs happen on one node at a time. */
 export class Sweeper {
   readonly #options: SweeperOptions
   readonly #stopping = new AbortController()
@@ -46,7 +46,7 @@ export class Sweeper {
     this.#timer.unref()
   }
 
-  /** Ends a run after its current part, and starts no other by itself. */
+  /** Stops a run after its current batch, and ends the schedule. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     this.#stopping.abort()
@@ -54,8 +54,8 @@ export class Sweeper {
   }
 
   /**
-   * Sweeps whether or not another node does. @returns the number of rows removed
-   * @throws ClockInDoubt where this node must not remove anything
+   * Runs regardless of other nodes. @returns the number of removed rows
+   * @throws ClockInDoubt if this node must not remove anything
    */
   run(): Promise<number> {
     const { clock } = this.#options
@@ -65,9 +65,9 @@ export class Sweeper {
     )
   }
 
-  #run(timeOf: () => Promise<number>, afterPart: () => Promise<void>): Promise<number> {
+  #run(timeOf: () => Promise<number>, afterBatch: () => Promise<void>): Promise<number> {
     const { aroundRun } = this.#options
-    this.#running ??= aroundRun(async () => this.#sweep(await timeOf(), afterPart)).finally(() => {
+    this.#running ??= aroundRun(async () => this.#sweep(await timeOf(), afterBatch)).finally(() => {
       this.#running = undefined
     })
     return this.#running
@@ -76,7 +76,7 @@ export class Sweeper {
   async #turn(): Promise<void> {
     const { transients, settings } = this.#options
     const clock = this.#options.clock.now
-    // Before the lease, which a node that may not sweep must not keep from the others.
+    // Check the clock before taking the lease: a node that must not sweep would block the others.
     const time = await this.#timeOfTurn()
     if (time === undefined) return
     const length = settings.sweepInterval * 1000 * leaseShare
@@ -85,19 +85,19 @@ export class Sweeper {
     try {
       const timeOf = async () => time
       await this.#run(timeOf, async () => {
-        // A long run outlives its lease, which no other node may take meanwhile.
+        // Extend the lease during a long run, so that no other node takes it.
         if (until - clock() > length / 2) return
         until = clock() + length
         await transients.set(leaseKey, '', until, clock())
       })
     } catch (error) {
-      // Another node may do better.
+      // Release the lease, so that another node can try.
       await transients.delete(leaseKey).catch(() => undefined)
       throw error
     }
   }
 
-  /** Undefined where the clock is in doubt, which the log says once. */
+  /** Returns the time for a scheduled run; undefined if the clock is in doubt, which is logged once. */
   async #timeOfTurn(): Promise<number | undefined> {
     try {
       const time = await this.#options.clock.sweepTime(true)
@@ -112,31 +112,31 @@ export class Sweeper {
     }
   }
 
-  // Round-robin, so that a backlog of one kind delays no other kind.
-  async #sweep(time: number, afterPart: () => Promise<void>): Promise<number> {
+  // Round-robin, so that a backlog of one kind does not delay the other kinds.
+  async #sweep(time: number, afterBatch: () => Promise<void>): Promise<number> {
     const { kinds } = this.#options
     const { signal } = this.#stopping
-    const began = performance.now()
-    const sizes = new Map(kinds(time).map((kind) => [kind, new PartSize()]))
+    const startedAt = performance.now()
+    const sizes = new Map(kinds(time).map((kind) => [kind, new BatchSize()]))
     const failures: unknown[] = []
     let removed = 0
     while (sizes.size > 0 && !signal.aborted) {
       for (const [kind, size] of sizes) {
         if (signal.aborted) break
-        const begun = performance.now()
+        const batchStartedAt = performance.now()
         try {
           const rows = await kind.removeSome(size.rows)
           if (rows === null) sizes.delete(kind)
-          size.took(rows ?? 0, performance.now() - begun)
+          size.adapt(rows ?? 0, performance.now() - batchStartedAt)
           removed += rows ?? 0
-          await afterPart()
+          await afterBatch()
         } catch (error) {
-          // The other kinds are removed all the same.
+          // Continue with the other kinds.
           sizes.delete(kind)
           failures.push(error)
         }
-        const rest = restAfter(performance.now() - begun, performance.now() - began)
-        await delay(rest, undefined, { signal }).catch(() => undefined)
+        const pause = pauseAfter(performance.now() - batchStartedAt, performance.now() - startedAt)
+        await delay(pause, undefined, { signal }).catch(() => undefined)
       }
     }
     if (failures.length > 0) throw failures[0]
@@ -148,7 +148,7 @@ export class Sweeper {
     this.#options.log({
       level,
       event: 'sweeper.failed',
-      message: 'Expired rows were not removed; the next run tries again.',
+      message: 'Expired rows were not removed. The next run tries again.',
       error,
     })
   }

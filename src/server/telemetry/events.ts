@@ -6,30 +6,31 @@ export interface LogEvent {
   readonly sentence: string
 }
 
-const outage = 'The store, Redis or the hashing of passwords cannot keep up, or is away.'
+const outage = 'The store, Redis or password hashing is overloaded or unavailable.'
 const tampered =
-  'Somebody wrote to the database past this server, or a secret key is missing; the row is refused.'
+  'The row was changed in the database without this server, or a secret key is missing. The row is refused.'
 
-/** Every event once: the reference is written from it, and what was not yet is counted as 0. */
+/** Every log event. The reference is generated from it, and the counter of each event starts at 0. */
 export const events: Readonly<Record<string, LogEvent>> = {
   'address.missing': {
     levels: ['warn'],
     sentence:
-      'Requests come without the address of their sender, as on a Unix socket: limits for each address are off. `trustedProxies` accepts `unix`.',
+      'Requests arrive without the address of the sender, as on a Unix socket, so the limits per address are off. `trustedProxies` accepts `unix`.',
   },
   'audit.lost': {
     levels: ['warn'],
     sentence:
-      'Events are missing in the audit log: too many events at once, or the store was away.',
+      'Events are missing from the audit log: there were too many at the same time, or the store was unavailable.',
   },
   'audit.tampered': {
     levels: ['error'],
     sentence:
-      'A row or a checkpoint of the audit log was changed, removed or inserted past this server; `audit verify` lists all of them.',
+      'A row or a checkpoint of the audit log was changed, removed or inserted without this server. `audit verify` lists all of them.',
   },
   'authorization_code.reused': {
     levels: ['warn'],
-    sentence: 'A code was stolen, or a client sends codes twice; what was issued is revoked.',
+    sentence:
+      'A code was stolen, or a client sends codes twice. The tokens issued for the code are revoked.',
   },
   'clock.agrees': {
     levels: ['info'],
@@ -49,78 +50,81 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'credential.leaked': {
     levels: ['warn'],
     sentence:
-      'A secret scanner found a token or a client secret; it has ended, and its owner is told.',
+      'A secret scanner found a token or a client secret. It is revoked, and its owner is informed.',
   },
   'device_code.reused': {
     levels: ['warn'],
-    sentence: 'A device code was stolen, or a device sends it twice; what was issued is revoked.',
+    sentence:
+      'A device code was stolen, or a device sends it twice. The tokens issued for it are revoked.',
   },
   'health.ready': { levels: ['info'], sentence: '`/health/ready` answers 200 again.' },
   'health.unready': {
     levels: ['warn'],
-    sentence: '`/health/ready` answers 503: the database does not answer, or takes no writes.',
+    sentence: '`/health/ready` answers 503: the database does not answer, or rejects writes.',
   },
   'hook.failed': {
     levels: ['error'],
-    sentence: 'A hook of the application failed; no request depends on it.',
+    sentence: 'A hook of the application failed. No request is affected.',
   },
   'http.request': {
     levels: ['debug'],
-    sentence: 'One for each request to an address of the server; not counted as an event.',
+    sentence:
+      'One entry for each request to an address of the server. The events metric does not count it.',
   },
   'leak_hook.failed': {
     levels: ['error'],
     sentence:
-      'The function `onLeaked` of the application failed: the owner of a leaked credential was perhaps not told.',
+      'The function `onLeaked` of the application failed, so the owner of a leaked credential may not have been informed.',
   },
   'limit.reached': {
     levels: ['warn'],
     sentence:
-      'Somebody guesses, or floods, or a program goes round in circles; more of it is answered by 429. `limit` names which, `address` who. Where that is the address of a proxy, `trustedProxies` lacks it.',
+      'Somebody guesses credentials or floods the server, or a program retries in a loop. Further requests get 429. `limit` names the limit, `address` the sender. If that is the address of a proxy, add it to `trustedProxies`.',
   },
   'login.guessed': {
     levels: ['warn'],
     sentence:
-      'Within an hour, 20 logins of one user failed at this process: somebody may be guessing the password. `userId` names the user.',
+      'Within an hour, 20 logins of one user failed in this process: somebody may be guessing the password. `userId` names the user.',
   },
   'migration.waiting': {
     levels: ['info'],
     sentence:
-      'A start waits for another node that migrates the database, or for a long transaction on its tables.',
+      'A node that starts waits for another node that migrates the database, or for a long transaction on its tables.',
   },
   'refresh_token.reused': {
     levels: ['warn'],
     sentence:
-      'A refresh token was stolen, or a client keeps old ones; its authorization is revoked.',
+      'A refresh token was stolen, or a client uses old ones. Its authorization is revoked.',
   },
   'registration.full': {
     levels: ['warn'],
     sentence:
-      'So many clients registered themselves and were never used that the oldest of them are deleted: a flood, or nothing removes them.',
+      'So many self-registered clients were never used that the oldest of them are deleted. The cause is a flood of registrations, or a sweeper that does not run.',
   },
   'removal.failed': {
     levels: ['warn', 'error'],
-    sentence: 'Rows of a deleted client or user were not removed; the sweeper tries again.',
+    sentence: 'Rows of a deleted client or user were not removed. The sweeper tries again.',
   },
-  'request.failed': { levels: ['error'], sentence: 'A fault of the server; it answered 500.' },
+  'request.failed': { levels: ['error'], sentence: 'A bug of the server, which answered 500.' },
   'request.refused': {
     levels: ['info'],
-    sentence: 'A refusal whose reason the caller is not told.',
+    sentence: 'A request was refused. The entry has the reason, which the answer does not reveal.',
   },
   'request.unavailable': { levels: ['warn'], sentence: `${outage} The server answered 503.` },
   'schema.newer': {
     levels: ['warn'],
     sentence:
-      'At the start: a newer version has migrated the database. This one serves from it, as in the middle of an upgrade, or after one that was taken back.',
+      'At start-up: a newer version has migrated the database. This version works with it, as during a rolling upgrade or after a rollback.',
   },
   'secret_key.not_noted': {
     levels: ['warn', 'error'],
-    sentence: 'Which secret keys are in use could not be looked up; the next minute tries again.',
+    sentence:
+      'The node could not record which secret key it uses, or read those of other nodes. It tries again within a minute.',
   },
   'secret_key.unreadable_rows': {
     levels: ['error'],
     sentence:
-      'A rotation found rows under a key that is not configured, or not as they were sealed.',
+      'A key rotation found rows that are sealed under a key that is not configured, or that were changed.',
   },
   'session.moved': {
     levels: ['warn'],
@@ -130,43 +134,43 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'settings.loosened': {
     levels: ['warn'],
     sentence:
-      'At the start: a setting makes the server less strict than it can be. The implicit grant and tokens in the query, both on by default, are named too.',
+      'At start-up: a setting makes the server less strict than it can be. The implicit grant and tokens in the query are reported too, although both are on by default.',
   },
   'signing_key.tampered': { levels: ['error'], sentence: tampered },
   'sweeper.failed': {
     levels: ['warn', 'error'],
-    sentence: 'Expired rows were not removed; the next run tries again.',
+    sentence: 'Expired rows were not removed. The next run tries again.',
   },
   'sweeper.held': {
     levels: ['warn'],
     sentence:
-      'Nothing is removed for now, since the clock of this machine differs from that of the database, or has jumped.',
+      'The sweeper is paused, because the clock of this machine differs from that of the database, or has jumped.',
   },
   'token.tampered': { levels: ['error'], sentence: tampered },
   'transients.away': {
     levels: ['warn', 'error'],
     sentence:
-      'Redis does not answer; what needs it answers 503. An error where that is so since the start: is the address right?',
+      'Redis does not answer. Requests that need it get 503. The level is error if Redis has not answered since start-up: check its address.',
   },
   'transients.back': { levels: ['info'], sentence: 'Redis answers again.' },
   'token_uses.lost': {
     levels: ['warn'],
-    sentence: 'When tokens were used last could not be written; no request depends on it.',
+    sentence: 'The last uses of tokens could not be written. No request is affected.',
   },
   'user.tampered': { levels: ['error'], sentence: tampered },
   'user_code.guessed': {
     levels: ['warn'],
     sentence:
-      'Within ten minutes, 50 wrong codes were entered on the page for devices: somebody guesses them.',
+      'Within ten minutes, 50 wrong codes were entered on the page for devices: somebody is guessing codes.',
   },
   'user.vanished': {
     levels: ['warn'],
     sentence:
-      'The application did not find a user twice, at least a day apart: what was theirs is removed.',
+      'Two look-ups, at least a day apart, did not find a user in the application: the rows of the user are removed.',
   },
   'users.missing': {
     levels: ['error'],
     sentence:
-      'The application did not find more than 10, and more than a tenth, of the users that were checked: nothing of theirs is removed. The look-up is wrong, or they were deleted without `users.deleted(id)`.',
+      'The application did not find more than 10, and more than a tenth, of the users that were checked: their rows are not removed. The look-up is broken, or the users were deleted without `users.deleted(id)`.',
   },
 }

@@ -1,37 +1,41 @@
-/** One thing that is measured: the name, and what each of its attributes tells apart. */
+/** A metric: its name, and the meaning of each of its attributes. */
 export interface Instrument {
   readonly name: string
   readonly kind: 'counter' | 'histogram' | 'gauge'
-  /** In the notation of UCUM; what is counted stands in braces. */
+  /** In UCUM notation. Braces hold the thing that is counted, such as `{row}`. */
   readonly unit: string
   readonly sentence: string
   readonly attributes: Readonly<Record<string, string>>
-  /** The upper ends of a histogram's buckets. */
+  /** The upper bounds of a histogram's buckets. */
   readonly boundaries?: readonly number[]
 }
 
-/** Seconds, as the conventions for HTTP have them. */
-const ofRequests = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
-const ofOperations = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
-const ofRuns = [0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300]
+/** Seconds, as the OpenTelemetry conventions for HTTP recommend. */
+const requestBoundaries = [
+  0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+]
+const operationBoundaries = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
+]
+const runBoundaries = [0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300]
 
 /**
- * Every instrument once: the code records by these rows, and the reference is written from them. An
- * attribute never has a value that somebody outside could choose: there would be no end of them.
+ * Every metric. The code records with these rows, and the reference is generated from them. Clients must not be able to
+ * choose the value of an attribute, since each value creates a time series.
  */
 export const instruments = {
   requestDuration: {
     name: 'oauth2server.request.duration',
     kind: 'histogram',
     unit: 's',
-    sentence: "Requests to the server's own addresses, and how long each took.",
+    sentence: "Duration of requests to the server's own addresses.",
     attributes: {
-      'http.request.method': 'the method; `_OTHER` for one that HTTP does not know',
+      'http.request.method': 'the method; `_OTHER` for a method that HTTP does not define',
       'http.route':
-        'the pattern of the address, such as `/oauth/token`; absent where there is nothing',
+        'the pattern of the address, such as `/oauth/token`; absent if no endpoint has the address',
       'http.response.status_code': 'the status',
     },
-    boundaries: ofRequests,
+    boundaries: requestBoundaries,
   },
   grants: {
     name: 'oauth2server.grants',
@@ -40,32 +44,32 @@ export const instruments = {
     sentence: 'Token requests that were granted or refused.',
     attributes: {
       'oauth2server.grant_type':
-        'the `grant_type`; `implicit` at the authorization endpoint; `_OTHER` for one that is not known',
+        'the `grant_type`; `implicit` at the authorization endpoint; `_OTHER` for an unknown one',
       'oauth2server.outcome':
-        '`ok`, or the error code of the answer, such as `invalid_grant`; `server_error` for a fault of ours',
+        '`ok`, or the error code of the answer, such as `invalid_grant`; `server_error` for a bug of the server',
     },
   },
   tokenLookups: {
     name: 'oauth2server.token_lookups',
     kind: 'counter',
     unit: '{lookup}',
-    sentence: 'Access tokens that were presented, to guards of the application too.',
+    sentence: 'Access tokens that were presented to this server or to guards of the application.',
     attributes: {
       'oauth2server.outcome':
-        '`valid`; `unknown` (never issued, revoked, or altered); `expired`; `inactive` (of a user, owner or client that is out of action)',
+        '`valid`; `unknown` (never issued, revoked, or altered); `expired`; `inactive` (its user, owner or client is inactive)',
     },
   },
   storeOperationDuration: {
     name: 'oauth2server.store.operation.duration',
     kind: 'histogram',
     unit: 's',
-    sentence: 'Operations of the database and of Redis, including the wait for a connection.',
+    sentence: 'Duration of database and Redis operations, including the wait for a connection.',
     attributes: {
       'oauth2server.store.operation':
         'such as `tokens.findByAccess`, `transients.take`, `transaction`',
-      'error.type': 'the name of the error; absent where there was none',
+      'error.type': 'the name of the error; absent without an error',
     },
-    boundaries: ofOperations,
+    boundaries: operationBoundaries,
   },
   poolConnections: {
     name: 'db.client.connection.count',
@@ -88,9 +92,9 @@ export const instruments = {
     name: 'oauth2server.sweeper.run.duration',
     kind: 'histogram',
     unit: 's',
-    sentence: 'Runs of the sweeper, and how long each took.',
-    attributes: { 'error.type': 'the name of the error; absent where there was none' },
-    boundaries: ofRuns,
+    sentence: 'Duration of the runs of the sweeper.',
+    attributes: { 'error.type': 'the name of the error; absent without an error' },
+    boundaries: runBoundaries,
   },
   sweeperRows: {
     name: 'oauth2server.sweeper.rows',
@@ -103,7 +107,8 @@ export const instruments = {
     name: 'oauth2server.events',
     kind: 'counter',
     unit: '{event}',
-    sentence: 'Entries of the log from level `info` on, whether or not they were written.',
+    sentence:
+      'Log entries of level `info` and above, whether or not `logLevel` lets them be written.',
     attributes: {
       'oauth2server.event': 'the event, such as `token.tampered`',
       'oauth2server.level': '`info`, `warn` or `error`',
@@ -111,7 +116,7 @@ export const instruments = {
   },
 } as const satisfies Record<string, Instrument>
 
-/** The attributes of a measurement: no others than the instrument has. */
+/** The attributes of a measurement: only those that the instrument declares. */
 export type AttributesOf<I extends Instrument> = {
   readonly [Name in keyof I['attributes']]?: string | number
 }

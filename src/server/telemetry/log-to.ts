@@ -1,12 +1,12 @@
 import { pino } from 'pino'
 import type { LogLevel, LogSink } from '../../model/log.ts'
 
-/** What a pino logger has, and Fastify's `app.log`, for which it stands. */
+/** A logger with a method for each level, such as a pino logger or Fastify's `app.log`. */
 export type Logger = {
   readonly [Level in LogLevel]: (details: object, message: string) => void
 }
 
-/** Writes entries to the application's own logger. */
+/** Returns a log sink that writes entries to the application's own logger. */
 export const logTo =
   (logger: Logger): LogSink =>
   ({ level, message, ...details }) => {
@@ -14,7 +14,7 @@ export const logTo =
     logger[level](Object.fromEntries(plain), message)
   }
 
-/** JSON lines on stderr. Each is written before the next step, so the last one before a crash is there too. */
+/** Returns a log sink that writes JSON lines to stderr. It writes synchronously, so that a crash loses no entry. */
 export const logToStderr = (): LogSink =>
   logTo(
     pino(
@@ -28,13 +28,13 @@ export const logToStderr = (): LogSink =>
     ),
   )
 
-const longestChain = 5
+const maxCauses = 5
 
-// An error of a driver has the values of a statement among its fields; its stack never has.
+// The fields of a driver's error may contain the values of a statement. Its stack never does.
 const withoutFields = (value: unknown, depth = 0): unknown => {
   if (!(value instanceof Error)) return value
   const { name, stack, cause } = value
-  // What is no error may be anything: jose puts the claims of a JWT there.
-  if (!(cause instanceof Error) || depth === longestChain) return { name, stack }
+  // A cause that is not an error may hold secrets: jose puts the claims of a JWT there.
+  if (!(cause instanceof Error) || depth === maxCauses) return { name, stack }
   return { name, stack, cause: withoutFields(cause, depth + 1) }
 }

@@ -1,19 +1,19 @@
 import { createNoopMeter, type Meter, metrics } from '@opentelemetry/api'
 import type { AttributesOf, Instrument } from './instruments.ts'
 
-/** The name by which OpenTelemetry knows who measures and traces. */
+/** The OpenTelemetry instrumentation scope of this package. */
 export const scopeName = 'svc-oauth2server'
 
-/** Where measurements go: to the application's OpenTelemetry SDK, to `/metrics`, to both or to nobody. */
+/** The receivers of measurements: the application's OpenTelemetry SDK, `/metrics`, both or none. */
 export type Meters = readonly Meter[]
 
-/** @param own the meter behind `/metrics`, where that is on */
+/** Returns the active meters. @param own the meter behind `/metrics`, if that is on */
 export const metersOf = (own: Meter | undefined): Meters =>
   [metrics.getMeter(scopeName), own].filter(
     (meter) => meter !== undefined && meter !== createNoopMeter(),
   ) as Meters
 
-/** Takes one measurement. */
+/** Records one measurement. */
 export type Recorder<I extends Instrument> = (value: number, attributes: AttributesOf<I>) => void
 
 const optionsOf = ({ unit, sentence, boundaries }: Instrument) => ({
@@ -22,7 +22,7 @@ const optionsOf = ({ unit, sentence, boundaries }: Instrument) => ({
   ...(boundaries && { advice: { explicitBucketBoundaries: [...boundaries] } }),
 })
 
-/** Makes a counter or a histogram with every meter. */
+/** Creates a counter or a histogram in every meter. */
 export const recorder = <I extends Instrument>(meters: Meters, instrument: I): Recorder<I> => {
   const { name, kind } = instrument
   const options = optionsOf(instrument)
@@ -38,24 +38,27 @@ export const recorder = <I extends Instrument>(meters: Meters, instrument: I): R
   }
 }
 
-/** Makes a gauge, or a counter that somebody else counts, which is read whenever somebody asks. @returns what ends that */
+/**
+ * Creates a gauge, or a counter whose value is kept elsewhere. Each collection reads it.
+ * @returns a function that stops it
+ */
 export const observed = <I extends Instrument>(
   meters: Meters,
   instrument: I,
   read: (observe: Recorder<I>) => void,
 ): (() => void) => {
-  const ends = meters.map((meter) => {
+  const stops = meters.map((meter) => {
     const options = optionsOf(instrument)
-    const made =
+    const observable =
       instrument.kind === 'counter'
         ? meter.createObservableCounter(instrument.name, options)
         : meter.createObservableUpDownCounter(instrument.name, options)
-    const callback: Parameters<typeof made.addCallback>[0] = (result) =>
+    const callback: Parameters<typeof observable.addCallback>[0] = (result) =>
       read((value, attributes) => result.observe(value, attributes))
-    made.addCallback(callback)
-    return () => made.removeCallback(callback)
+    observable.addCallback(callback)
+    return () => observable.removeCallback(callback)
   })
   return () => {
-    for (const end of ends) end()
+    for (const stop of stops) stop()
   }
 }

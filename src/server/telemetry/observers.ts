@@ -9,33 +9,33 @@ import { safeSink } from './safe-sink.ts'
 import { createTelemetry, type Telemetry } from './telemetry.ts'
 import { createTraces, type Traces } from './traces.ts'
 
-/** All by which a running server is seen from outside. */
+/** The log, metrics and traces of a running server. */
 export interface Observers {
   readonly log: LogSink
   readonly telemetry: Telemetry
   readonly traces: Traces
-  /** What `/metrics` shows; undefined where it is off. */
+  /** The measurements for `/metrics`; undefined if it is off. */
   readonly prometheus: Prometheus | undefined
 }
 
-/** @throws InvalidSettings where `/metrics` is on without the packages that it needs */
+/** Creates the observers. @throws InvalidSettings if `/metrics` is on without the packages that it needs */
 export const createObservers = async (
   sink: LogSink | undefined,
   { logLevel, metricsToken }: Pick<Settings, 'logLevel' | 'metricsToken'>,
 ): Promise<Observers> => {
-  const shown = metricsToken === null ? undefined : await prometheus()
-  const telemetry = createTelemetry(metersOf(shown?.meter))
+  const scraped = metricsToken === null ? undefined : await prometheus()
+  const telemetry = createTelemetry(metersOf(scraped?.meter))
   const log = observedLog(safeSink(sink ?? logToStderr()), logLevel, telemetry)
-  return { log, telemetry, traces: createTraces(), prometheus: shown }
+  return { log, telemetry, traces: createTraces(), prometheus: scraped }
 }
 
-/** Counts every entry, and writes those that matter enough, with the request and the trace that they belong to. */
+/** Counts every entry, and writes those of at least the level `minLevel`, with the IDs of their request and trace. */
 const observedLog = (
   sink: LogSink,
-  least: LogLevel | 'silent',
+  minLevel: LogLevel | 'silent',
   { event }: Pick<Telemetry, 'event'>,
 ): LogSink => {
-  const written = levelsFrom(least)
+  const written = levelsFrom(minLevel)
   return (entry) => {
     const { level } = entry
     if (level !== 'debug')

@@ -2,23 +2,23 @@ import type { Meter } from '@opentelemetry/api'
 import { InvalidSettings } from '../../settings/invalid-settings.ts'
 import { scopeName } from './meters.ts'
 
-/** Keeps measurements for Prometheus, which comes and reads them. */
+/** Keeps measurements until Prometheus scrapes them. */
 export interface Prometheus {
   readonly meter: Meter
-  /** All measurements, in the text format of Prometheus. */
+  /** Returns all measurements in the text format of Prometheus. */
   scrape(): Promise<string>
   close(): Promise<void>
 }
 
 /**
- * Loads what keeps and writes measurements, which only an application needs that has `/metrics` on.
- * @throws InvalidSettings where the packages are not installed
+ * Loads the OpenTelemetry SDK and the Prometheus exporter, which are needed only if `/metrics` is on.
+ * @throws InvalidSettings if the packages are not installed
  */
 export const prometheus = async (): Promise<Prometheus> => {
   const [{ MeterProvider }, { PrometheusExporter, PrometheusSerializer }] = await packages()
   const reader = new PrometheusExporter({ preventServerStart: true })
   const provider = new MeterProvider({ readers: [reader] })
-  // Without the information on the process: Prometheus knows which one it asked.
+  // Without information about the process: Prometheus labels each target itself.
   const serializer = new PrometheusSerializer(undefined, false, undefined, true, true)
   return {
     meter: provider.getMeter(scopeName),

@@ -7,17 +7,17 @@ import type { LogSink } from '../../model/log.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { Traces } from './traces.ts'
 
-/** Where requests are measured, traced and logged. */
+/** The receivers of the measurement, the trace and the log entry of each request. */
 export interface Observers {
   readonly telemetry: Telemetry
   readonly traces: Traces
   readonly log: LogSink
 }
 
-/** Answers a request, and says which pattern its address has. */
+/** Answers a request, and reports its route pattern to `matched`. */
 type Answering<A> = (matched: (route: string) => void) => A | Promise<A>
 
-/** Gives every request an id, and says of each answer what it was and how long it took. */
+/** Returns a function that gives every request an ID, and measures, traces and logs its answer. */
 export const observeRequests =
   ({ telemetry, traces, log }: Observers) =>
   <A extends Answer | Response>(
@@ -25,7 +25,7 @@ export const observeRequests =
     connection: Connection,
     answer: Answering<A>,
   ): Promise<A | Response> => {
-    const began = performance.now()
+    const startedAt = performance.now()
     const id = requestIdOf(source, connection)
     const method = methods.has(source.method) ? source.method : '_OTHER'
     let route: string | undefined
@@ -36,7 +36,7 @@ export const observeRequests =
       traces.request(source, async (span) => {
         const answered = withRequestId(await answer(matched), id)
         const { status } = answered
-        const milliseconds = performance.now() - began
+        const milliseconds = performance.now() - startedAt
         telemetry.request(milliseconds / 1000, attributesOf(method, route, status))
         if (span.isRecording()) describe(span, method, route, status)
         log({
@@ -53,7 +53,7 @@ export const observeRequests =
     )
   }
 
-// Anybody can send any word as a method, and each would be a series of its own.
+// A client can send any word as a method, and each value would create a time series.
 const methods = new Set([
   ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'],
 ])

@@ -1,8 +1,8 @@
 import type { LogSink } from '../../model/log.ts'
 
 /**
- * Calls a log function of the application that may throw or reject. The entry is lost, and nothing else: neither
- * the request nor the background work that logged it. The first failure becomes a warning of the process.
+ * Wraps a log function of the application that may throw or reject. A failure loses only the entry: the request or the
+ * background work that logged it continues. The first failure emits a warning of the process.
  */
 export const safeSink = (sink: LogSink): LogSink => {
   let hasWarned = false
@@ -11,7 +11,7 @@ export const safeSink = (sink: LogSink): LogSink => {
     hasWarned = true
     // Without the error: it may contain the entry that could not be written.
     process.emitWarning(
-      'The log function failed: entries of the log are lost. Further failures are not reported.',
+      'The log function failed: log entries are lost. Further failures are not reported.',
       'OAuth2ServerLogWarning',
     )
   }

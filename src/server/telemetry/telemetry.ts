@@ -6,18 +6,18 @@ import { events } from './events.ts'
 import { type AttributesOf, instruments } from './instruments.ts'
 import { type Meters, observed, type Recorder, recorder, scopeName } from './meters.ts'
 
-/** What the server measures. Nothing is measured where nobody takes it. */
+/** The measurements of the server. Without a receiver, nothing is measured. */
 export interface Telemetry {
   readonly request: Recorder<typeof instruments.requestDuration>
   readonly event: Recorder<typeof instruments.events>
   readonly tokenLookup: (outcome: LookupOutcome) => void
-  /** Counts a grant by its outcome. @throws what `run` throws */
+  /** Counts a grant by its outcome. @throws any error of `run` */
   readonly grant: <T>(type: string, run: () => Promise<T>) => Promise<T>
-  /** Measures a run of the sweeper, which says how many rows it removed. */
+  /** Measures a run of the sweeper, which returns the number of removed rows. */
   readonly sweep: (run: () => Promise<number>) => Promise<number>
-  /** Measures every operation of a store; undefined where nobody takes it. */
+  /** Measures every operation of a store; undefined without a receiver. */
   readonly aroundStore: AroundStore | undefined
-  /** Shows the connections of a pool. @returns what ends that */
+  /** Observes the connections of a pool. @returns a function that stops it */
   readonly pool: (stats: () => PoolStats) => () => void
 }
 
@@ -48,11 +48,11 @@ export const createTelemetry = (meters: Meters): Telemetry => {
       return removed
     },
     aroundStore: meters.length === 0 ? undefined : measuredStore(meters),
-    pool: (stats) => showPool(meters, stats),
+    pool: (stats) => observePool(meters, stats),
   }
 }
 
-// From 0, since an alert on an increase does not see a series that begins with 1.
+// Start at 0: an alert on an increase would miss a time series whose first value is 1.
 const eventCounter = (meters: Meters): Telemetry['event'] => {
   const count = recorder(meters, instruments.events)
   for (const [event, { levels }] of Object.entries(events))
@@ -70,8 +70,8 @@ const outcomes = {
 } as const satisfies Record<LookupOutcome, AttributesOf<typeof instruments.tokenLookups>>
 
 const codeOf = (error: unknown): string => {
-  const known = asOAuthError(error)
-  return known instanceof OAuthError ? known.code : 'server_error'
+  const oauthError = asOAuthError(error)
+  return oauthError instanceof OAuthError ? oauthError.code : 'server_error'
 }
 
 const timed = async <A, T>(
@@ -79,8 +79,8 @@ const timed = async <A, T>(
   attributes: A,
   run: () => Promise<T>,
 ): Promise<T> => {
-  const began = performance.now()
-  const seconds = () => (performance.now() - began) / 1000
+  const startedAt = performance.now()
+  const seconds = () => (performance.now() - startedAt) / 1000
   try {
     const result = await run()
     record(seconds(), attributes)
@@ -99,8 +99,8 @@ const measuredStore = (meters: Meters): AroundStore => {
 
 const poolName = { 'db.client.connection.pool.name': scopeName }
 
-const showPool = (meters: Meters, stats: () => PoolStats): (() => void) => {
-  const ends = [
+const observePool = (meters: Meters, stats: () => PoolStats): (() => void) => {
+  const stops = [
     observed(meters, instruments.poolConnections, (observe) => {
       const { total, idle } = stats()
       observe(idle, { ...poolName, 'db.client.connection.state': 'idle' })
@@ -109,6 +109,6 @@ const showPool = (meters: Meters, stats: () => PoolStats): (() => void) => {
     observed(meters, instruments.poolPending, (observe) => observe(stats().waiting, poolName)),
   ]
   return () => {
-    for (const end of ends) end()
+    for (const stop of stops) stop()
   }
 }

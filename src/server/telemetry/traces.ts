@@ -12,11 +12,11 @@ import {
 import type { RequestSource } from '../../http/request.ts'
 import { scopeName } from './meters.ts'
 
-/** Spans of the server. They have neither addresses nor errors in them: both may hold what is secret. */
+/** Creates the spans of the server. They contain neither URLs nor error messages, since both may contain secrets. */
 export interface Traces {
-  /** A span for a request to one of the server's addresses. */
+  /** Runs in a span for a request to one of the server's addresses. */
   request<T>(source: RequestSource, run: (span: Span) => Promise<T>): Promise<T>
-  /** A span for a step of a request, where that is traced. */
+  /** Runs in a span for a step of a request, if the request is traced. */
   step<T>(name: string, run: () => Promise<T>): Promise<T>
 }
 
@@ -24,12 +24,12 @@ export const createTraces = (): Traces => {
   const tracer = trace.getTracer(scopeName)
   return {
     async request(source, run) {
-      if (!isTraced()) return run(nobodys)
-      const around = context.active()
-      // Without a span of the application's own instrumentation around it, the request begins here.
-      const isFirst = trace.getSpan(around) === undefined
-      const parent = isFirst ? sentContext(around, source) : around
-      const kind = isFirst ? SpanKind.SERVER : SpanKind.INTERNAL
+      if (!isTraced()) return run(noSpan)
+      const active = context.active()
+      // Without a span from the application's own instrumentation, this is the root span of the request in this process.
+      const isRoot = trace.getSpan(active) === undefined
+      const parent = isRoot ? remoteContext(active, source) : active
+      const kind = isRoot ? SpanKind.SERVER : SpanKind.INTERNAL
       const span = tracer.startSpan('request', { kind }, parent)
       try {
         return await context.with(trace.setSpan(parent, span), () => run(span))
@@ -53,9 +53,9 @@ export const createTraces = (): Traces => {
   }
 }
 
-const nobodys = trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
+const noSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
 
-// The application may begin to trace at any time.
+// Checked per request, because the application may start tracing at any time.
 const isTraced = (): boolean => {
   const provider = trace.getTracerProvider()
   return (
@@ -64,8 +64,8 @@ const isTraced = (): boolean => {
   )
 }
 
-const sentContext = (around: Context, source: RequestSource): Context =>
-  propagation.extract(around, source, {
+const remoteContext = (active: Context, source: RequestSource): Context =>
+  propagation.extract(active, source, {
     get: (carrier, name) => carrier.header(name.toLowerCase()) ?? undefined,
     keys: (carrier) => [...carrier.headers.keys()],
   })
