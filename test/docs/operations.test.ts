@@ -50,7 +50,7 @@ test('the limits of the page are those of the code', () => {
   expect(limit('A command to Redis')).toBe(
     default_('src/store/redis/client-options.ts', 'answerLimit'),
   )
-  expect(limit('`/health/ready`')).toBe(default_('src/server/readiness.ts', 'limit'))
+  expect(limit('`/health/ready`')).toBe(default_('src/server/readiness.ts', 'storeTimeout'))
 })
 
 test('every limit stands on the page as it is counted', () => {
