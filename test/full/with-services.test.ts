@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { chmod, readdir } from 'node:fs/promises'
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createClient } from '@redis/client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { lacks } from '../support/needs.ts'
@@ -15,6 +16,37 @@ interface Addresses {
 const isWhole = process.env.NODES === 'whole'
 
 const isLacking = (await lacks('postgres programs')) || (await lacks('redis'))
+
+describe('the folder of the temporary files of a run', () => {
+  const hold = `
+    import { startServices } from './test/support/services.ts'
+    const { env, stop } = await startServices({ hasRunFolder: true })
+    console.log(env.TMPDIR)
+    if (process.env.STOPS) await stop()
+    else setInterval(() => undefined, 1000)`
+  // No service is started.
+  const given = { TEST_POSTGRES_URL: 'postgres://given/', TEST_REDIS_URL: 'redis://given' }
+  const holding = (env: Readonly<Record<string, string>> = {}): Program =>
+    new Program(process.execPath, ['--input-type=module', '--eval', hold], {
+      env: { ...given, ...env },
+    })
+
+  test('is removed with all that is in it when the run stops', async () => {
+    await using running = holding({ STOPS: 'yes' })
+    const [, path = ''] = await running.says(/^(.*oauth2server-run-.*)$/m)
+    expect((await running.exited).code).toBe(0)
+    await expect(readdir(path)).rejects.toThrow('ENOENT')
+  })
+
+  test('is removed with all that is in it when the run receives SIGKILL', async () => {
+    await using running = holding()
+    const [, path = ''] = await running.says(/^(.*oauth2server-run-.*)$/m)
+    await mkdir(join(path, 'left'))
+    await writeFile(join(path, 'left', 'file'), '')
+    await running.crash()
+    await vi.waitFor(() => expect(readdir(path)).rejects.toThrow('ENOENT'), { timeout: 60_000 })
+  })
+})
 
 describe.skipIf(isLacking)('a command with services of its own', () => {
   let temporary: TemporaryFolder
@@ -67,7 +99,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
 
   const expectNothingLeft = () =>
     vi.waitFor(async () => expect([processes(), await readdir(temporary.path)]).toEqual([[], []]), {
-      timeout: 20_000,
+      timeout: 60_000,
     })
 
   test('finds both; when it ends nothing is left and its exit code is passed on', async () => {
@@ -103,7 +135,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
     await using running = withServices(telling(forever))
     await vi.waitFor(async () => expect(await readdir(temporary.path)).not.toEqual([]), {
       interval: 5,
-      timeout: 20_000,
+      timeout: 60_000,
     })
     await running.crash()
     expect(running.stdout).toBe('')

@@ -1,10 +1,12 @@
 /**
  * Runs a PostgreSQL cluster and a Redis for `startServices()`: writes their addresses to standard output, and ends
- * and removes them when standard input closes, which it also does when the process that holds it is killed.
+ * and removes them when standard input closes, which it also does when the process that holds it is killed. With
+ * `--run-folder`, all of it lies in a folder for the whole run.
  */
 import { once } from 'node:events'
 import { startPostgres } from './own-postgres.ts'
 import { startRedis } from './redis.ts'
+import { runFolder } from './run-folder.ts'
 import { missingServices } from './services.ts'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -15,6 +17,10 @@ const over = Promise.race([
 // Nobody reads it when the other side is gone already.
 process.stdout.on('error', () => undefined)
 
+// What is made below, and by the processes of the run, goes there.
+await using folder = process.argv.includes('--run-folder') ? await runFolder() : undefined
+if (folder) process.env.TMPDIR = folder.path
+
 const missing = await missingServices()
 await using redis = missing.includes('redis') ? await startRedis() : undefined
 // As many connections as all workers, nodes and pools of a run may open.
@@ -22,6 +28,7 @@ await using postgres = missing.includes('postgres')
   ? await startPostgres(['max_connections=500'])
   : undefined
 const env = {
+  ...(folder && { TMPDIR: folder.path }),
   ...(postgres && { TEST_POSTGRES_URL: postgres.url }),
   ...(redis && { TEST_REDIS_URL: redis.url }),
 }

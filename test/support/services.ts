@@ -6,10 +6,18 @@ import { has } from './needs.ts'
 
 /** A PostgreSQL cluster and a Redis of this run's own. */
 export interface Services {
-  /** Their addresses: `TEST_POSTGRES_URL` and `TEST_REDIS_URL`, as far as this call started them. */
+  /**
+   * Their addresses: `TEST_POSTGRES_URL` and `TEST_REDIS_URL`, as far as this call started them; and `TMPDIR`, where
+   * the run has a folder of its own.
+   */
   readonly env: Readonly<Record<string, string>>
   /** Ends them and removes their data. */
   stop(): Promise<void>
+}
+
+export interface ServicesOptions {
+  /** Makes a folder for all temporary files of the run, in memory where there is room: see run-folder.ts. */
+  readonly hasRunFolder?: boolean
 }
 
 /** The services whose programs are installed and whose addresses the environment does not give. */
@@ -18,13 +26,18 @@ export const missingServices = async (): Promise<readonly ('postgres' | 'redis')
   ...(!process.env.TEST_REDIS_URL && (await has('redis')) ? (['redis'] as const) : []),
 ]
 
+const program = join(import.meta.dirname, 'services-keeper.ts')
+
 /**
  * Starts the missing services. They end with this process, however it ends: a keeper process holds them until its
  * standard input closes.
  */
-export const startServices = async (): Promise<Services> => {
-  if ((await missingServices()).length === 0) return { env: {}, stop: async () => undefined }
-  const keeper = spawn(process.execPath, [join(import.meta.dirname, 'services-keeper.ts')], {
+export const startServices = async ({
+  hasRunFolder = false,
+}: ServicesOptions = {}): Promise<Services> => {
+  if (!hasRunFolder && (await missingServices()).length === 0)
+    return { env: {}, stop: async () => undefined }
+  const keeper = spawn(process.execPath, [program, ...(hasRunFolder ? ['--run-folder'] : [])], {
     stdio: ['pipe', 'pipe', 'inherit'],
     // A signal to our process group must not end it before it has cleaned up.
     detached: true,

@@ -1,0 +1,32 @@
+import { existsSync, readFileSync, statfsSync } from 'node:fs'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TemporaryFolder } from './processes.ts'
+
+const memory = '/dev/shm'
+
+/** Bytes: more than a whole run needs. */
+const enough = 4e9
+
+/** Whether temporary files can lie in memory: there is room, and programs in such folders may be executed. */
+const hasMemory = (): boolean => {
+  if (!existsSync(memory)) return false
+  const { bavail, bsize } = statfsSync(memory)
+  const mounts = readFileSync('/proc/mounts', 'utf8')
+  return bavail * bsize > enough && !/ \/dev\/shm \S+ \S*noexec/.test(mounts)
+}
+
+/**
+ * The folder of all temporary files of a run. It lies in memory where it can: a disk makes `initdb`, new databases
+ * and `npm install` take several times as long.
+ */
+export const runFolder = async (): Promise<TemporaryFolder> => {
+  const path = await mkdtemp(join(hasMemory() ? memory : tmpdir(), 'oauth2server-run-'))
+  // PostgreSQL may run as another user.
+  await chmod(path, 0o755)
+  return {
+    path,
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }),
+  }
+}
