@@ -309,7 +309,7 @@ describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => 
           200,
           [{ text: expect.stringMatching(/^A note of user \d+$/) }],
         ])
-        const db = new DatabaseSync(database, { timeout: 2_000 })
+        const db = new DatabaseSync(database, { timeout: 10_000 })
         db.exec('update people set enabled = 0')
         expect(await ask(reads)).toEqual([401, null])
         db.exec('update people set enabled = 1')
@@ -368,7 +368,7 @@ describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => 
           magic_link_expires_in: 600,
           grant_types_supported: expect.arrayContaining([grant_type]),
         })
-        const db = new DatabaseSync(database, { timeout: 2_000 })
+        const db = new DatabaseSync(database, { timeout: 10_000 })
         const rows = db.prepare('select event from oauth2server_audit order by id').all()
         db.close()
         const events = rows.map(({ event }) => event).filter((name) => String(name).includes('/'))

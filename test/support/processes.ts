@@ -14,6 +14,11 @@ export const notesProgram = join(root, 'examples/notes/main.ts')
 
 const taken = new Set<number>()
 
+/** Workers that run at the same time have different ones. */
+const worker = Number(process.env.VITEST_POOL_ID ?? 0)
+/** More than there are workers. */
+const slices = 20
+
 const isFree = (port: number): Promise<boolean> =>
   new Promise((answer) => {
     const probe = createServer()
@@ -22,12 +27,12 @@ const isFree = (port: number): Promise<boolean> =>
   })
 
 /**
- * A port that nobody listens on. It lies below those that the system gives to others by itself, so it
- * is still free when the program that it is for has started.
+ * A port that nobody listens on. It lies below those that the system gives to others by itself, and no other worker
+ * is given it, so it is still free when the program that it is for has started.
  */
 export const freePort = async (): Promise<number> => {
   for (;;) {
-    const port = randomInt(10_000, 32_000)
+    const port = randomInt(10_000 / slices, 32_000 / slices) * slices + (worker % slices)
     if (taken.has(port) || !(await isFree(port))) continue
     taken.add(port)
     return port
@@ -89,6 +94,8 @@ export interface ProgramOptions {
 }
 
 const longestLife = 110_000
+/** Milliseconds: several processes that start at once take their time on a busy machine. */
+const patience = 60_000
 
 /** Linux with util-linux. */
 const canTie = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
@@ -191,13 +198,13 @@ export class Program {
   /** Waits until the output matches. */
   async says(
     pattern: RegExp,
-    { on = 'stdout', within = 20_000 }: { on?: 'stdout' | 'stderr'; within?: number } = {},
+    { on = 'stdout', within = patience }: { on?: 'stdout' | 'stderr'; within?: number } = {},
   ): Promise<RegExpExecArray> {
     return this.#until(() => pattern.exec(this[on]) ?? undefined, within, `say ${pattern}`)
   }
 
   /** Sends the program a message and waits for the answer to it. */
-  ask(message: object, within = 20_000): Promise<unknown> {
+  ask(message: object, within = patience): Promise<unknown> {
     return new Promise((resolveAnswer, reject) => {
       const timer = setTimeout(() => reject(new Error(`${this.#name} does not answer.`)), within)
       this.#child.once('message', (answer) => {

@@ -86,7 +86,7 @@ export const useSite = (options: TestOptions = {}): Site => {
       reducedMotion: 'reduce',
       ...contextOptions,
     })
-    context.setDefaultTimeout(10_000)
+    context.setDefaultTimeout(30_000)
     const page = await context.newPage()
     pages.push(page)
     await complaintsOf(page, app.issuer, (complaint) => complaints.push(complaint))
