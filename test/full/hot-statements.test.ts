@@ -21,7 +21,7 @@ import { lacks } from '../support/needs.ts'
 import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
 
 /** Rows of each large table; one client owns nearly all of them. */
-const many = 10_000
+const many = 2_000
 /** Rows and index entries that one operation may read, however large the tables are. */
 const bound = 60
 /** Operations of a kind that run at once, so that they share statements. */
