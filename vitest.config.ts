@@ -107,6 +107,7 @@ export default defineConfig({
           name: 'full',
           include: full,
           exclude: [nodes, ...slow, browsers, ...faults],
+          isolate: false,
           testTimeout: 120 * seconds,
           hookTimeout: 120 * seconds,
         },
