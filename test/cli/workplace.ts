@@ -62,7 +62,7 @@ const command = (
           TEST_SECRETS: secretsFile(),
           ...env,
         },
-        timeout: 15_000,
+        timeout: 60_000,
       },
     )
     let stdout = ''

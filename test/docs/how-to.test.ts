@@ -229,7 +229,7 @@ console.log(JSON.stringify({ created, scopes, tokens, refused }))
 const twoAtOnce = pLimit(2)
 const framework = ['express', 'fastify', 'hono', 'nest', 'node', 'node-2']
 
-describe.concurrent('the programs of the pages run', { timeout: 60_000 }, () => {
+describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () => {
   test.for(framework)(
     '%s: nobody, a token, and a token without the scope [T638]',
     (name, { expect }) =>

@@ -58,7 +58,7 @@ const run = async (given: Run): Promise<{ code: number | null; checks: readonly 
   const answer = await new UserAgent().authorize(app, url)
   expect(`${answer.origin}${answer.pathname}`).toBe(`http://127.0.0.1:${port}/callback`)
   // It says where to go a moment before it listens for who comes back.
-  await vi.waitFor(async () => (await fetch(answer)).body?.cancel(), 5_000)
+  await vi.waitFor(async () => (await fetch(answer)).body?.cancel(), 30_000)
   const { code } = await program.exited
   const files = globSync('**/checks.json', { cwd: results.path })
   const checks = files.flatMap(

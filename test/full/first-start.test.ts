@@ -53,11 +53,11 @@ describe('the first start', () => {
     expect(password).toMatch(/^[a-z0-9-]{20,}$/)
     expect(token).toMatch(/^[A-Za-z0-9]{60}$/)
 
-    await using asPrinted = new Program('sh', ['-c', curl], { limit: 10_000 })
+    await using asPrinted = new Program('sh', ['-c', curl], { limit: 60_000 })
     expect(await asPrinted.exited).toEqual({ code: 0, signal: null })
     expect(JSON.parse(asPrinted.stdout)).toEqual([])
     const status = `${curl.trim()} -s -o /dev/null -w '%{http_code}'`
-    await using withStatus = new Program('sh', ['-c', status], { limit: 10_000 })
+    await using withStatus = new Program('sh', ['-c', status], { limit: 60_000 })
     await withStatus.exited
     expect(withStatus.stdout).toBe('200')
 
@@ -164,7 +164,7 @@ describe('two first starts at once', () => {
 /** Starts what cannot start, and says how it ended. */
 const refusedStart = async ({ data, port, env }: NotesOptions) => {
   const variables = { ...notesEnvironment(port ?? (await freePort()), data), ...env }
-  await using program = runNode([notesProgram], { env: variables, limit: 20_000 })
+  await using program = runNode([notesProgram], { env: variables, limit: 60_000 })
   const exit = await program.exited
   return { exit, stdout: program.stdout, stderr: complaints(program).join('\n') }
 }
@@ -316,7 +316,7 @@ const isListening = (port: number): Promise<boolean> =>
   })
 
 /** A condition that comes true after a while, however busy the machine is. */
-const patiently = { timeout: 20_000, interval: 10 }
+const patiently = { timeout: 60_000, interval: 10 }
 
 const everything = async (socket: Socket): Promise<string> => {
   let text = ''

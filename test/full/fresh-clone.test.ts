@@ -22,7 +22,7 @@ const systemPath = (process.env.PATH ?? '')
 const copyOfCheckout = async (): Promise<TemporaryFolder> => {
   const folder = await temporaryFolder()
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z']
-  await using git = new Program('git', args, { limit: 20_000 })
+  await using git = new Program('git', args, { limit: 60_000 })
   expect(await git.exited).toEqual({ code: 0, signal: null })
   for (const file of git.stdout.split('\0').filter((name) => name !== '')) {
     const from = join(root, file)

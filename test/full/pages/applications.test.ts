@@ -71,7 +71,7 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
       await page.getByRole('heading', { name: 'Back at the client' }).waitFor()
       const code = new URL(page.url()).searchParams.get('code') ?? ''
       const line = curl.replace('CODE', code).replace('SECRET', secret)
-      await using command = new Program('sh', ['-c', `${line} -s`], { limit: 10_000 })
+      await using command = new Program('sh', ['-c', `${line} -s`], { limit: 60_000 })
       await command.exited
       expect(JSON.parse(command.stdout)).toMatchObject({ token_type: 'Bearer' })
 

@@ -44,7 +44,7 @@ describe.skipIf(await lacks('chromium'))('my personal tokens', () => {
       await page.getByText('It is shown this once only').waitFor()
       const value = await copied(ada, way, '#access-token')
       const line = await copied(ada, way, '#curl')
-      await using command = new Program('sh', ['-c', `${line} -s`], { limit: 10_000 })
+      await using command = new Program('sh', ['-c', `${line} -s`], { limit: 60_000 })
       await command.exited
       expect(JSON.parse(command.stdout)).toEqual({ ping: 'pong' })
 
