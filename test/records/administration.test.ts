@@ -10,7 +10,7 @@ import { authorizationOf, clientOf, statusOf } from '../support/tokens.ts'
 describe('administration', () => {
   let app: TestServer
   let actor: Actor
-  /** Fails after the operation of this name, when it has done its work already. */
+  /** Fails after the operation with this name has run. */
   let failing: string | undefined
   beforeAll(async () => {
     app = await startServer({
@@ -34,7 +34,7 @@ describe('administration', () => {
   })
 
   const administration = () => app.server.administration
-  /** What administrators did, and nothing of what led there. */
+  /** The administration events of the audit log, without the events of the set-up. */
   const recorded = () =>
     query(
       app.database,
@@ -50,7 +50,7 @@ describe('administration', () => {
     return client && { isVerified: client.isVerified, isDisabled: client.isDisabled }
   }
 
-  describe('of an application', () => {
+  describe('operations on an application', () => {
     test.each<[ClientAct, string, { isVerified: boolean; isDisabled: boolean } | undefined]>([
       ['verify', 'client.verified', { isVerified: true, isDisabled: false }],
       ['unverify', 'client.unverified', { isVerified: false, isDisabled: false }],
@@ -58,7 +58,7 @@ describe('administration', () => {
       ['enable', 'client.enabled', { isVerified: false, isDisabled: false }],
       ['delete', 'client.deleted', undefined],
     ])(
-      '%s is done and recorded: %s, by whom, on what, when and from where',
+      '%s: applies and records %s with actor, client, time and address',
       async (act, event, after) => {
         const { clientId } = await app.client({ name: 'Größe' })
         if (act === 'unverify') await app.server.clients.mark(clientId, { isVerified: true })
@@ -84,7 +84,7 @@ describe('administration', () => {
     )
 
     test.each<ClientAct>(['verify', 'unverify', 'disable', 'enable', 'delete'])(
-      '%s that cannot be recorded is not done',
+      '%s: applies nothing if the event cannot be recorded',
       async (act) => {
         const { clientId } = await app.client()
         const isVerified = act === 'unverify'
@@ -107,7 +107,7 @@ describe('administration', () => {
       ['verify', 'clients.update'],
       ['disable', 'clients.update'],
       ['delete', 'clients.delete'],
-    ])('%s that fails is not recorded', async (act, operation) => {
+    ])('%s: records nothing if the operation fails', async (act, operation) => {
       const { clientId } = await app.client()
       failing = operation
       await expect(administration().actOnClient(clientId, act, actor)).rejects.toThrow(
@@ -119,7 +119,7 @@ describe('administration', () => {
     })
 
     test.each<ClientAct>(['verify', 'unverify', 'disable', 'enable', 'delete'])(
-      '%s one that is unknown, was tampered with, or stands behind a personal token is refused, and not recorded',
+      '%s: rejects an unknown client, an altered one and the client of a personal token, and records nothing',
       async (act) => {
         const personal = await app.server.personalTokens.create('T', app.user.id)
         const { clientId: altered } = await app.client()
@@ -139,7 +139,7 @@ describe('administration', () => {
       },
     )
 
-    test('a deletion takes everything along; a record of it stays', async () => {
+    test('deletion removes everything that belongs to the client; its event stays', async () => {
       const { clientId } = await app.client({ name: 'Gone' })
       const { accessToken } = await authorizationOf(app, clientId)
       await administration().actOnClient(clientId, 'disable', actor)
@@ -151,7 +151,7 @@ describe('administration', () => {
       ])
     })
 
-    test('of two who act at once, each act is recorded, and the state is that of the last', async () => {
+    test('two concurrent administrators: records each change, and the last one decides the state', async () => {
       const { clientId } = await app.client()
       const done = ['disable', 'enable', 'verify', 'disable'] as const
       await Promise.all(done.map((act) => administration().actOnClient(clientId, act, actor)))
@@ -166,7 +166,7 @@ describe('administration', () => {
     })
   })
 
-  describe('of a token', () => {
+  describe('revoking a token', () => {
     const recordOf = (
       id: number,
       clientId: string,
@@ -186,7 +186,7 @@ describe('administration', () => {
       address: '192.0.2.1',
     })
 
-    test('a personal one is deleted with the client behind it and its former value', async () => {
+    test('deletes a personal token with its client and its previous value', async () => {
       const old = await app.server.personalTokens.create('Laptop', app.user.id)
       const { id, clientId, accessToken } = await app.server.personalTokens.rotate(old.id, {
         overlap: 60,
@@ -198,7 +198,7 @@ describe('administration', () => {
       expect(recorded()).toEqual([recordOf(id, clientId, 'Laptop')])
     })
 
-    test('any other ends its authorization, and no other of that user and application', async () => {
+    test('revokes the authorization of any other token, and no other authorization of that user and client', async () => {
       const { clientId } = await app.client({ name: 'Reader' })
       const [one, other] = [
         await authorizationOf(app, clientId),
@@ -211,7 +211,7 @@ describe('administration', () => {
       expect(recorded()).toEqual([recordOf(one.token.id, clientId, 'Reader')])
     })
 
-    test('that of a machine is deleted alone; so is one of a client that was tampered with', async () => {
+    test('deletes only the token itself if a machine owns it or its client was altered', async () => {
       const { clientId } = await app.client()
       const client = await clientOf(app, clientId)
       const issue = () =>
@@ -226,7 +226,7 @@ describe('administration', () => {
       expect(recorded()[1]).toEqual(recordOf(other.token.id, clientId, 'Client', null))
     })
 
-    test('one that cannot be recorded is not deleted', async () => {
+    test('deletes nothing if the event cannot be recorded', async () => {
       const { clientId } = await app.client()
       const [granted, personal] = [
         await authorizationOf(app, clientId),
@@ -242,7 +242,7 @@ describe('administration', () => {
       expect(recorded()).toEqual([])
     })
 
-    test('one that is not there is refused, and not recorded', async () => {
+    test('rejects an unknown token, and records nothing', async () => {
       const { id } = await app.server.personalTokens.create('T', app.user.id)
       await administration().deleteToken(id, actor)
       for (const gone of [id, 0, -1, 1.5, 4711_000])
@@ -253,8 +253,8 @@ describe('administration', () => {
     })
   })
 
-  describe('the record', () => {
-    test('has the latest acts first, at most so many', async () => {
+  describe('the audit log', () => {
+    test('lists the latest events first, up to the limit', async () => {
       const { clientId } = await app.client()
       for (const act of ['verify', 'disable', 'enable'] as const) {
         app.advance(1)
@@ -284,7 +284,7 @@ describe('administration', () => {
       ])
     })
 
-    test('outlives whoever acted', async () => {
+    test('keeps events after their actor is deleted', async () => {
       const user = await app.server.users.create({
         email: 'former@example.org',
         password: null,
@@ -302,7 +302,7 @@ describe('administration', () => {
   describe('the lists', () => {
     const whole = { after: null, limit: 100 }
 
-    test('all applications of all users, with the number of their users; none behind a personal token', async () => {
+    test('lists all applications of all users with their numbers of users, without clients of personal tokens', async () => {
       const other = await app.server.users.create({ email: 'lister@example.org', password: null })
       const [mine, theirs, nobodys] = [
         await app.client({ name: 'ListedMine' }),
@@ -331,7 +331,7 @@ describe('administration', () => {
       expect(all.every(({ client }) => !client.isPersonal)).toBe(true)
     })
 
-    test('a name is found in whichever Unicode form it is typed', async () => {
+    test('finds a name in any Unicode normalization form', async () => {
       const { clientId } = await app.client({ name: 'Gr\u00f6\u00dfe' })
       const ids = (await administration().clients('gro\u0308\u00dfe', whole)).items.map(
         ({ client }) => client.clientId,
@@ -339,7 +339,7 @@ describe('administration', () => {
       expect(ids).toContain(clientId)
     })
 
-    test('an application row that was tampered with is left out, and the parts go on', async () => {
+    test('leaves out an altered client row; paging continues', async () => {
       const names = ['Part0', 'Part1', 'Part2', 'Part3', 'Part4']
       for (const name of names) await app.client({ name })
       const alter = "update oauth2server_client set redirect_uris = 'x' where name = ?"
@@ -351,7 +351,7 @@ describe('administration', () => {
       }
     })
 
-    test('all tokens of all users, internal ones too, without a value', async () => {
+    test('lists all tokens of all users, internal ones too, without their values', async () => {
       const other = await app.server.users.create({ email: 'holder@example.org', password: null })
       const internal = await app.server.personalTokens.create('Internal', other.id, {
         isInternal: true,
@@ -377,7 +377,7 @@ describe('administration', () => {
       expect(all).toHaveLength(count(app.database, 'oauth2server_token'))
     })
 
-    test('the number of questions to the store does not grow with the rows', async () => {
+    test('the number of store operations does not depend on the number of rows', async () => {
       const asked: string[] = []
       await using counted = await startServer({
         beside: app,

@@ -9,8 +9,8 @@ import { authorizeUrl, formIn, newPkce, tokenRequest, UserAgent } from '../suppo
 
 type Value = string | number | null
 
-/** Somebody can write to the database, but has not got the secret key. Decision §6.1. */
-describe('a row that was altered, moved or written without the key authenticates nobody', () => {
+/** The attacker can write to the database but does not have the secret key. Decision §6.1. */
+describe('a row that was altered, moved or inserted without the key authenticates nobody', () => {
   let app: TestServer
   let basic: { clientId: string; clientSecret: string }
   let otherUser: number
@@ -30,7 +30,7 @@ describe('a row that was altered, moved or written without the key authenticates
 
   const logged = () => app.log.filter(({ level }) => level === 'error').map(({ event }) => event)
 
-  /** Sets columns of one row, runs the work, and puts the row back. */
+  /** Sets columns of one row, runs the work, and restores the row. */
   const altered = async (
     table: string,
     key: Value,
@@ -76,7 +76,7 @@ describe('a row that was altered, moved or written without the key authenticates
       ['authorization_id', { authorization_id: null }],
     ]
 
-    test('every column that says what a token may do is bound to its value', async () => {
+    test('rejects a token if any column that defines its rights was altered', async () => {
       const { accessToken, token } = await authorizationOf(app, basic.clientId)
       for (const [what, columns] of alterations()) {
         ;(app.log as unknown[]).length = 0
@@ -88,7 +88,7 @@ describe('a row that was altered, moved or written without the key authenticates
       }
     })
 
-    test('a personal token is bound in the same way', async () => {
+    test('rejects a personal token if any column that defines its rights was altered', async () => {
       const { accessToken, id } = await app.server.tokens.createPersonal('Test', app.user.id, {
         scopes: ['notes:read'],
       })
@@ -106,7 +106,7 @@ describe('a row that was altered, moved or written without the key authenticates
       }
     })
 
-    test('the digest of a value of my own makes it no token', async () => {
+    test('rejects a token whose stored digest the attacker computed', async () => {
       const { token } = await authorizationOf(app, basic.clientId)
       const mine = 'aValueThatIChoseMyself'
       await altered(
@@ -120,7 +120,7 @@ describe('a row that was altered, moved or written without the key authenticates
       )
     })
 
-    test('a sealed value and its digest, moved to the row of another user, open nothing', async () => {
+    test('rejects a sealed value and its digest that were copied to the row of another user', async () => {
       const mine = await authorizationOf(app, basic.clientId)
       const theirs = await app.server.tokens.createPersonal('Theirs', otherUser, {
         scopes: ['notes:write'],
@@ -142,7 +142,7 @@ describe('a row that was altered, moved or written without the key authenticates
       expect(await statusOf(app, theirs.accessToken)).toBe(200)
     })
 
-    test('a sealed access token is no refresh token, whatever digest stands beside it', async () => {
+    test('rejects a sealed access token as a refresh token, with either digest', async () => {
       const { accessToken, token } = await authorizationOf(app, basic.clientId)
       const [row] = query<{ access_token: string }>(
         app.database,
@@ -160,7 +160,7 @@ describe('a row that was altered, moved or written without the key authenticates
       })
     })
 
-    test('a row under the key of somebody else is refused', async () => {
+    test('rejects a row that another key sealed', async () => {
       const { accessToken, token } = await authorizationOf(app, basic.clientId)
       for (const sealed of ['', 'x', '00000000.AAAA', `${'A'.repeat(200)}`])
         await altered('token', token.id, { access_token: sealed }, async () =>
@@ -176,7 +176,7 @@ describe('a row that was altered, moved or written without the key authenticates
       { basic },
     )
 
-  test('refresh token: its user, client, end and the scopes of the authorization are bound to it', async () => {
+  test('rejects a refresh token if its user, client, expiry or restorable scopes were altered', async () => {
     const { refreshToken, token } = await authorizationOf(app, basic.clientId)
     const alterations: [string, 'token' | 'authorization', Record<string, Value>][] = [
       ['the scopes that can be restored', 'authorization', { scopes: 'notes:read notes:write' }],
@@ -223,7 +223,7 @@ describe('a row that was altered, moved or written without the key authenticates
     expect((await refresh(refreshToken)).body.error).toBe('invalid_grant')
   })
 
-  test('a password hash that was written without the key, or moved to another user, logs nobody in', async () => {
+  test('rejects a password hash that was written without the key or moved from another user', async () => {
     const password = 'a password of the intruder'
     const intruder = await app.server.users.create({ email: 'intruder@example.org', password })
     const own = query<{ password_hash: string }>(
@@ -241,7 +241,7 @@ describe('a row that was altered, moved or written without the key authenticates
     expect(await app.server.users.withPassword(app.user.email, app.password)).toBeDefined()
   })
 
-  test('a rotation that was written without the key gives nobody the successor’s answer', async () => {
+  test('a rotation row written without the key does not return the answer of its successor', async () => {
     const { clientId } = await app.client({ isConfidential: false })
     const victim = await authorizationOf(app, clientId)
     execute(
@@ -263,7 +263,7 @@ describe('a row that was altered, moved or written without the key authenticates
     expect(await statusOf(app, victim.accessToken)).toBe(200)
   })
 
-  test('client row: what it may do and by which secret it proves itself is sealed', async () => {
+  test('rejects a client whose rights or secret were altered', async () => {
     const { clientId, clientSecret } = await app.client({
       redirectUris: ['https://a.example/cb'],
       defaultScopes: ['notes:read'],
@@ -332,7 +332,7 @@ describe('a row that was altered, moved or written without the key authenticates
     }
   })
 
-  test('a client row under another id, or written by hand, is none', async () => {
+  test('rejects a client row that was moved to another ID or inserted by hand', async () => {
     const { clientId, clientSecret } = await app.client()
     execute(
       app.database,
@@ -352,7 +352,7 @@ describe('a row that was altered, moved or written without the key authenticates
     ).toBe(401)
   })
 
-  test('consent row: a consent that nobody gave is none, and the page is shown', async () => {
+  test('ignores a forged consent and shows the consent page', async () => {
     const client = await app.client()
     const url = authorizeUrl(app.issuer, {
       client_id: client.clientId,
@@ -390,7 +390,7 @@ describe('a row that was altered, moved or written without the key authenticates
     }
   })
 
-  test('session row: another user, a longer life, another machine or browser end it', async () => {
+  test('rejects a session whose user, expiry, machine or browser was altered', async () => {
     const browser = { cookie: null, address: '192.0.2.1', userAgent: 'a browser' }
     const cookie = (await app.server.sessions.signIn(app.user.id, browser)).split(';')[0] ?? ''
     const id = digestOf('session', cookie.replace(/^.*=/, ''))
@@ -430,7 +430,7 @@ describe('a row that was altered, moved or written without the key authenticates
     })
   })
 
-  test('transients: a code whose row was swapped for another is worth nothing', async () => {
+  test('rejects a code whose transient value was swapped with another', async () => {
     const { verifier, challenge } = newPkce()
     const agent = new UserAgent()
     const codeFor = async (scope: string) => {
@@ -472,7 +472,7 @@ describe('a row that was altered, moved or written without the key authenticates
   })
 })
 
-test('ST-01 no usable credential is at rest: database, write-ahead log and log hold none in the clear', async () => {
+test('ST-01 stores no usable credential in clear text: neither database, write-ahead log nor log', async () => {
   await using app = await startServer({
     allowedGrantTypes: ['authorization_code', 'refresh_token', 'client_credentials', 'password'],
   })

@@ -33,15 +33,15 @@ afterEach(cleanUp)
 
 type Row = Record<string, unknown>
 
-/** A database that the test writes as an attacker without the secret key. */
+/** A database to which the test writes like an attacker without the secret key. */
 interface Database {
   readonly opener: StoreOpener
   read(statement: string): Promise<readonly Row[]>
-  /** What a copy is made of. */
+  /** The source database of a copy. */
   readonly name: string
 }
 
-/** An empty database, or a copy of one that no server has open. */
+/** An empty database, or a copy of a database that no server has open. */
 const newDatabase = {
   async sqlite(template?: string): Promise<Database> {
     const folder = await databaseFolder()
@@ -74,7 +74,7 @@ const newDatabase = {
 
 const start = Date.UTC(2026, 10, 21)
 
-/** A sweep leaves other expired rows: on SQLite it would start a thread for them, and rest four times as long. */
+/** The sweep leaves other expired rows: on SQLite it would start a thread for them and rest four times as long. */
 const auditOnly: AroundStore = async ({ name }, run) =>
   /\.delete(Expired|Unused)$/.test(name) ? (0 as never) : run()
 
@@ -120,7 +120,7 @@ const verify = async (server: AuthorizationServer, head?: string) => {
 const literal = (value: unknown) =>
   value === null ? 'null' : `'${String(value).replaceAll("'", "''")}'`
 
-test('ranges of ids are read as they were written', () => {
+test('parses the ranges of IDs that it formats', () => {
   expect(idRanges([])).toBe('')
   expect(idRanges([3, 4, 5, 9, 11, 12])).toBe('3-5,9,11-12')
   for (const ids of [[], [1], [3, 4, 5, 9, 11, 12]]) expect(idsOf(idRanges(ids))).toEqual(ids)
@@ -169,7 +169,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       return { ...at, server, restore }
     }
 
-    test('says what was checked', async () => {
+    test('reports what was checked', async () => {
       const { server } = await sixRows()
       await write(server, 1)
       const { head, ...checked } = await verify(server)
@@ -208,13 +208,13 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server)).found).toEqual([])
     })
 
-    test('finds each removed, inserted and moved row [T606]', async () => {
+    test('finds each deleted, inserted and moved row [T606]', async () => {
       const { server, run, restore } = await sixRows()
       const names = [...auditColumns, 'seal'].join()
       for (let id = 1; id <= 6; id += 1) {
         await run(`delete from ${audit} where id = ${id}`)
         expect((await verify(server)).found).toEqual([`row_removed ${id}`])
-        // Under another id it does not come back.
+        // The row does not return under another ID.
         await restore()
         await run(`update ${audit} set id = 90 where id = ${id}`)
         expect((await verify(server)).found).toEqual([`row_removed ${id}`])
@@ -241,7 +241,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       }
     })
 
-    test('finds removed and forged checkpoints, and the latest ones by an earlier head [T607]', async () => {
+    test('finds deleted and forged checkpoints, and the deletion of the latest ones by an earlier head [T607]', async () => {
       const { server, run, read, restore } = await sixRows()
       const { head } = await verify(server)
       expect((await verify(server, head ?? '')).found).toEqual([])
@@ -254,7 +254,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       await run(`delete from ${audit} where id > 4`)
       expect((await verify(server)).found).toEqual([])
       expect((await verify(server, head ?? '')).found).toEqual(['head_differs 3'])
-      // A new one in its place is another.
+      // A new checkpoint at the same position differs.
       await write(server, 1)
       await server.sweep()
       expect(await read(`select number from ${checkpoints}`)).toHaveLength(3)
@@ -266,14 +266,14 @@ describe.each(['sqlite', 'postgres'] as const)(
         `insert into ${checkpoints} (number,${others}) select 4,${others} from ${checkpoints} where number = 3`,
       )
       expect((await verify(server)).found).toEqual(['checkpoint_changed 4'])
-      // The server goes on behind it.
+      // The server appends after it.
       await write(server, 1)
       await server.sweep()
       expect((await verify(server)).found).toEqual(['checkpoint_changed 4'])
       expect((await verify(server)).rows).toBe(7)
     })
 
-    test('finds what was written without the key before a checkpoint covered it, and logs it', async () => {
+    test('finds and logs rows that were written without the key before a checkpoint covered them', async () => {
       const { server, run, log } = await sixRows()
       await write(server, 2)
       await run(`update ${audit} set subject = 'another' where id = 7`)
@@ -288,7 +288,7 @@ describe.each(['sqlite', 'postgres'] as const)(
 
     const inserted = [...auditColumns, 'seal'].join()
 
-    test('covers the rows behind a row that was inserted under a far id, and finds their removal [T821]', async () => {
+    test('covers rows that follow an inserted row with a far ID, and finds their deletion [T821]', async () => {
       for (const id of ['9000000000', `${2 ** 44}`]) {
         const { server, run, read } = await sixRows()
         await run(
@@ -306,7 +306,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       }
     })
 
-    test('covers the rows behind one that was moved to a far id', async () => {
+    test('covers rows that follow a row moved to a far ID', async () => {
       const { server, run, read } = await sixRows()
       await write(server, 2)
       await run(`update ${audit} set id = 9000000000 where id = 7`)
@@ -318,9 +318,9 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect(await read(`select id from ${audit} where id between 9 and 8999999999`)).toEqual([])
     })
 
-    test('covers the rows that are written after the database was told to count ids from 1 again [T822]', async () => {
+    test('covers new rows after the ID sequence of the database was reset to 1 [T822]', async () => {
       const { server, run, log } = await sixRows()
-      // Age, or an attacker, has removed the rows: their ids are free.
+      // Retention or an attacker has deleted the rows, so their IDs are free.
       await run(`delete from ${audit}`)
       await run(
         kind === 'sqlite'
@@ -335,10 +335,10 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect(log).toContainEqual(expect.objectContaining({ event: 'audit.tampered', id: 6 }))
     })
 
-    test('finds a row with an id beyond those that a server can reach [T823]', async () => {
+    test('finds a row whose ID is beyond those that a server can reach [T823]', async () => {
       for (const id of [`${2 ** 44 + 100}`, '9007199254740993', '9223372036854775807']) {
         const { server, run } = await sixRows()
-        // On SQLite no row could follow it.
+        // On SQLite no further row could be inserted after it.
         await write(server, 1)
         await run(
           `insert into ${audit} (id,${inserted}) select ${id},${inserted} from ${audit} where id = 2`,
@@ -349,7 +349,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       }
     })
 
-    test('goes on beside forged checkpoints, however many and whatever their numbers [T824]', async () => {
+    test('continues beside forged checkpoints of any number and any ID [T824]', async () => {
       const { server, run, read } = await sixRows()
       const [one = {}] = await read(`select * from ${checkpoints} where number = 3`)
       const { number: _, ...others } = one
@@ -371,7 +371,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server)).found).toContain('row_removed 8')
     })
 
-    test('keeps what was forged for as long as other rows [T825]', async () => {
+    test('keeps forged rows for as long as other rows [T825]', async () => {
       const at = siteOn(await newDatabase[kind]())
       const server = await at.open({ auditExpiresIn: 600 })
       await write(server, 1)
@@ -383,9 +383,9 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect(await at.read(`select id from ${audit}`)).toEqual([])
     })
 
-    // A column of integers in PostgreSQL cannot be infinite.
+    // An integer column in PostgreSQL cannot be infinite.
     if (kind === 'sqlite')
-      test('reports a column that was null and is infinite as changed [T826]', async () => {
+      test('reports a null column that became infinite as changed [T826]', async () => {
         const { server, run, open } = await sixRows()
         await run(`update ${audit} set token_id = 9e999 where id = 3`)
         await run(`update ${audit} set authorization_id = -9e999 where id = 5`)
@@ -397,7 +397,7 @@ describe.each(['sqlite', 'postgres'] as const)(
         expect((await verify(after)).found).toEqual(['rows_changed 3-4', 'rows_changed 5-6'])
       })
 
-    test('takes two nodes that write at once and roll back for no tampering', async () => {
+    test('does not report concurrent writes and rollbacks of two nodes as tampering', async () => {
       const { open } = siteOn(await newDatabase[kind]())
       const nodes = [await open(), await open()] as const
       const writing = nodes.map(async (node) => {
@@ -418,7 +418,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect([rows, uncovered.rows]).toEqual([16, 0])
     })
 
-    test('takes retention for no tampering, nor one that was interrupted', async () => {
+    test('does not report retention, or an interrupted retention run, as tampering', async () => {
       const { server, open, read, advance } = await sixRows()
       const { head } = await verify(server)
       let isAway = true
@@ -431,7 +431,7 @@ describe.each(['sqlite', 'postgres'] as const)(
         },
       })
       await sweeping.sweep().catch(() => undefined)
-      // It is declared, and not done.
+      // The retention is declared but not carried out.
       expect(await read(`select id from ${audit}`)).toHaveLength(6)
       expect((await verify(server)).found).toEqual([])
       isAway = false
@@ -448,7 +448,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server, '1:'.padEnd(45, 'x'))).found).toEqual(['head_expired 1'])
     })
 
-    test('a sweep ends where every event has expired', async () => {
+    test('a sweep ends once every event has expired', async () => {
       const { server, open, read, advance } = await sixRows()
       const sweeping = await open({ auditExpiresIn: 121 })
       advance(10_000)
@@ -458,7 +458,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server)).found).toEqual([])
     })
 
-    test('is valid after a rotation of the keys, without the earlier key', async () => {
+    test('stays valid after a key rotation, without the previous key', async () => {
       const { server, open, run } = await sixRows()
       await write(server, 1)
       const { head } = await verify(server)
@@ -467,11 +467,11 @@ describe.each(['sqlite', 'postgres'] as const)(
       const after = await open({ secretKeys: [nextKey] })
       expect(await verify(after, head ?? '')).toMatchObject({ found: [], rows: 7 })
       await run(`update ${audit} set subject = 'another' where id = 3`)
-      // The key that could tell which row it is is gone.
+      // The key that could identify the row no longer exists.
       expect((await verify(after)).found).toEqual(['rows_changed 3-4'])
     })
 
-    test('takes the deletion of a user for no tampering', async () => {
+    test('does not report the deletion of a user as tampering', async () => {
       const { server, read } = await sixRows()
       const { id } = await server.users.create({ email: 'a@example.org', password: null })
       await server.clients.create({ name: 'Theirs', userId: id })
@@ -482,7 +482,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect(await read(`select id from ${audit} where user_id = '${id}'`)).not.toHaveLength(0)
     })
 
-    test('reads a long log in parts', async () => {
+    test('reads a long log in batches', async () => {
       const { server, run, read } = await sixRows()
       const rows = Array.from({ length: 2_300 }, () => ({ name: 'x' }))
       const [first] = (await server.activity.search({}, { after: null, limit: 1 })).items
@@ -499,7 +499,7 @@ describe.each(['sqlite', 'postgres'] as const)(
   },
 )
 
-test('waits for a transaction that was given an id before others and commits after them', async () => {
+test('waits for a transaction that got a lower ID and commits later', async () => {
   const { open } = siteOn(await newDatabase.postgres())
   const [one, other] = [await open(), await open()]
   const { promise: hasWritten, resolve: wrote } = Promise.withResolvers<void>()

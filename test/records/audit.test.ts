@@ -24,7 +24,7 @@ type Row = Record<string, unknown>
 let app: TestServer
 let admin: Person
 let failing: string | undefined
-/** What must not be found in any row. */
+/** Secrets that no row may contain. */
 const secrets = new Set<string>()
 
 const secret = <T extends string | undefined>(value: T): T => {
@@ -57,7 +57,7 @@ const read = async (event: string, from = app): Promise<Row[]> =>
     (row) => row.event === event,
   )
 
-/** Waits for what is written a moment later. */
+/** Waits for events that are written shortly after the response. */
 const recorded = (event: string, about: Row): Promise<Row> =>
   vi.waitFor(
     async () => {
@@ -98,7 +98,7 @@ const tokensOf = async (client: TestClient) => {
   return { code, ...body }
 }
 
-/** What a person did to an account of their own, by the pages. */
+/** Actions of users on their own accounts, through the pages. */
 const own = ({ user }: Person): Row => ({
   actor: 'user',
   actor_id: user.id,
@@ -144,7 +144,7 @@ const judged = async (act: string, before: 'verify' | 'disable' | undefined = un
 interface Expected {
   readonly about: Row
   readonly details?: Record<string, unknown>
-  /** What happened in no request of ours. */
+  /** Events that no request of the test caused. */
   readonly isElsewhere?: boolean
 }
 
@@ -155,7 +155,7 @@ const aboutUser = async (change: (id: string | number) => Promise<unknown>): Pro
   return { about, isElsewhere: true }
 }
 
-/** How each event comes about, by real requests where there are any, and what is recorded of it. */
+/** Triggers each event, by real requests where possible, and lists the expected records. */
 const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
   'login.succeeded': async () => ({ about: own(await person()) }),
   async 'login.failed'() {
@@ -384,7 +384,7 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     const secretKeys = ['another secret key, of more than 32 bytes', secretKey]
     await using beside = await startServer({ beside: app, secretKeys })
     const { resealed } = await beside.server.rotateSecretKeys()
-    // Back again: the others do not know that key.
+    // Start with the original keys again: the other servers do not have the new one.
     const former = [secretKey, ...secretKeys]
     await using back = await startServer({ beside: app, secretKeys: former })
     await back.server.rotateSecretKeys()
@@ -403,7 +403,7 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
   },
 }
 
-describe('each event is recorded as it happens', () => {
+describe('records each event', () => {
   test.each(Object.keys(auditEvents) as BuiltInEventName[])('%s', async (event) => {
     const { about, details = {}, isElsewhere = false } = await flows[event]()
     const row = await recorded(event, about)
@@ -417,8 +417,8 @@ describe('each event is recorded as it happens', () => {
     }
   })
 
-  // Rows of every flow above are there by now.
-  test('and no row has a secret in it', async () => {
+  // The rows of all flows above exist at this point.
+  test('stores no secret in any row', async () => {
     // The name of a public key may look like a token.
     const events = `select * from oauth2server_audit where event <> 'signing_key.created'`
     const rows = JSON.stringify(await app.query(events))
@@ -428,7 +428,7 @@ describe('each event is recorded as it happens', () => {
   })
 })
 
-describe('each way to a token is told apart', () => {
+describe('distinguishes the grant through which a token was issued', () => {
   test.each([
     ['implicit', { actor: 'user', is_routine: 0 }],
     ['password', { actor: 'client', is_routine: 0 }],
@@ -465,7 +465,7 @@ describe('each way to a token is told apart', () => {
     await recorded('token.issued', { ...about, client_id, user_id: somebody.user.id, details })
   })
 
-  test('what is issued by code of the application has no grant', async () => {
+  test('records no grant for a token that the application issued in code', async () => {
     const { client } = await clientOf()
     const { token } = await authorizationOf(app, client.clientId)
     const row = await recorded('token.issued', { token_id: token.id })
@@ -473,8 +473,8 @@ describe('each way to a token is told apart', () => {
   })
 })
 
-describe('a client that registers itself acts itself', () => {
-  test('RFC 7591, RFC 7592: registered, changed and deleted', async () => {
+describe('records a self-registered client as its own actor', () => {
+  test('RFC 7591, RFC 7592: records registration, change and deletion', async () => {
     const made = await registered(app, { client_name: 'Dynamic' })
     secret(made.registration_access_token)
     secret(made.client_secret)
@@ -492,7 +492,7 @@ describe('a client that registers itself acts itself', () => {
 })
 
 describe('failed logins', () => {
-  test('of an address that nobody has name nobody: people type passwords there', async () => {
+  test('record no unknown address: people type passwords into that field', async () => {
     const typed = secret('hunter2.is.my@password.example')
     const before = (await read('login.failed')).length
     const agent = new UserAgent({ 'user-agent': browser })
@@ -516,7 +516,7 @@ describe('failed logins', () => {
     )
   })
 
-  test('records the first at once, the others of the hour as one, and warns of many [T596]', async () => {
+  test('record the first immediately and the others of the hour as one, with a warning if there are many [T596]', async () => {
     const [heard, log] = [[] as AuditEvent[], [] as LogEntry[]]
     const failed = new FailedLogins(
       (event) => heard.push(event),
@@ -555,7 +555,7 @@ describe('failed logins', () => {
   })
 })
 
-describe('what is not done is not recorded, and what cannot be recorded is not done', () => {
+describe('records only completed actions, and completes none that it cannot record', () => {
   test.each<[BuiltInEventName, (somebody: Person) => Promise<unknown>]>([
     ['client.created', () => app.client({ name: 'Never' })],
     ['user.created', () => app.server.users.create({ email: 'never@example.org', password: null })],
@@ -576,7 +576,7 @@ describe('what is not done is not recorded, and what cannot be recorded is not d
     expect(await app.query(left)).toEqual([])
   })
 
-  test('a transaction of the application that fails leaves neither row nor hook called', async () => {
+  test('writes no row and calls no hook if the transaction of the application fails', async () => {
     const heard: AuditEvent[] = []
     const stop = app.server.on('*', (event) => heard.push(event))
     const before = await app.query('select id from oauth2server_audit')
@@ -606,7 +606,7 @@ describe('what is not done is not recorded, and what cannot be recorded is not d
 })
 
 describe('hooks', () => {
-  test('hear of their events after the commit, with types and without secrets', async () => {
+  test('receive their events after the commit, with types and without secrets', async () => {
     const { client, somebody } = await clientOf()
     const heard: AuditEvent<'token.issued'>[] = []
     const stop = app.server.on('token.issued', async (event) => {
@@ -629,7 +629,7 @@ describe('hooks', () => {
     expect(JSON.stringify(heard)).not.toContain(access_token)
   })
 
-  test('that throw, reject, never end or change what they are given break nothing, and are logged', async () => {
+  test('are logged if they throw, reject, hang or modify the event, and break nothing', async () => {
     const { client } = await clientOf()
     const heard: string[] = []
     const { server } = app
@@ -658,12 +658,12 @@ describe('hooks', () => {
     })
   })
 
-  test('for an event that does not exist are refused', () => {
+  test('are rejected for an unknown event', () => {
     expect(() => app.server.on('token.stolen' as never, () => undefined)).toThrow(TypeError)
     expect(() => app.server.on('constructor' as never, () => undefined)).toThrow(TypeError)
   })
 
-  test('the same function can be there twice, and each ends alone', async () => {
+  test('run twice if registered twice, and are removed separately', async () => {
     let heard = 0
     const count = () => {
       heard += 1
@@ -679,7 +679,7 @@ describe('hooks', () => {
   })
 })
 
-describe('what programs do all the time', () => {
+describe('routine events of programs', () => {
   const counted = async (options: { readonly auditRoutine?: boolean } = {}) => {
     const asked: string[] = []
     const server = await startServer({
@@ -692,7 +692,7 @@ describe('what programs do all the time', () => {
     return { server, asked }
   }
 
-  test('costs its request no statement, and is written by the time the server has closed', async () => {
+  test('cost the request no statement, and are written before the server closes', async () => {
     const { server, asked } = await counted()
     const client = await TestClient.register(server, new UserAgent())
     await client.token({ grant_type: 'client_credentials' })
@@ -709,7 +709,7 @@ describe('what programs do all the time', () => {
     await server.close().catch(() => undefined)
   })
 
-  test('is not kept where auditRoutine is false; hooks hear of it all the same', async () => {
+  test('are not stored if auditRoutine is false; hooks still receive them', async () => {
     const { server } = await counted({ auditRoutine: false })
     const heard: string[] = []
     server.server.on('*', ({ event }) => heard.push(event))
@@ -726,7 +726,7 @@ describe('what programs do all the time', () => {
     await server.close().catch(() => undefined)
   })
 
-  test('is counted in the log where the store is away', async () => {
+  test('are counted in the log while the store is down', async () => {
     let isAway = false
     await using server = await startServer({
       async aroundStore({ name }, run) {
@@ -747,7 +747,7 @@ describe('what programs do all the time', () => {
   })
 })
 
-test('a log that fails loses nothing of what comes after it', async () => {
+test('lose no later event if a log write fails', async () => {
   let isAway = true
   const { audit } = app.server.store
   const store = {
@@ -770,7 +770,7 @@ test('a log that fails loses nothing of what comes after it', async () => {
   expect(items).toHaveLength(1)
 })
 
-test('what waits behind a write that failed is written when the store is back, and not waited for at the end', async () => {
+test('are written after a failed write once the store is back, without delaying shutdown', async () => {
   const tries: number[] = []
   let isAway = true
   const { audit } = app.server.store
@@ -805,7 +805,7 @@ test('what waits behind a write that failed is written when the store is back, a
   expect(log.map(({ lost }) => lost)).toEqual([200, 200, 800])
 })
 
-test('what is about a user whose key looks like an e-mail address is found by it', async () => {
+test('finds events about a user whose key looks like an e-mail address', async () => {
   const id = 'Anna@example.org'
   const anna = { id, email: 'a@example.org', emailVerified: true, active: true, isAdmin: false }
   const server = await createTestServer({
@@ -818,7 +818,7 @@ test('what is about a user whose key looks like an e-mail address is found by it
 })
 
 describe('actingAs', () => {
-  test('records whom the application acts for', async () => {
+  test('records the user for whom the application acts', async () => {
     const { user } = await person()
     const who = { user, address: '192.0.2.9', userAgent: 'a host', requestId: 'of-the-host' }
     const { clientId } = await app.server.actingAs(who, () => app.client({ userId: user.id }))
@@ -835,7 +835,7 @@ describe('actingAs', () => {
 })
 
 describe('retention', () => {
-  test('removes what is older than auditExpiresIn, in small steps, and nothing else', async () => {
+  test('removes events older than auditExpiresIn in small batches, and nothing else', async () => {
     const removed: unknown[] = []
     await using server = await startServer({
       auditExpiresIn: 60,
@@ -859,7 +859,7 @@ describe('retention', () => {
     expect(removed.reduce<number>((sum, rows) => sum + Number(rows), 0)).toBe(61)
   })
 
-  test('0 keeps everything', async () => {
+  test('keeps everything with 0', async () => {
     await using server = await startServer({ auditExpiresIn: 0 })
     await server.client()
     server.advance(400_000_000)
@@ -868,7 +868,7 @@ describe('retention', () => {
   })
 })
 
-test('two nodes write into one log, each what it did', async () => {
+test('two nodes write to one log, each its own events', async () => {
   await using other = await startServer({ beside: app })
   const { clientId } = await app.client({ name: 'Of two' })
   await other.server.clients.update(clientId, { description: 'by the other' })
@@ -888,7 +888,7 @@ test('two nodes write into one log, each what it did', async () => {
   ])
 })
 
-test('what somebody wrote into the table past the server is shown as text, and breaks nothing', async () => {
+test('shows rows that were inserted by hand as text, without an error', async () => {
   const { clientId } = await app.client({ name: 'Odd' })
   execute(
     app.database,

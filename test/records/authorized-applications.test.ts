@@ -17,7 +17,7 @@ describe('authorized applications', () => {
   afterAll(() => app.close())
 
   const authorized = () => app.server.authorizedApplications
-  /** A user of its own, with a browser. */
+  /** A new user with a browser. */
   const account = async (userAgent = 'Mozilla/5.0 (laptop)') => {
     accounts += 1
     const user = await app.server.users.create({
@@ -26,13 +26,13 @@ describe('authorized applications', () => {
     })
     return { user, agent: new UserAgent({ 'user-agent': userAgent }) }
   }
-  /** An application of somebody else that this user's browser can authorize. */
+  /** An application of another user that the browser of this user can authorize. */
   const application = (
     { user, agent }: { user: User; agent: UserAgent },
     input: Partial<ClientInput> = {},
   ) => TestClient.register({ ...app, user }, agent, { ...input, userId: app.user.id })
   const of = async (user: User) => (await authorized().listByUser(user.id, whole)).items
-  /** Another authorization of a user, issued without a browser. */
+  /** Another authorization of the user, issued without a browser. */
   const issue = async (user: User, clientId: string, scopes = ['notes:read']) => {
     const client = await clientOf(app, clientId)
     const type = 'user' as const
@@ -40,7 +40,7 @@ describe('authorized applications', () => {
   }
 
   describe('the list', () => {
-    test('has one entry for each application, with what was agreed to, since when, and on which devices', async () => {
+    test('has one entry for each application, with its scopes, the time of consent and its devices', async () => {
       const me = await account('Größe/1.0')
       const client = await application(me, { name: 'Reader' })
       const agreedAt = app.now()
@@ -82,7 +82,7 @@ describe('authorized applications', () => {
       expect(JSON.stringify(entry)).not.toContain(client.clientSecret)
     })
 
-    test('a device stays the same through refreshes; its scopes are those of the authorization', async () => {
+    test('keeps the identity of a device across refreshes; its scopes are those of the authorization', async () => {
       const me = await account()
       const client = await application(me)
       const { refresh_token } = await client.tokens({ scope: 'notes:read notes:write' })
@@ -95,7 +95,7 @@ describe('authorized applications', () => {
       ])
     })
 
-    test('an implicit token is a device that ends with it', async () => {
+    test('shows an implicit token as a device that ends with the token', async () => {
       const me = await account()
       const client = await application(me)
       const answer = await client.ask({ response_type: 'token' })
@@ -105,7 +105,7 @@ describe('authorized applications', () => {
       expect(await of(me.user)).toMatchObject([{ deviceCount: 0, devices: [] }])
     })
 
-    test('what was agreed to but never used is an entry without devices', async () => {
+    test('shows an application without devices if its consent was never used', async () => {
       const me = await account()
       const client = await application(me)
       await client.code()
@@ -119,7 +119,7 @@ describe('authorized applications', () => {
       ])
     })
 
-    test('without a consent page, the scopes are those of the devices, and no time is known', async () => {
+    test('without a consent page, shows the scopes of the devices and no time of consent', async () => {
       const { user } = await account()
       const { clientId } = await app.client()
       await issue(user, clientId, ['notes:read'])
@@ -130,7 +130,7 @@ describe('authorized applications', () => {
       expect(entry?.devices.map(({ userAgent }) => userAgent)).toEqual(['', ''])
     })
 
-    test('of 23 devices the latest 10 are listed, and all are counted; of other applications none is lost', async () => {
+    test('lists the latest 10 of 23 devices and counts all of them; loses none of other applications', async () => {
       const { user } = await account()
       const [many, one] = [(await app.client()).clientId, (await app.client()).clientId]
       await issue(user, one)
@@ -152,7 +152,7 @@ describe('authorized applications', () => {
       ).toBe(0)
     })
 
-    test('has the applications newest first, and is read in parts', async () => {
+    test('lists the newest applications first, page by page', async () => {
       const { user } = await account()
       const made: string[] = []
       for (let index = 0; index < 7; index += 1) {
@@ -170,7 +170,7 @@ describe('authorized applications', () => {
       }
     })
 
-    test('the number of questions to the store does not grow with the rows', async () => {
+    test('the number of store operations does not depend on the number of rows', async () => {
       const asked: string[] = []
       await using counted = await startServer({
         beside: app,
@@ -194,13 +194,13 @@ describe('authorized applications', () => {
       ])
     })
 
-    test('tells when and from where a device was used last', async () => {
+    test('shows when and from where a device was last used', async () => {
       const me = await account()
       const client = await application(me)
       const { access_token } = await client.tokens()
       const headers = { authorization: `Bearer ${access_token}`, 'x-forwarded-for': '2001:db8::7' }
       {
-        // What it noted is written when it closes.
+        // The server writes recorded uses when it closes.
         await using node = await startServer({ beside: app, trustedProxies: ['127.0.0.1'] })
         expect((await fetch(`${node.issuer}/api/me`, { headers })).status).toBe(200)
       }
@@ -210,7 +210,7 @@ describe('authorized applications', () => {
       })
     })
 
-    test('a consent that was tampered with says nothing; an application row is left out', async () => {
+    test('shows nothing from an altered consent, and leaves out an altered application row', async () => {
       const { user } = await account()
       const { clientId } = await app.client()
       await app.server.consents.grant(user.id, clientId, ['notes:read'])
@@ -223,7 +223,7 @@ describe('authorized applications', () => {
         "update oauth2server_client set redirect_uris = 'https://x.example' where client_id = ?"
       execute(app.database, lead, clientId)
       expect(await of(user)).toEqual([])
-      // It can be taken back all the same.
+      // The user can revoke it all the same.
       expect(await authorized().revoke(user.id, clientId)).toBe(true)
       expect(
         count(
@@ -235,7 +235,7 @@ describe('authorized applications', () => {
   })
 
   describe('a device', () => {
-    test("is found by its token; another user's, a personal token and an unknown one are not", async () => {
+    test('finds a device by its token, but no device of another user, personal token or unknown token', async () => {
       const [{ user }, other] = [await account(), await account()]
       const { clientId } = await app.client()
       const { token } = await issue(user, clientId)
@@ -255,7 +255,7 @@ describe('authorized applications', () => {
       expect(await authorized().device(user.id, token.id)).toBeUndefined()
     })
 
-    test('is revoked alone: the others of the application stay, and so does the consent', async () => {
+    test('revokes one device; the others of the application and the consent stay', async () => {
       const me = await account()
       const client = await application(me)
       const [one, other] = [await client.tokens(), await client.tokens()]
@@ -268,7 +268,7 @@ describe('authorized applications', () => {
     })
   })
 
-  describe('an application that is revoked', () => {
+  describe('revoking an application', () => {
     const furnished = async () => {
       const [me, somebody] = [await account(), await account()]
       const [client, another] = [await application(me), await application(me)]
@@ -302,7 +302,7 @@ describe('authorized applications', () => {
       }
     }
 
-    test('loses all its tokens and refresh tokens of that user, and has to ask again', async () => {
+    test('ends all its access and refresh tokens of that user, and requires new consent', async () => {
       const { me, client, mine } = await furnished()
       expect(await authorized().revoke(me.user.id, client.clientId)).toBe(true)
       for (const { access_token, refresh_token } of mine) {
@@ -318,7 +318,7 @@ describe('authorized applications', () => {
       expect(await authorized().revoke(me.user.id, client.clientId)).toBe(false)
     })
 
-    test('loses codes that are not redeemed yet, also where the user agrees again meanwhile', async () => {
+    test('ends codes that are not redeemed yet, even if the user consents again concurrently', async () => {
       const { me, client } = await furnished()
       const [one, two] = [await client.code(), await client.code()]
       await authorized().revoke(me.user.id, client.clientId)
@@ -328,7 +328,7 @@ describe('authorized applications', () => {
       expect((await client.redeem(fresh)).status).toBe(200)
     })
 
-    test('an answer that is repeated within the leeway is none any more', async () => {
+    test('ends answers that would be repeated within the leeway', async () => {
       const { me, client, mine } = await furnished()
       const { refresh_token = '' } = mine[0] ?? {}
       const { body } = await client.refresh(refresh_token)
@@ -338,7 +338,7 @@ describe('authorized applications', () => {
       expect(await statusOf(app, body.access_token)).toBe(401)
     })
 
-    test('nothing else ends: other applications, other users, personal tokens, what it does for itself', async () => {
+    test('keeps other applications, other users, personal tokens and the tokens of the client itself', async () => {
       const { me, client, theirs, elsewhere, ofSomebody, personal, machine } = await furnished()
       await authorized().revoke(me.user.id, client.clientId)
       for (const token of [elsewhere.access_token, ofSomebody.access_token, personal, machine])
@@ -347,7 +347,7 @@ describe('authorized applications', () => {
       expect(await app.server.consents.find(theirs.app.user.id, client.clientId)).toBeDefined()
     })
 
-    test('all at once: every application loses what this user gave it, and no other user anything', async () => {
+    test('revoking all applications ends the access of every application to this user, and of no other user', async () => {
       const { me, client, mine, elsewhere, ofSomebody, personal, machine, theirs } =
         await furnished()
       const code = await client.code()
@@ -362,14 +362,14 @@ describe('authorized applications', () => {
       await authorized().revokeAll(me.user.id)
     })
 
-    test('nothing was given: false, and nothing happens', async () => {
+    test('returns false and changes nothing if the user had granted nothing', async () => {
       const { user } = await account()
       expect(await authorized().revoke(user.id, (await app.client()).clientId)).toBe(false)
       expect(await authorized().revoke(user.id, 'nope')).toBe(false)
       expect(await authorized().revoke(4711, '')).toBe(false)
     })
 
-    test('is all or nothing', async () => {
+    test('changes nothing if it fails half-way', async () => {
       const { me, client, mine } = await furnished()
       let fails = false
       await using failing = await startServer({
@@ -391,7 +391,7 @@ describe('authorized applications', () => {
       expect(await statusOf(app, mine[0]?.access_token ?? '')).toBe(200)
     })
 
-    test('while a code is redeemed or a token refreshed: what comes out of it does not outlive the revocation', async () => {
+    test('leaves no token from a code or refresh token that is redeemed concurrently', async () => {
       const { me, client, mine } = await furnished()
       const codes = [await client.code(), await client.code(), await client.code()]
       const answers = await Promise.all([
@@ -412,7 +412,7 @@ describe('authorized applications', () => {
     })
   })
 
-  test('a browser that sends more than 512 characters about itself is kept shortened', async () => {
+  test('shortens a user agent of more than 512 characters', async () => {
     const me = await account('x'.repeat(2_000))
     const client = await application(me)
     await client.tokens()

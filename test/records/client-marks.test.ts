@@ -30,21 +30,18 @@ describe('the mark of a verified application', () => {
     ['name', { name: 'Another' }],
     ['description, which the consent page shows', { description: 'Another' }],
     ['website', { website: 'https://evil.example/' }],
-    ['website, to none', { website: '' }],
-    [
-      'redirect URIs, by one more',
-      { redirectUris: ['https://a.example/cb', 'https://c.example/cb'] },
-    ],
-    ['redirect URIs, by another case', { redirectUris: ['https://A.example/cb'] }],
-    ['redirect URIs, as a text', { redirectUris: 'https://a.example/cb\nhttps://c.example/cb' }],
-  ])('is lost with another %s', async (_, changes) => {
+    ['website removed', { website: '' }],
+    ['one more redirect URI', { redirectUris: ['https://a.example/cb', 'https://c.example/cb'] }],
+    ['redirect URIs in another case', { redirectUris: ['https://A.example/cb'] }],
+    ['redirect URIs as text', { redirectUris: 'https://a.example/cb\nhttps://c.example/cb' }],
+  ])('is removed with another %s', async (_, changes) => {
     const { clientId } = await verified()
     const after = await app.server.clients.update(clientId, changes)
     expect(after.isVerified).toBe(false)
     expect(await isVerified(clientId)).toBe(false)
   })
 
-  test('is lost with another owner: it was not they who were checked', async () => {
+  test('is removed with another owner, because the check was of the previous one', async () => {
     const other = await app.server.users.create({ email: 'next@example.org', password: null })
     for (const userId of [other.id, null]) {
       const { clientId } = await verified()
@@ -58,30 +55,30 @@ describe('the mark of a verified application', () => {
 
   test.each<[string, Partial<ClientInput>]>([
     ['nothing', {}],
-    ['what it was', { name: 'Client', website: 'https://example.org/' }],
+    ['the same values', { name: 'Client', website: 'https://example.org/' }],
     ['default scopes', { defaultScopes: ['notes:read'] }],
     ['optional scopes', { optionalScopes: ['notes:read'] }],
     ['a limit', { allowedScopes: ['notes:read'], grantTypes: ['authorization_code'] }],
-    ['redirect URIs, by one fewer', { redirectUris: ['https://b.example/cb'] }],
+    ['one fewer redirect URI', { redirectUris: ['https://b.example/cb'] }],
     [
-      'redirect URIs, in another order',
+      'redirect URIs in another order',
       { redirectUris: 'https://b.example/cb\nhttps://a.example/cb' },
     ],
-    ['redirect URIs, to none', { redirectUris: [] }],
+    ['redirect URIs removed', { redirectUris: [] }],
   ])('is kept with another %s', async (_, changes) => {
     const { clientId } = await verified()
     await app.server.clients.update(clientId, changes)
     expect(await isVerified(clientId)).toBe(true)
   })
 
-  test('does not come back with the former name', async () => {
+  test('does not return with the previous name', async () => {
     const { clientId } = await verified()
     await app.server.clients.update(clientId, { name: 'Another' })
     await app.server.clients.update(clientId, { name: 'Client' })
     expect(await isVerified(clientId)).toBe(false)
   })
 
-  test('is kept with another secret or id, and with the other mark', async () => {
+  test('is kept with another secret or ID, and with the other mark', async () => {
     const { clientId } = await verified()
     await app.server.clients.resetClientSecret(clientId, { overlap: 60 })
     const renewed = (await app.server.clients.resetClientId(clientId)).clientId
@@ -90,7 +87,7 @@ describe('the mark of a verified application', () => {
     expect(await isVerified(renewed)).toBe(true)
   })
 
-  test('no input sets it, nor any other mark, nor a former secret', async () => {
+  test('rejects input that sets it, another mark or a previous secret', async () => {
     const smuggled = {
       isVerified: true,
       isDisabled: true,
@@ -111,7 +108,7 @@ describe('the mark of a verified application', () => {
     expect(await clientOf(app, client.clientId)).toMatchObject(plain)
   })
 
-  test('a mark changes nothing else, and is taken back', async () => {
+  test('changes nothing else, and can be removed', async () => {
     const { clientId } = await app.client({ description: 'Kept', optionalScopes: ['notes:read'] })
     const before = await clientOf(app, clientId)
     const after = await app.server.clients.mark(clientId, { isVerified: true })
@@ -125,7 +122,7 @@ describe('the mark of a verified application', () => {
     )
   })
 
-  test('in the database it is sealed together with the name and website that were checked', async () => {
+  test('is sealed in the database together with the name and website that were checked', async () => {
     const alterations = [
       'is_verified = 0',
       "name = 'Bank'",
@@ -155,7 +152,7 @@ describe('the mark of a verified application', () => {
 const change = (clientId: string, set: string): number =>
   execute(app.database, `update oauth2server_client set ${set} where client_id = ?`, clientId)
 
-describe('an application that was switched off', () => {
+describe('a disabled application', () => {
   let agent: UserAgent
   beforeEach(() => {
     agent = new UserAgent()
@@ -163,7 +160,7 @@ describe('an application that was switched off', () => {
   const disable = (clientId: string, isDisabled = true) =>
     app.server.clients.mark(clientId, { isDisabled })
 
-  test('asks nobody for anything: the user is led to the error view, not to the application', async () => {
+  test('shows the error view instead of redirecting to the application', async () => {
     const client = await TestClient.register(app, agent)
     await disable(client.clientId)
     const answer = await agent.fetch(client.url())
@@ -174,7 +171,7 @@ describe('an application that was switched off', () => {
     expect((await client.ask()).searchParams.get('code')).toMatch(/./)
   })
 
-  test('while the user decides: nothing is granted', async () => {
+  test('grants nothing if it is disabled while the user decides', async () => {
     const client = await TestClient.register(app, agent)
     await agent.logIn(app)
     const page = await agent.browse(client.url())
@@ -186,7 +183,7 @@ describe('an application that was switched off', () => {
   })
 
   test.each(['basic', 'post', 'none'] as const)(
-    'proves itself to nobody, by %s: 401 invalid_client, and nothing is consumed',
+    'fails authentication by %s with 401 invalid_client, and nothing is consumed',
     async (proof) => {
       const client = await TestClient.register(
         app,
@@ -218,7 +215,7 @@ describe('an application that was switched off', () => {
     },
   )
 
-  test('every token of it is refused with the next request, on every node, and counts again afterwards [T572]', async () => {
+  test('all its tokens are rejected from the next request on, on every node, and accepted again once it is enabled [T572]', async () => {
     await using node = await startServer({ beside: app })
     const { clientId } = await app.client()
     const client = await clientOf(app, clientId)
@@ -247,7 +244,7 @@ describe('an application that was switched off', () => {
     expect(count(app.database, 'oauth2server_token')).toBe(rows)
   })
 
-  test('a repeated refresh within the leeway gets no answer either', async () => {
+  test('rejects a repeated refresh within the leeway too', async () => {
     const client = await TestClient.register(app, agent)
     const { refresh_token } = await client.tokens()
     expect((await client.refresh(refresh_token)).status).toBe(200)
@@ -257,7 +254,7 @@ describe('an application that was switched off', () => {
     expect((await client.refresh(refresh_token)).status).toBe(200)
   })
 
-  test('its owner can still change it, and does not switch it on thereby', async () => {
+  test('the owner can still change it, which does not enable it', async () => {
     const { clientId } = await app.client()
     await disable(clientId)
     await app.server.clients.update(clientId, { name: 'Renamed' })
@@ -265,7 +262,7 @@ describe('an application that was switched off', () => {
     expect(await clientOf(app, clientId)).toMatchObject({ isDisabled: true, isActive: false })
   })
 
-  test('is inactive like that of an inactive owner; both have to be right', async () => {
+  test('is inactive if either it is disabled or its owner is inactive', async () => {
     const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
     const { clientId } = await app.client({ userId: owner.id })
     const isActive = async () => (await clientOf(app, clientId)).isActive

@@ -24,7 +24,7 @@ describe('client', () => {
   }
 
   describe('fields', () => {
-    test('a name is all that is needed; every other field takes the specified default [T634]', async () => {
+    test('needs only a name; every other field gets the specified default [T634]', async () => {
       const { client, clientSecret } = await app.server.clients.create({ name: 'Only a name' })
       expect({ ...client }).toEqual({
         clientKey: expect.any(Number),
@@ -59,7 +59,7 @@ describe('client', () => {
       expect(clientSecret).toMatch(/^[A-Za-z0-9]{60}$/)
     })
 
-    test('what is given is what is found again [T675]', async () => {
+    test('returns the fields as they were set [T675]', async () => {
       const input = {
         name: 'Größe 😀',
         description: 'Two\nlines',
@@ -84,25 +84,25 @@ describe('client', () => {
       })
     })
 
-    test('a name has a value and at most 40 characters [T667]', async () => {
+    test('requires a name of 1 to 40 characters [T667]', async () => {
       await refused({ name: '' }, 'name')
       await refused({ name: '  ' }, 'name')
       await refused({ name: 'x'.repeat(41) }, 'name')
       expect((await create({ name: '😀'.repeat(40) })).client.name).toBe('😀'.repeat(40))
     })
 
-    test('a name that deceives is refused', async () => {
+    test('rejects a deceptive name', async () => {
       await refused({ name: 'Notes\u202eevil' }, 'name')
       await refused({ name: 'Notes\u0000' }, 'name')
       await refused({ name: '\u200b' }, 'name')
     })
 
-    test('a description or website that cannot be shown is refused', async () => {
+    test('rejects a description or website that cannot be displayed', async () => {
       await refused({ description: 'a\u202eb' }, 'description')
       await refused({ website: 'javascript:alert(1)' }, 'website')
     })
 
-    test('user_id refers to a user who is there [T671]', async () => {
+    test('user_id must refer to an existing user [T671]', async () => {
       await refused({ userId: 4711 }, 'user_id')
       await refused({ userId: 'nobody' }, 'user_id')
       const { client } = await create()
@@ -112,7 +112,7 @@ describe('client', () => {
       expect((await app.server.clients.find(client.clientId))?.userId).toBe(app.user.id)
     })
 
-    test('a user id that came as text becomes the key that the user has', async () => {
+    test('converts a user ID given as text to the type of the user key', async () => {
       const { client } = await create({ userId: String(app.user.id) })
       expect(client.userId).toBe(app.user.id)
       expect((await app.server.clients.find(client.clientId))?.userId).toBe(app.user.id)
@@ -145,20 +145,20 @@ describe('client', () => {
       )
     })
 
-    test('the secret is shown once; the store has its digest [T674]', async () => {
+    test('returns the secret once and stores only its digest [T674]', async () => {
       const { client, clientSecret } = await create()
       expect(JSON.stringify(row(client.clientId))).not.toContain(clientSecret)
       expect(JSON.stringify(await app.server.clients.find(client.clientId))).not.toContain(
         clientSecret,
       )
       expect(client.checkSecret(clientSecret, app.now())).toBe(true)
-      // Nor does the record of the owner bring the hash of a password along.
+      // The owner record does not include the password hash either.
       expect(JSON.stringify(client)).not.toContain('argon2')
       for (const wrong of ['', clientSecret.slice(1), `${clientSecret}x`, client.clientSecret])
         expect(client.checkSecret(wrong, app.now())).toBe(false)
     })
 
-    test('limits of a client name known types only, once each', async () => {
+    test('accepts only known types as limits of a client, each once', async () => {
       await refused({ grantTypes: ['implicit'] }, 'grant_types')
       await refused({ responseTypes: ['id_token'] }, 'response_types')
       await refused({ responseTypes: ['toString'] }, 'response_types')
@@ -167,7 +167,7 @@ describe('client', () => {
       expect((await app.server.clients.find(client.clientId))?.responseTypes).toEqual([])
     })
 
-    test('how a client authenticates fits its type', async () => {
+    test('requires an authentication method that fits the client type', async () => {
       await refused({ tokenEndpointAuthMethod: 'none' }, 'token_endpoint_auth_method')
       await refused(
         { isConfidential: false, tokenEndpointAuthMethod: 'client_secret_basic' },
@@ -205,7 +205,7 @@ describe('client', () => {
       },
     )
 
-    test('an invalid line fails the whole assignment: nothing is stored, and the line is named [T685]', async () => {
+    test('rejects an assignment with an invalid line, names the line and stores nothing [T685]', async () => {
       const { client } = await create({ redirectUris: 'https://a.example/cb' })
       await expect(
         app.server.clients.update(client.clientId, {
@@ -219,13 +219,13 @@ describe('client', () => {
       })
     })
 
-    test('at most fifty', async () => {
+    test('accepts at most fifty', async () => {
       const uris = Array.from({ length: 51 }, (_, index) => `https://a.example/${index}`)
       await refused({ redirectUris: uris }, 'redirect_uris')
       expect((await create({ redirectUris: uris.slice(1) })).client.redirectUris).toHaveLength(50)
     })
 
-    test('default_redirect_uri is the first, or none [T677]', async () => {
+    test('default_redirect_uri is the first URI or null [T677]', async () => {
       const { client } = await create({
         redirectUris: ['https://a.example/cb', 'https://b.example/cb'],
       })
@@ -233,7 +233,7 @@ describe('client', () => {
       expect((await create()).client.defaultRedirectUri).toBeUndefined()
     })
 
-    test('decision §4.2 private-use schemes: by the option, and for public clients alone', async () => {
+    test('decision §4.2 accepts private-use schemes if the option allows them, and only for public clients', async () => {
       await using open = await startServer({ allowPrivateUseRedirectUris: true })
       const redirectUris = ['com.example.app:/cb']
       const { clients } = open.server
@@ -258,7 +258,7 @@ describe('client', () => {
     })
 
     test.each(['nope', 'NOTES:READ', 'constructor', '', 'notes:read notes:write'])(
-      '%j is not registered: ScopeDoesNotExists, and nothing is stored [T679]',
+      'rejects the unregistered scope %j with ScopeDoesNotExists, and stores nothing [T679]',
       async (scope) => {
         const before = count(app.database, 'oauth2server_client')
         await expect(create({ defaultScopes: ['notes:read', scope] })).rejects.toThrow(
@@ -276,7 +276,7 @@ describe('client', () => {
       },
     )
 
-    test('rule 4: validate_scopes is true when all are registered and false when one does not exist [T687]', async () => {
+    test('rule 4: validate_scopes returns true if all are registered and false if one is unknown [T687]', async () => {
       const { client } = await create()
       expect(client.validateScopes([])).toBe(true)
       expect(client.validateScopes(['notes:read', 'test:scope'])).toBe(true)
@@ -284,7 +284,7 @@ describe('client', () => {
       expect(client.validateScopes(['__proto__'])).toBe(false)
     })
 
-    test('a scope that the application has given up does not keep a client from being renamed', async () => {
+    test('renames a client that holds a scope which the application no longer registers', async () => {
       const { client } = await create({
         defaultScopes: ['notes:read', 'notes:write'],
         redirectUris: 'https://a.example/cb',
@@ -299,7 +299,7 @@ describe('client', () => {
       await expect(
         later.server.clients.update(client.clientId, { defaultScopes: renamed.defaultScopes }),
       ).rejects.toThrow(ScopeDoesNotExists)
-      // It is worth nothing there, whatever the row says.
+      // The scope has no effect there, whatever the row contains.
       expect(renamed.scopesWhenOmitted).toEqual(['notes:read'])
     })
   })
@@ -366,7 +366,7 @@ describe('client', () => {
         clientKeyOf(app.database, clientId),
       )
 
-    test('get_users can be asked for inside a transaction, and sees it', async () => {
+    test('get_users works inside a transaction and sees its changes', async () => {
       const { client } = await create()
       const counted = await app.server.transaction(async (tx) => {
         const inside = await tx.clients.find(client.clientId)
@@ -377,7 +377,7 @@ describe('client', () => {
       expect(counted).toBe(1)
     })
 
-    test('decision §4.5 the ceiling of scopes leaves internal ones out, whoever allowed them', async () => {
+    test('decision §4.5 excludes internal scopes from the default ceiling of scopes, even if the host allows them', async () => {
       const { client } = await create()
       expect(client.scopeCeiling).toEqual(['notes:read', 'notes:write', 'user:email'])
       expect(client.scopesWhenOmitted).toEqual([])
@@ -403,7 +403,7 @@ describe('client', () => {
       expect(client.scopeCeilingWithoutConsent).toEqual(['notes:read'])
     })
 
-    test('an inactive owner invalidates the client; without an owner it is active', async () => {
+    test('an inactive owner invalidates the client; a client without an owner is active', async () => {
       const user = await app.server.users.create({ email: 'owner@example.org', password: null })
       const { clientId } = (await create({ userId: user.id })).client
       const isActive = async () => (await app.server.clients.find(clientId))?.isActive
@@ -416,8 +416,8 @@ describe('client', () => {
     })
   })
 
-  describe('changes', () => {
-    test('only what is given changes', async () => {
+  describe('updates', () => {
+    test('change only the given fields', async () => {
       const { client } = await create({
         redirectUris: 'https://a.example/cb',
         defaultScopes: ['notes:read'],
@@ -429,7 +429,7 @@ describe('client', () => {
       expect((await app.server.clients.update(client.clientId, { userId: null })).userId).toBeNull()
     })
 
-    test('two changes at once are both kept', async () => {
+    test('keep both of two concurrent changes', async () => {
       const { client } = await create()
       await Promise.all([
         app.server.clients.update(client.clientId, { name: 'New' }),
@@ -443,7 +443,7 @@ describe('client', () => {
       })
     })
 
-    test('a client that is not there is named as such', async () => {
+    test('reject an unknown client', async () => {
       const gone = expect.objectContaining({ name: 'InvalidField', field: 'client_id' })
       await expect(app.server.clients.update('nope', { name: 'x' })).rejects.toThrow(gone)
       await expect(app.server.clients.resetClientId('nope')).rejects.toThrow(gone)
@@ -452,7 +452,7 @@ describe('client', () => {
       expect(await app.server.clients.find('nope')).toBeUndefined()
     })
 
-    test('the client behind a personal token is changed by nobody', async () => {
+    test('cannot change the client of a personal token', async () => {
       const { clientId } = await app.server.tokens.createPersonal('Mine', app.user.id)
       for (const change of [
         () => app.server.clients.update(clientId, { name: 'x' }),

@@ -8,7 +8,7 @@ import { authorizeUrl, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
 const browser = { cookie: null, address: '127.0.0.1', userAgent: 'test' }
 
-describe('ST-04 a random source that repeats itself: another value is drawn, nothing is overwritten', () => {
+describe('ST-04 draws another value and overwrites nothing if the random source repeats itself', () => {
   let app: TestServer
   let source: RepeatingRandom
   beforeEach(async () => {
@@ -17,7 +17,7 @@ describe('ST-04 a random source that repeats itself: another value is drawn, not
     source.drawn()
   })
   afterEach(async () => {
-    // Otherwise the repetition was not met, and the test has shown nothing.
+    // Otherwise no repetition occurred, and the test has shown nothing.
     expect(source.left).toBe(0)
     await app.close()
   })
@@ -25,7 +25,7 @@ describe('ST-04 a random source that repeats itself: another value is drawn, not
   const fresh = () => systemRandom(76)
   const rows = (table: string) =>
     query(app.database, `select * from oauth2server_${table} order by 1`)
-  /** Draws values, and then lets the work draw them again. */
+  /** Draws values, and then makes the work draw them again. */
   const again = async <T>(
     work: () => Promise<T>,
     choose = (drawn: readonly Uint8Array[]) => drawn,
@@ -72,7 +72,7 @@ describe('ST-04 a random source that repeats itself: another value is drawn, not
     ).toBe(true)
   })
 
-  test('a personal token, and the client behind it', async () => {
+  test('a personal token and its client', async () => {
     const [one, other] = await again(() => app.personalToken(['notes:read']))
     expect(one).not.toBe(other)
     source.repeat([])
@@ -169,7 +169,7 @@ describe('ST-04 a random source that repeats itself: another value is drawn, not
     })
     const agent = new UserAgent()
     await agent.authorize(app, url)
-    // Consent is remembered: nothing but the code is drawn.
+    // The consent is remembered, so only the code is drawn.
     const [one, other] = await again(
       async () => (await agent.authorize(app, url)).searchParams.get('code') ?? '',
     )
@@ -192,7 +192,7 @@ describe('ST-04 a random source that repeats itself: another value is drawn, not
     expect(request).not.toBe(another)
   })
 
-  test('the attempts are bounded: a source that does nothing but repeat is an error, and overwrites nothing', async () => {
+  test('rejects after a bounded number of attempts if the source only repeats values, and overwrites nothing', async () => {
     source.drawn()
     await app.client()
     const values = source.drawn()

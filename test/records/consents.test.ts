@@ -9,7 +9,7 @@ describe('a remembered consent', () => {
   })
   afterAll(() => app.close())
 
-  /** Grants one after the other for a new client, and gives what is remembered in the end. */
+  /** Applies decisions in order for a new client, and returns the stored consent. */
   const decided = async (...decisions: readonly [granted: string[], declined?: string[]][]) => {
     const { clientId } = await app.client()
     for (const [granted, declined] of decisions) {
@@ -22,29 +22,29 @@ describe('a remembered consent', () => {
     return [[...scopes].sort(), [...declinedScopes].sort()]
   }
 
-  test('keeps what was granted, and what was refused', async () => {
+  test('keeps granted and refused scopes', async () => {
     expect(await decided([['a', 'b'], ['c']])).toEqual([['a', 'b'], ['c']])
     expect(await decided([['a']])).toEqual([['a'], []])
     expect(await decided([[], ['c', 'd', 'c']])).toEqual([[], ['c', 'd']])
     expect(await decided([[]])).toEqual([[], []])
   })
 
-  test('granting a scope later takes it from those that were refused; the others stay refused', async () => {
+  test('granting a refused scope later moves it to the granted ones', async () => {
     expect(await decided([['a'], ['b', 'c']], [['a', 'b']])).toEqual([['a', 'b'], ['c']])
     expect(await decided([['a'], ['b']], [['b'], []])).toEqual([['a', 'b'], []])
   })
 
-  test('refusing a scope later takes it from those that were granted; the others stay granted', async () => {
+  test('refusing a granted scope later moves it to the refused ones', async () => {
     expect(await decided([['a', 'b']], [['c'], ['b']])).toEqual([['a', 'c'], ['b']])
     expect(await decided([['a', 'b']], [[], ['a', 'b']])).toEqual([[], ['a', 'b']])
   })
 
-  test('the last decision counts, however often it changes', async () => {
+  test('keeps the last decision after any number of changes', async () => {
     expect(await decided([['a']], [[], ['a']], [['a']], [[], ['a']])).toEqual([[], ['a']])
     expect(await decided([[], ['a']], [['a']], [['b'], ['a']], [['a']])).toEqual([['a', 'b'], []])
   })
 
-  test('keeps its id, and tells when it was decided last', async () => {
+  test('keeps its ID and returns the time of the last decision', async () => {
     const { clientId } = await app.client()
     const first = await app.server.consents.grant(app.user.id, clientId, ['a'])
     app.advance(5)
@@ -56,11 +56,11 @@ describe('a remembered consent', () => {
   })
 
   test.each([
-    ['what was refused, taken away', "declined_scopes = ''"],
-    ['more refused', "declined_scopes = 'b c d'"],
-    ['refused ones granted', "scopes = 'a b', declined_scopes = 'c'"],
+    ['refused scopes removed', "declined_scopes = ''"],
+    ['more scopes refused', "declined_scopes = 'b c d'"],
+    ['refused scopes granted', "scopes = 'a b', declined_scopes = 'c'"],
     ['both columns exchanged', "scopes = 'b c', declined_scopes = 'a'"],
-  ])('altered without the key it is none: %s', async (_, set) => {
+  ])('ignores a consent altered without the key: %s', async (_, set) => {
     const { clientId } = await app.client()
     await app.server.consents.grant(app.user.id, clientId, ['a'], { declined: ['b', 'c'] })
     execute(
@@ -74,7 +74,7 @@ describe('a remembered consent', () => {
     expect([next.scopes, next.declinedScopes]).toEqual([['e'], []])
   })
 
-  test('with another client id, what was refused stays refused', async () => {
+  test('keeps refused scopes after the client ID changes', async () => {
     const { clientId } = await app.client()
     await app.server.consents.grant(app.user.id, clientId, ['a'], { declined: ['b'] })
     const renewed = await app.server.clients.resetClientId(clientId)
@@ -84,7 +84,7 @@ describe('a remembered consent', () => {
     })
   })
 
-  test('of decisions at once none is lost', async () => {
+  test('loses none of several concurrent decisions', async () => {
     const { clientId } = await app.client()
     const scopes = Array.from({ length: 10 }, (_, index) => `s${index}`)
     await Promise.all(

@@ -7,7 +7,7 @@ import { authorizationOf, statusOf } from '../support/tokens.ts'
 
 const many = 3_000
 
-/** Tokens of the client, written past the endpoints: it acts for the user, or for itself. */
+/** Inserts tokens of the client directly into the database: for the user, or for the client itself. */
 const fill = ({ database }: TestServer, clientKey: number, userId: number | null): void => {
   const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${many})`
   execute(
@@ -21,7 +21,7 @@ const fill = ({ database }: TestServer, clientKey: number, userId: number | null
   )
 }
 
-/** Rotated refresh tokens of one authorization. */
+/** Inserts rotated refresh tokens of one authorization. */
 const fillTombstones = ({ database }: TestServer, authorizationId: number): void => {
   execute(
     database,
@@ -41,7 +41,7 @@ const until = async (isDone: () => boolean): Promise<void> => {
   while (!isDone()) await delay(20)
 }
 
-/** The parts that were removed, in rows; each is held up while `gate` is set. */
+/** The sizes of the removed batches in rows; each batch waits while `gate` is set. */
 const watched = () => {
   const parts: number[] = []
   const gate: { wait?: Promise<void>; onPart?: () => Promise<void> } = {}
@@ -57,7 +57,7 @@ const watched = () => {
 }
 
 describe('deletion', () => {
-  test('of a client with many tokens returns after the mark and removes the rest in parts [T828]', async () => {
+  test('of a client with many tokens returns after marking it, and removes the rest in batches [T828]', async () => {
     const { parts, aroundStore } = watched()
     await using app = await startServer({ aroundStore })
     const basic = await app.client()
@@ -73,7 +73,7 @@ describe('deletion', () => {
     expect(parts.length).toBeGreaterThan(5)
   })
 
-  test('of a user with many tokens frees the e-mail address at once and removes the rest in parts', async () => {
+  test('of a user with many tokens frees the e-mail address immediately and removes the rest in batches', async () => {
     const { parts, aroundStore } = watched()
     await using app = await startServer({ aroundStore })
     const user = await app.server.users.create({ email: 'gone@example.org', password: null })
@@ -96,7 +96,7 @@ describe('deletion', () => {
     expect(await app.server.clients.find(basic.clientId)).toBeDefined()
   })
 
-  test('of a client is known to another node with its next request [T573]', async () => {
+  test('of a client takes effect on another node with its next request [T573]', async () => {
     await using app = await startServer()
     await using other = await startServer({ beside: app })
     const { clientId } = await app.client()
@@ -106,13 +106,13 @@ describe('deletion', () => {
     expect(await statusOf(other, accessToken)).toBe(401)
   })
 
-  test('leaves no use to a token that is inserted after it', async () => {
+  test('makes a token that is inserted afterwards unusable', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const client = await app.server.clients.find(clientId)
     if (!client) throw new Error('The client is gone.')
     await app.server.clients.delete(clientId)
-    // As a request does that found the client before.
+    // Like a request that found the client before the deletion.
     const issued = await app.server.tokens.issue({
       type: 'client',
       client,
@@ -125,7 +125,7 @@ describe('deletion', () => {
     expect(left(app)).toBe(0)
   })
 
-  test('that is cut off is ended by the sweeper of a later process, and forgotten after a minute', async () => {
+  test('that was interrupted is completed by the sweeper of a later process, and its record is deleted after a minute', async () => {
     const { gate, aroundStore } = watched()
     await using app = await startServer()
     const { clientId } = await app.client()
@@ -150,7 +150,7 @@ describe('deletion', () => {
     expect(count(app.database, 'oauth2server_removal')).toBe(0)
   })
 
-  test('that two nodes remove at once ends, and fails at neither', async () => {
+  test('by two nodes concurrently completes and fails on neither', async () => {
     await using app = await startServer()
     await using other = await startServer({ beside: app })
     const { clientId } = await app.client()
@@ -166,7 +166,7 @@ describe('deletion', () => {
     expect([...app.log, ...other.log].filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('inside a transaction that fails deletes and removes nothing', async () => {
+  test('in a transaction that fails deletes and removes nothing', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const { accessToken } = await authorizationOf(app, clientId)
@@ -183,7 +183,7 @@ describe('deletion', () => {
     expect(left(app)).toBe(0)
   })
 
-  test('of everything granted to a client that becomes public is one row', async () => {
+  test('of all grants to a client that becomes public writes one row', async () => {
     const { aroundStore } = watched()
     await using app = await startServer({ aroundStore })
     const { clientId } = await app.client()
@@ -198,9 +198,9 @@ describe('deletion', () => {
     await until(() => left(app) === 0)
   })
 
-  test('keeps no turn of the event loop for long, however many rows are removed [T574]', async () => {
+  test('never blocks the event loop for long, whatever the number of rows [T574]', async () => {
     await using app = await startServer()
-    // In processor time of this thread: what others do on the machine does not count.
+    // Measures processor time of this thread, so that other load on the machine does not count.
     const longestTurn = async (work: () => Promise<unknown>): Promise<number> => {
       let longest = 0
       let last = process.threadCpuUsage()
@@ -223,7 +223,7 @@ describe('deletion', () => {
       await until(() => left(app) === 0)
     })
     console.log('longest turn, ms of processor time:', { control, removing })
-    // Deleting 30,000 tokens in one statement takes more than 300 ms. The counts of this test take their part too.
+    // Deleting 30,000 tokens in one statement takes more than 300 ms. The counts of this test take time too.
     expect(removing).toBeLessThan(control + 60)
   })
 })

@@ -4,7 +4,7 @@ import { browser, logIn } from '../support/session.ts'
 import { authorizationOf, statusOf } from '../support/tokens.ts'
 import { authorizeUrl, tokenRequest } from '../support/user-agent.ts'
 
-/** One row at least of every kind that is sealed, made at a server. */
+/** Creates at least one row of each sealed kind at a server. */
 export const everyKind = async (app: TestServer) => {
   const basic = await app.client()
   const scopes = ['notes:read']
@@ -25,13 +25,13 @@ export const everyKind = async (app: TestServer) => {
     cookie,
     refresh,
     personal: await app.personalToken(scopes),
-    /** Of an authorization that goes on from check to check. */
+    /** The tokens of an authorization that each check refreshes. */
     current: first.refreshToken as unknown,
     access: (await authorizationOf(app, basic.clientId)).accessToken,
-    /** A refresh token that was used, and what it was answered. */
+    /** A used refresh token and the answer to its use. */
     rotated: rotated.refreshToken,
     answered,
-    /** Nobody touches these before the end. */
+    /** Rows that no check uses before the end. */
     untouched: await Promise.all(
       Array.from({ length: 3 }, () => authorizationOf(app, basic.clientId)),
     ),
@@ -49,7 +49,7 @@ const codeAt = async (at: TestServer, { basic, agent }: Made): Promise<string> =
   return (await agent.authorize(at, url)).searchParams.get('code') ?? ''
 }
 
-/** Redeems, at one server, a code of another. */
+/** Redeems a code at one server that another server issued. */
 export const redeem = async (from: TestServer, at: TestServer, made: Made): Promise<number> => {
   const code = await codeAt(from, made)
   const parameters = { grant_type: 'authorization_code', code, redirect_uri: redirectUri }
@@ -60,7 +60,7 @@ export const redeem = async (from: TestServer, at: TestServer, made: Made): Prom
 export const ownToken = async ({ issuer }: TestServer, { basic }: Made): Promise<number> =>
   (await tokenRequest(issuer, { grant_type: 'client_credentials' }, { basic })).status
 
-/** Uses every row at a server, those among them that change by being used. */
+/** Uses every row at a server, including those that change when they are used. */
 export const expectAllWork = async (at: TestServer, made: Made): Promise<void> => {
   const { basic, cookie, personal, access, rotated, answered, refresh } = made
   const { server, user, password } = at

@@ -18,7 +18,7 @@ describe('the applications of a user', () => {
       ({ client }) => client.name,
     )
 
-  test('are the ones that they registered, the newest first, each with the number of its users', async () => {
+  test('lists the clients that the user registered, newest first, each with its number of users', async () => {
     const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
     await app.client({ name: 'Somebody else’s' })
     await app.client({ name: 'Nobody’s', userId: null })
@@ -39,7 +39,7 @@ describe('the applications of a user', () => {
     expect(await first?.client.getUsers()).toBe(0)
   })
 
-  test('in parts of any size none is lost or comes twice, also where all are of one moment', async () => {
+  test('loses and repeats none with pages of any size, even if all have the same time', async () => {
     const owner = await app.server.users.create({ email: 'many@example.org', password: null })
     const names = Array.from({ length: 9 }, (_, index) => `C${index}`)
     for (const name of names) await app.client({ name, userId: owner.id })
@@ -48,7 +48,7 @@ describe('the applications of a user', () => {
     for (const limit of [1, 2, 4, 9]) expect(await namesOf(owner.id, limit)).toEqual(order)
   })
 
-  test('those of a former owner are gone from the list, and are in that of the next one', async () => {
+  test('moves a client to the list of its new owner', async () => {
     const [one, other] = [
       await app.server.users.create({ email: 'one@example.org', password: null }),
       await app.server.users.create({ email: 'two@example.org', password: null }),
@@ -59,7 +59,7 @@ describe('the applications of a user', () => {
     expect(await namesOf(other.id, 5)).toEqual(['Moved'])
   })
 
-  test('a row that was moved to another owner without the key is in no list', async () => {
+  test('lists no row that was moved to another owner without the key', async () => {
     const [one, other] = [
       await app.server.users.create({ email: 'mine@example.org', password: null }),
       await app.server.users.create({ email: 'thief@example.org', password: null }),
@@ -72,7 +72,7 @@ describe('the applications of a user', () => {
     expect(app.log).toContainEqual(expect.objectContaining({ event: 'client.tampered', clientId }))
   })
 
-  test('optional scopes are registered ones, without duplicates, and are kept', async () => {
+  test('stores registered optional scopes without duplicates', async () => {
     const { client } = await app.server.clients.create({
       name: 'Optional',
       optionalScopes: ['notes:write', 'notes:read', 'notes:write'],
@@ -112,7 +112,7 @@ describe('the applications of a user', () => {
       { redirectUris: Array.from({ length: 51 }, (_, index) => `https://a.example/${index}`) },
       { problem: 'tooManyRedirectUris', value: 50 },
     ],
-  ])('what is wrong has a name that pages translate: $1', async (input, detail) => {
+  ])('rejects $1 with an error code that pages translate', async (input, detail) => {
     await expect(app.server.clients.create({ name: 'Client', ...input })).rejects.toThrow(
       expect.objectContaining({ name: 'InvalidField', detail }),
     )

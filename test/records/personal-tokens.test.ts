@@ -35,7 +35,7 @@ describe('personal tokens', () => {
     managed().rotate(id, overlap === undefined ? {} : { overlap })
 
   describe('of a user', () => {
-    test('are listed with name, scopes, end and last use, the newest first; without internal ones and those of others', async () => {
+    test('are listed with name, scopes, expiry and last use, newest first, without internal ones and those of others', async () => {
       const user = await app.server.users.create({ email: 'list@example.org', password: null })
       const one = await managed().create('First', user.id, { scopes: ['notes:read'] })
       await managed().create('Internal', user.id, { isInternal: true })
@@ -51,7 +51,7 @@ describe('personal tokens', () => {
       expect(JSON.stringify(items)).not.toContain(one.accessToken)
     })
 
-    test('in parts nothing is lost, however often they were rotated meanwhile', async () => {
+    test('are listed page by page without loss, even if they are rotated concurrently', async () => {
       const user = await app.server.users.create({ email: 'parts@example.org', password: null })
       const ids: number[] = []
       for (let index = 0; index < 7; index += 1) {
@@ -65,7 +65,7 @@ describe('personal tokens', () => {
       }
     })
 
-    test("are found by their id; another user's, an internal one, and what is no personal token are not", async () => {
+    test("are found by ID, except another user's, internal ones and tokens that are not personal", async () => {
       const other = await app.server.users.create({ email: 'find@example.org', password: null })
       const mine = await create({ scopes: ['notes:read'] })
       expect({ ...(await found(mine.id)).token }).toEqual({ ...mine })
@@ -79,8 +79,8 @@ describe('personal tokens', () => {
     })
   })
 
-  describe('a change', () => {
-    test('of name and scopes takes effect with the next request; value, id and end stay', async () => {
+  describe('an update', () => {
+    test('of name and scopes takes effect with the next request; value, ID and expiry stay', async () => {
       const token = await create({ scopes: ['notes:read', 'notes:write'], expiresIn: day })
       await managed().update(await found(token.id), { name: ' Desktop ', scopes: ['notes:read'] })
       expect(await scopesOf(token.accessToken)).toEqual(['notes:read'])
@@ -96,7 +96,7 @@ describe('personal tokens', () => {
       expect(await scopesOf(token.accessToken)).toEqual([])
     })
 
-    test('of the name alone leaves the scopes, and the row of the token, as they are', async () => {
+    test('of the name alone keeps the scopes and the token row', async () => {
       const token = await create({ scopes: ['notes:read'] })
       const before = rowsOf(token.clientKey)
       await managed().update(await found(token.id), { name: 'Renamed' })
@@ -106,7 +106,7 @@ describe('personal tokens', () => {
       expect((await clientOf(app, token.clientId)).defaultScopes).toEqual(['notes:read'])
     })
 
-    test('takes scopes from the former value as well, as long as that is valid', async () => {
+    test('removes scopes from the previous value too, while that is valid', async () => {
       const old = await create({ scopes: ['notes:read', 'notes:write'] })
       const fresh = await rotate(old.id, hour)
       await managed().update(await found(old.id), { scopes: ['notes:read'] })
@@ -120,10 +120,10 @@ describe('personal tokens', () => {
     })
 
     test.each([
-      ['a name that is none', { name: ' ' }, InvalidField],
-      ['a name that deceives', { name: 'a\u202eb', scopes: [] }, InvalidField],
-      ['a scope that is not registered', { name: 'New', scopes: ['nope'] }, ScopeDoesNotExists],
-    ])('to %s fails, and nothing is written', async (_, changes, error) => {
+      ['an empty name', { name: ' ' }, InvalidField],
+      ['a deceptive name', { name: 'a\u202eb', scopes: [] }, InvalidField],
+      ['an unregistered scope', { name: 'New', scopes: ['nope'] }, ScopeDoesNotExists],
+    ])('to %s fails, and writes nothing', async (_, changes, error) => {
       const token = await create({ scopes: ['notes:read'] }, 'Kept')
       const before = [rowsOf(token.clientKey), await found(token.id)]
       await expect(managed().update(await found(token.id), changes)).rejects.toThrow(error)
@@ -131,7 +131,7 @@ describe('personal tokens', () => {
       expect((await clientOf(app, token.clientId)).defaultScopes).toEqual(['notes:read'])
     })
 
-    test('is all or nothing', async () => {
+    test('changes nothing if it fails half-way', async () => {
       let fails = false
       await using failing = await startServer({
         beside: app,
@@ -151,7 +151,7 @@ describe('personal tokens', () => {
       expect(await scopesOf(token.accessToken)).toEqual(['notes:read'])
     })
 
-    test('of a token that is gone is refused', async () => {
+    test('of a deleted token is rejected', async () => {
       const token = await create()
       const before = await found(token.id)
       await app.server.tokens.revoke(token)
@@ -160,7 +160,7 @@ describe('personal tokens', () => {
     })
   })
 
-  describe('a row that was tampered with', () => {
+  describe('an altered row', () => {
     const tampered = async () => {
       const token = await create({ scopes: ['notes:read'] })
       const widen = "update oauth2server_token set scopes = 'notes:write' where id = ?"
@@ -169,7 +169,7 @@ describe('personal tokens', () => {
       return token
     }
 
-    test('is treated like a missing one, and stays refused by an update that was read before', async () => {
+    test('is treated like a missing one, and rejects an update that was read before', async () => {
       const token = await create({ scopes: ['notes:read'] })
       const before = await found(token.id)
       const widen = "update oauth2server_token set scopes = 'notes:write' where id = ?"
@@ -181,14 +181,14 @@ describe('personal tokens', () => {
       expect(await statusOf(app, token.accessToken)).toBe(401)
     })
 
-    test('is not rotated: nothing new comes of it', async () => {
+    test('cannot be rotated', async () => {
       const token = await tampered()
       const before = rowsOf(token.clientKey)
       await expect(rotate(token.id, hour)).rejects.toThrow(InvalidField)
       expect(rowsOf(token.clientKey)).toEqual(before)
     })
 
-    test('a former value that was made to live longer, or to be the current one, is worth nothing', async () => {
+    test('has no effect if a previous value was given a longer life or made the current one', async () => {
       const old = await create({ scopes: ['notes:read'] })
       const fresh = await rotate(old.id, 60)
       const prolong =
@@ -199,7 +199,7 @@ describe('personal tokens', () => {
       expect(await statuses(old.accessToken, fresh.accessToken)).toEqual([401, 200])
     })
 
-    test('a client row behind it that was tampered with is not laundered by a change', async () => {
+    test('of its client stays invalid after an update', async () => {
       const token = await create({ scopes: ['notes:read'] })
       const turn = 'update oauth2server_client set is_personal = 0 where client_id = ?'
       execute(app.database, turn, token.clientId)
@@ -209,7 +209,7 @@ describe('personal tokens', () => {
   })
 
   describe('a rotation', () => {
-    test('gives another value of the same token: id, name, client, user and scopes stay', async () => {
+    test('returns a new value of the same token: ID, name, client, user and scopes stay', async () => {
       const old = await create({ scopes: ['notes:read', 'test:scope'] })
       app.advance(60)
       const fresh = await rotate(old.id)
@@ -222,7 +222,7 @@ describe('personal tokens', () => {
       expect([{ ...token }, name]).toEqual([{ ...fresh }, 'Laptop'])
     })
 
-    test('without an overlap the old value ends at once, and nothing of it is left', async () => {
+    test('without an overlap ends the old value immediately and deletes it', async () => {
       const old = await create()
       const fresh = await rotate(old.id)
       expect(await statuses(old.accessToken, fresh.accessToken)).toEqual([401, 200])
@@ -231,7 +231,7 @@ describe('personal tokens', () => {
       expect((await found(old.id)).previousExpires).toBeNull()
     })
 
-    test('with one the old value is valid for exactly so long', async () => {
+    test('with an overlap keeps the old value valid for exactly that time', async () => {
       const old = await create()
       const fresh = await rotate(old.id, 90)
       expect((await found(old.id)).previousExpires).toBe(app.now() + 90_000)
@@ -243,7 +243,7 @@ describe('personal tokens', () => {
       expect((await found(old.id)).previousExpires).toBeNull()
     })
 
-    test('a second one ends the first value at once, whatever it was promised', async () => {
+    test('ends the value before the previous one immediately, whatever its overlap was', async () => {
       const first = await create()
       const second = await rotate(first.id, 10 * day)
       const third = await rotate(first.id, hour)
@@ -254,7 +254,7 @@ describe('personal tokens', () => {
       expect(await statuses(...values, fourth.accessToken)).toEqual([401, 401, 401, 200])
     })
 
-    test('a token that ends gets as long a life again; the old value lives no longer than it would have', async () => {
+    test('renews the lifetime of an expiring token, and never extends that of the old value', async () => {
       const old = await create({ expiresIn: day })
       app.advance(day - hour)
       const fresh = await rotate(old.id, 2 * hour)
@@ -272,7 +272,7 @@ describe('personal tokens', () => {
       expect(await statusOf(app, again.accessToken)).toBe(401)
     })
 
-    test('one that has expired comes back to life under its new value alone', async () => {
+    test('revives an expired token, but only under its new value', async () => {
       const old = await create({ expiresIn: hour })
       app.advance(2 * hour)
       expect(await statusOf(app, old.accessToken)).toBe(401)
@@ -282,7 +282,7 @@ describe('personal tokens', () => {
       expect((await found(old.id)).previousExpires).toBeNull()
     })
 
-    test('a token without an end has none afterwards', async () => {
+    test('keeps a token without expiry unlimited', async () => {
       const old = await create()
       const fresh = await rotate(old.id, hour)
       expect(fresh.expires).toBeNull()
@@ -291,7 +291,7 @@ describe('personal tokens', () => {
     })
 
     test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 315_360_001, '60', null])(
-      'an overlap of %j is refused, and nothing is written',
+      'rejects the overlap %j, and writes nothing',
       async (overlap) => {
         const token = await create()
         const before = rowsOf(token.clientKey)
@@ -307,7 +307,7 @@ describe('personal tokens', () => {
       },
     )
 
-    test('of what is not there, a former value, or no personal token is refused', async () => {
+    test('rejects unknown tokens, previous values and tokens that are not personal', async () => {
       const token = await create()
       await rotate(token.id, hour)
       const [former] = rowsOf(token.clientKey).filter(({ successor_id }) => successor_id !== null)
@@ -318,7 +318,7 @@ describe('personal tokens', () => {
       expect(count(app.database, 'oauth2server_token')).toBe(before)
     })
 
-    test('of 20 at once, on two nodes, each succeeds in turn: one value is current, and one was it before', async () => {
+    test('20 concurrent rotations on two nodes succeed in turn and leave one current and one previous value', async () => {
       await using node = await startServer({ beside: app })
       const old = await create()
       const rotated = await Promise.all(
@@ -339,7 +339,7 @@ describe('personal tokens', () => {
       expect(left.filter((status) => status === 200)).toHaveLength(1)
     })
 
-    test('at the same time as a change of the scopes, or as the deletion, leaves nothing half done', async () => {
+    test('leaves nothing half done if the scopes change or the token is deleted concurrently', async () => {
       const one = await create({ scopes: ['notes:read', 'notes:write'] })
       const before = await found(one.id)
       const [fresh] = await Promise.all([
@@ -359,7 +359,7 @@ describe('personal tokens', () => {
       expect(rowsOf(two.clientKey)).toEqual([])
     })
 
-    test('is all or nothing', async () => {
+    test('changes nothing if it fails half-way', async () => {
       let fails = false
       await using failing = await startServer({
         beside: app,
@@ -378,7 +378,7 @@ describe('personal tokens', () => {
       expect(rowsOf(token.clientKey)).toHaveLength(1)
     })
 
-    test('the look-up by name still finds one token', async () => {
+    test('look-up by name still finds one token', async () => {
       const token = await create({}, 'Rotated twice')
       await rotate(token.id, hour)
       await rotate(token.id, hour)
@@ -388,7 +388,7 @@ describe('personal tokens', () => {
     })
   })
 
-  test('deleting the token ends its former value too', async () => {
+  test('deleting the token ends its previous value too', async () => {
     const old = await create()
     const fresh = await rotate(old.id, day)
     expect(await app.server.tokens.revoke(fresh)).toBe(true)
@@ -397,7 +397,7 @@ describe('personal tokens', () => {
     expect(await app.server.clients.find(old.clientId)).toBeUndefined()
   })
 
-  test('ST-05 a former value that ended is swept; the token and the client behind it stay', async () => {
+  test('ST-05 the sweeper removes an expired previous value; the token and its client stay', async () => {
     await using own = await startServer()
     const { personalTokens } = own.server
     const old = await personalTokens.create('Swept', own.user.id)
@@ -410,7 +410,7 @@ describe('personal tokens', () => {
     expect(await personalTokens.find(own.user.id, old.id)).toBeDefined()
   })
 
-  test('a new id for every client leaves former values alone: no client operation reaches them', async () => {
+  test('a new ID of every client does not affect previous values: no client operation reaches them', async () => {
     const token = await create()
     await rotate(token.id, hour)
     const { clients } = app.server
@@ -424,7 +424,7 @@ describe('personal tokens', () => {
       await expect(attempt()).rejects.toThrow(expect.objectContaining({ field: 'client_id' }))
   })
 
-  test('secrets are nowhere in the clear: of a rotated token neither value', async () => {
+  test('stores neither value of a rotated token in clear text', async () => {
     const old = await create()
     const fresh = await rotate(old.id, hour)
     const kept = JSON.stringify([rowsOf(old.clientKey), app.log, await found(old.id)])
@@ -432,12 +432,12 @@ describe('personal tokens', () => {
   })
 })
 
-describe('ST-04 a random source that repeats itself gives a rotated token another value', () => {
+describe('ST-04 draws another value if the random source repeats itself', () => {
   test.each([
     ['of another token', 0],
     ['of its own', hour],
     ['of its own', 0],
-  ])('than that %s, with an overlap of %i', async (whose, overlap) => {
+  ])('draws another value than that %s, with an overlap of %i', async (whose, overlap) => {
     const source = repeatingRandom()
     await using app = await startServer({ random: source.random })
     const { personalTokens } = app.server

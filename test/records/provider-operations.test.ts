@@ -37,7 +37,7 @@ const start = async (options: Partial<AuthorizationServerOptions>) => {
 }
 
 describe('get_client', () => {
-  test('is asked at both endpoints, may look elsewhere, and may refuse [T741]', async () => {
+  test('is called at both endpoints, may use another source, and may reject [T741]', async () => {
     const asked: string[] = []
     let refuses = false
     await using host = await start({
@@ -69,7 +69,7 @@ describe('get_client', () => {
     expect(answer.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
   })
 
-  test('the built-in one finds no client behind a personal token; it supports the inactivation of the owner [T740]', async () => {
+  test('by default finds no client of a personal token, and supports the inactivation of the owner [T740]', async () => {
     await using host = await start({})
     const { clientId } = await host.app.server.tokens.createPersonal('Test', host.app.user.id)
     expect(await host.app.server.getClient(clientId)).toBeUndefined()
@@ -122,7 +122,7 @@ describe('get_token', () => {
     expect((await host.refresh(token)).status).toBe(400)
   })
 
-  test('is asked by the bearer check and by the refresh grant, and may refuse [T743]', async () => {
+  test('is called by the bearer check and by the refresh grant, and may reject [T743]', async () => {
     const asked: object[] = []
     let refuses = false
     await using host = await start({
@@ -146,7 +146,7 @@ describe('get_token', () => {
     ])
   })
 
-  test('a host may find tokens of its own', async () => {
+  test('may return tokens of the host', async () => {
     await using host = await start({
       getToken: async ({ accessToken, ...by }, next) =>
         next(
@@ -163,7 +163,7 @@ describe('get_token', () => {
 })
 
 describe('get_user', () => {
-  test('serves the password grant, may use a directory of its own, and may refuse', async () => {
+  test('serves the password grant, may use a directory of the host, and may reject', async () => {
     const asked: string[][] = []
     await using host = await start({
       getUser: async (email, password, next) => {
@@ -185,7 +185,7 @@ describe('get_user', () => {
     expect((await logIn('anybody', 'directory')).status).not.toBe(200)
   })
 
-  test('rule 6: without the password grant it is not asked [T745]', async () => {
+  test('rule 6: is not called without the password grant [T745]', async () => {
     let asked = 0
     await using host = await start({
       allowedGrantTypes: ['authorization_code', 'client_credentials', 'refresh_token'],
@@ -210,7 +210,7 @@ describe('save_token', () => {
     fields: { ...data.fields, ...fields },
   })
 
-  test('is given the token data and the request, and persists by next() [T746]', async () => {
+  test('receives the token data and the request, and persists through next() [T746]', async () => {
     const seen: [string, string][] = []
     await using host = await start({
       saveToken: async (data, request, next) => {
@@ -233,7 +233,7 @@ describe('save_token', () => {
     ])
   })
 
-  test('may narrow the scopes and the life, and the answer says so', async () => {
+  test('may narrow the scopes and the lifetime, which the response reflects', async () => {
     await using host = await start({
       saveToken: (data, _, next) =>
         next(
@@ -248,7 +248,7 @@ describe('save_token', () => {
     expect(
       (await host.app.server.tokens.find({ accessToken: String(body.access_token) }))?.token,
     ).toMatchObject({ scopes: ['notes:read'], expires: host.app.now() + 60_000 })
-    // What it took away does not come back by a refresh.
+    // A refresh does not restore the removed scopes.
     expect((await host.refresh(body.refresh_token)).body.scope).toBe('notes:read')
     expect((await host.request({ grant_type: 'client_credentials' })).body).toMatchObject({
       scope: 'notes:read',
@@ -256,7 +256,7 @@ describe('save_token', () => {
     })
   })
 
-  test('may not widen: not the scopes, not the life, not whose it is', async () => {
+  test('may not widen the scopes or the lifetime, or change the user', async () => {
     await using host = await start({
       saveToken: (data, _, next) => next(changed(data)),
     })
@@ -307,7 +307,7 @@ describe('save_token', () => {
     })
   })
 
-  test('may refuse, in the words of the protocol; nothing is consumed, and it can be tried again', async () => {
+  test('may reject with a protocol error; nothing is consumed, and the client can retry', async () => {
     let refuses = true
     await using host = await start({
       saveToken: (_, __, next) => {
@@ -331,7 +331,7 @@ describe('save_token', () => {
     expect((await host.refresh(body.refresh_token)).status).toBe(200)
   })
 
-  test('a fault of its own is ours to answer with 500, and consumes nothing', async () => {
+  test('answers 500 if the hook throws, and consumes nothing', async () => {
     let fails = true
     await using host = await start({
       saveToken: async (_, __, next) => {
@@ -347,7 +347,7 @@ describe('save_token', () => {
     expect((await host.redeem(code)).status).toBe(200)
   })
 
-  test('atomicity stays ours: of concurrent redemptions one is saved, however slow the host is', async () => {
+  test('saves exactly one of several concurrent redemptions, even if the host is slow', async () => {
     let saved = 0
     await using host = await start({
       saveToken: async (_, __, next) => {

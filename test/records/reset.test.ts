@@ -29,7 +29,7 @@ describe('rule 5: regenerating credentials', () => {
     return status === 200
   }
 
-  test('the lengths are the configured ones [T688]', async () => {
+  test('generates credentials of the configured lengths [T688]', async () => {
     await using other = await startServer({ clientIdSaltLen: 30, clientSecretSaltLen: 50 })
     const { clientId } = await other.client()
     const reset = await other.server.clients.resetCredentials(clientId)
@@ -40,7 +40,7 @@ describe('rule 5: regenerating credentials', () => {
     )
   })
 
-  test('a new secret stops the old one at once; id and tokens stay [T689]', async () => {
+  test('a new secret invalidates the old one immediately; ID and tokens stay [T689]', async () => {
     const old = await app.client()
     const issued = await authorizationOf(app, old.clientId)
     const { client, clientSecret } = await app.server.clients.resetClientSecret(old.clientId)
@@ -53,7 +53,7 @@ describe('rule 5: regenerating credentials', () => {
     expect((await refresh({ ...old, clientSecret }, issued.refreshToken)).status).toBe(200)
   })
 
-  test('a new id keeps secret, fields, tokens, refresh tokens and consents [T690]', async () => {
+  test('a new ID keeps secret, fields, tokens, refresh tokens and consents [T690]', async () => {
     const old = await app.client({ description: 'kept', defaultScopes: ['notes:read'] })
     const issued = await authorizationOf(app, old.clientId, {
       scopes: ['notes:read', 'notes:write'],
@@ -86,7 +86,7 @@ describe('rule 5: regenerating credentials', () => {
     })
   })
 
-  test('decision §5.4 the leeway and the discovery of reuse go on after a new id', async () => {
+  test('decision §5.4 leeway and reuse detection continue after a new ID', async () => {
     const old = await app.client()
     const issued = await authorizationOf(app, old.clientId)
     const rotated = await refresh(old, issued.refreshToken)
@@ -108,7 +108,7 @@ describe('rule 5: regenerating credentials', () => {
     ).toBe(0)
   })
 
-  test('pending codes end with the old id', async () => {
+  test('a new ID invalidates pending codes', async () => {
     const client = await app.client()
     const { verifier, challenge } = newPkce()
     const url = authorizeUrl(app.issuer, {
@@ -146,7 +146,7 @@ describe('rule 5: regenerating credentials', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('of concurrent renewals the last secret is the one that works, and only that', async () => {
+  test('after concurrent resets only the last secret works', async () => {
     const { clientId } = await app.client()
     const results = await Promise.all(
       Array.from({ length: 5 }, () => app.server.clients.resetClientSecret(clientId)),
@@ -157,7 +157,7 @@ describe('rule 5: regenerating credentials', () => {
     ).toHaveLength(1)
   })
 
-  test('it launders nothing: what was tampered with before stays refused', async () => {
+  test('rejects altered rows after the reset as before', async () => {
     const { clientId } = await app.client()
     const widened = await authorizationOf(app, clientId)
     const restored = await authorizationOf(app, clientId)

@@ -10,7 +10,7 @@ const cases = stores.flatMap((store) =>
   (['opaque', 'jwt'] as const).map((format) => [store, format] as const),
 )
 
-/** Ends a token, each in another way. */
+/** The ways to end a token. */
 const ends = [
   ({ server }: TestServer, { userId }: Party) => server.users.setActive(userId, false),
   ({ server }: TestServer, { userId }: Party) => server.users.delete(userId),
@@ -44,7 +44,7 @@ const statusAt = async ({ issuer }: TestServer, { accessToken }: Party): Promise
   (await fetch(`${issuer}/oauth/ping`, { headers: { authorization: `Bearer ${accessToken}` } }))
     .status
 
-/** Asks again and again with a token that ends meanwhile. @returns the answers to requests that began after that */
+/** Sends requests with a token while it is revoked. @returns the answers to requests that began after that */
 const answersAfter = async (
   nodes: readonly TestServer[],
   party: Party,
@@ -68,7 +68,7 @@ const answersAfter = async (
 }
 
 test.each(cases)(
-  'no request that begins after the end of a token is served, at either node: %s, %s [T820]',
+  'rejects every request that begins after a token ended, on either node: %s, %s [T820]',
   async (store, accessTokenFormat) => {
     await using all = new AsyncDisposableStack()
     const database = store === 'PostgreSQL' ? await makeDatabase() : undefined

@@ -22,7 +22,7 @@ const columns = [
   ['user', 'password_hash'],
 ] as const
 
-/** How many values of each kind are under a key. */
+/** Counts the values of each kind under a key. */
 const under = ({ database }: TestServer, secret: string): Record<string, number> =>
   Object.fromEntries(
     columns
@@ -36,14 +36,14 @@ const under = ({ database }: TestServer, secret: string): Record<string, number>
 const noted = ({ database }: TestServer): readonly string[] =>
   query<{ id: string }>(database, 'select id from oauth2server_secret_key').map(({ id }) => id)
 
-/** Another node on the database of this one, with these keys. */
+/** Another node on the same database, with these keys. */
 const node = (app: TestServer, secretKeys: readonly string[], aroundStore?: AroundStore) =>
   startServer({
     beside: app,
     issuer: app.issuer,
     secretKeys,
     ...withoutWarnings,
-    // Thousands of one user's tokens are sealed anew here, and none of them ends.
+    // Thousands of tokens of one user are sealed again here; none of them may expire.
     authorizationsPerApplication: 100_000,
     ...(aroundStore ? { aroundStore } : {}),
   })
@@ -61,7 +61,7 @@ const beforeFirst = (operation: string, work: () => Promise<unknown>): AroundSto
 }
 
 describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
-  test('every kind of row works before, during and after it, and then without the earlier key', async () => {
+  test('every kind of row works before, during and after it, and afterwards without the previous key', async () => {
     await using app = await startServer()
     const made = await everyKind(app)
     await expectAllWork(app, made)
@@ -100,7 +100,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
       expect(await statusOf(after, accessToken)).toBe(200)
       expect((await made.refresh(after, refreshToken)).status).toBe(200)
     }
-    // What is known of a used refresh token is kept too: beyond the leeway it ends its authorization.
+    // Used refresh tokens are sealed again too: after the leeway, their use revokes the authorization.
     after.advance(61)
     expect((await made.refresh(after, made.rotated)).body.error).toBe('invalid_grant')
     expect(await statusOf(after, String(made.answered.access_token))).toBe(401)
@@ -109,7 +109,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     ])
   })
 
-  test('a node without the key that others write under says that it cannot tell, and not that they are wrong', async () => {
+  test('a node without the key of other nodes answers that it cannot verify credentials, not that they are wrong', async () => {
     await using behind = await startServer()
     await using ahead = await node(behind, [next, secretKey])
     const basic = await ahead.client()
@@ -133,7 +133,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     expect((await refresh(ahead)).status).toBe(200)
   })
 
-  test('says how far it has come, and how many rows it sealed; a second one finds none', async () => {
+  test('reports progress and the number of sealed rows; a second run finds none', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     for (let index = 0; index < 600; index += 1) await authorizationOf(app, clientId)
@@ -158,7 +158,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     expect(progress.slice(before).every(({ resealed }) => resealed === 0)).toBe(true)
   })
 
-  test('several earlier keys at once, and back again', async () => {
+  test('rotates from several previous keys at once, and back again', async () => {
     await using app = await startServer()
     const tokens = [await app.personalToken()]
     const second = await node(app, [next, secretKey])
@@ -166,17 +166,17 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     await second.close()
     await using all = await node(app, [third, next, secretKey])
     tokens.push(await all.personalToken())
-    // Two tokens with the clients behind them, and the user.
+    // Two tokens with their clients, and the user.
     expect((await all.server.rotateSecretKeys()).resealed).toBe(5)
     expect(noted(app)).toEqual([idOf(third)])
     await using back = await node(app, [secretKey, third])
-    // The third with its client, and the checkpoint of the audit log that the first rotation made.
+    // The third token with its client, and the audit checkpoint that the first rotation made.
     expect((await back.server.rotateSecretKeys()).resealed).toBe(8)
     expect(noted(app)).toEqual([idOf(secretKey)])
     for (const token of tokens) expect(await statusOf(app, token)).toBe(200)
   })
 
-  test('two at once seal every row, each once', async () => {
+  test('two concurrent runs seal every row once', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const issued = await Promise.all(
@@ -197,7 +197,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     ).toBeDefined()
   })
 
-  test('ended in the middle, and run again: what was sealed stays, the rest follows', async () => {
+  test('continues after an interruption: sealed rows stay, and a second run seals the rest', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     for (let index = 0; index < 600; index += 1) await authorizationOf(app, clientId)
@@ -224,11 +224,11 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
   })
 })
 
-describe('what changes meanwhile is not overwritten', () => {
+describe('keeps concurrent changes', () => {
   const rotatingWith = (app: TestServer, operation: string, work: () => Promise<unknown>) =>
     node(app, [next, secretKey], beforeFirst(operation, work))
 
-  test('tokens that are refreshed, revoked or renamed after they were read', async () => {
+  test('to tokens that are refreshed, revoked or renamed after they were read', async () => {
     await using app = await startServer()
     const made = await everyKind(app)
     const { refresh, untouched, basic } = made
@@ -261,7 +261,7 @@ describe('what changes meanwhile is not overwritten', () => {
     expect(after.log).toEqual([])
   })
 
-  test('clients, consents and passwords that are changed after they were read', async () => {
+  test('to clients, consents and passwords that are changed after they were read', async () => {
     await using app = await startServer()
     const { basic } = await everyKind(app)
     const { clientId } = basic
@@ -298,7 +298,7 @@ describe('what changes meanwhile is not overwritten', () => {
     expect(after.log).toEqual([])
   })
 
-  test('a login goes on when its password hash is sealed anew after the check, not when it is another', async () => {
+  test('a login succeeds if its password hash is sealed again after the check, and fails if the hash changes', async () => {
     await using app = await startServer()
     await using rotating = await node(app, [next, secretKey])
     const { users, sessions } = rotating.server
@@ -313,8 +313,8 @@ describe('what changes meanwhile is not overwritten', () => {
   })
 })
 
-describe('rows that do not open', () => {
-  test('what was tampered with is left as it is, counted, and refused as before', async () => {
+describe('rows that cannot be opened', () => {
+  test('keeps altered rows as they are, counts them, and still rejects them', async () => {
     await using app = await startServer()
     const made = await everyKind(app)
     const [widened, restorable, kept] = made.untouched
@@ -375,7 +375,7 @@ describe('rows that do not open', () => {
       ]),
     )
 
-    // They hold nobody to the earlier key, since it does not open them either.
+    // They do not require the previous key, since it does not open them either.
     await using after = await node(app, [next])
     const { clients, consents, users, tokens } = after.server
     expect(await clients.find(made.basic.clientId)).toBeUndefined()
@@ -383,12 +383,12 @@ describe('rows that do not open', () => {
     expect(await users.withPassword(user.email, app.password)).toBeUndefined()
     expect(await statusOf(after, widened.accessToken)).toBe(401)
     expect(await tokens.find({ refreshToken: restorable.refreshToken })).toBeUndefined()
-    // What of a row is as it was goes on.
+    // The unaltered rows continue to work.
     expect(await statusOf(after, restorable.accessToken)).toBe(200)
     expect(await tokens.find({ refreshToken: kept.refreshToken })).toBeDefined()
   })
 
-  test('rows under a key that is not configured are named by it', async () => {
+  test('names the unconfigured key of a row', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const issued = await authorizationOf(app, clientId)
@@ -404,13 +404,13 @@ describe('rows that do not open', () => {
     expect(rotating.log).toMatchObject([
       { message: expect.stringContaining('under key 0123abcd, which is not configured: 1.') },
     ])
-    // Its refresh token was as it had been.
+    // Its refresh token was unaltered.
     expect(under(app, next)).toMatchObject({ 'token.refresh_token': 1 })
   })
 })
 
-describe('nodes that still write under an earlier key', () => {
-  test('a rotation says that it is not complete, and keeps the key noted', async () => {
+describe('nodes that still write under a previous key', () => {
+  test('the rotation reports that it is incomplete and keeps the key registered', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const late = await node(app, [secretKey, next])
@@ -430,7 +430,7 @@ describe('nodes that still write under an earlier key', () => {
     expect(noted(app)).toEqual([idOf(next)])
   })
 
-  test('one that began to write again has its key noted within a minute', async () => {
+  test('the key of a node that resumes writing is registered within a minute', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {
       await using app = await startServer()
@@ -452,7 +452,7 @@ describe('nodes that still write under an earlier key', () => {
 })
 
 describe('a missing key', () => {
-  test('is named, with the tables and the numbers of rows that need it', async () => {
+  test('is reported with the tables and the numbers of rows that need it', async () => {
     await using app = await startServer()
     const made = await everyKind(app)
     await app.server.clients.create({ name: 'Another' })
@@ -466,7 +466,7 @@ describe('a missing key', () => {
     await expectAllWork(app, made)
   })
 
-  test('under which nothing is sealed is said to be so', async () => {
+  test('is reported as unused if no row is sealed under it', async () => {
     await using app = await startServer()
     execute(app.database, "insert into oauth2server_secret_key values ('0123abcd', 1)")
     await expect(node(app, [secretKey])).rejects.toThrow(
@@ -476,7 +476,7 @@ describe('a missing key', () => {
 })
 
 describe('under load', () => {
-  test('no request fails while 2,000 tokens are sealed anew, at two servers', {
+  test('fails no request while 2,000 tokens are sealed again on two servers', {
     timeout: 60_000,
   }, async () => {
     await using app = await startServer({ authorizationsPerApplication: 100_000 })

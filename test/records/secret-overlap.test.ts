@@ -17,7 +17,7 @@ describe('a client secret that is reset with an overlap', () => {
   afterAll(() => app.close())
 
   const clients = () => app.server.clients
-  /** Which of the secrets the token endpoint takes, by either way of presenting one. */
+  /** Returns the secrets that the token endpoint accepts, by both authentication methods. */
   const accepted = async (clientId: string, ...secrets: string[]) => {
     const judge = async (clientSecret: string) => {
       const grant_type = 'client_credentials'
@@ -45,7 +45,7 @@ describe('a client secret that is reset with an overlap', () => {
   const row = (clientId: string) =>
     query(app.database, 'select * from oauth2server_client where client_id = ?', clientId)[0]
 
-  test('both secrets authenticate until the overlap ends, to the millisecond; then the new one alone', async () => {
+  test('accepts both secrets until the overlap ends, to the millisecond; then only the new one', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, hour)
     expect(await accepted(clientId, old, fresh, 'neither')).toEqual([true, true, false])
@@ -55,7 +55,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await accepted(clientId, old, fresh)).toEqual([false, true])
   })
 
-  test('the old one also redeems what was issued before', async () => {
+  test('accepts the old secret for codes issued before the reset', async () => {
     const basic = await app.client()
     const { accessToken, refreshToken } = await authorizationOf(app, basic.clientId)
     await reset(basic.clientId, hour)
@@ -64,7 +64,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await statusOf(app, accessToken)).toBe(401)
   })
 
-  test('without one the old secret stops at once, also the one before that', async () => {
+  test('without an overlap rejects the old secret and its predecessor immediately', async () => {
     const { clientId, clientSecret: first } = await app.client()
     const second = await reset(clientId, hour)
     const third = await reset(clientId)
@@ -77,7 +77,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await accepted(clientId, third, fourth)).toEqual([false, true])
   })
 
-  test('another reset ends the former secret, whatever it was promised', async () => {
+  test('another reset ends the previous secret, whatever its overlap was', async () => {
     const { clientId, clientSecret: first } = await app.client()
     const second = await reset(clientId, 30 * 24 * hour)
     const third = await reset(clientId, 60)
@@ -86,7 +86,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await accepted(clientId, first, second, third)).toEqual([false, false, true])
   })
 
-  test('a new id keeps both secrets; new credentials keep neither', async () => {
+  test('a new ID keeps both secrets; new credentials keep neither', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, hour)
     const renewed = (await clients().resetClientId(clientId)).clientId
@@ -96,7 +96,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await accepted(client.clientId, old, fresh, clientSecret)).toEqual([false, false, true])
   })
 
-  test('a change of other fields leaves both as they are', async () => {
+  test('an update of other fields keeps both secrets', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, hour)
     await clients().update(clientId, { name: 'Renamed', optionalScopes: ['notes:read'] })
@@ -107,7 +107,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await accepted(clientId, old, fresh)).toEqual([false, true])
   })
 
-  test('an old secret is no secret of another client, and never one of a public client', async () => {
+  test('rejects an old secret for another client or for a public client', async () => {
     const { clientId, clientSecret: old } = await app.client()
     await reset(clientId, hour)
     const another = await app.client()
@@ -117,7 +117,7 @@ describe('a client secret that is reset with an overlap', () => {
   })
 
   test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2_592_001, '60', null])(
-    'an overlap of %j is refused, and nothing changes',
+    'rejects the overlap %j, and changes nothing',
     async (overlap) => {
       const { clientId, clientSecret: old } = await app.client()
       const before = row(clientId)
@@ -133,7 +133,7 @@ describe('a client secret that is reset with an overlap', () => {
     },
   )
 
-  test('thirty days are the longest', async () => {
+  test('accepts at most thirty days', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, 2_592_000)
     app.advance(2_592_000 - 1)
@@ -142,7 +142,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await accepted(clientId, old, fresh)).toEqual([false, true])
   })
 
-  test('of resets at once the last secret is current, and one was it before', async () => {
+  test('after concurrent resets the last secret is current and one other is the previous one', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const secrets = await Promise.all(Array.from({ length: 8 }, () => reset(clientId, hour)))
     const now = (await accepted(clientId, old, ...secrets)).filter(Boolean)
@@ -151,7 +151,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect((await accepted(clientId, old, ...secrets)).filter(Boolean)).toHaveLength(1)
   })
 
-  test('decision §6.1 the old one is kept as a digest alone', async () => {
+  test('decision §6.1 stores only a digest of the old secret', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, hour)
     expect(row(clientId)?.previous_client_secret).toBe(digestOf('client_secret', old))
@@ -166,14 +166,14 @@ describe('a client secret that is reset with an overlap', () => {
       ['no end of the former one', { previous_client_secret_expires: null }],
       ['no former one', { previous_client_secret: null, previous_client_secret_expires: null }],
     ]
-    test.each(alterations)('%s: no secret is accepted', async (_, columns) => {
+    test.each(alterations)('%s: accepts no secret', async (_, columns) => {
       const { clientId, clientSecret: old } = await app.client()
       const fresh = await reset(clientId, hour)
       alter(app, clientId, columns)
       expect(await accepted(clientId, old, fresh, 'mine')).toEqual([false, false, false])
     })
 
-    test('one that never had a former secret gets none', async () => {
+    test('a previous secret cannot be added', async () => {
       const { clientId, clientSecret } = (await app.client()) satisfies Credentials
       alter(app, clientId, {
         previous_client_secret: digestOf('client_secret', 'mine'),
@@ -182,7 +182,7 @@ describe('a client secret that is reset with an overlap', () => {
       expect(await accepted(clientId, clientSecret, 'mine')).toEqual([false, false])
     })
 
-    test('one that has ended cannot be brought back', async () => {
+    test('an expired previous secret cannot be revived', async () => {
       const { clientId, clientSecret: old } = await app.client()
       const fresh = await reset(clientId, 60)
       app.advance(60)

@@ -10,7 +10,7 @@ import { logIn } from '../support/session.ts'
 import { authorizationOf } from '../support/tokens.ts'
 import { TestClient, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
-// Statements of the specification that no other suite shows. Titles begin with their ids in docs/spec-coverage.md.
+// Statements of the specification that no other suite tests. Titles begin with their IDs in docs/spec-coverage.md.
 
 let app: TestServer
 beforeAll(async () => {
@@ -20,7 +20,7 @@ afterAll(() => app.close())
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** Asks the REST API of the notes application. */
+/** Sends a request to the REST API of the notes application. */
 const api = (path: string, token: string, init: RequestInit = {}): Promise<Response> =>
   fetch(`${app.issuer}/api${path}`, {
     ...init,
@@ -30,7 +30,7 @@ const api = (path: string, token: string, init: RequestInit = {}): Promise<Respo
 const write = (token: string, text: string): Promise<Response> =>
   api('/notes', token, { method: 'POST', body: JSON.stringify({ text }) })
 
-test('token-rule-1 scopes are stored as a space-separated text and read as a list, an empty one where there are none [T700]', async () => {
+test('token-rule-1 stores scopes as space-separated text and returns them as a list, empty if there are none [T700]', async () => {
   const stored = (id: number) =>
     query(app.database, 'select scopes from oauth2server_token where id = ?', id)
   const { accessToken, token } = await authorizationOf(app, (await app.client()).clientId, {
@@ -45,12 +45,12 @@ test('token-rule-1 scopes are stored as a space-separated text and read as a lis
   expect((await app.server.tokens.get(id))?.scopes).toEqual([])
 })
 
-test('scope-rule-2 email_scope is exported by the scopes module [T717]', async () => {
+test('scope-rule-2 the scopes module exports email_scope [T717]', async () => {
   await using bare = await startServer({ scopes: [] })
   expect(bare.server.scopes.all()).toEqual([scopesModule.emailScope])
 })
 
-test('user-proxy-5 the current user is a user proxy: of a resource and of a page [T727]', async () => {
+test('user-proxy-5 the current user of a resource and of a page is a user proxy [T727]', async () => {
   const seen: unknown[] = []
   const host = express()
   host.get('/api/me', rest(app.server), requireApiAuth(), (req, res) => {
@@ -80,18 +80,18 @@ test.each([
   ['database', 1],
   ['memory', 0],
 ] as const)(
-  'records-1 OAUTH2_CACHE_TYPE=%s: an authorization code is kept there, and redeemed from there [T730]',
+  'records-1 OAUTH2_CACHE_TYPE=%s: stores an authorization code there, and redeems it from there [T730]',
   async (cacheType, rows) => {
     await using own = await startServer({ cacheType })
     const client = await TestClient.register(own, new UserAgent())
-    // The request behind the consent page is taken when the user decides; what stays is the code.
+    // The user's decision consumes the request behind the consent page; only the code remains.
     const code = await client.code()
     expect(count(own.database, 'oauth2server_transient')).toBe(rows)
     expect((await client.redeem(code)).status).toBe(200)
   },
 )
 
-test('endpoints-5 the hook of the REST extension sets the current user; where only the general one is, nobody is looked at [T747]', async () => {
+test('endpoints-5 the hook of the REST extension sets the current user; with only the general hook, the user is not looked up [T747]', async () => {
   const host = express()
   host.use(mount(app.server))
   host.use('/api', rest(app.server))
@@ -119,7 +119,7 @@ test('authentication-rule-4 a personal token acts as its user, limited to the sc
   expect((await api('/notes', await app.personalToken())).status).toBe(403)
 })
 
-test('authentication-rule-5 scopes are no access control: with the same scopes everybody reaches only what is theirs [T758]', async () => {
+test('authentication-rule-5 scopes do not replace access control: with equal scopes each user reaches only their own data [T758]', async () => {
   const scopes = ['notes:read', 'notes:write']
   const { id } = await app.server.users.create({ email: 'user-b@example.org', password: null })
   const other = await app.server.tokens.createPersonal('Other', id, { scopes })
@@ -131,7 +131,7 @@ test('authentication-rule-5 scopes are no access control: with the same scopes e
   expect((await api(removal, own, { method: 'DELETE' })).status).toBe(204)
 })
 
-test('authentication-rule-6, authentication-rule-7 by default: three grant types without password, two response types [T760]', async () => {
+test('authentication-rule-6, authentication-rule-7 by default allows three grant types without password, and two response types [T760]', async () => {
   const { allowedGrantTypes, allowedResponseTypes } = app.server.settings
   expect(allowedGrantTypes).toEqual(['client_credentials', 'refresh_token', 'authorization_code'])
   expect(allowedResponseTypes).toEqual(['token', 'code'])
@@ -153,7 +153,7 @@ test('authentication-rule-6, authentication-rule-7 by default: three grant types
   expect(granted.status).toBe(200)
 })
 
-test('config OAUTH2SERVER_ALLOWED_GRANT_TYPES takes the four specified values, and no other [T776]', () => {
+test('config OAUTH2SERVER_ALLOWED_GRANT_TYPES accepts only the four specified values [T776]', () => {
   const all = ['authorization_code', 'password', 'client_credentials', 'refresh_token']
   const given = (text: string) => settingsFrom({ OAUTH2SERVER_ALLOWED_GRANT_TYPES: text })
   expect(given(all.join(',')).allowedGrantTypes).toEqual(all)
@@ -161,14 +161,14 @@ test('config OAUTH2SERVER_ALLOWED_GRANT_TYPES takes the four specified values, a
     expect(() => given(`${all[0]},${other}`)).toThrow('OAUTH2SERVER_ALLOWED_GRANT_TYPES')
 })
 
-test('config OAUTH2SERVER_ALLOWED_RESPONSE_TYPES takes the two specified values, and no other [T777]', () => {
+test('config OAUTH2SERVER_ALLOWED_RESPONSE_TYPES accepts only the two specified values [T777]', () => {
   const given = (text: string) => settingsFrom({ OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: text })
   expect(given('code,token').allowedResponseTypes).toEqual(['code', 'token'])
   for (const other of ['id_token', 'code token'])
     expect(() => given(other)).toThrow('OAUTH2SERVER_ALLOWED_RESPONSE_TYPES')
 })
 
-test('limit Rate-limits: there is none for what succeeds [T773]', async () => {
+test('limit Rate-limits: limits no successful request [T773]', async () => {
   const token = await app.personalToken()
   const answers = await Promise.all(
     Array.from({ length: 200 }, () => fetch(`${app.issuer}/api/me`, { headers: bearer(token) })),

@@ -5,8 +5,8 @@ import { startServer } from '../support/server.ts'
 import { authorizationOf } from '../support/tokens.ts'
 import { tokenRequest } from '../support/user-agent.ts'
 
-describe('one of many', () => {
-  test.each([10, 64, 1_000])('draws about one of %i', (many) => {
+describe('drawing one of many', () => {
+  test.each([10, 64, 1_000])('returns true about once in %i calls', (many) => {
     const isDrawn = oneOf(many)
     let drawn = 0
     for (let n = 0; n < many * 1_000; n += 1) if (isDrawn()) drawn += 1
@@ -14,7 +14,7 @@ describe('one of many', () => {
     expect(drawn).toBeLessThan(1_100)
   })
 
-  test('draws each of several that take turns', () => {
+  test('returns true for each of several alternating callers', () => {
     const isDrawn = oneOf(1_000)
     const drawn = new Set<number>()
     for (let n = 0; n < 200_000; n += 1) if (isDrawn()) drawn.add(n % 10)
@@ -22,8 +22,8 @@ describe('one of many', () => {
   })
 })
 
-describe('bounds', () => {
-  test('a client that asks for a token per call keeps about tokensPerClient, and is never refused', async () => {
+describe('bounds of tokens', () => {
+  test('a client that requests a token per call keeps about tokensPerClient, and is never rejected', async () => {
     await using app = await startServer({ tokensPerClient: 100 })
     const { clientId } = await app.client()
     const other = await app.client()
@@ -37,7 +37,7 @@ describe('bounds', () => {
     const first = await issue()
     for (let n = 0; n < 60; n += 1) await Promise.all(Array.from({ length: 100 }, () => issue()))
     const last = await issue()
-    // Looks follow 1,500 tokens at the latest.
+    // The server checks after 1,500 tokens at the latest.
     await vi.waitFor(
       () => expect(count(app.database, 'oauth2server_token')).toBeLessThan(1_700),
       10_000,
@@ -49,7 +49,7 @@ describe('bounds', () => {
     expect(await app.server.tokens.find({ refreshToken: String(refreshToken) })).toBeDefined()
   })
 
-  test('an authorization keeps about 1,000 used refresh tokens; an older one is refused, and revokes nothing', async () => {
+  test('an authorization keeps about 1,000 used refresh tokens; rejects an older one without revoking anything', async () => {
     await using app = await startServer()
     const basic = await app.client()
     const { refreshToken } = await authorizationOf(app, basic.clientId)
@@ -66,7 +66,7 @@ describe('bounds', () => {
       app.advance(1)
       latest = (await refresh(latest)).refresh_token
     }
-    // Looks follow 96 rotations at the latest.
+    // The server checks after 96 rotations at the latest.
     await vi.waitFor(
       () => expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBeLessThan(1_100),
       10_000,
@@ -79,7 +79,7 @@ describe('bounds', () => {
     expect(authorization?.revoked_at).toBeNull()
   }, 60_000)
 
-  test('used refresh tokens end with refreshTokenExpiresIn after their use', async () => {
+  test('used refresh tokens expire refreshTokenExpiresIn after their use', async () => {
     await using app = await startServer({ refreshTokenExpiresIn: 3_600 })
     const basic = await app.client()
     const { refreshToken } = await authorizationOf(app, basic.clientId)
@@ -96,7 +96,7 @@ describe('bounds', () => {
       app.advance(60)
       await refresh()
     }
-    // A removal that is due while another one runs is left to the next refresh.
+    // A removal that becomes due while another one runs is left to the next refresh.
     await vi.waitFor(
       async () => {
         await refresh()

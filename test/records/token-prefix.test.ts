@@ -5,7 +5,7 @@ import { authorizationOf, statusOf } from '../support/tokens.ts'
 
 const tokenPersonalPrefix = 'notes_'
 
-/** A server that counts what it asks of its store. */
+/** A server that counts its store operations. */
 const counting = async (options = {}) => {
   let operations = 0
   const app = await startServer({
@@ -27,13 +27,13 @@ const bearer = (app: TestServer, token: string, path = '/api/me') =>
   fetch(`${app.issuer}${path}`, { headers: { authorization: `Bearer ${token}` } })
 
 describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
-  test('none by default: a token has the specified form', async () => {
+  test('without a prefix, a token has the specified form', async () => {
     await using app = await startServer()
     expect(app.server.settings.tokenPersonalPrefix).toBe('')
     expect(await app.personalToken()).toMatch(/^[A-Za-z0-9]{60}$/)
   })
 
-  test('a token begins with it and ends with six characters more; it works in every place of a token', async () => {
+  test('a token begins with the prefix, ends with a six-character checksum, and works wherever a token does', async () => {
     await using app = await startServer({ tokenPersonalPrefix, tokenPersonalSaltLen: 30 })
     const token = await app.personalToken(['notes:read'])
     expect(token).toMatch(/^notes_[A-Za-z0-9]{36}$/)
@@ -45,7 +45,7 @@ describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('one that is misspelt is refused like any other wrong one, without a question to the store', async () => {
+  test('rejects a token with a bad checksum like any wrong token, without a store operation', async () => {
     await using counted = await counting({ tokenPersonalPrefix })
     const { app, during } = counted
     const token = await app.personalToken()
@@ -68,13 +68,13 @@ describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
       })
       expect(asked, wrong).toBe(0)
     }
-    // The one that is spelt as it should be is asked for, and so is what has no prefix.
+    // Only the token with a valid checksum, and tokens without a prefix, are looked up.
     expect(await during(() => bearer(app, token))).toBeGreaterThan(0)
     expect(await during(() => bearer(app, 'x'.repeat(60)))).toBeGreaterThan(0)
     expect(await statusOf(app, token)).toBe(200)
   })
 
-  test('is for personal tokens alone: those of clients have none, and are found', async () => {
+  test('applies only to personal tokens: those of clients have no prefix and are found', async () => {
     await using app = await startServer({ tokenPersonalPrefix })
     const { clientId } = await app.client()
     const { accessToken, refreshToken } = await authorizationOf(app, clientId)
@@ -83,7 +83,7 @@ describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
     expect(await app.server.tokens.find({ refreshToken })).toBeDefined()
   })
 
-  test('tokens from before it was set, was changed or was taken back keep working', async () => {
+  test('tokens from before the prefix was set, changed or removed still work', async () => {
     await using none = await startServer()
     await using first = await startServer({ beside: none, tokenPersonalPrefix: 'a_' })
     await using second = await startServer({ beside: none, tokenPersonalPrefix: 'B1_' })
@@ -100,7 +100,7 @@ describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
   })
 
   test.each(['x', '_', 'a-b_', 'ä_', 'a b_', `${'x'.repeat(21)}_`, 'a_b_', ' a_', 'a_\n', 'a._'])(
-    '%j is refused at the start',
+    'rejects the prefix %j at start-up',
     async (prefix) => {
       await expect(startServer({ tokenPersonalPrefix: prefix })).rejects.toThrow(InvalidSettings)
       await expect(startServer({ tokenPersonalPrefix: prefix })).rejects.toThrow(
@@ -109,7 +109,7 @@ describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
     },
   )
 
-  test('the longest prefix and the longest length that fit 255 characters together work', async () => {
+  test('accepts the longest prefix and the longest length that fit 255 characters together', async () => {
     const longest = `${'x'.repeat(20)}_`
     await using app = await startServer({
       tokenPersonalPrefix: longest,

@@ -11,7 +11,7 @@ import { authorizationOf, statusOf } from '../support/tokens.ts'
 
 const minute = 60_000
 
-/** The notes themselves, with a store of their own whose operations are seen. */
+/** The token-use records, with their own store whose operations are recorded. */
 const openUses = async (around?: AroundStore) => {
   const opened = await sqlite(':memory:').open()
   await opened.migrate()
@@ -24,7 +24,7 @@ const openUses = async (around?: AroundStore) => {
   const log: LogEntry[] = []
   const uses = new TokenUses(store, (entry) => log.push(entry))
   const aToken = async () => Number(await opened.tokens.insert(tokenRow({ clientId })))
-  /** As a bearer check does: with what its look-up told about the last use. */
+  /** Notes a use like a bearer check, with the last use that its look-up returned. */
   const use = async (id: number, at: number, address = '192.0.2.1') => {
     const row = await opened.tokens.find(id)
     uses.note({ token: { id }, lastUsedAt: row?.lastUse?.at ?? null } as FoundToken, at, address)
@@ -45,7 +45,7 @@ const openUses = async (around?: AroundStore) => {
   }
 }
 
-describe('when a token was used', () => {
+describe('the last use of a token', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   })
@@ -53,7 +53,7 @@ describe('when a token was used', () => {
     vi.useRealTimers()
   })
 
-  test('is noted without a question to the store, and written five seconds later, all in one transaction', async () => {
+  test('is noted without a store operation, and written five seconds later in one transaction', async () => {
     await using notes = await openUses()
     const [one, two] = [await notes.aToken(), await notes.aToken()]
     await notes.use(one, 1_000)
@@ -74,7 +74,7 @@ describe('when a token was used', () => {
     expect(notes.asked, 'nothing new, nothing written').toHaveLength(2)
   })
 
-  test('a token in constant use is written once a minute', async () => {
+  test('is written once a minute for a token in constant use', async () => {
     await using notes = await openUses()
     const id = await notes.aToken()
     const written: (number | undefined)[] = []
@@ -95,7 +95,7 @@ describe('when a token was used', () => {
     expect(written).toHaveLength(5)
   })
 
-  test('a minute later it is news again; a moment before it is not', async () => {
+  test('is written again after a minute, and not a moment before', async () => {
     await using notes = await openUses()
     const id = await notes.aToken()
     await notes.use(id, 1_000)
@@ -108,7 +108,7 @@ describe('when a token was used', () => {
     expect((await notes.lastUse(id))?.at).toBe(1_000 + minute)
   })
 
-  test('who looked it up before the last use was written does not have it written again', async () => {
+  test('is not written again by a request that looked the token up before the last write', async () => {
     let isWritten: () => void = () => undefined
     const written = new Promise<void>((resolve) => {
       isWritten = resolve
@@ -129,7 +129,7 @@ describe('when a token was used', () => {
     expect((await notes.lastUse(id))?.at).toBe(1_000)
   })
 
-  test('never moves backwards, whatever clock another node has', async () => {
+  test('never moves backwards, whatever the clock of another node shows', async () => {
     await using notes = await openUses()
     const id = await notes.aToken()
     // Two nodes looked the token up before either had written; the later use is written first.
@@ -145,7 +145,7 @@ describe('when a token was used', () => {
     expect(await notes.lastUse(id)).toEqual({ at: 10 * minute, address: 'a' })
   })
 
-  test('a write that fails is logged, harms nobody, and later uses are written again', async () => {
+  test('logs a failed write, affects no request, and writes later uses', async () => {
     let isDown = true
     await using notes = await openUses((operation, run) => {
       if (isDown && operation.name === 'tokens.touch') throw new StoreUnavailable('down')
@@ -169,7 +169,7 @@ describe('when a token was used', () => {
     expect(notes.log).toHaveLength(1)
   })
 
-  test('of a token that is gone meanwhile is forgotten', async () => {
+  test('is dropped if the token was deleted', async () => {
     await using notes = await openUses()
     await notes.use(4_711, 1_000)
     await notes.use(await notes.aToken(), 1_000)
@@ -177,7 +177,7 @@ describe('when a token was used', () => {
     expect(notes.log).toEqual([])
   })
 
-  test('of more than 10,000 tokens at once is remembered for so many; those that are noted go on', async () => {
+  test('is kept for at most 10,000 tokens at once; those already noted continue', async () => {
     await using notes = await openUses()
     const id = await notes.aToken()
     await notes.use(id, 1_000)
@@ -199,14 +199,14 @@ describe('when a token was used', () => {
   })
 })
 
-describe('a bearer check', () => {
+describe('the bearer check', () => {
   const lastUses = ({ database }: Pick<TestServer, 'database'>) =>
     query<{ id: number; last_used_at: number | null; last_used_address: string | null }>(
       database,
       'select id, last_used_at, last_used_address from oauth2server_token order by id',
     ).map(({ last_used_at, last_used_address }) => [last_used_at, last_used_address])
 
-  test('asks the store once, and writes nothing', async () => {
+  test('runs one store operation, and writes nothing', async () => {
     const asked: string[] = []
     await using app = await startServer({
       aroundStore: ({ name }, run) => {
@@ -221,7 +221,7 @@ describe('a bearer check', () => {
     expect(lastUses(app)).toEqual([[null, null]])
   })
 
-  test('what was noted is written when the server closes: the time, and from where', async () => {
+  test('writes the noted time and address when the server closes', async () => {
     await using app = await startServer()
     const [personal, unused] = [await app.personalToken(), await app.personalToken()]
     const { accessToken } = await authorizationOf(app, (await app.client()).clientId)
@@ -241,7 +241,7 @@ describe('a bearer check', () => {
     ])
   })
 
-  test('that refuses a token notes no use of it', async () => {
+  test('notes no use of a token that it rejects', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const [disabled, expired] = [
@@ -261,7 +261,7 @@ describe('a bearer check', () => {
     ])
   })
 
-  test('is answered although what it noted cannot be written, also as the server closes', async () => {
+  test('answers even if the noted use cannot be written, also while the server closes', async () => {
     await using app = await startServer()
     const token = await app.personalToken()
     const log: LogEntry[] = []
@@ -282,7 +282,7 @@ describe('a bearer check', () => {
     expect(await statusOf(app, token)).toBe(200)
   })
 
-  test('a server that closes while uses are being written lets that end', async () => {
+  test('closing the server waits for uses that are being written', async () => {
     let isDone: () => void = () => undefined
     const done = new Promise<void>((resolve) => {
       isDone = resolve
@@ -317,7 +317,7 @@ describe('a bearer check', () => {
     expect(lastUses(app)).toEqual([[app.now(), '127.0.0.1']])
   })
 
-  test('a token keeps when it was used through a rotation, a refresh and another client id', async () => {
+  test('a token keeps its last use through a rotation, a refresh and another client ID', async () => {
     await using app = await startServer()
     const personal = await app.server.personalTokens.create('T', app.user.id)
     const { clientId } = await app.client()

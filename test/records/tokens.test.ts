@@ -37,7 +37,7 @@ describe('token', () => {
       })
     })
 
-    test('rule 3: creates a token that is personal, of the given scopes, and does not expire [T702]', async () => {
+    test('rule 3: creates a personal token with the given scopes that does not expire [T702]', async () => {
       const token = await create('My laptop', { scopes: ['notes:read', 'notes:read'] })
       expect(token.accessToken).toMatch(/^[A-Za-z0-9]{60}$/)
       expect({ ...token }).toEqual({
@@ -69,13 +69,13 @@ describe('token', () => {
       expect((await app.server.tokens.find(token))?.token.isInternal).toBe(true)
     })
 
-    test('decision §4.5 code may put internal scopes on it', async () => {
+    test('decision §4.5 allows internal scopes from code', async () => {
       const token = await create('Internal', { scopes: ['test:scope', 'notes:read'] })
       expect(token.scopes).toEqual(['test:scope', 'notes:read'])
       expect(token.getVisibleScopes()).toEqual(['notes:read'])
     })
 
-    test('rule 4: it behaves like an API key, and never expires [T631]', async () => {
+    test('rule 4: behaves like an API key, and never expires [T631]', async () => {
       const { accessToken } = await create()
       await using app2 = await startServer({
         beside: app,
@@ -85,7 +85,7 @@ describe('token', () => {
       expect(await statusOf(app, accessToken)).toBe(200)
     })
 
-    test('an own life time is optional: 1 second to 10 years [T708]', async () => {
+    test('accepts an optional lifetime of 1 second to 10 years [T708]', async () => {
       const token = await create('Short', { expiresIn: 60 })
       expect(token.expires).toBe(app.now() + 60_000)
       for (const expiresIn of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 315_360_001, '60'])
@@ -94,7 +94,7 @@ describe('token', () => {
         )
     })
 
-    test('the value is shown once: it is in no enumeration, log or JSON, and in no later look-up [T709]', async () => {
+    test('returns the value once: it is not enumerable, logged, in JSON or in a later look-up [T709]', async () => {
       const token = await create()
       const { accessToken } = token
       expect(Object.keys(token)).not.toContain('accessToken')
@@ -117,24 +117,20 @@ describe('token', () => {
       ['a name without a value', () => create(' '), InvalidField],
       ['a name of 41 characters', () => create('x'.repeat(41)), InvalidField],
       ['a deceptive name', () => create('a\u202eb'), InvalidField],
-      [
-        'a user who is not there',
-        () => app.server.tokens.createPersonal('Test', 4711),
-        InvalidField,
-      ],
+      ['an unknown user', () => app.server.tokens.createPersonal('Test', 4711), InvalidField],
     ])('%s fails, and nothing is stored [T703]', async (_, attempt, error) => {
       const before = counts()
       await expect(attempt()).rejects.toThrow(error)
       expect(counts()).toEqual(before)
     })
 
-    test('a user id that came as text gives a token that works', async () => {
+    test('converts a user ID given as text', async () => {
       const token = await app.server.tokens.createPersonal('Test', String(app.user.id))
       expect(token.userId).toBe(app.user.id)
       expect(await statusOf(app, token.accessToken)).toBe(200)
     })
 
-    test('names need not be unique; a look-up by name finds those of the user', async () => {
+    test('accepts a name twice; a look-up by name finds only tokens of the user', async () => {
       const other = await app.server.users.create({ email: 'other@example.org', password: null })
       const [one, two] = [await create('Twin'), await create('Twin')]
       await app.server.tokens.createPersonal('Twin', other.id)
@@ -145,7 +141,7 @@ describe('token', () => {
   })
 
   describe('one nested transaction', () => {
-    test('inside a transaction that fails it leaves nothing behind [T705]', async () => {
+    test('leaves nothing behind if the outer transaction fails [T705]', async () => {
       const before = counts()
       let accessToken = ''
       await expect(
@@ -159,7 +155,7 @@ describe('token', () => {
       expect(await app.server.tokens.find({ accessToken })).toBeUndefined()
     })
 
-    test('it is a savepoint: where it fails, the outer transaction goes on [T706]', async () => {
+    test('is a savepoint: the outer transaction continues after its failure [T706]', async () => {
       const failing = await startServer({
         beside: app,
         aroundStore: async (operation, run) => {
@@ -187,7 +183,7 @@ describe('token', () => {
   })
 
   describe('fields', () => {
-    test('of an issued token: bearer, one hour, the scopes; a missing refresh token stays missing [T695]', async () => {
+    test('returns an issued token as bearer with one hour and its scopes; a missing refresh token stays missing [T695]', async () => {
       const { clientId } = await app.client()
       const issued = await authorizationOf(app, clientId)
       expect(issued.token).toMatchObject({
@@ -218,7 +214,7 @@ describe('token', () => {
       })
     })
 
-    test('values are stored encrypted: never in the clear, never alike [T696]', async () => {
+    test('stores values encrypted: never in clear text, never twice the same [T696]', async () => {
       const { clientId } = await app.client()
       const { token, accessToken, refreshToken } = await authorizationOf(app, clientId)
       const stored = row(token.id) ?? {}
@@ -241,7 +237,7 @@ describe('token', () => {
       expect(await statusOf(long, accessToken)).toBe(200)
     })
 
-    test('get_token: by the access token; by the refresh token where that is absent; personal ones too [T742]', async () => {
+    test('get_token: finds by access token, or by refresh token if that is absent; personal tokens too [T742]', async () => {
       const { find } = app.server.tokens
       const get = find.bind(app.server.tokens)
       const { accessToken, refreshToken, token } = await authorizationOf(
@@ -259,7 +255,7 @@ describe('token', () => {
       expect((await get({ accessToken: personal.accessToken }))?.token.id).toBe(personal.id)
     })
 
-    test('get_visible_scopes: those among the non-internal choices of the current server state [T704]', async () => {
+    test('get_visible_scopes: returns the registered scopes of the token that are not internal [T704]', async () => {
       const { accessToken } = await create('Test', {
         scopes: ['notes:write', 'test:scope', 'notes:read'],
       })
@@ -276,7 +272,7 @@ describe('token', () => {
       ])
     })
 
-    test('ids are never reused, not even the highest [T692]', async () => {
+    test('never reuses an ID, not even the highest [T692]', async () => {
       const { id, clientId } = await create()
       await app.server.clients.delete(clientId)
       expect((await create()).id).toBeGreaterThan(id)
@@ -286,7 +282,7 @@ describe('token', () => {
   })
 
   describe('the end of a token', () => {
-    test('revoking a personal token removes its client too', async () => {
+    test('revoking a personal token deletes its client too', async () => {
       const token = await create()
       const before = counts()
       expect(await app.server.tokens.revoke(token)).toBe(true)
@@ -295,7 +291,7 @@ describe('token', () => {
       expect(await app.server.tokens.revoke(token)).toBe(false)
     })
 
-    test('P-8 revoking any other ends its authorization, and no other of that user and client', async () => {
+    test('P-8 revoking any other token ends its authorization, and no other of that user and client', async () => {
       const { clientId } = await app.client()
       const [one, other] = [
         await authorizationOf(app, clientId),
@@ -309,7 +305,7 @@ describe('token', () => {
       expect(await app.server.tokens.revoke(one.token)).toBe(false)
     })
 
-    test('ST-06 0 is expired, null is never; a token ends at its second, not after it [T699]', async () => {
+    test('ST-06 0 is expired, null never expires; a token ends at its second, not after it [T699]', async () => {
       const { clientId } = await app.client()
       const { accessToken, token } = await authorizationOf(app, clientId)
       await using later = await startServer({ beside: app, clock: () => Number(token.expires) - 1 })
@@ -324,7 +320,7 @@ describe('token', () => {
       ]).toEqual([true, false, false])
     })
 
-    test('FT-08 a clock that steps back revives nothing that was revoked, and ends nothing early', async () => {
+    test('FT-08 a clock that steps back revives no revoked token, and ends none early', async () => {
       const { clientId } = await app.client()
       const [dead, alive] = [
         await authorizationOf(app, clientId),

@@ -24,8 +24,8 @@ const open = () => {
   }
 }
 
-describe('values under a name of the caller’s', () => {
-  test('are kept unless there is one already: of 20 at once, exactly one is', async () => {
+describe('named transient values', () => {
+  test('are created only if absent: of 20 concurrent calls, exactly one succeeds', async () => {
     const { forms } = open()
     const claimed = await Promise.all(
       Array.from({ length: 20 }, (_, index) => forms.claim('form', `value ${index}`, end)),
@@ -38,7 +38,7 @@ describe('values under a name of the caller’s', () => {
     expect(await forms.claim('form', 'later', end)).toBe(true)
   })
 
-  test('take the place of what was there where that is asked for', async () => {
+  test('replace the existing value if requested', async () => {
     const { notices } = open()
     await notices.set('session', 'first', end)
     await notices.set('session', 'second', end)
@@ -47,7 +47,7 @@ describe('values under a name of the caller’s', () => {
     expect(await notices.take('session')).toBeUndefined()
   })
 
-  test('of two kinds do not meet under one name, nor open as one another', async () => {
+  test('of two kinds share no names, and cannot be opened as the other kind', async () => {
     const { notices, forms, transients } = open()
     expect(await notices.claim('name', 'notice', end)).toBe(true)
     expect(await forms.claim('name', 'form', end)).toBe(true)

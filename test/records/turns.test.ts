@@ -17,7 +17,7 @@ describe('transactions that lock the same row', () => {
     await store.close()
   })
 
-  test('run one after the other in the order of their calls, also after one that fails', async () => {
+  test('run one after the other in the order of their calls, also after one fails', async () => {
     const order: string[] = []
     const run = (name: string) =>
       turns.transaction(store, 'row', async () => {
@@ -33,7 +33,7 @@ describe('transactions that lock the same row', () => {
     )
   })
 
-  test('that wait for more than five seconds are put off, and the next one after them still runs', async () => {
+  test('that wait for more than five seconds are postponed, and the next one still runs', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const first = turns.transaction(store, 'row', () => promise)
     const late = turns.transaction(store, 'row', async () => 'late')
@@ -47,7 +47,7 @@ describe('transactions that lock the same row', () => {
     expect(await next).toBe('next')
   })
 
-  test('within another transaction run at once: that has a connection already', async () => {
+  test('run immediately within another transaction, which already has a connection', async () => {
     const nested = turns.transaction(store, 'row', (tx) =>
       turns.transaction(tx, 'row', async () => 'nested'),
     )

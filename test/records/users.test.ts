@@ -20,7 +20,7 @@ describe('user', () => {
     return app.server.users.create({ email: `user-${last}@example.org`, password: null })
   }
 
-  test('is found by id and by e-mail address, in whatever writing; the hash never leaves [T728]', async () => {
+  test('is found by ID, and by e-mail address in any case; the hash is never returned [T728]', async () => {
     const { users } = app.server
     const found = await users.findByEmail('  USER-A@Example.ORG ')
     expect(found).toEqual({
@@ -39,7 +39,7 @@ describe('user', () => {
     ).toMatch(/^[0-9a-f]{8}\.[\w-]+$/)
   })
 
-  test('an e-mail address is taken once', async () => {
+  test('rejects an e-mail address that is already in use', async () => {
     const before = count(app.database, 'oauth2server_user')
     await expect(
       app.server.users.create({ email: 'User-A@example.org', password: null, isAdmin: true }),
@@ -48,7 +48,7 @@ describe('user', () => {
     expect((await app.server.users.find(app.user.id))?.isAdmin).toBe(false)
   })
 
-  test('what is no e-mail address or password is refused', async () => {
+  test('rejects an invalid e-mail address or password', async () => {
     for (const input of [
       { email: 'nope', password: null },
       { email: 'a@example.org', password: 'short' },
@@ -56,7 +56,7 @@ describe('user', () => {
       await expect(app.server.users.create(input)).rejects.toThrow(InvalidField)
   })
 
-  test('get_user: by e-mail and password, if active [T744]', async () => {
+  test('get_user: returns the active user with this e-mail address and password [T744]', async () => {
     const { users } = app.server
     const user = await users.create({ email: 'get@example.org', password: 'a good password' })
     expect(await users.withPassword('GET@example.org', 'a good password')).toEqual(user)
@@ -66,14 +66,14 @@ describe('user', () => {
     expect(await users.withPassword('get@example.org', 'a good password')).toBeUndefined()
   })
 
-  test('without a password nobody logs in', async () => {
+  test('cannot log in without a password', async () => {
     const { email, id } = await create()
     expect(await app.server.users.withPassword(email, '')).toBeUndefined()
     expect(await app.server.users.checkPassword(id, '')).toBe(false)
     expect(await app.server.users.checkPassword(4711, 'x')).toBe(false)
   })
 
-  test('the proxy is rebuilt from its id and compares the password [T724]', async () => {
+  test('the proxy is rebuilt from its ID and verifies the password [T724]', async () => {
     const proxy = await app.server.users.fromId(
       JSON.parse(JSON.stringify(await app.server.users.fromId(app.user.id))),
     )
@@ -101,7 +101,7 @@ describe('user', () => {
     await expect(app.server.users.setPassword(user.id, 'short')).rejects.toThrow(InvalidField)
   })
 
-  describe('inactive', () => {
+  describe('an inactive user', () => {
     test('decision §5.3 tokens are invalid from the next request on; reactivation restores them', async () => {
       const user = await create()
       const { accessToken } = await app.server.tokens.createPersonal('Test', user.id)
@@ -112,7 +112,7 @@ describe('user', () => {
       expect(await app.server.users.setActive(4711, true)).toBe(false)
     })
 
-    test('decision §5.3 an inactive owner invalidates the tokens that others gave the client', async () => {
+    test('decision §5.3 as an owner, invalidates the tokens that others granted to the client', async () => {
       const owner = await create()
       const { clientId } = await app.client({ userId: owner.id })
       const { accessToken } = await authorizationOf(app, clientId)
@@ -129,7 +129,7 @@ describe('user', () => {
     const counts = () =>
       Object.fromEntries(all.map((table) => [table, count(app.database, `oauth2server_${table}`)]))
 
-    /** A user with one of everything, beside what is another's. */
+    /** A user with one row of each kind, beside another user's rows. */
     const furnished = async () => {
       const user = await create()
       const own = await app.client({ userId: user.id })
@@ -141,7 +141,7 @@ describe('user', () => {
       return { user, clientId: own.clientId, theirs }
     }
 
-    test('a user is deleted with clients, tokens and sessions; others keep theirs [T673]', async () => {
+    test('deletes a user with clients, tokens and sessions; those of others stay [T673]', async () => {
       const before = counts()
       const { user, theirs } = await furnished()
       const kept = await app.personalToken()
@@ -157,7 +157,7 @@ describe('user', () => {
       expect(await app.server.users.delete(user.id)).toBe(false)
     })
 
-    test('a client is deleted with its tokens, authorizations and consents [T693]', async () => {
+    test('deletes a client with its tokens, authorizations and consents [T693]', async () => {
       const { user, clientId, theirs } = await furnished()
       const before = counts()
       expect(await app.server.clients.delete(clientId)).toBe(true)
@@ -169,7 +169,7 @@ describe('user', () => {
       expect(await app.server.users.find(user.id)).toBeDefined()
     })
 
-    test('ST-05 a token whose user was deleted by hand is of no use', async () => {
+    test('ST-05 rejects a token whose user was deleted by hand', async () => {
       const user = await create()
       const { accessToken } = await app.server.tokens.createPersonal('Test', user.id)
       execute(app.database, 'delete from oauth2server_user where id = ?', Number(user.id))

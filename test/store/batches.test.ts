@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../src/store/contract/errors.ts'
 import { batched, batchedLookup, leftOut } from '../../src/store/sql/batches.ts'
 
-/** Batches as they are run, each of which ends when it is told to. */
+/** A batch function whose calls the test settles. */
 const recorded = ({
   most = 100,
   atOnce = 1,
@@ -35,7 +35,7 @@ const recorded = ({
 }
 
 describe('batches', () => {
-  test('what is asked for within one turn goes together, and each gets its own result', async () => {
+  test('runs the items of one turn together, and returns to each its own result', async () => {
     const { add, runs, end } = recorded()
     const answers = [add(1), add(2), add(3)]
     expect(runs).toEqual([])
@@ -45,7 +45,7 @@ describe('batches', () => {
     expect(await Promise.all(answers)).toEqual([10, 20, 30])
   })
 
-  test('nobody waits for company: one alone goes at the end of its turn', async () => {
+  test('runs a single item at the end of its turn, without waiting for more', async () => {
     const { add, runs, end } = recorded()
     const answer = add(1)
     await turn()
@@ -54,7 +54,7 @@ describe('batches', () => {
     expect(await answer).toBe(10)
   })
 
-  test('what comes meanwhile is gathered for the next, and goes as soon as there is room', async () => {
+  test('collects later items for the next batch, which starts when a slot is free', async () => {
     const { add, runs, end } = recorded()
     const answers = [add(1)]
     await turn()
@@ -69,7 +69,7 @@ describe('batches', () => {
     expect(await Promise.all(answers)).toEqual([10, 20, 30])
   })
 
-  test('as many are under way as may be, and none is larger than it may be', async () => {
+  test('limits the concurrent batches and their size', async () => {
     const { add, runs, end } = recorded({ most: 2, atOnce: 2 })
     const answers = [1, 2, 3, 4, 5].map(add)
     await turn()
@@ -84,7 +84,7 @@ describe('batches', () => {
     expect(await Promise.all(answers)).toEqual([10, 20, 30, 40, 50])
   })
 
-  test('where one spoils it, each goes alone, and that one alone fails', async () => {
+  test('runs items one by one after one item failed the batch, and rejects only that item', async () => {
     const fails = (items: readonly number[]) => (items.includes(2) ? new Error('two') : undefined)
     const { add, runs, end } = recorded({ fails })
     const answers = Promise.allSettled([add(1), add(2), add(3)])
@@ -98,7 +98,7 @@ describe('batches', () => {
     ])
   })
 
-  test('runs an item that its batch left out alone, and the next batch does not wait for it', async () => {
+  test('runs an omitted item alone, without delaying the next batch', async () => {
     const { add, runs, end } = recorded({ leavesOut: (item) => item === 2 })
     const [one, two] = [add(1), add(2)]
     await turn()
@@ -113,7 +113,7 @@ describe('batches', () => {
     expect(await Promise.all([two, three])).toEqual([20, 30])
   })
 
-  test('where nobody knows whether it was done, nothing is done twice: all are told', async () => {
+  test('rejects all items without retrying if the outcome of the batch is unknown', async () => {
     const { add, runs, end } = recorded({ fails: () => new StoreUnavailable('gone') })
     const answers = Promise.allSettled([add(1), add(2)])
     await turn()
@@ -125,7 +125,7 @@ describe('batches', () => {
     ])
   })
 
-  test('after a failure the next ones go on', async () => {
+  test('continues with the next batches after a failure', async () => {
     let isBroken = true
     const { add, end } = recorded({
       fails: () => (isBroken ? new StoreUnavailable('gone') : undefined),
@@ -141,7 +141,7 @@ describe('batches', () => {
     expect(await answer).toBe(20)
   })
 
-  test('the same is looked up once in a turn, and never answered from before it was asked', async () => {
+  test('looks up the same key once per turn, and never returns a result from before the call', async () => {
     const runs: (readonly string[])[] = []
     let version = 0
     const find = batchedLookup(

@@ -31,24 +31,24 @@ import { sealedContract } from './sealed-contract.ts'
 import { todaysClientsContract } from './todays-clients-contract.ts'
 import { transientsContract } from './transients-contract.ts'
 
-/** A database that stores can be opened on, and how it is thrown away. */
+/** A database on which stores can be opened, and the function that deletes it. */
 export interface Backend {
   readonly opener: StoreOpener
   cleanUp(): Promise<void>
 }
 
 export interface ContractOptions {
-  /** Whether a second opener sees the same data, as another process would. */
+  /** Whether a second opener sees the same data, like another process. */
   readonly isShared: boolean
 }
 
-/** What every store must keep. Runs over any opener. */
+/** The tests that every store must pass, for any opener. */
 export const storeContract = (
   name: string,
   create: () => Promise<Backend>,
   { isShared }: ContractOptions,
 ): void => {
-  /** For the tests of a block: the stores of two nodes; the same one where the data is not shared. */
+  /** The stores of two nodes for the tests of a block; the same store twice if the data is not shared. */
   const useStores = (): (() => { readonly store: OpenStore; readonly other: OpenStore }) => {
     let backend: Backend
     let store: OpenStore
@@ -67,7 +67,7 @@ export const storeContract = (
     return () => ({ store, other })
   }
 
-  // These walk over all rows there are, in small parts: on a database of their own.
+  // These tests read all rows in small pages, so they need their own database.
   describe(`store contract: ${name}`, () => sealedContract(useStores()))
 
   describe(`store contract: ${name}`, () => {
@@ -80,7 +80,7 @@ export const storeContract = (
     })
     const either = (index: number) => (index % 2 === 0 ? store : other)
 
-    test('a migrated store has nothing left to migrate, seen from any node', async () => {
+    test('a migrated store has nothing left to migrate, on any node', async () => {
       expect(await store.migrate()).toEqual([])
       expect(await other.migrate({ dryRun: true })).toEqual([])
     })
@@ -104,14 +104,14 @@ export const storeContract = (
         expect(await store.users.findByEmail(row.email)).toBeUndefined()
       })
 
-      test('nothing is done to a user who is not there', async () => {
+      test('a missing user is not changed', async () => {
         const marks = { id: 999_999, active: true, isAdmin: true, seal: '' }
         expect(await store.users.update(marks)).toBe(false)
         expect(await store.users.setPassword(999_999, 'x')).toBe(false)
         expect(await store.users.delete(999_999, 1)).toBe(false)
       })
 
-      test('of concurrent callers with one e-mail address, exactly one is inserted', async () => {
+      test('of concurrent inserts with one e-mail address, exactly one succeeds', async () => {
         const row = userRow()
         const ids = await atOnce(20, (index) =>
           either(index)
@@ -122,7 +122,7 @@ export const storeContract = (
         expect((await store.users.findByEmail(row.email))?.id).toBe(winners(ids)[0])
       })
 
-      test('an id that is taken: UniqueViolation, and the user who is there stays', async () => {
+      test('inserting an existing ID throws UniqueViolation, and keeps the existing user', async () => {
         const row = userRow()
         await aUser(store, row)
         const insert = other.users.insert(userRow({ id: row.id }))
@@ -162,7 +162,7 @@ export const storeContract = (
         expect(await store.clients.find('nope')).toBeUndefined()
       })
 
-      test('an id that no row can have finds nothing, and costs nobody else what is looked up with it', async () => {
+      test('an impossible ID finds nothing, and does not affect concurrent look-ups', async () => {
         const ids = await atOnce(20, () => aClient(store))
         const asked = ids.flatMap((id) => [id, `${id}\0`])
         const found = await Promise.all(asked.map((id) => store.clients.find(id)))
@@ -171,13 +171,13 @@ export const storeContract = (
         )
       })
 
-      test('without an owner or limits, these are null', async () => {
+      test('owner and limits are null if they are not set', async () => {
         const row = clientRow()
         await store.clients.insert(row)
         expect(await other.clients.find(row.fields.clientId)).toEqual({ ...row, owner: null })
       })
 
-      test('an id or secret that is taken: false, and the row that is there stays', async () => {
+      test('inserting an existing ID or secret returns false, and keeps the existing row', async () => {
         const row = clientRow()
         const { clientId, clientSecret } = row.fields
         await store.clients.insert(row)
@@ -192,7 +192,7 @@ export const storeContract = (
         ).toHaveLength(1)
       })
 
-      test('every field is replaced, also the id; what hangs from it follows', async () => {
+      test('every field is replaced, also the ID; dependent rows follow', async () => {
         const userId = await aUser(store)
         const clientId = await aClient(store)
         const { id, authorizationId } = await aPair(store, clientId)
@@ -215,7 +215,7 @@ export const storeContract = (
         expect(await other.consents.find(userId, after.fields.clientId)).toBeDefined()
       })
 
-      test('an update to an id or secret that is taken: false, and neither row changes', async () => {
+      test('updating to an existing ID or secret returns false, and changes neither row', async () => {
         const [mine, theirs] = [clientRow(), clientRow()]
         await store.clients.insert(mine)
         await store.clients.insert(theirs)
@@ -236,11 +236,11 @@ export const storeContract = (
         ).toBe(false)
         expect(await other.clients.find(mine.fields.clientId)).toMatchObject(mine)
         expect(await other.clients.find(clientId)).toMatchObject(theirs)
-        // Its own id and secret are not taken.
+        // Its own ID and secret are no conflict.
         expect(await store.clients.update(mine.fields.clientId, mine, 1)).toBe(true)
       })
 
-      test('are deleted with all that hangs from them', async () => {
+      test('are deleted with all dependent rows', async () => {
         const userId = await aUser(store)
         const clientId = await aClient(store)
         const { authorizationId, row } = await aPair(store, clientId)
@@ -264,7 +264,7 @@ export const storeContract = (
         expect(await other.removals.list(null, 1_000)).not.toContainEqual({ ...removal, at: 1 })
       })
 
-      test('with another key it is another client of that id: what belonged to the former is absent', async () => {
+      test('a new client with a former ID but another key does not inherit rows', async () => {
         const userId = await aUser(store)
         const client = clientRow({ name: 'Before' })
         await store.clients.insert(client)
@@ -295,7 +295,7 @@ export const storeContract = (
     })
 
     describe('tokens', () => {
-      test('are found by the digest of the access token, with all that decides whether they count', async () => {
+      test('are found by the digest of the access token, with everything that decides their validity', async () => {
         const userId = await aUser(store, { active: false, isAdmin: true })
         const ownerId = await aUser(store)
         const clientId = await aClient(store, { userId: ownerId, name: 'Name' })
@@ -341,7 +341,7 @@ export const storeContract = (
         expect(await store.tokens.findByAccess(refreshDigest)).toBeUndefined()
       })
 
-      test('an access or refresh token that is taken: undefined, and the row that is there stays', async () => {
+      test('inserting an existing access or refresh token returns undefined, and keeps the existing row', async () => {
         const clientId = await aClient(store)
         const { id, row, refreshDigest } = await aPair(store, clientId)
         expect(
@@ -361,7 +361,7 @@ export const storeContract = (
         ).toHaveLength(3)
       })
 
-      test('ids grow and are never given twice', async () => {
+      test('ids grow and are never reused', async () => {
         const clientId = await aClient(store)
         const first = Number(await store.tokens.insert(tokenRow({ clientId })))
         expect(await store.tokens.delete(first)).toBe(true)
@@ -393,7 +393,7 @@ export const storeContract = (
         expect(await other.tokens.findRotated(refreshDigest)).toMatchObject({ rotatedAt: 5 })
       })
 
-      test('of many that are inserted at once, one that cannot be fails alone', async () => {
+      test('of concurrent inserts, only the invalid one fails', async () => {
         const clientId = await aClient(store)
         const taken = tokenRow({ clientId })
         await store.tokens.insert(taken)
@@ -411,7 +411,7 @@ export const storeContract = (
         expect(await other.tokens.ofClient(clientId)).toHaveLength(39)
       })
 
-      test('of many that are rotated at once, one that cannot be fails alone', async () => {
+      test('of concurrent rotations, only the invalid one fails', async () => {
         const clientId = await aClient(store)
         const pairs = await atOnce(20, () => aPair(store, clientId))
         const rotations = pairs.map((pair) => rotationOf(pair))
@@ -437,14 +437,14 @@ export const storeContract = (
         ).toHaveLength(18)
       })
 
-      test('a rotation of what was revoked meanwhile is none', async () => {
+      test('rotate() returns false if the token was revoked concurrently', async () => {
         const pair = await aPair(store, await aClient(store))
         await other.authorizations.revoke(pair.authorizationId, 5)
         expect(await store.tokens.rotate(rotationOf(pair))).toBe(false)
         expect(await store.tokens.findRotated(pair.refreshDigest)).toBeUndefined()
       })
 
-      test('what is looked up after a change is found as it is, however often before', async () => {
+      test('look-ups after a change return the new state, however often the row was read before', async () => {
         const clientId = await aClient(store)
         const { id, row } = await aPair(store, clientId)
         const find = () => store.tokens.findByAccess(row.accessDigest)
@@ -463,7 +463,7 @@ export const storeContract = (
         expect(await find()).toBeUndefined()
       })
 
-      test('a rotation onto values that are taken, its own among them: UniqueViolation, and nothing changes', async () => {
+      test('rotating to existing values, including its own, throws UniqueViolation and changes nothing', async () => {
         const clientId = await aClient(store)
         const mine = await aPair(store, clientId)
         const theirs = await aPair(store, clientId)
@@ -480,7 +480,7 @@ export const storeContract = (
         expect(await other.tokens.findByRefresh(theirs.refreshDigest)).toMatchObject(theirs.row)
       })
 
-      test('a rotated refresh token is remembered, once', async () => {
+      test('a rotated refresh token is stored once', async () => {
         const clientId = await aClient(store)
         const rotated = rotatedRow(await anAuthorization(store, { clientId }))
         await noteRotated(store, rotated)
@@ -512,7 +512,7 @@ export const storeContract = (
         expect(await other.tokens.personalNamed(userId, 'laptop')).toEqual([])
       })
 
-      test('those that neither work nor can be refreshed are deleted, at most so many; never those without end', async () => {
+      test('tokens that can neither be used nor refreshed are deleted up to the limit; those without expiry never', async () => {
         const clientId = await aClient(store)
         while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
         const insert = (fields: object) => store.tokens.insert(tokenRow({ clientId, ...fields }))
@@ -538,7 +538,7 @@ export const storeContract = (
         )
       })
 
-      test('a personal token that has expired is deleted with the client behind it; a client with a live one stays', async () => {
+      test('an expired personal token is deleted with its client, unless the client has a live one', async () => {
         while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
         const insert = async (...ends: (number | null)[]) => {
           const clientId = await aClient(store, { isPersonal: true })
@@ -558,7 +558,7 @@ export const storeContract = (
     })
 
     describe('authorizations', () => {
-      test('of 50 concurrent callers with one code, exactly one gets the id', async () => {
+      test('of 50 concurrent redemptions of one code, exactly one returns the ID', async () => {
         const clientId = await aClient(store)
         const codeDigest = digest('authorization_code')
         const ids = await atOnce(50, (index) =>
@@ -573,7 +573,7 @@ export const storeContract = (
         )
       })
 
-      test('any number may have no code', async () => {
+      test('any number may be without a code', async () => {
         const clientId = await aClient(store)
         const ids = await atOnce(5, () =>
           store.authorizations.insertOnce(authorizationRow({ clientId })),
@@ -581,7 +581,7 @@ export const storeContract = (
         expect(new Set(winners(ids)).size).toBe(5)
       })
 
-      test('are found with what their code was bound to', async () => {
+      test('are found with the binding of their code', async () => {
         const userId = await aUser(store)
         const clientId = await aClient(store)
         const code = {
@@ -635,7 +635,7 @@ export const storeContract = (
         expect(await store.authorizations.revoke(999_999, 7)).toBe(false)
       })
 
-      test('tombstones from before a time are deleted, and all but the latest of the others, at most so many', async () => {
+      test('tombstones older than a time, and all but the latest rotations of others, are deleted up to the limit', async () => {
         const clientId = await aClient(store)
         const [id, another] = [
           await anAuthorization(store, { clientId }),
@@ -687,7 +687,7 @@ export const storeContract = (
           const deleted = (keep: number, limit: number) =>
             store.tokens.deleteOldestOwn(of, { keep, limit })
           expect(await deleted(5, 10)).toBe(0)
-          // What was narrowed from it goes first.
+          // Tokens that were narrowed from it are deleted first.
           expect(await deleted(4, 1)).toBe(1)
           expect(await left()).toEqual([first, authorized, second, last])
           expect(await deleted(1, 1)).toBe(1)
@@ -716,7 +716,7 @@ export const storeContract = (
           expect(await other.tokens.find(id)).toBeDefined()
       })
 
-      test('those that have ended are deleted with their tombstones, at most so many; live ones keep theirs', async () => {
+      test('ended ones are deleted with their tombstones up to the limit; live ones keep theirs', async () => {
         const clientId = await aClient(store)
         while ((await store.authorizations.deleteExpired(1_000_000, 100)) > 0);
         const make = async (expiresAt: number) => {
@@ -739,7 +739,7 @@ export const storeContract = (
     })
 
     describe('consents', () => {
-      test('are one per user and client: put inserts or replaces', async () => {
+      test('are unique per user and client: put inserts or replaces', async () => {
         const [userId, another] = [await aUser(store), await aUser(store)]
         const clientId = await aClient(store)
         const first = consentRow({ userId, clientId })
@@ -773,7 +773,7 @@ export const storeContract = (
         expect(await other.sessions.find(row.id)).toBeUndefined()
       })
 
-      test('an identifier that is taken: false, and the session that is there stays', async () => {
+      test('inserting an existing identifier returns false, and keeps the existing session', async () => {
         const row = sessionRow({ userId: await aUser(store) })
         await store.sessions.insert(row)
         expect(
@@ -782,7 +782,7 @@ export const storeContract = (
         expect((await store.sessions.find(row.id))?.session).toEqual(row)
       })
 
-      test('those of a user are deleted together, and end with the user', async () => {
+      test('those of a user are deleted together, and with the user', async () => {
         const [userId, another] = [await aUser(store), await aUser(store)]
         const kept = sessionRow({ userId: another })
         for (const row of [sessionRow({ userId }), sessionRow({ userId }), kept])
@@ -794,7 +794,7 @@ export const storeContract = (
         expect(await other.sessions.find(kept.id)).toBeUndefined()
       })
 
-      test('all but so many of a user, the latest, are deleted; those of others stay', async () => {
+      test('all but the latest of a user are deleted; those of other users stay', async () => {
         const [userId, another] = [await aUser(store), await aUser(store)]
         const rows = [3, 1, 4, 2].map((createdAt) => sessionRow({ userId, createdAt }))
         const kept = sessionRow({ userId: another, createdAt: 0 })
@@ -811,7 +811,7 @@ export const storeContract = (
         expect(await other.sessions.find(kept.id)).toBeDefined()
       })
 
-      test('those that ended or were idle are deleted, at most so many', async () => {
+      test('expired and idle ones are deleted up to the limit', async () => {
         while ((await store.sessions.deleteExpired(1_000_000, 1_000_000, 100)) > 0);
         const userId = await aUser(store)
         const rows = [
@@ -827,7 +827,7 @@ export const storeContract = (
       })
     })
 
-    test('a token of an authorization that is gone is not written: ReferenceNotFound', async () => {
+    test('inserting a token of a deleted authorization throws ReferenceNotFound', async () => {
       const clientId = await aClient(store)
       const attempt = (on: Store) =>
         on.tokens.insert(tokenRow({ clientId, authorizationId: 999_999 }))
@@ -836,7 +836,7 @@ export const storeContract = (
     })
 
     // A request that found the client or user before the deletion inserts such rows.
-    test('a row of a client or user who is gone is never found', async () => {
+    test('rows of a deleted client or user are never found', async () => {
       const userId = await aUser(store)
       const clientId = await aClient(store)
       const part = { after: null, limit: 10 }
@@ -919,7 +919,7 @@ export const storeContract = (
     describe('transactions', () => {
       const exists = async (clientId: string) => (await other.clients.find(clientId)) !== undefined
 
-      test('are all or nothing, and give back what the work does', async () => {
+      test('commit everything or nothing, and return the result of the work', async () => {
         const [one, two] = [clientRow(), clientRow()]
         const given = await store.transaction(async (tx) => {
           await tx.clients.insert(one)
@@ -948,7 +948,7 @@ export const storeContract = (
         ])
       })
 
-      test('inside a transaction they are savepoints, at any depth', async () => {
+      test('are savepoints inside a transaction, at any depth', async () => {
         const [outer, failed, inner, deep] = [clientRow(), clientRow(), clientRow(), clientRow()]
         await store.transaction(async (tx) => {
           await tx.clients.insert(outer)
@@ -967,7 +967,7 @@ export const storeContract = (
         expect(found).toEqual([true, false, true, false])
       })
 
-      test('what nested ones did is undone with the outer one', async () => {
+      test('changes of nested ones are undone with the outer one', async () => {
         const row = clientRow()
         await expect(
           store.transaction(async (tx) => {
@@ -978,7 +978,7 @@ export const storeContract = (
         expect(await exists(row.fields.clientId)).toBe(false)
       })
 
-      test('after one that failed, the next works', async () => {
+      test('the next one works after one that failed', async () => {
         const clientId = await aClient(store)
         await expect(
           store.transaction((tx) =>
@@ -990,7 +990,7 @@ export const storeContract = (
         ).toBeTypeOf('number')
       })
 
-      test('none loses what another wrote: 40 read, then write, on two nodes at once', async () => {
+      test('no write is lost in 40 concurrent read-write transactions on two nodes', async () => {
         const userId = await aUser(store)
         const clientId = await aClient(store)
         await store.consents.put(consentRow({ userId, clientId, scopes: [] }))
@@ -1009,7 +1009,7 @@ export const storeContract = (
         expect(new Set((await store.consents.find(userId, clientId))?.consent.scopes).size).toBe(40)
       })
 
-      test('single operations beside an open transaction are no part of it', async () => {
+      test('single operations beside an open transaction are not part of it', async () => {
         const [inside, beside] = [clientRow(), clientRow()]
         let write: Promise<boolean> | undefined
         await expect(
@@ -1027,9 +1027,9 @@ export const storeContract = (
         ]).toEqual([false, true])
       })
 
-      // In memory there is but one connection, so nobody else could read meanwhile.
+      // A store in memory has only one connection, so concurrent reads would wait.
       if (isShared) {
-        test('reads do not wait for an open one, on this node or another, and do not see it', async () => {
+        test('reads do not wait for an open transaction, on this node or another, and do not see it', async () => {
           const row = clientRow()
           await store.transaction(async (tx) => {
             await tx.clients.insert(row)

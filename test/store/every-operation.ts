@@ -230,11 +230,11 @@ const others = async ({
   await store.auditCheckpoints.deleteBelow(2, 10)
 }
 
-/** Every operation of a store at least once, with each form that its statements can take. */
+/** Runs every operation of a store at least once, with each form that its statements can take. */
 export const everyOperation = async (store: Store): Promise<void> => {
   const walks = [users, clients, tokens, authorizations, consents, sessions, transients]
   for (const walk of [...walks, signingKeys]) await walk(store)
-  // So that there is something to seal anew.
+  // Creates a row to seal again.
   const [userId, clientId] = [await aUser(store, { passwordHash: 'hash' }), await aClient(store)]
   await store.tokens.rotate(rotationOf(await aPair(store, clientId)))
   await aPair(store, clientId)

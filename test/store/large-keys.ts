@@ -2,13 +2,15 @@ import { type StoreOpener, table } from 'svc-oauth2server'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { expect } from 'vitest'
 
-// What other systems give out is often that large; 2^53 and 2^53 + 1 are one number in JavaScript.
+// Other systems often issue keys this large; in JavaScript, 2^53 and 2^53 + 1 are the same number.
 const users = [
   { id: '9007199254740992', email: 'one@example.org' },
   { id: '9007199254740993', email: 'two@example.org' },
 ]
 
-/** Makes a table of an application's users in the empty database, and shows that nobody becomes somebody else. */
+/**
+ * Creates a user table of an application in the empty database, and tests that users with large keys are not confused.
+ */
 export const largeKeys = async (
   store: StoreOpener,
   query: (sql: string) => Promise<unknown>,

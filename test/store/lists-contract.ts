@@ -18,10 +18,10 @@ import {
   tokenRow,
 } from './rows.ts'
 
-/** Times with ties, so that an order by time alone would not do. */
+/** Times with ties, so that ordering by time is not sufficient. */
 const times = [5, 3, 9, 5, 5, 1, 9, 5, 2, 5, 3]
 
-/** What every list of a store must keep. `other` is another node's view of the same data. */
+/** The tests that every list of a store must pass. `other` is another node's view of the same data. */
 export const listsContract = (
   open: () => { readonly store: Store; readonly other: Store },
 ): void => {
@@ -32,7 +32,7 @@ export const listsContract = (
     const latestFirst = (made: readonly (readonly [at: number, id: string])[]) =>
       made.toSorted(([at, a], [other, b]) => other - at || (a < b ? 1 : -1)).map(([, name]) => name)
 
-    /** Each list, filled for a user of its own: how it is read, and what it has to give in that order. */
+    /** Each list, filled for its own user: how to read it, and the expected items in order. */
     const lists: Record<
       string,
       () => Promise<{
@@ -131,14 +131,14 @@ export const listsContract = (
         return { read, names, expected }
       }
 
-      test('the newest first, ties in one order; in parts of any size nothing is lost, and nothing comes twice', async () => {
+      test('is sorted newest first with a stable order of ties; pages of any size lose and repeat nothing', async () => {
         const { read, names, expected } = await filled()
         expect(expected).toHaveLength(times.length)
         for (const limit of [1, 2, 3, times.length - 1, times.length, times.length + 1, 500])
           expect(names(await allPages(read, limit)), `${limit}`).toEqual(expected)
       })
 
-      test('the last page says so, also where it is full', async () => {
+      test('marks the last page, even if it is full', async () => {
         const { read } = await filled()
         const whole = await read({ after: null, limit: times.length })
         expect(whole.next).toBeNull()
@@ -148,7 +148,7 @@ export const listsContract = (
         expect([last.items.length, last.next]).toEqual([1, null])
       })
 
-      test('an unknown cursor starts at the beginning', async () => {
+      test('starts at the beginning with an unknown cursor', async () => {
         const { read, names, expected } = await filled()
         for (const after of brokenCursors) {
           const found = await read({ after, limit: 2 })
@@ -156,12 +156,12 @@ export const listsContract = (
             expected.slice(0, 2),
           )
         }
-        // Later than everything, it is before the first.
+        // Later than every item, so it is before the first.
         const latest = await read({ after: `999999999999999.${'z'.repeat(255)}`, limit: 2 })
         expect(names(latest.items)).toEqual(expected.slice(0, 2))
       })
 
-      test("another list's place gives some end of this list, and none of its items twice", async () => {
+      test('returns a suffix of this list for a cursor of another list, and no item twice', async () => {
         const { read, names, expected } = await filled()
         for (const [theirs, fill] of Object.entries(lists)) {
           const another = await fill()
@@ -171,7 +171,7 @@ export const listsContract = (
         }
       })
 
-      test('what is new meanwhile moves nothing between the parts', async () => {
+      test('new items do not shift the pages', async () => {
         const { read, names, expected } = await filled()
         const first = await read({ after: null, limit: 4 })
         await lists[name]?.()
@@ -180,7 +180,7 @@ export const listsContract = (
       })
     })
 
-    test('an empty list is one page', async () => {
+    test('returns one page for an empty list', async () => {
       const { store } = open()
       const userId = await aUser(store)
       const empty = { items: [], next: null }
@@ -198,7 +198,7 @@ export const listsContract = (
       )
     })
 
-    test('without a text, every application and every token is listed once', async () => {
+    test('lists every application and every token once without a search text', async () => {
       const { store, other } = open()
       const [older, newer] = [
         await aClient(store, { createdAt: 70 }),
@@ -224,7 +224,7 @@ export const listsContract = (
           clientId,
         )
 
-      test('a part of the name, of the id or of the owner’s e-mail address, and no other field', async () => {
+      test('finds by a part of the name, of the ID or of the owner’s e-mail address, and by no other field', async () => {
         const { store } = open()
         const [email, word] = [`${text()}@example.org`, text()]
         const userId = await aUser(store, { email })
@@ -247,7 +247,7 @@ export const listsContract = (
         expect(await found(without)).toEqual([without])
       })
 
-      test('%, _ and \\ are characters like any other', async () => {
+      test('treats %, _ and \\ as ordinary characters', async () => {
         const { store } = open()
         const word = text()
         const named = new Map<string, string>()
@@ -264,7 +264,7 @@ export const listsContract = (
         )
       })
 
-      test('upper and lower case are alike; a letter beyond ASCII is found as it is written', async () => {
+      test('ignores case; a letter beyond ASCII is matched exactly', async () => {
         const { store } = open()
         const word = text()
         for (const [name, searches] of [
@@ -286,7 +286,7 @@ export const listsContract = (
         expect(await found(`apfel ${word}`), 'an umlaut is a letter of its own').toEqual([])
       })
 
-      test('whatever is typed, nothing breaks', async () => {
+      test('accepts any search text', async () => {
         for (const searched of [
           "'",
           '"',
@@ -305,7 +305,7 @@ export const listsContract = (
       const found = async (searched: string) =>
         (await allPages((cursor) => open().other.tokens.search(searched, cursor), 100)).map(id)
 
-      test('by the id of the token, the id of the client, or the e-mail address of the user; nothing partial', async () => {
+      test('finds by the ID of the token, the ID of the client or the e-mail address of the user, never by a part', async () => {
         const { store } = open()
         const email = `${text()}@example.org`
         const userId = await aUser(store, { email })
@@ -332,7 +332,7 @@ export const listsContract = (
       })
     })
 
-    test('users of several clients are counted in one question, like those of one', async () => {
+    test('counts the users of several clients in one operation, with the same result as one by one', async () => {
       const { store, other } = open()
       const [none, one, two] = [await aClient(store), await aClient(store), await aClient(store)]
       for (const clientId of [one, two, two]) await store.tokens.insert(tokenRow({ clientId }))
@@ -349,7 +349,7 @@ export const listsContract = (
     })
 
     describe('clients.authorizedBy', () => {
-      test('an authorization counts while it lives; a consent until it is withdrawn; no personal client', async () => {
+      test('lists clients with a live authorization or a consent, without personal clients', async () => {
         const { store, other } = open()
         const userId = await aUser(store)
         const listed = async (now: number) =>
@@ -385,7 +385,7 @@ export const listsContract = (
         userId: event.userId === null ? null : String(event.userId),
       })
 
-      test('what was recorded is read again, the latest first, with all that it said', async () => {
+      test('returns the recorded events with all fields, latest first', async () => {
         const { store, other } = open()
         const clientId = text()
         const details = { scopes: ['a', 'b'], grant: 'implicit' }
@@ -407,7 +407,7 @@ export const listsContract = (
         expect((await other.audit.earliest({ clientId }, whole)).items).toEqual(items.toReversed())
       })
 
-      test('many are written at once, or none of them', async () => {
+      test('writes many events in one call, or none of them', async () => {
         const { store, other } = open()
         const clientId = text()
         const many = Array.from({ length: 1_201 }, (_, at) => auditRow({ clientId, at }))
@@ -428,7 +428,7 @@ export const listsContract = (
         ).toHaveLength(1_201)
       })
 
-      test('parts go on behind each other, also where many happened at once', async () => {
+      test('returns pages in order, even if many events have the same time', async () => {
         const { store, other } = open()
         const userId = text()
         for (const at of [5, 5, 5, 6, 6, 7]) await store.audit.add(auditRow({ userId, at }))
@@ -445,7 +445,7 @@ export const listsContract = (
         expect((await other.audit.latest({ userId }, wrong)).items).toHaveLength(6)
       })
 
-      test('exactly what is looked for is found', async () => {
+      test('finds exactly the matching events', async () => {
         const { store, other } = open()
         const [userId, clientId] = [text(), text()]
         await store.audit.add(auditRow({ userId, clientId, at: 1 }))
@@ -465,7 +465,7 @@ export const listsContract = (
         expect(await found({ userId: `${userId}x` })).toEqual([])
       })
 
-      test('rows are read and deleted by their ids, at most so many at once', async () => {
+      test('reads and deletes rows by their IDs, up to the limit', async () => {
         const { store, other } = open()
         const clientId = text()
         await store.audit.addMany([1, 2, 3].map((at) => auditRow({ clientId, at, seal: 's' })))
@@ -513,7 +513,7 @@ const personalToken = async (
   return { id: Number(await store.tokens.insert(row)), fields: row.fields }
 }
 
-/** A value that a personal token had before, and which ends soon. */
+/** A previous value of a personal token, which expires soon. */
 const former = async (
   store: Store,
   { id, fields }: { readonly id: number; readonly fields: ReturnType<typeof tokenRow>['fields'] },

@@ -8,7 +8,7 @@ const lockTimeout = () =>
 
 const options = { poolSize: 4, limit: 60_000, connectTimeout: 60_000 }
 
-/** Work whose attempts end when they are told to. */
+/** Work whose attempts the test settles. */
 const recorded = () => {
   const attempts: { readonly name: string; readonly end: (error?: unknown) => Promise<void> }[] = []
   const work = (name: string) => () =>
@@ -58,7 +58,7 @@ describe('retries after a lock timeout', () => {
     await expect(retries.run(work)).rejects.toMatchObject({ cause: { code: '55P03' } })
   })
 
-  test('retries with half of the connections at most, work with the fewest attempts first', async () => {
+  test('retries with at most half of the connections, and with the fewest attempts first', async () => {
     const retries = new LockRetries(options)
     const { attempts, work } = recorded()
     const answers = ['a', 'b', 'c'].map((name) => retries.again(work(name)))
@@ -66,7 +66,7 @@ describe('retries after a lock timeout', () => {
     expect(attempts.map(({ name }) => name)).toEqual(['a', 'b'])
     await attempts[0]?.end(lockTimeout())
     expect(attempts.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
-    // A newcomer goes before the one that has waited twice already.
+    // New work goes before work that has waited twice.
     answers.push(retries.again(work('d')))
     await turn()
     await attempts[1]?.end()

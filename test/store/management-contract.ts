@@ -14,12 +14,12 @@ import {
   tokenRow,
 } from './rows.ts'
 
-/** What the pages on which users manage their things ask of a store. */
+/** The store operations of the pages on which users manage their applications and tokens. */
 export const managementContract = (
   open: () => { readonly store: Store; readonly other: Store },
 ): void => {
   describe('management', () => {
-    test('a client keeps its optional scopes, its marks and its former secret', async () => {
+    test('a client keeps its optional scopes, its marks and its previous secret', async () => {
       const { store, other } = open()
       const row = clientRow({
         optionalScopes: ['a', 'b:c'],
@@ -36,7 +36,7 @@ export const managementContract = (
       expect(await other.clients.find(clientId)).toEqual({ ...plain, owner: null })
     })
 
-    test('a token tells with the bearer check whether its client is switched off', async () => {
+    test('the look-up of the bearer check returns whether the client of the token is disabled', async () => {
       const { store, other } = open()
       const client = clientRow()
       await store.clients.insert(client)
@@ -62,7 +62,7 @@ export const managementContract = (
       const aFormer = (store: Store, { id, row }: { id: number; row: NewToken }, expires: number) =>
         store.tokens.insert(tokenRow({ ...row.fields, expires }, { successorId: id }))
 
-      test('are found with their name, and until when their former value lives', async () => {
+      test('are found with their name and the expiry of their previous value', async () => {
         const { store, other } = open()
         const one = await aPersonal(store, { isInternal: true })
         const found = await other.tokens.personal(one.id, 0)
@@ -79,7 +79,7 @@ export const managementContract = (
         const until = async (now: number) =>
           (await other.tokens.personal(one.id, now))?.previousExpires
         expect([await until(4), await until(19), await until(20)]).toEqual([20, 20, null])
-        // A former value is a token, but none that is managed.
+        // A previous value is a token, but not a managed one.
         for (const former of [ended, living]) {
           expect(await other.tokens.personal(Number(former), 0)).toBeUndefined()
           expect((await other.tokens.find(Number(former)))?.successorId).toBe(one.id)
@@ -90,7 +90,7 @@ export const managementContract = (
         expect(await other.tokens.personal(999_999, 0)).toBeUndefined()
       })
 
-      test('former values are deleted alone, and of that token alone', async () => {
+      test('previous values are deleted without the token, and only those of that token', async () => {
         const { store, other } = open()
         const [mine, theirs] = [await aPersonal(store), await aPersonal(store)]
         await aFormer(store, mine, 10)
@@ -104,7 +104,7 @@ export const managementContract = (
         await store.tokens.deletePrevious(999_999)
       })
 
-      test('everything that a token is can be rewritten; the id and the last use stay', async () => {
+      test('every field of a token can be rewritten; ID and last use stay', async () => {
         const { store, other } = open()
         const one = await aPersonal(store)
         const bystander = await aPersonal(store)
@@ -120,12 +120,12 @@ export const managementContract = (
         })
         expect(await other.tokens.findByAccess(one.row.accessDigest)).toBeUndefined()
         expect(await other.tokens.find(bystander.id)).toMatchObject(bystander.row)
-        // Its end is the one that it is swept by.
+        // The sweeper uses this expiry.
         await store.tokens.deleteExpired(50, 1_000)
         expect(await other.tokens.find(one.id)).toBeUndefined()
       })
 
-      test('a former value that has ended is swept, and the client behind it stays for the token that lives', async () => {
+      test('an expired previous value is swept; its client stays for the live token', async () => {
         const { store, other } = open()
         while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
         const living = [await aPersonal(store), await aPersonal(store, { expires: 100 })]
@@ -138,12 +138,12 @@ export const managementContract = (
           expect(await other.tokens.ofClient(clientId)).toHaveLength(2)
       })
 
-      test('however many former values have ended, no client stays behind without its token', async () => {
+      test('no client is left without its token, however many previous values expired', async () => {
         const { store, other } = open()
         while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
         const living = await aPersonal(store)
         const ended: (typeof living)[] = []
-        // Former values that ended before, with and after the token of their client, and of one that lives.
+        // Previous values that expired before, with and after the token of their client, and one of a live token.
         for (const formers of [[], [2, 2, 2], [5], [], [4, 5, 5], []]) {
           await aFormer(store, living, 5)
           const one = await aPersonal(store, { expires: 5 })
@@ -162,8 +162,8 @@ export const managementContract = (
       })
     })
 
-    describe('when tokens were used', () => {
-      test('is written for several at once, read with every look-up, and never moves backwards', async () => {
+    describe('the last use of tokens', () => {
+      test('is written for several at once, returned by every look-up, and never moves backwards', async () => {
         const { store, other } = open()
         const clientId = await aClient(store)
         const [one, two, never] = [
@@ -199,7 +199,7 @@ export const managementContract = (
         expect((await other.tokens.findByRefresh(one.refreshDigest))?.lastUse?.at).toBe(6)
         expect((await other.tokens.ofAuthorization(one.authorizationId))?.lastUse?.at).toBe(6)
         await store.tokens.touch(new Map())
-        // A rotation is the same token still.
+        // After a rotation it is still the same token.
         await store.tokens.rotate(rotationOf(one))
         expect((await lastUse(one.id))?.at).toBe(6)
       })
@@ -221,7 +221,7 @@ export const managementContract = (
         return { authorizationId, id: Number(await store.tokens.insert(row)), row }
       }
 
-      test('are listed by client: the live ones, the latest first, at most so many each, and how many there are', async () => {
+      test('are listed by client: the live ones, latest first, up to a limit each, and the total number', async () => {
         const { store, other } = open()
         const [userId, another] = [await aUser(store), await aUser(store)]
         const [many, one, none] = [await aClient(store), await aClient(store), await aClient(store)]
@@ -261,7 +261,7 @@ export const managementContract = (
         expect(before[0]?.count).toBe(6)
       })
 
-      test('one is found by its token, which belongs to an authorization', async () => {
+      test('a device is found by its token, if that belongs to an authorization', async () => {
         const { store, other } = open()
         const [userId, clientId] = [await aUser(store), await aClient(store)]
         const { id } = await aDevice(store, { clientId, userId }, { scopes: ['c'], userAgent: 'x' })
@@ -274,7 +274,7 @@ export const managementContract = (
         expect(await other.tokens.authorized(999_999, 0)).toBeUndefined()
       })
 
-      test('of a user they are revoked together: for one client, or for all', async () => {
+      test('devices of a user are revoked together: for one client, or for all', async () => {
         const { store, other } = open()
         const [userId, another] = [await aUser(store), await aUser(store)]
         const [first, second] = [await aClient(store), await aClient(store)]
@@ -284,7 +284,7 @@ export const managementContract = (
           await aDevice(store, { clientId: second, userId }),
           await aDevice(store, { clientId: first, userId: another }),
         ]
-        // Neither hangs from an authorization: the personal one, and the machine's own.
+        // Neither belongs to an authorization: the personal token and the machine's own.
         const personal = Number(
           await store.tokens.insert(tokenRow({ clientId: first, userId, isPersonal: true })),
         )
@@ -317,7 +317,7 @@ export const managementContract = (
       })
     })
 
-    test('consents keep what was refused; those of a user are found by client, and deleted together', async () => {
+    test('consents keep refused scopes; those of a user are found by client, and deleted together', async () => {
       const { store, other } = open()
       const [userId, another] = [await aUser(store), await aUser(store)]
       const [one, two] = [await aClient(store), await aClient(store)]
@@ -338,7 +338,7 @@ export const managementContract = (
       expect(await other.consents.find(another, one)).toEqual(theirs)
     })
 
-    test('of consents that are inserted at once there is one, and nobody overwrites it unawares', async () => {
+    test('of concurrent inserts of a consent one succeeds, and none overwrites it', async () => {
       const { store, other } = open()
       const [userId, clientId] = [await aUser(store), await aClient(store)]
       const rows = Array.from({ length: 10 }, () => consentRow({ userId, clientId }))
@@ -359,7 +359,7 @@ export const managementContract = (
       expect(await store.sessions.deleteOfUser(userId, kept.id)).toBe(2)
       expect(await other.sessions.find(kept.id)).toBeDefined()
       expect(await other.sessions.find(theirs.id)).toBeDefined()
-      // One of another user keeps none of theirs.
+      // A session of another user keeps none of theirs.
       expect(await store.sessions.deleteOfUser(userId, theirs.id)).toBe(1)
       expect(await other.sessions.find(theirs.id)).toBeDefined()
     })

@@ -4,7 +4,7 @@ import { memoryTransients } from '../../src/store/transients/memory-transients.t
 import { seededRandom } from '../support/seeded-random.ts'
 
 describe('transients in memory', () => {
-  test('removal reads a few entries, however many there are', () => {
+  test('removing expired values reads only a few entries, whatever their number', () => {
     let reads = 0
     class Counted {
       position = 0
@@ -25,7 +25,7 @@ describe('transients in memory', () => {
     expect(reads).toBeLessThan(20 * 17 * 8)
   })
 
-  test('random operations leave the same as a plain map does', async () => {
+  test('random operations have the same result as on a plain map', async () => {
     const { below } = seededRandom(7)
     const transients = memoryTransients()
     const model = new Map<string, { value: string; expiresAt: number }>()

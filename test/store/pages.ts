@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Cursor, Page } from '../../src/store/contract/page.ts'
 
-/** Reads the whole list, page by page; `isFiltered` where rows may be left out. */
+/** Reads the whole list, page by page; `isFiltered` allows pages with rows left out. */
 export const allPages = async <T>(
   read: (cursor: Cursor) => Promise<Page<T>>,
   limit: number,

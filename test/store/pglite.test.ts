@@ -15,7 +15,7 @@ storeContract(
   { isShared: false },
 )
 
-test('consents of users whose keys are of the type uuid are found, part by part', {
+test('finds consents of users with uuid keys, page by page', {
   timeout: 60_000,
 }, async () => {
   const opener = await pglite()
@@ -39,7 +39,7 @@ test('consents of users whose keys are of the type uuid are found, part by part'
       after = part.next
     } while (after)
     expect(found.size).toBe(10)
-    // There are no passwords with us: neither a row, nor a table to look for one.
+    // The hosts manage passwords: there is neither a row nor a table for them.
     expect(await store.sealed.users.notUnder('new', null, 10)).toEqual({ rows: [], next: null })
   } finally {
     await store.close()

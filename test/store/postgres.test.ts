@@ -28,7 +28,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     { isShared: true },
   )
 
-  test('what is revived while the sweep waits for it stays', async () => {
+  test('the sweep keeps a row that is revived while it waits for the lock', async () => {
     const database = await makeDatabase()
     const store = await postgres(database.url).open()
     const other = new Client({ connectionString: database.url })
@@ -66,7 +66,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     }
   })
 
-  test('shared readers of a consent do not wait for each other, and a change waits for them', async () => {
+  test('concurrent readers of a consent do not wait for each other, and a change waits for them', async () => {
     const database = await makeDatabase()
     const store = await postgres(database.url).open()
     try {
@@ -98,7 +98,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     }
   })
 
-  test('ping: a database that takes no writes, as before a promotion, is not there', async () => {
+  test('ping: rejects a read-only database, such as a replica before its promotion', async () => {
     const database = await makeDatabase()
     const [row] = await database.query('select current_database() as name')
     const readOnly = `set default_transaction_read_only`
@@ -125,7 +125,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     }
   })
 
-  test('a key of a user that is too large for a number is nobody else’s', async () => {
+  test('a user key beyond the safe integers matches no other user', async () => {
     const database = await makeDatabase()
     try {
       await largeKeys(postgres(database.url), (sql) => database.query(sql))
@@ -134,14 +134,14 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     }
   })
 
-  test('a process that stood still inside a transaction is told of an outage, and works again', async () => {
+  test('a process that was stopped inside a transaction gets an outage, and works again', async () => {
     await using database = await ownDatabase()
     const store = await postgres(database.url, { statementTimeout: 600 }).open()
     try {
       await store.migrate()
       const stopped = store.transaction(async (tx) => {
         await tx.clients.find('nobody')
-        // Nothing is read meanwhile, so what the server says of it is the answer to the next statement.
+        // Nothing is read while the process is stopped, so the message of the server answers the next statement.
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
         await tx.clients.find('nobody')
       })
@@ -152,11 +152,11 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     }
   })
 
-  test('a start that waits for another node that migrates says so', async () => {
+  test('start-up reports that it waits for another node that migrates', async () => {
     await using database = await ownDatabase()
     const other = new Client({ connectionString: database.url })
     await other.connect()
-    // As Kysely takes it.
+    // Like the query of Kysely.
     await other.query('select pg_advisory_lock(3853314791062309107)')
     const log: LogEntry[] = []
     const server = await createAuthorizationServer({
@@ -175,7 +175,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     ])
   })
 
-  test('who migrates finds out within half a minute that its node was cut off, also outside of a transaction', async () => {
+  test('a migrating node detects within half a minute that its connection is cut, also outside of a transaction', async () => {
     const adapter = new MigrationAdapter(() => undefined)
     await using database = await ownDatabase()
     const connections = pooledConnections({ connectionString: database.url })
@@ -196,7 +196,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
   })
 
   test.each([0, -1, 0.5, Number.NaN])(
-    'a statementTimeout of %d is refused',
+    'rejects a statementTimeout of %d',
     async (statementTimeout) => {
       const opening = postgres('postgres://127.0.0.1:1/none', { statementTimeout }).open()
       await expect(opening).rejects.toThrow(StoreUnusable)

@@ -13,14 +13,14 @@ import { lacks } from '../support/needs.ts'
 import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
 import { everyOperation } from './every-operation.ts'
 
-/** A statement of an operation, with parameters that it was run with. */
+/** A statement of an operation, with the parameters of one run. */
 interface Statement {
   readonly operation: string
   readonly sql: string
   readonly parameters: readonly unknown[]
 }
 
-/** What may walk along a table or the whole of an index, and why nobody waits for it. */
+/** The operations that may scan a table or a whole index, and why nobody waits for them. */
 const allowed: Readonly<Record<string, string>> = {
   'clients.countUnused':
     'along the index of those that registered themselves, for a registration, which are limited',
@@ -45,7 +45,7 @@ const allowed: Readonly<Record<string, string>> = {
 const isAllowed = ({ operation }: Statement): boolean =>
   operation in allowed || operation.replace(/\.[^.]+$/, '') in allowed
 
-/** Runs every operation, alone and in a transaction. @returns the distinct statements, and who was called */
+/** Runs every operation, alone and in a transaction. @returns the distinct statements, and the operations called */
 const statementsOf = async (
   opener: StoreOpener,
   spy: (note: (sql: string, parameters: readonly unknown[]) => void) => { mockRestore(): void },
@@ -56,9 +56,9 @@ const statementsOf = async (
   const opened = await opener.open()
   await opened.migrate()
   const spied = spy((sql, parameters) => {
-    // What introspection and a transaction itself send is none of ours.
+    // Excludes statements of introspection and of the transaction itself.
     if (!/^\s*(?:select|insert|update|delete|with)\b/i.test(sql) || operation === '') return
-    // Key ids are no part of the seam of tests, and so not named by it.
+    // Operations on key IDs are not visible to the test seam, and therefore not named by it.
     const isOfKeys = sql.includes('oauth2server_secret_key')
     const name = isOfKeys ? 'secretKeys.ids' : operation
     statements.set(`${name} ${sql}`, { operation: name, sql, parameters })
@@ -113,7 +113,7 @@ describe('query plans: SQLite', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  test('every operation of the store is looked at', () => {
+  test('covers every operation of the store', () => {
     expect(found.missing).toEqual([])
     expect(found.statements.length).toBeGreaterThan(80)
   })
@@ -138,7 +138,7 @@ describe('query plans: SQLite', () => {
     expect(scans.map(({ operation }) => operation)).toContain('tokens.search')
   })
 
-  test('each way to look into the audit log has an index in its order', () => {
+  test('each filter of the audit log has an index in its order', () => {
     using database = new DatabaseSync(path, { readOnly: true })
     const lists = found.statements.filter(({ operation }) => /^audit.(?:l|e)/.test(operation))
     const used = lists.map(({ sql, parameters }) => {
@@ -153,7 +153,7 @@ describe('query plans: SQLite', () => {
     )
   })
 
-  test('what refers to another table has an index that begins with it: deleting there looks here', () => {
+  test('every foreign key has an index that begins with it, which deletions use', () => {
     using database = new DatabaseSync(path, { readOnly: true })
     const rows = (sql: string) => database.prepare(sql).all()
     const bare = rows(`select name from sqlite_master where type = 'table'`).flatMap(({ name }) => {
@@ -180,14 +180,14 @@ const allNodes = (node: PlanNode): readonly PlanNode[] => [
   ...(node.Plans ?? []).flatMap(allNodes),
 ]
 
-/** Reads a table, or an index from end to end. */
+/** Whether a plan node reads a table or an index from end to end. */
 const isScan = (node: PlanNode): boolean => {
   if (!node['Relation Name']?.startsWith(ours)) return false
   if (node['Node Type'] === 'Seq Scan') return true
   return /^Index/.test(node['Node Type']) && node['Index Cond'] === undefined
 }
 
-/** Else what chance had vacuumed or analyzed of our few rows would decide about plans. */
+/** Otherwise the time of the last vacuum or analyze would decide about the plans of so few rows. */
 const asIfNeverAnalyzed = async (client: pg.Client): Promise<void> => {
   const { rows } = await client.query(`select oid, oid::regclass::text as name from pg_class
     where relkind = 'r' and relname like '${ours}%'`)
@@ -218,7 +218,7 @@ describe.skipIf(await lacks('postgres'))('query plans: PostgreSQL', () => {
   })
   afterAll(() => database.drop())
 
-  test('every operation of the store is looked at', () => {
+  test('covers every operation of the store', () => {
     expect(found.missing).toEqual([])
     expect(found.statements.length).toBeGreaterThan(80)
   })
@@ -228,7 +228,7 @@ describe.skipIf(await lacks('postgres'))('query plans: PostgreSQL', () => {
     await client.connect()
 
     await asIfNeverAnalyzed(client)
-    // It scans only what has no index.
+    // It scans only tables without a suitable index.
     await client.query('set enable_seqscan = off')
     const scans: Statement[] = []
     for (const statement of found.statements) {
@@ -243,7 +243,7 @@ describe.skipIf(await lacks('postgres'))('query plans: PostgreSQL', () => {
     expect(scans.map(({ operation }) => operation)).toContain('tokens.search')
   })
 
-  test('what refers to another table has an index that begins with it: deleting there looks here', async () => {
+  test('every foreign key has an index that begins with it, which deletions use', async () => {
     const bare =
       await database.query(`select conrelid::regclass::text as name, a.attname from pg_constraint as c
       join pg_attribute as a on a.attrelid = c.conrelid and a.attnum = c.conkey[1] where c.contype = 'f'

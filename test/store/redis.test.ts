@@ -21,7 +21,7 @@ import { transientsContract } from './transients-contract.ts'
 const withoutRedis = await lacks('redis')
 const keyPrefix = newPrefix()
 
-/** The error of what must fail, and how many milliseconds it took. */
+/** Returns the error of work that must fail, and its duration in milliseconds. */
 const failing = async (work: Promise<unknown>): Promise<{ error: Error; took: number }> => {
   const started = performance.now()
   const error: unknown = await work.then(
@@ -46,7 +46,7 @@ const operations = (transients: OpenTransients): readonly (() => Promise<unknown
   () => transients.ping(),
 ]
 
-/** Waits until it works again. @returns how many milliseconds that took */
+/** Waits until it works again. @returns the duration in milliseconds */
 const recovered = async (transients: OpenTransients): Promise<number> => {
   const started = performance.now()
   await vi.waitFor(() => transients.ping(), { timeout: 8_000, interval: 20 })
@@ -68,7 +68,7 @@ describe.skipIf(withoutRedis)('Redis', () => {
 
   transientsContract('in Redis', () => ({ one, other }), { isSwept: false })
 
-  test('another prefix is another world', async () => {
+  test('separates values by prefix', async () => {
     const key = text()
     await using elsewhere = await openRedis(sharedRedis, { keyPrefix: `${keyPrefix}else:` })
     await one.put(key, 'here', 10, 0)
@@ -77,7 +77,7 @@ describe.skipIf(withoutRedis)('Redis', () => {
     expect(await one.get(key, 0)).toBe('here')
   })
 
-  test('times may be broken numbers', async () => {
+  test('accepts fractional times', async () => {
     const key = text()
     expect(await one.put(key, 'x', 1_000.5, 0.25)).toBe(true)
     expect(await other.get(key, 1_000.4)).toBe('x')
@@ -85,13 +85,13 @@ describe.skipIf(withoutRedis)('Redis', () => {
     expect(await one.increment(text(), 7.5, 0.1)).toBe(1)
   })
 
-  test('ping answers', async () => {
+  test('answers ping', async () => {
     expect(await one.ping()).toBeUndefined()
   })
 })
 
 describe.skipIf(withoutRedis)('values in Redis', () => {
-  test('end by themselves, a minute after the time that was asked for', async () => {
+  test('expire by themselves, a minute after the requested time', async () => {
     await using own = await startRedis()
     await using transients = await openRedis(own.url)
     const now = Date.UTC(2026, 0, 1)
@@ -109,14 +109,14 @@ describe.skipIf(withoutRedis)('values in Redis', () => {
     }
   })
 
-  test('are in the database of the address', async () => {
+  test('are in the database that the URL names', async () => {
     await using own = await startRedis()
     await using transients = await openRedis(`${own.url}/3`)
     await transients.put('key', 'x', 10, 0)
     expect(await own.command('DBSIZE')).toBe(0)
   })
 
-  test('are found by scripts that a Redis without memory does not know yet', async () => {
+  test('are found by scripts that a restarted Redis does not know yet', async () => {
     await using own = await startRedis()
     await using transients = await openRedis(own.url)
     await own.command('SCRIPT', 'FLUSH')
@@ -126,11 +126,11 @@ describe.skipIf(withoutRedis)('values in Redis', () => {
   })
 })
 
-describe.skipIf(withoutRedis)('who may in', () => {
+describe.skipIf(withoutRedis)('access', () => {
   const password = 'ge heim/%,@:'
   const encoded = encodeURIComponent(password)
 
-  test('the password, as the address encodes it', async () => {
+  test('decodes the password of the URL', async () => {
     await using own = await startRedis([], { password })
     const at = `127.0.0.1:${own.port}`
     await using transients = await openRedis(`redis://:${encoded}@${at}`)
@@ -147,7 +147,7 @@ describe.skipIf(withoutRedis)('who may in', () => {
     }
   })
 
-  test('a user with the rights that the manual names, and no others', async () => {
+  test('needs no more than the rights that the manual names', async () => {
     const rights =
       '+@connection +eval +evalsha +hmget +hget +hset +hincrby +del +pexpire +ping ~oauth2server:*'
     await using own = await startRedis()
@@ -160,7 +160,7 @@ describe.skipIf(withoutRedis)('who may in', () => {
     expect(error.message).toMatch(/NOPERM/)
   })
 
-  test('a Redis that repeats the password in its error does not get it into ours', async () => {
+  test('keeps the password out of errors in which Redis repeats it', async () => {
     const echo = createServer((socket) => {
       socket.on('error', () => undefined)
       socket.on('data', () => {
@@ -181,7 +181,7 @@ describe.skipIf(withoutRedis)('who may in', () => {
     }
   })
 
-  test('rediss:// speaks TLS from the first byte, to the host by its name', async () => {
+  test('rediss:// uses TLS from the first byte, with the name of the host', async () => {
     const heard = Promise.withResolvers<Buffer>()
     const listener = createServer((socket) => {
       socket.on('error', () => undefined)
@@ -203,7 +203,7 @@ describe.skipIf(withoutRedis)('who may in', () => {
   })
 })
 
-describe('an address', () => {
+describe('a Redis URL', () => {
   test.each([
     ['redis://localhost', 'redis://localhost'],
     ['redis://user:secret@[::1]:7000/2', 'redis://[::1]:7000/2'],
@@ -231,7 +231,7 @@ describe('an address', () => {
     'redis://:s3cret@a,b/1',
     'redis://:s3cret@a,',
     'redis://:s3cret,more@a',
-  ])('%j is none, and is not repeated', (url) => {
+  ])('rejects %j without repeating it', (url) => {
     const refused = () => redis(url)
     expect(refused).toThrow(StoreUnusable)
     expect(refused).toThrow(/^The address of Redis cannot be read\. .*Accepted: redis:/)
@@ -240,7 +240,7 @@ describe('an address', () => {
 })
 
 describe.skipIf(withoutRedis)('a start without Redis', () => {
-  test('is told at once, with what to do', async () => {
+  test('fails immediately if the connection is refused, and says what to do', async () => {
     for (const host of ['127.0.0.1', 'localhost']) {
       const { error, took } = await failing(
         redis(`redis://:secret@${host}:${await freePort()}`).open(),
@@ -254,7 +254,7 @@ describe.skipIf(withoutRedis)('a start without Redis', () => {
     }
   })
 
-  test('or after the limit, where nobody answers', async () => {
+  test('fails after the limit if nothing answers', async () => {
     await using own = await startRedis()
     own.pause()
     const opener = redis(own.url, { connectTimeout: 300 })
@@ -264,7 +264,7 @@ describe.skipIf(withoutRedis)('a start without Redis', () => {
     expect(took).toBeLessThan(3_000)
   })
 
-  test('what cannot be written to is found out: a copy of another', async () => {
+  test('fails if the server is a read-only replica', async () => {
     await using own = await startRedis()
     await own.command('REPLICAOF', '127.0.0.1', String(await freePort()))
     const { error } = await failing(redis(own.url).open())
@@ -274,7 +274,7 @@ describe.skipIf(withoutRedis)('a start without Redis', () => {
 })
 
 describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
-  test('stopped: every operation fails at once; started again, it works by itself', async () => {
+  test('every operation fails immediately while Redis is stopped, and works again once it runs', async () => {
     await using own = await startRedis()
     await using transients = await openRedis(own.url)
     await own.stop()
@@ -290,7 +290,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     for (const operation of operations(transients)) await operation()
   })
 
-  test('stopped with commands on their way: each fails, and none is sent a second time', async () => {
+  test('commands in flight when Redis stops fail, and none is sent twice', async () => {
     await using own = await startRedis()
     await using transients = await openRedis(own.url)
     own.pause()
@@ -306,7 +306,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     expect(await transients.increment('n', 10, 0)).toBe(1)
   })
 
-  test('there but silent: a second at most, then nothing waits; it goes on by itself', async () => {
+  test('a silent Redis fails operations after a second, later ones immediately; they work again by themselves', async () => {
     await using own = await startRedis()
     await using transients = await openRedis(own.url)
     await transients.put('key', 'x', 10, 0)
@@ -317,7 +317,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
       expect(error.message).toContain('there was no answer within 1000 ms')
       expect(took).toBeLessThan(3_000)
     }
-    // No connection has been made since: nobody waits for one.
+    // No connection has been made since then, so no operation waits for one.
     for (const operation of operations(transients)) await unavailable(operation(), 900)
     own.resume()
     expect(await recovered(transients)).toBeLessThan(4_000)
@@ -325,7 +325,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
   })
 
   test.each(['under load', 'without'])(
-    'a cut cable that nobody tells of is given up, %s',
+    'a connection cut without notice is given up, %s',
     async (load) => {
       await using own = await startRedis()
       await using cable = await newCable(own.port)
@@ -339,10 +339,10 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     },
   )
 
-  test('one that became a copy of another: it is looked up again', async () => {
+  test('looks the host up again after it became a replica', async () => {
     await using own = await startRedis()
     await using next = await startRedis()
-    // A name that leads elsewhere after the change, as names of managed services do.
+    // The name resolves to another address after the change, as with managed services.
     const port = await freePort()
     const name = await newCable(own.port, port)
     await using transients = await openRedis(`redis://127.0.0.1:${port}`)
@@ -354,7 +354,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     await name[Symbol.asyncDispose]()
   })
 
-  test('a full Redis is an outage, and no value is lost or taken by it', async () => {
+  test('treats a full Redis as an outage, and loses and consumes no value', async () => {
     await using own = await startRedis(['--maxmemory-policy', 'noeviction'])
     await using transients = await openRedis(own.url)
     await transients.put('key', 'x', 10, 0)
@@ -367,7 +367,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     expect(await transients.take('key', 0)).toBe('x')
   })
 
-  test('closed: nothing is sent any more, and nothing connects again', async () => {
+  test('after close() sends nothing and does not reconnect', async () => {
     await using own = await startRedis()
     const transients = await redis(own.url).open()
     await transients.close()
@@ -385,7 +385,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
 })
 
 describe.skipIf(withoutRedis)('no outage', () => {
-  test('a process that was busy does not take its own delay for an outage', async () => {
+  test('a busy process does not treat its own delay as an outage', async () => {
     await using own = await startRedis()
     await using transients = await openRedis(own.url)
     await transients.put(text(), 'x', 10, 0)
@@ -414,7 +414,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     return own
   }
 
-  /** @param other a node that knows nobody yet */
+  /** @param other a node that has no connections yet */
   const meet = async (first: OwnRedis | undefined, other: OwnRedis) => {
     const [, bus = ''] = /@(\d+)/.exec(String(await other.command('CLUSTER', 'NODES'))) ?? []
     await first?.command('CLUSTER', 'MEET', '127.0.0.1', String(other.port), bus)
@@ -441,7 +441,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     }
   }
 
-  test('keeps the contract over all its nodes, found by some of them', async () => {
+  test('passes the contract on all its nodes, discovered from some of them', async () => {
     const nodes = [await startCluster(), await startCluster(), await startCluster()]
     await using _a = nodes[0]
     await using _b = nodes[1]
@@ -462,7 +462,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     }
     await one.ping()
 
-    // Of one that is away, its keys alone are.
+    // Only the keys of an unreachable node are unavailable.
     await nodes[2]?.stop()
     await vi.waitFor(() => unavailable(one.ping(), 3_000))
     const settled = await Promise.allSettled(keys.map((key) => one.increment(key, 10, 0)))
@@ -473,7 +473,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     expect(await recovered(one)).toBeLessThan(5_000)
   })
 
-  test('is known for one by a single address; a single Redis is none by several', async () => {
+  test('is detected from a single address; a single Redis is rejected with several addresses', async () => {
     await using node = await startCluster()
     await using another = await startCluster()
     await joined([node, another])
@@ -488,9 +488,9 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     expect(error.message).toContain('cluster support disabled')
   })
 
-  // What is silent is no refused connection: nothing tells the driver that it should look for another.
+  // A silent node does not refuse connections, so the driver has no reason to look for another.
   test.each(['silent', 'killed'] as const)(
-    'a replica that takes over from a master that is %s has its keys again',
+    'a replica that replaces a master that is %s serves its keys again',
     async (how) => {
       const soon = ['--cluster-node-timeout', '1000', '--repl-diskless-sync-delay', '0']
       await using first = await startCluster(undefined, soon)
@@ -534,7 +534,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
         timeout: 10_000,
         interval: 100,
       })
-      // The one that comes back is a replica now, and nobody is led astray.
+      // The node that returns is a replica, and clients do not use it as a master.
       if (how === 'silent') third.resume()
       else await third.start()
       const followed = async () =>
@@ -544,7 +544,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     },
   )
 
-  test('a cut cable is given up there as well', async () => {
+  test('a connection cut without notice is given up in a cluster too', async () => {
     const port = await freePort()
     await using node = await startCluster(port)
     await using cable = await newCable(node.port, port)

@@ -10,14 +10,14 @@ import type { NewToken } from '../../src/store/contract/tokens.ts'
 import type { NewUser } from '../../src/store/contract/users.ts'
 import type { Store } from '../../src/store/store.ts'
 
-// Rows as the records would write them. A store does not look into what is sealed.
+// Rows as the records would write them. A store does not read sealed values.
 
 export const text = (): string => randomBytes(12).toString('hex')
 export const digest = (kind: SecretKind = 'access_token', secret = text()): Digest =>
   digestOf(kind, secret)
 export const sealed = (): Sealed => text() as Sealed
 
-/** The key of a client, drawn here from its ID, so that rows of the same client agree. */
+/** The key of a client, derived from its ID, so that rows of the same client agree. */
 export const clientKey = (clientId: string): number =>
   createHash('sha256').update(clientId).digest().readUIntBE(0, 6)
 
@@ -170,7 +170,7 @@ export const anAuthorization = async (
   over: Partial<NewAuthorization> & { readonly clientId: string },
 ) => needed(await store.authorizations.insertOnce(authorizationRow(over)))
 
-/** A token that can be refreshed, with its authorization. */
+/** Inserts a token that can be refreshed, with its authorization. */
 export const aPair = async (
   store: Store,
   clientId: string,
@@ -199,7 +199,7 @@ export const rotatedRow = (authorizationId: number, over: { digest?: Digest } = 
   ...over,
 })
 
-/** Takes the place of a pair with that refresh token. */
+/** Rotates the pair with that refresh token. */
 export const rotationOf = (
   { id, row, refreshDigest }: { id: number; row: NewToken; refreshDigest: Digest },
   next: NewToken = tokenRow(row.fields, refreshable()),
@@ -211,7 +211,7 @@ export const rotationOf = (
   endsAt: 0,
 })
 
-/** Notes a refresh token that was rotated long ago, without any token that is left of it. */
+/** Inserts a refresh token that was rotated long ago, without a remaining token. */
 export const noteRotated = async (
   store: Store,
   rotated: ReturnType<typeof rotatedRow>,
@@ -261,10 +261,10 @@ export const auditRow = (over: Partial<SealedAuditEvent> = {}): SealedAuditEvent
     ...over,
   }) as SealedAuditEvent
 
-/** Runs the work as often as said, at the same time. */
+/** Runs the work `times` times concurrently. */
 export const atOnce = <T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: times }, (_, index) => work(index)))
 
-/** What was given back where something was done, and nothing else. */
+/** The results of the calls that succeeded. */
 export const winners = <T>(results: readonly (T | undefined | false)[]): T[] =>
   results.filter((result): result is T => result !== undefined && result !== false)

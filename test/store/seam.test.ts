@@ -16,7 +16,7 @@ const openDecorated = async (around: AroundStore) => {
 }
 
 describe('the seam around the store', () => {
-  test('C: sees every operation by its name, inside transactions too, at any depth', async () => {
+  test('C: reports every operation by its name, also inside transactions at any depth', async () => {
     const seen: string[] = []
     await using store = await openDecorated(({ name }, run) => {
       seen.push(name)
@@ -35,7 +35,7 @@ describe('the seam around the store', () => {
     for (const part of parts) {
       for (const [name, operation] of Object.entries(store[part])) {
         seen.length = 0
-        // Whatever it makes of no arguments: it was seen before it ran.
+        // The result without arguments does not matter: the seam reports the operation before it runs.
         await (async () => Reflect.apply(operation as () => unknown, store[part], []))().catch(
           () => undefined,
         )
@@ -50,7 +50,7 @@ describe('the seam around the store', () => {
     expect(seen).toEqual(['transaction', 'clients.insert', 'transaction', 'users.find'])
   })
 
-  test('C: can pause before and after, and throw before and after', async () => {
+  test('C: can pause before and after an operation, and throw before and after it', async () => {
     let fails: 'before' | 'after' | undefined
     const order: string[] = []
     await using store = await openDecorated(async ({ name }, run) => {
@@ -73,7 +73,7 @@ describe('the seam around the store', () => {
     expect(await store.clients.find(clientId)).toBeUndefined()
   })
 
-  test('what throws inside a transaction undoes it', async () => {
+  test('an error thrown inside a transaction undoes it', async () => {
     let fails = false
     await using store = await openDecorated(async ({ name }, run) => {
       const result = await run()
@@ -88,7 +88,7 @@ describe('the seam around the store', () => {
     expect(await store.clients.find(row.fields.clientId)).toBeUndefined()
   })
 
-  test('transients in memory are seen as well', async () => {
+  test('reports transients in memory too', async () => {
     const seen: string[] = []
     await using app = await startServer({
       cacheType: 'memory',
@@ -155,7 +155,7 @@ describe('a store that is down', () => {
     return body
   }
 
-  test('the token endpoint, at whichever operation: 503 temporarily_unavailable, and the code and refresh token still work', async () => {
+  test('the token endpoint answers 503 temporarily_unavailable at any operation; code and refresh token still work', async () => {
     await using host = await start()
     const { app, basic } = host
     const agent = new UserAgent()
@@ -212,7 +212,7 @@ describe('a store that is down', () => {
     expect(app.log.filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('the bearer check: 503, never 401, and never anonymous', async () => {
+  test('the bearer check answers 503, never 401, and never continues as anonymous', async () => {
     await using host = await start()
     const token = await host.app.personalToken(['notes:read'])
     for (const path of ['/api/me', '/api/notes', '/api/public', '/oauth/ping', '/oauth/info']) {
@@ -224,13 +224,13 @@ describe('a store that is down', () => {
       ).toMatchObject({ error: 'temporarily_unavailable' })
       expect((await ask()).status, path).toBe(200)
     }
-    // Who presents nothing needs no store.
+    // A request without a credential needs no store.
     expect(
       (await host.during(everything, () => fetch(`${host.app.issuer}/api/public`))).status,
     ).toBe(200)
   })
 
-  test('sessions and pages: 503, nobody is logged out, no cookie is cleared', async () => {
+  test('sessions and pages answer 503, log nobody out and clear no cookie', async () => {
     await using host = await start()
     const { app, basic } = host
     const agent = new UserAgent()
@@ -244,7 +244,7 @@ describe('a store that is down', () => {
     for (const url of [`${app.issuer}/`, `${app.issuer}/api/me`, `${app.issuer}/api/public`])
       await unavailable(await host.during(isDown, () => agent.fetch(url)))
     await unavailable(await host.during(only('clients.find'), () => agent.fetch(authorize)))
-    // Once the redirect URI is proved, the client may be told instead.
+    // Once the redirect URI is verified, the error may go to the client instead.
     const told = await host.during(isDown, () => agent.fetch(authorize))
     if (told.status !== 503)
       expect(told.headers.get('location')).toMatch(
@@ -258,7 +258,7 @@ describe('a store that is down', () => {
     expect(await (await agent.fetch(`${app.issuer}/`)).text()).toContain(app.user.email)
   })
 
-  test('consent: the decision that could not be stored can be repeated', async () => {
+  test('the user can repeat a consent decision that could not be stored', async () => {
     await using host = await start()
     const { app, basic } = host
     const agent = new UserAgent()
@@ -275,7 +275,7 @@ describe('a store that is down', () => {
     expect((await decide()).headers.get('location')).toMatch(/[?&]code=/)
   })
 
-  test('IR-04 a revocation that failed is not a successful one', async () => {
+  test('IR-04 a failed revocation does not report success', async () => {
     await using host = await start()
     const { app, basic } = host
     const { token, accessToken } = await authorizationOf(app, basic.clientId)

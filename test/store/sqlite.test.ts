@@ -33,7 +33,7 @@ const open = async (path = newPath()) => {
   return Object.assign(store, { path, [Symbol.asyncDispose]: () => store.close() })
 }
 
-/** Ticks of an interval that runs beside the work, and the longest pause between two. */
+/** Counts the ticks of an interval that runs beside the work, and the longest pause between two. */
 const ticking = async <T>(
   work: () => Promise<T>,
 ): Promise<{ result: T; ticks: number; longest: number; took: number }> => {
@@ -56,14 +56,14 @@ const ticking = async <T>(
 }
 
 describe('opening', () => {
-  test('makes the folder and the file, which nobody else may read, nor what is written beside it', async () => {
+  test('creates the folder, the database and its side files readable by the owner only', async () => {
     await using store = await open()
     await aClient(store)
     for (const file of [store.path, `${store.path}-wal`, `${store.path}-shm`])
       expect((await stat(file)).mode & 0o777, file).toBe(0o600)
   })
 
-  test('keeps a write-ahead log, so that reads need not wait', async () => {
+  test('uses a write-ahead log, so that reads need not wait', async () => {
     await using store = await open()
     expect(query(store.path, 'pragma journal_mode')).toEqual([{ journal_mode: 'wal' }])
   })
@@ -94,7 +94,7 @@ describe('opening', () => {
   test.each([
     ['a file that is no database', async (path: string) => writeFile(path, 'x'.repeat(10_000))],
     ['a folder', (path: string) => mkdir(path)],
-  ])('%s is refused with one line that names it', async (_, make) => {
+  ])('rejects %s with one line that names it', async (_, make) => {
     const path = join(folder, text())
     await make(path)
     const failure = await sqlite(path)
@@ -105,7 +105,7 @@ describe('opening', () => {
     expect(String(failure)).not.toContain('\n')
   })
 
-  test('a folder that cannot be made is refused with one line', async () => {
+  test('rejects a folder that cannot be created, with one line', async () => {
     const file = join(folder, text())
     await writeFile(file, '')
     const failure = await sqlite(join(file, 'test.sqlite'))
@@ -115,7 +115,7 @@ describe('opening', () => {
     expect(String(failure)).toContain(file)
   })
 
-  test('two first starts at once make one schema', async () => {
+  test('creates one schema if two processes start for the first time concurrently', async () => {
     const path = newPath()
     const stores = await Promise.all([
       sqlite(path).open(),
@@ -132,7 +132,7 @@ describe('opening', () => {
 })
 
 describe('migrations', () => {
-  test('a dry run says what would be done, and does nothing', async () => {
+  test('a dry run reports the migrations, and applies none', async () => {
     const path = newPath()
     const store = await sqlite(path).open()
     expect(await store.migrate({ dryRun: true })).toEqual(everyMigration)
@@ -144,13 +144,13 @@ describe('migrations', () => {
     await store.close()
   })
 
-  test('an unknown name is refused, also one that every object has', async () => {
+  test('rejects an unknown name, including the properties of every object', async () => {
     await using store = await open()
     for (const to of ['nope', 'toString', '__proto__'])
       await expect(store.migrate({ to })).rejects.toThrow(StoreUnusable)
   })
 
-  test('a database of a newer version is refused by name, and left as it is', async () => {
+  test('rejects a database of a newer version with its name, and leaves it as it is', async () => {
     const store = await open()
     await store.close()
     execute(store.path, "insert into oauth2server_migration values ('9999-future', '2030-01-01')")
@@ -163,10 +163,10 @@ describe('migrations', () => {
     expect((await readFile(store.path)).equals(before)).toBe(true)
   })
 
-  test('one that fails leaves nothing behind', async () => {
+  test('a failed migration leaves nothing behind', async () => {
     const path = newPath()
     await mkdir(join(path, '..'))
-    // The last table of the migration is there already.
+    // The last table of the migration has already been created.
     const database = new DatabaseSync(path)
     database.exec('create table oauth2server_secret_key (x)')
     database.close()
@@ -196,7 +196,7 @@ describe('a lock that another connection holds', () => {
     }
   }
 
-  test('for more than two seconds: StoreUnavailable for all who wait, and the event loop is not blocked', async () => {
+  test('for more than two seconds throws StoreUnavailable to all that wait, without blocking the event loop', async () => {
     await using store = await open()
     const clientId = await aClient(store)
     await locked(store.path, async () => {
@@ -215,7 +215,7 @@ describe('a lock that another connection holds', () => {
         expect(outcome.status === 'rejected' && outcome.reason).toBeInstanceOf(StoreUnavailable)
       }
       expect(took).toBeGreaterThan(1_900)
-      // Not two seconds for each of them, one after the other.
+      // Not two seconds for each of them in turn.
       expect(took).toBeLessThan(7_000)
       expect(ticks).toBeGreaterThan(20)
       expect(longest).toBeLessThan(1_500)
@@ -224,7 +224,7 @@ describe('a lock that another connection holds', () => {
     expect(await store.clients.delete(clientId, 1)).toBe(true)
   })
 
-  test('that is given back in time: the write waits and succeeds; reads do not wait at all', async () => {
+  test('that is released in time: the write waits and succeeds; reads do not wait at all', async () => {
     await using store = await open()
     const clientId = await aClient(store)
     await locked(store.path, async (release) => {
@@ -238,7 +238,7 @@ describe('a lock that another connection holds', () => {
     })
   })
 
-  test('after an outage that is over, who comes next waits again for up to two seconds', async () => {
+  test('after an outage that is over, the next call waits again for up to two seconds', async () => {
     await using store = await open()
     const clientId = await aClient(store)
     await locked(store.path, () =>
@@ -255,7 +255,7 @@ describe('a lock that another connection holds', () => {
 })
 
 describe('faults', () => {
-  test('a file that broke while it was open is an outage, not a verdict', async () => {
+  test('a file damaged while it was open is an outage, not a verdict', async () => {
     await using store = await open()
     await atOnce(50, () => aClient(store, { description: 'x'.repeat(4_000) }))
     execute(store.path, 'delete from oauth2server_user')
@@ -272,7 +272,7 @@ describe('faults', () => {
       await expect(attempt()).rejects.toThrow(StoreUnavailable)
   })
 
-  test('a full disk is an outage, also in the middle of a transaction; afterwards all goes on', async () => {
+  test('a full disk is an outage, also in the middle of a transaction; operations work again afterwards', async () => {
     const database = new DatabaseSync(':memory:')
     const db = new Kysely<Tables>({ dialect: new SqliteDialect(new SqliteDatabase(database)) })
     const types = { id: 'integer', userKey: 'integer' } as const
@@ -309,7 +309,7 @@ describe('faults', () => {
     await store.close()
   })
 
-  test('where SQLite itself has rolled a transaction back, its reason is reported, not that there is none', async () => {
+  test('reports why SQLite itself rolled a transaction back, not that no transaction is active', async () => {
     const db = new Kysely<Tables>({
       dialect: new SqliteDialect(new SqliteDatabase(new DatabaseSync(':memory:'))),
     })
@@ -323,7 +323,7 @@ describe('faults', () => {
   })
 })
 
-test('P-5 three threads on one file: every code is redeemed once, every value taken once, no number counted twice', async () => {
+test('P-5 three threads on one file redeem every code once, take every value once and count no number twice', async () => {
   await using store = await open()
   const clientId = await aClient(store)
   const codes = Array.from({ length: 30 }, () => text())
@@ -348,7 +348,7 @@ test('P-5 three threads on one file: every code is redeemed once, every value ta
   ])
 })
 
-test('a key of a user that is too large for a number is nobody else’s', async () => {
+test('a user key beyond the safe integers matches no other user', async () => {
   const path = newPath()
   await mkdir(dirname(path))
   await largeKeys(sqlite(path), async (statement) => execute(path, statement))

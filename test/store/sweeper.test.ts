@@ -13,7 +13,7 @@ const browser = { cookie: null, address: '127.0.0.1', userAgent: 'test' }
 const withoutRedis = await lacks('redis')
 const keysOf = ({ database }: { readonly database: string }) =>
   query<{ key: string }>(database, 'select key from oauth2server_transient').map(({ key }) => key)
-/** Makes tokens that have expired long ago. */
+/** Creates tokens that expired long ago. */
 const expiredTokens = ({ database }: TestServer, clientId: string, howMany: number) =>
   execute(
     database,
@@ -25,9 +25,9 @@ const expiredTokens = ({ database }: TestServer, clientId: string, howMany: numb
 const hour = 3_600
 const day = 24 * hour
 
-// Most of the time they wait: a sweep rests between its parts.
+// These tests mostly wait, since a sweep rests between its batches.
 describe('sweeper', { concurrent: true }, () => {
-  test('removes expired tokens, authorizations, sessions and transients; says how many', async () => {
+  test('removes expired tokens, authorizations, sessions and transients, and returns their numbers', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const client = await app.server.clients.find(clientId)
@@ -43,7 +43,7 @@ describe('sweeper', { concurrent: true }, () => {
     expect(await app.server.sweep()).toBe(1)
     expect(count(app.database, 'oauth2server_transient')).toBe(0)
     app.advance(hour)
-    // The machine's token and the short personal one; what can be refreshed stays.
+    // The token of the machine and the short personal one; those that can be refreshed stay.
     expect(await app.server.sweep()).toBe(2)
     expect(count(app.database, 'oauth2server_client')).toBe(1)
     app.advance(day)
@@ -56,7 +56,7 @@ describe('sweeper', { concurrent: true }, () => {
     expect(await app.server.sweep()).toBe(0)
   })
 
-  test('ST-05 keeps what never expires, and the tombstones of what lives', async () => {
+  test('ST-05 keeps rows without expiry, and the tombstones of live authorizations', async () => {
     await using app = await startServer()
     const personal = await app.personalToken()
     const basic = await app.client()
@@ -75,7 +75,7 @@ describe('sweeper', { concurrent: true }, () => {
     }
     expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBe(6)
     expect(await statusOf(app, personal)).toBe(200)
-    // The very first refresh token, rotated six weeks ago, still betrays a theft.
+    // The very first refresh token, rotated six weeks ago, still reveals a theft.
     expect((await refresh(refreshToken)).body.error).toBe('invalid_grant')
     expect((await refresh(latest)).body.error).toBe('invalid_grant')
     app.advance(31 * day)
@@ -86,7 +86,7 @@ describe('sweeper', { concurrent: true }, () => {
     expect(await statusOf(app, personal)).toBe(200)
   })
 
-  test('a tombstone outlives its code, however short its tokens live', async () => {
+  test('keeps a tombstone as long as its code, however short its tokens live', async () => {
     await using app = await startServer({
       tokenExpiresIn: 1,
       refreshTokenExpiresIn: 1,
@@ -126,7 +126,7 @@ describe('sweeper', { concurrent: true }, () => {
     await expect(redeem()).rejects.toThrow(expect.objectContaining({ code: 'invalid_grant' }))
   })
 
-  /** The operations that removed rows of each kind, in order, with how many. */
+  /** The operations that removed rows of each kind, in order, with the number of rows. */
   const recorded = () => {
     const parts: { name: string; rows: number }[] = []
     const aroundStore: AroundStore = async ({ name }, run) => {
@@ -139,7 +139,7 @@ describe('sweeper', { concurrent: true }, () => {
     return { parts, of, aroundStore }
   }
 
-  test('a backlog goes in parts that grow, and the event loop keeps turning', async () => {
+  test('removes a backlog in growing batches while the event loop keeps turning', async () => {
     const { of, aroundStore } = recorded()
     await using app = await startServer({ aroundStore })
     const { clientId } = await app.client()
@@ -162,7 +162,7 @@ describe('sweeper', { concurrent: true }, () => {
     expect(await statusOf(app, personal)).toBe(200)
   })
 
-  test('kinds take turns: a backlog of tokens delays nothing else', async () => {
+  test('alternates between kinds, so that a backlog of tokens delays no other kind', async () => {
     const { parts, aroundStore } = recorded()
     await using app = await startServer({ aroundStore })
     const { clientId } = await app.client()
@@ -180,7 +180,7 @@ describe('sweeper', { concurrent: true }, () => {
     expect(Math.max(...firsts)).toBeLessThan(tokens[1] ?? 0)
   })
 
-  test('a part that takes long is followed by smaller ones, and by a rest that is longer', async () => {
+  test('follows a slow batch with smaller ones and a longer rest', async () => {
     const length = 25
     const rests: number[] = []
     const rows: number[] = []
@@ -202,7 +202,7 @@ describe('sweeper', { concurrent: true }, () => {
     expect(Math.min(...rests)).toBeGreaterThan(3 * length)
   })
 
-  test('close() waits for one part, and not for all that has expired', async () => {
+  test('close() waits for the current batch only', async () => {
     const app = await startServer()
     const { clientId } = await app.client()
     expiredTokens(app, clientId, 3_000)
@@ -211,7 +211,7 @@ describe('sweeper', { concurrent: true }, () => {
     expect(await swept).toBeLessThan(3_000)
   })
 
-  test('a kind that fails is passed over', async () => {
+  test('skips a kind that fails', async () => {
     const aroundStore: AroundStore = ({ name }, run) =>
       name === 'authorizations.deleteExpired' ? Promise.reject(new StoreUnavailable(name)) : run()
     await using app = await startServer({ aroundStore })
@@ -220,7 +220,7 @@ describe('sweeper', { concurrent: true }, () => {
     expect(keysOf(app)).not.toContain('x')
   })
 
-  test('an authorization that was refreshed very often goes in parts', async () => {
+  test('removes an authorization with very many rotations in batches', async () => {
     const { of, aroundStore } = recorded()
     await using app = await startServer({ aroundStore })
     const { clientId } = await app.client()
@@ -240,7 +240,7 @@ describe('sweeper', { concurrent: true }, () => {
     expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBe(0)
   })
 
-  test('ST-05 two nodes at once remove every row once', async () => {
+  test('ST-05 two concurrent nodes remove every row once', async () => {
     await using one = await startServer()
     await using other = await startServer({ beside: one })
     const { clientId } = await one.client()
@@ -250,7 +250,7 @@ describe('sweeper', { concurrent: true }, () => {
     expect(removed.reduce((sum, rows) => sum + rows)).toBe(300)
   })
 
-  test('runs by itself every so many seconds, and survives an outage; 0 is off', async () => {
+  test('runs by itself at the interval, and survives an outage; 0 disables it', async () => {
     let runs = 0
     let isDown = true
     const aroundStore: AroundStore = (operation, run) => {
@@ -287,7 +287,7 @@ describe('sweeper', { concurrent: true }, () => {
       beside: one,
       aroundStore: counting('other'),
     })
-    // The clock stands still: the lease that one of them took does not end.
+    // The clock stands still, so the lease that one of them took does not expire.
     await vi.waitFor(() => expect(runs.one + runs.other).toBe(1), 20_000)
     await delay(2_500)
     expect(runs.one + runs.other).toBe(1)
@@ -299,15 +299,15 @@ describe('sweeper', { concurrent: true }, () => {
     expect(runs.one + runs.other).toBe(3)
   }
 
-  test('by itself, one node of two sweeps; told to, any of them', () => oneOfTwo())
+  test('runs by itself on one node of two; any of them runs on request', () => oneOfTwo())
 
-  test.skipIf(withoutRedis)('the same where short-lived values are in Redis', async () => {
+  test.skipIf(withoutRedis)('does the same with short-lived values in Redis', async () => {
     const keyPrefix = newPrefix()
     await oneOfTwo(redis(sharedRedis, { keyPrefix }))
     await removeKeys(keyPrefix)
   })
 
-  test('a run that outlives its lease renews it', async () => {
+  test('renews the lease of a run that outlives it', async () => {
     const aroundStore: AroundStore = ({ name }, run) => {
       // Each of the four kinds that expire takes half of the interval.
       if (name.endsWith('.deleteExpired')) app.advance(0.5)

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import type { Transients } from '../../src/store/contract/transients.ts'
 import { atOnce, text, winners } from './rows.ts'
 
-/** What every keeper of short-lived values must keep. `other` is another node's view of the same values. */
+/** The tests that every store of transient values must pass. `other` is another node's view of the same values. */
 export const transientsContract = (
   name: string,
   open: () => { readonly one: Transients; readonly other: Transients },
-  /** Whether what has ended is there until somebody deletes it. */
+  /** Whether expired values stay until they are deleted. */
   { isSwept = true }: { readonly isSwept?: boolean } = {},
 ): void => {
   describe(`transients ${name}`, () => {
@@ -15,18 +15,18 @@ export const transientsContract = (
       return { one, other, either: (index: number) => (index % 2 === 0 ? one : other), key: text() }
     }
 
-    test('a value is kept until its end, by the clock that is given [T731]', async () => {
+    test('a value is kept until its expiry, by the clock that is passed [T731]', async () => {
       const { one, other, key } = both()
       expect(await one.put(key, 'value', 10, 0)).toBe(true)
       expect(await other.get(key, 9)).toBe('value')
       expect(await other.get(key, 10)).toBeUndefined()
       expect(await other.take(key, 10)).toBeUndefined()
-      // A clock that steps back finds it again: nothing was decided.
+      // A clock that steps back finds it again, because the value was not deleted.
       expect(await other.get(key, 0)).toBe('value')
       expect(await one.get(text(), 0)).toBeUndefined()
     })
 
-    test('a key that is taken: false, and the value that is there stays; what has ended gives way', async () => {
+    test('putting an existing key returns false, and keeps the existing value; an expired one is replaced', async () => {
       const { one, other, key } = both()
       await one.put(key, 'first', 10, 0)
       expect(await other.put(key, 'second', 100, 9)).toBe(false)
@@ -35,7 +35,7 @@ export const transientsContract = (
       expect(await one.get(key, 99)).toBe('second')
     })
 
-    test('getMany() returns the values in the order of the keys, without those that have ended', async () => {
+    test('getMany() returns the values in the order of the keys, without expired ones', async () => {
       const { one, other } = both()
       const [ended, first, last] = [text(), text(), text()]
       await one.put(ended, 'ended', 9, 0)
@@ -56,7 +56,7 @@ export const transientsContract = (
       expect(await one.get(key, 0)).toBe(`v${put.indexOf(true)}`)
     })
 
-    test('of 50 concurrent callers, exactly one takes the value, and nobody after it', async () => {
+    test('of 50 concurrent callers, exactly one takes the value, and no later one does', async () => {
       const { one, other, either, key } = both()
       await one.put(key, 'value', 10, 0)
       const taken = await atOnce(50, (index) => either(index).take(key, 0))
@@ -65,7 +65,7 @@ export const transientsContract = (
       expect(await other.put(key, 'again', 10, 0)).toBe(true)
     })
 
-    test('of 50 concurrent callers, every one counts another number', async () => {
+    test('of 50 concurrent callers, each gets another number', async () => {
       const { one, other, either, key } = both()
       const numbers = await atOnce(50, (index) => either(index).increment(key, 10, 0))
       expect([...numbers].sort((a, b) => a - b)).toEqual(
@@ -75,7 +75,7 @@ export const transientsContract = (
       expect(await one.get(key, 0)).toBeUndefined()
     })
 
-    test('a count that has ended begins anew', async () => {
+    test('an expired count starts again', async () => {
       const { one, other, key } = both()
       await one.increment(key, 10, 0)
       await other.increment(key, 10, 0)
@@ -83,14 +83,14 @@ export const transientsContract = (
       expect(await other.increment(key, 20, 19)).toBe(2)
     })
 
-    test('counting does not take the value away', async () => {
+    test('counting does not take the value', async () => {
       const { one, other, key } = both()
       await one.put(key, 'value', 10, 0)
       expect(await other.increment(key, 10, 0)).toBe(1)
       expect(await one.get(key, 0)).toBe('value')
     })
 
-    test('deleting is no error where nothing is', async () => {
+    test('deleting a missing value is no error', async () => {
       const { one, other, key } = both()
       await one.put(key, 'value', 10, 0)
       await other.delete(key)
@@ -98,7 +98,7 @@ export const transientsContract = (
       expect(await one.get(key, 0)).toBeUndefined()
     })
 
-    test('those that have ended are deleted, at most so many; live ones stay', async () => {
+    test('expired values are deleted up to the limit; live ones stay', async () => {
       const { one, other } = both()
       const deleted = (rows: number) => (isSwept ? rows : 0)
       while ((await one.deleteExpired(1_000, 100)) > 0);
@@ -112,7 +112,7 @@ export const transientsContract = (
       expect(await one.get(live, 10)).toBe('x')
     })
 
-    test('setting takes the place of what is there, also of what has ended', async () => {
+    test('setting replaces the existing value, also an expired one', async () => {
       const { one, other } = both()
       const key = text()
       await one.set(key, 'first', 10, 0)
@@ -123,7 +123,7 @@ export const transientsContract = (
       expect(await other.take(key, 30)).toBe('third')
     })
 
-    // But for NUL, which PostgreSQL's text has not; what we keep is sealed, and has none.
+    // Except NUL, which a text in PostgreSQL cannot contain; stored values are sealed and contain none.
     test('any text is kept as it is', async () => {
       const { one, other } = both()
       for (const value of ['', 'ä😀\n\t"', 'x'.repeat(100_000)]) {

@@ -3,14 +3,14 @@ import type { Digest } from '../../src/crypto/digest.ts'
 import { sqlite } from '../../src/store/sqlite.ts'
 import { clientKey } from './rows.ts'
 
-/** What one thread of `sqlite.test.ts` is to do, beside others on the same file. */
+/** The work of one thread of `sqlite.test.ts`, beside others on the same file. */
 export interface Task {
   readonly path: string
   readonly clientId: string
   readonly codes: readonly string[]
 }
 
-/** Which of the codes it redeemed, and the numbers that it counted. */
+/** The codes that it redeemed, and the numbers that it counted. */
 export interface Done {
   readonly redeemed: readonly string[]
   readonly taken: readonly string[]
