@@ -7,11 +7,11 @@ import { adapterContract } from '../contracts/adapter-contract.ts'
 
 /** How an application embeds the server. */
 export interface Variant {
-  /** The path of the issuer, under which the application stands too; empty at the root. */
+  /** The path of the issuer, which is also the path of the application; empty at the root. */
   readonly basePath: string
-  /** Whether the application's own body parsers run before us. */
+  /** Whether the application's own body parsers run before the server. */
   readonly parsesBodies: boolean
-  /** Whether the server is mounted inside the prefix first, where a router rewrites addresses. */
+  /** Whether the server is mounted below the prefix by a router that rewrites addresses. */
   readonly mountsInside: boolean
 }
 
@@ -45,7 +45,7 @@ const variants: Readonly<Record<string, Variant & { readonly settings: ServerSet
   },
 }
 
-/** Runs the adapter contract over an application, embedded in the plainest and in the most involved way. */
+/** Runs the adapter contract over an application, embedded in the simplest and in the most complex way. */
 export const describeAdapter = (name: string, host: Host): void => {
   for (const [title, { settings, ...variant }] of Object.entries(variants))
     adapterContract(`${name}, ${title}`, () => embed(host, variant, settings))

@@ -12,7 +12,7 @@ const { NotesApi } = await loadDecorated<typeof import('./hosts/notes-api.ts')>(
   { 'svc-oauth2server/fetch': adapter, './notes.ts': notes },
 )
 
-/** Notes on `fetch` alone. */
+/** The notes application on `fetch`, without a framework. */
 const application = (server: AuthorizationServer, basePath: string) => {
   const api = new NotesApi()
   const handlers: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {

@@ -14,8 +14,8 @@ import { type Ask, type Guarded, guardsContract, part, site } from '../contracts
 
 const { default: express4 } = (await import('express4' as string)) as { default: typeof express }
 
-// What the examples do not show: guards of any scope, several of them, guards that stand alone, guards of a part of
-// the application, and guards that were put in the wrong place.
+// Cases that the examples do not show: guards of any scope, several guards, guards without the server, guards of a part
+// of the application, and misplaced guards.
 
 const inExpress =
   (framework: typeof express) =>
@@ -147,7 +147,7 @@ const apps: Readonly<Record<string, (server: AuthorizationServer) => Guarded>> =
     app.get('/any', requireApiAuth(), any, (c) => c.json({}))
     app.get('/all', requireOauthScopes('notes:read', 'notes:write'), (c) => c.json({}))
     app.get('/alone', any, (c) => c.json({}))
-    // It matches what is asked too, and never answers.
+    // It also matches guarded addresses, and never answers.
     app.get('*', requireOauthScopes('notes:share'), (c) => c.json({}))
     const ask: Ask = async (path, headers = {}, method = 'GET') =>
       app.request(path, { headers, method })
@@ -157,7 +157,7 @@ const apps: Readonly<Record<string, (server: AuthorizationServer) => Guarded>> =
   'fetch, by itself': (server) => {
     const { rest, requireAnyOauthScope, requireApiAuth, requireOauthScopes } = onFetch
     const done = async () => Response.json({})
-    // What the language does for a method that these decorators stand at.
+    // Like the code that the language runs for a decorated method.
     const decorated = (...decorators: onFetch.HandlerDecorator[]) =>
       decorators.reduceRight(
         (method, decorator) => decorator(method, {} as ClassMethodDecoratorContext),
@@ -191,7 +191,7 @@ const apps: Readonly<Record<string, (server: AuthorizationServer) => Guarded>> =
     }
     const ask: Ask = async (path, headers = {}, method = 'GET') => {
       const request = new Request(`http://localhost${path}`, { headers, method })
-      // What rejects is the application's to answer.
+      // The application answers rejections.
       return answer(path, request).catch(() => new Response(null, { status: 500 }))
     }
     return { ask, restLooksAhead: false }
@@ -211,9 +211,9 @@ const headersOf = (headers: Readonly<Record<string, unknown>>): Headers =>
 
 for (const [title, build] of Object.entries(apps)) guardsContract(title, build)
 
-describe('where guards are made', () => {
+describe('creating a guard', () => {
   test.each([onExpress, onFastify, onHono, onNode, onFetch])(
-    'one that asks for no scope, or for none that is one, throws',
+    'throws without a scope or with an invalid one',
     ({ requireOauthScopes, requireAnyOauthScope }) => {
       for (const scopes of [[], [''], [undefined], [['notes:read']]])
         for (const make of [requireOauthScopes, requireAnyOauthScope])
@@ -221,7 +221,7 @@ describe('where guards are made', () => {
     },
   )
 
-  test('a resource that the server does not protect throws', async () => {
+  test('throws for a resource that the server does not protect', async () => {
     const server = await createTestServer({ resources: [{ resource: part }] })
     const why = `There is no resource ${part}/. The option resources names: http://localhost, ${part}.`
     for (const { rest } of [onExpress, onFastify, onHono, onNode])
@@ -233,7 +233,7 @@ describe('where guards are made', () => {
 })
 
 test.each([express, express4])(
-  'Express: a REST extension that stands at the route names its scopes to a token that is not valid, too',
+  'Express: a REST extension on the route names its scopes to an invalid token, too',
   async (framework) => {
     const { rest, requireApiAuth, requireOauthScopes } = onExpress
     const server = await createTestServer()
@@ -255,13 +255,13 @@ test.each([express, express4])(
     }
     expect(await refused('/at')).toContain('scope="user:email"')
     expect(await refused('/before')).not.toContain('scope=')
-    // Which is why it cannot leave that to the guards: here is none.
+    // No guard runs here, so the extension itself must name the scopes.
     expect(await refused('/before/open')).not.toContain('scope=')
     await server.close()
   },
 )
 
-test('Fastify: a REST extension that nobody awaits guards as well, and each guard names its own scopes', async () => {
+test('Fastify: a REST extension that is not awaited guards too, and each guard names its own scopes', async () => {
   const server = await createTestServer()
   const app = Fastify()
   app.register(async (api) => {

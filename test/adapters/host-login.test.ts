@@ -13,7 +13,7 @@ import { beforeEach, vi } from 'vitest'
 import { hostLoginContract, type Owner, ownerIn } from '../contracts/host-login.ts'
 import { listening, portOf } from './embed.ts'
 
-// Every framework reports on the console what it cannot answer.
+// Every framework prints unhandled errors on the console.
 beforeEach(() => {
   vi.spyOn(console, 'error').mockReturnValue()
 })
@@ -39,7 +39,7 @@ hostLoginContract(
 
 hostLoginContract(
   'Fastify, whose hook finds the session',
-  // Not Node's request: sessions of Fastify hang from its own.
+  // Fastify keeps its session on its own request object, not on Node's.
   (request: FastifyRequest & { readonly owner: () => Owner }) => request.owner(),
   async (server) => {
     const app = Fastify()

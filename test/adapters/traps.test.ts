@@ -16,7 +16,7 @@ import { actAs, createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listening, portOf } from './embed.ts'
 
-// What one framework alone can do to us; what can happen in each of them is in the adapter contract.
+// Cases that only one framework can cause; the adapter contract covers cases of all of them.
 
 let server: AuthorizationServer
 let authorization: string
@@ -32,12 +32,12 @@ const form = 'application/x-www-form-urlencoded'
 const grant = 'grant_type=client_credentials'
 
 describe('Express', () => {
-  // Reads whatever there is, and keeps nothing of it.
+  // Reads the body without storing it.
   const drain: RequestHandler = (request, _response, next) => {
     request.resume().once('end', () => next())
   }
 
-  test('a body that was drained is a fault that is told; a request that had none goes on', async () => {
+  test('reports an error if a body was drained; passes a request without a body', async () => {
     const failed: unknown[] = []
     const app = express().use(drain).use(onExpress.mount(server))
     app.use(((error, _request, response, _next) => {
@@ -62,12 +62,12 @@ describe('Express', () => {
     ['text', express.text({ type: form })],
     ['a simple form', express.urlencoded({ extended: false })],
     ['a nested form', express.urlencoded({ extended: true })],
-  ])('a body that was parsed as %s is read, and what is doubled in it seen', async (_, parser) => {
+  ])('reads a body that was parsed as %s, and detects repeated parameters', async (_, parser) => {
     expect(await tokenStatus(parser, grant)).toBe(200)
     expect(await tokenStatus(parser, `${grant}&${grant}`)).toBe(400)
   })
 
-  test('headers and cookies that the application has set stay', async () => {
+  test('keeps headers and cookies that the application has set', async () => {
     const app = express()
       .use((_req, res, next) => {
         res.cookie('theme', 'dark').set('x-host', '1')
@@ -95,7 +95,7 @@ describe('Fastify', () => {
     return app
   }
 
-  test('headers and cookies that hooks of the application have set stay', async () => {
+  test('keeps headers and cookies that hooks of the application have set', async () => {
     const app = await built((app) =>
       app
         .addHook('onRequest', async (_request, reply) => {
@@ -115,7 +115,7 @@ describe('Fastify', () => {
     }
   })
 
-  test('mounted in a scope, with or without a prefix, it stands where the issuer says', async () => {
+  test('serves the path of the issuer when mounted in a scope, with or without a prefix', async () => {
     const inShop = await createTestServer({ issuer: 'http://localhost/shop' })
     for (const prefix of ['', '/', '/shop', '/shop/']) {
       const app = await built((app) =>
@@ -133,7 +133,7 @@ describe('Fastify', () => {
     await inShop.close()
   })
 
-  test('an address that the application has too is a mistake, said when it starts', async () => {
+  test('reports an address that the application also uses at start-up', async () => {
     const app = Fastify().get('/login', async () => ({}))
     await expect(app.register(onFastify.mount(server)).ready()).rejects.toThrow('/login')
   })
@@ -172,7 +172,7 @@ describe('Hono', () => {
     ['text()', reading('text')],
     ['arrayBuffer()', reading('arrayBuffer')],
     ['bodyLimit()', bodyLimit({ maxSize: 1000 })],
-  ])('a body that was read by %s is read again, and what is doubled in it seen', async (_, by) => {
+  ])('reads a body again that was read by %s, and detects repeated parameters', async (_, by) => {
     const token = (body: string) =>
       ask(by, '/oauth/token', {
         method: 'POST',
@@ -183,7 +183,7 @@ describe('Hono', () => {
     expect((await token(`${grant}&${grant}`)).status).toBe(400)
   })
 
-  test('a guard knows the caller also where middleware has put another request in place', async () => {
+  test('a guard knows the caller even if middleware has replaced the request', async () => {
     const { headers } = await actAs(server)
     const body = new Blob(['chunked']).stream()
     const init = { method: 'POST', headers, body, duplex: 'half' }
@@ -194,7 +194,7 @@ describe('Hono', () => {
     expect([limited.status, await limited.text()]).toEqual([200, 'chunked'])
   })
 
-  test('what the application says about caching stands', async () => {
+  test('keeps the caching headers of the application', async () => {
     const { headers } = await actAs(server)
     const answer = await ask(async (_c, next) => next(), '/cached', { headers })
     expect(answer.headers.get('cache-control')).toBe('max-age=60')
@@ -203,7 +203,7 @@ describe('Hono', () => {
 })
 
 describe('HTTP/2', () => {
-  test('headers of a request are read past the pseudo-headers', async () => {
+  test('reads request headers without the pseudo-headers', async () => {
     const host = await createTestServer({ loginUrl: '/enter', resourceOwner: () => id })
     const { id } = await host.users.create({ email: 'a@example.org', password: null })
     const { jwtToken } = await host.pageSession({

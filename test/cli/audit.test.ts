@@ -32,7 +32,7 @@ const eventsIn = (stdout: string): readonly Event[] =>
     .slice(0, -1)
     .map((line) => JSON.parse(line) as Event)
 
-test('audit prints every event as a line of JSON, the earliest first', async () => {
+test('audit prints every event as a line of JSON, earliest first', async () => {
   await using place = await withHistory()
   const { code, stdout, stderr } = await place.run('audit')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -63,7 +63,7 @@ test('audit prints every event as a line of JSON, the earliest first', async () 
   })
 })
 
-test('audit finds what is asked for', async () => {
+test('audit finds the matching events', async () => {
   await using place = await withHistory()
   const found = async (...options: string[]) =>
     eventsIn((await place.run('audit', ...options)).stdout).map(({ event }) => event)
@@ -77,7 +77,7 @@ test('audit finds what is asked for', async () => {
   expect(await found('--until', '2001-01-01')).toEqual([])
 })
 
-test('audit reads a long log in parts, and loses no line', async () => {
+test('audit reads a long log in batches, and loses no line', async () => {
   await using place = await withHistory()
   const [first] = (await place.server.activity.search({}, { after: null, limit: 1 })).items
   if (!first) throw new Error('There is no event.')
@@ -87,14 +87,14 @@ test('audit reads a long log in parts, and loses no line', async () => {
   expect(new Set(eventsIn(stdout).map(({ id }) => id)).size).toBe(1_237)
 })
 
-test('what a command does is recorded as done at the command line', async () => {
+test('records the actions of a command with the command line as actor', async () => {
   await using place = await withHistory()
   await place.run('users', 'deactivate', '--user', email)
   const [event] = eventsIn((await place.run('audit', '--event', 'user.deactivated')).stdout)
   expect(event).toMatchObject({ actor: 'command_line', actor_id: null, user_email: email })
 })
 
-test('audit refuses what it does not know', async () => {
+test('audit rejects unknown values', async () => {
   await using place = await withHistory()
   expect(await place.run('audit', '--event', 'no.such')).toEqual(misused(/no event/))
   expect(await place.run('audit', '--since', 'yesterday')).toEqual(misused(/no time/))

@@ -8,7 +8,7 @@ import { examine } from '../../src/cli/doctor/examine.ts'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { secretKey, testScopes } from '../support/server.ts'
 
-/** A request and its answer, on their way through a proxy that may change both. */
+/** A request and its response in a proxy that may change both. */
 export interface Passing {
   readonly method: string
   path: string
@@ -20,18 +20,18 @@ export interface Passing {
 }
 
 export interface ChangingProxy {
-  /** Before it is passed on; true answers it here. */
+  /** Runs before the request is forwarded; true if it has answered it. */
   readonly before?: (passing: Passing, url: string) => boolean
   readonly after?: (passing: Passing, url: string) => void
   readonly options?: Partial<AuthorizationServerOptions>
   readonly basePath?: string
-  /** The address that the server believes to have; that of the proxy by default. */
+  /** The address that the server is configured with; by default that of the proxy. */
   readonly believes?: string
-  /** Where its name leads, for whoever examines it. */
+  /** The address to which its host name resolves for the doctor. */
   readonly reachedAt?: string
 }
 
-/** What the doctor finds of a server behind a proxy. */
+/** Returns the findings of the doctor for a server behind a proxy. */
 export const throughProxy = async (
   { before, after, options, basePath = '', believes, reachedAt }: ChangingProxy,
   { logIn = false } = {},

@@ -36,7 +36,7 @@ const withUser = async (): Promise<ClientPlace> => {
 const minimal = ['--name', 'N', '--user', email]
 
 describe('clients create', () => {
-  test('takes public keys from a file, and neither prints a secret then nor makes one', async () => {
+  test('reads public keys from a file, and neither prints nor creates a secret', async () => {
     await using place = await withUser()
     const key = await newClientKey()
     const file = join(place.folder, 'jwks.json')
@@ -51,7 +51,7 @@ describe('clients create', () => {
     expect(reset).toEqual(refused('This client authenticates by its keys, and has no secret.'))
   })
 
-  test('takes the address of public keys; a file that is not there is named', async () => {
+  test('accepts the address of public keys; names a file that does not exist', async () => {
     await using place = await withUser()
     const jwksUri = 'https://client.example/jwks.json'
     const { stdout } = await place.run('clients', 'create', ...minimal, '--jwks-uri', jwksUri)
@@ -62,7 +62,7 @@ describe('clients create', () => {
     )
   })
 
-  test('prints the id and the secret of a confidential client [T633]', async () => {
+  test('prints the ID and the secret of a confidential client [T633]', async () => {
     await using place = await withUser()
     const { stdout, ...rest } = await place.run('clients', 'create', ...minimal)
     expect(rest).toEqual({ code: 0, stderr: '' })
@@ -84,7 +84,7 @@ describe('clients create', () => {
     })
   })
 
-  test('takes every option, and prints no secret of a public client', async () => {
+  test('accepts every option, and prints no secret of a public client', async () => {
     await using place = await withUser()
     const { stdout, ...rest } = await place.run(
       ...['clients', 'create', '--name', 'Calendar', '--user', 'me@example.org'],
@@ -125,14 +125,14 @@ describe('clients create', () => {
       ['--auth-method', 'mtls'],
       /token_endpoint_auth_method: "mtls" is none of /,
     ],
-  ])('refuses %s, and writes nothing', async (_, options, message) => {
+  ])('rejects %s, and writes nothing', async (_, options, message) => {
     await using place = await withUser()
     expect(await place.run('clients', 'create', ...minimal, ...options)).toEqual(refused(message))
     expect(count(place.database, 'oauth2server_client')).toBe(0)
   })
 })
 
-test('clients reset-secret prints the id and the new secret; a public client has none', async () => {
+test('clients reset-secret prints the ID and the new secret; a public client has none', async () => {
   await using place = await withUser()
   const { client, clientSecret } = await place.client()
   const { stdout } = await place.run('clients', 'reset-secret', '--client-id', client.clientId)
@@ -148,7 +148,7 @@ test('clients reset-secret prints the id and the new secret; a public client has
   )
 })
 
-test('clients reset-id prints the new id, and the secret stays', async () => {
+test('clients reset-id prints the new ID, and keeps the secret', async () => {
   await using place = await withUser()
   const { client, clientSecret } = await place.client()
   const { stdout } = await place.run('clients', 'reset-id', '--client-id', client.clientId)
@@ -160,7 +160,7 @@ test('clients reset-id prints the new id, and the secret stays', async () => {
   ).toBe(true)
 })
 
-test('clients delete says nothing, and knows neither other ids nor the client behind a personal token', async () => {
+test('clients delete prints nothing, and rejects unknown IDs and the client of a personal token', async () => {
   await using place = await withUser()
   const { client } = await place.client()
   expect(await place.run('clients', 'delete', '--client-id', client.clientId)).toEqual(silent)

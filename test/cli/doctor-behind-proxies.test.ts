@@ -19,7 +19,7 @@ describe('the cookies of a page', () => {
       'https://login.example.org',
     )
 
-  test('only those of the server are judged', () => {
+  test('judges only cookies of the server', () => {
     const flags = 'Path=/; Secure; HttpOnly; SameSite=Lax'
     expect(
       problemsOf(`__Host-oauth2server_session=x; ${flags}`, 'AWSALB=x', '__Host-theirs=x'),
@@ -33,13 +33,13 @@ describe('the cookies of a page', () => {
   })
 })
 
-describe('a proxy that breaks something is found out, and what it breaks is named', () => {
-  test('one that changes nothing: nothing fails', async () => {
+describe('a proxy that changes something: reports what it breaks', () => {
+  test('reports no failure if it changes nothing', async () => {
     expect(failing(await throughProxy({}, { logIn: true }))).toEqual({})
     expect(failing(await throughProxy({ basePath: '/app' }, { logIn: true }))).toEqual({})
   })
 
-  test('one that adds cookies of its own: they are not judged', async () => {
+  test('ignores cookies that it adds', async () => {
     const after: ChangingProxy['after'] = (passing) => {
       const cookies = [passing.headers['set-cookie'] ?? []].flat()
       passing.headers['set-cookie'] = [...cookies, 'AWSALB=x; Path=/', 'INGRESSCOOKIE=y']
@@ -222,7 +222,7 @@ describe('a proxy that breaks something is found out, and what it breaks is name
       },
       { 'token-errors': /answered with 200.*invalid_request.*no-store.*GET answers 200/ },
     ],
-  ])('%s', async (_, proxy, expected) => {
+  ])('reports %s', async (_, proxy, expected) => {
     const found = failing(await throughProxy(proxy))
     expect(Object.keys(found).sort(), JSON.stringify(found, undefined, 1)).toEqual(
       Object.keys(expected).sort(),
@@ -230,7 +230,7 @@ describe('a proxy that breaks something is found out, and what it breaks is name
     for (const [check, pattern] of Object.entries(expected)) expect(found[check]).toMatch(pattern)
   })
 
-  /** Gives whoever asks the same thing again the same answer. */
+  /** Answers a repeated request with the stored response. */
   const keepsAnswers = (): ChangingProxy => {
     const kept = new Map<string, Passing>()
     return {
@@ -355,7 +355,7 @@ describe('a proxy that breaks something is found out, and what it breaks is name
       },
       { 'flow-code': /\/login answers 404/ },
     ],
-  ])('%s', async (_, proxy, expected) => {
+  ])('reports %s', async (_, proxy, expected) => {
     const found = failing(await throughProxy(proxy, { logIn: true }))
     expect(Object.keys(found).sort(), JSON.stringify(found, undefined, 1)).toEqual(
       Object.keys(expected).sort(),
@@ -363,7 +363,7 @@ describe('a proxy that breaks something is found out, and what it breaks is name
     for (const [check, pattern] of Object.entries(expected)) expect(found[check]).toMatch(pattern)
   })
 
-  test('where no client gets its tokens, the rest is said to be untried', async () => {
+  test('reports the remaining checks as untried if no client gets its tokens', async () => {
     const findings = await throughProxy(
       {
         before(passing) {
@@ -397,18 +397,18 @@ describe('a proxy that breaks something is found out, and what it breaks is name
   }
   test.each<[string, ChangingProxy, readonly { state: string; advice: RegExp }[]]>([
     [
-      'the server’s own machine, though it is reached from outside: a proxy there hides all users',
+      "the server's own machine, although the request came from outside: a proxy there hides all users",
       { reachedAt: '203.0.113.5' },
       [{ state: 'warn', advice: /127\.0\.0\.1.*limits count them as one.*TRUSTED_PROXIES=/ }],
     ],
     [
-      'another address: that is named, since whose it is cannot be told',
+      'another address: it is named, because the doctor cannot tell whose it is',
       { reachedAt: '203.0.113.5', ...forwards },
       [{ state: 'skip', advice: /198\.51\.100\.7.*TRUSTED_PROXIES=/ }],
     ],
-    ['the one machine where all of it is tried: nothing is said', { reachedAt: '127.0.0.1' }, []],
+    ['the same machine as the doctor: nothing is reported', { reachedAt: '127.0.0.1' }, []],
     ['the same over IPv6', { reachedAt: '::1' }, []],
-  ])('a login comes from %s', async (_, proxy, expected) => {
+  ])('the address of a login is %s', async (_, proxy, expected) => {
     const findings = await throughProxy(proxy, { logIn: true })
     expect(findings.filter(({ check }) => check === 'trusted-proxies')).toEqual(
       expected.map(({ state, advice }) => ({

@@ -13,12 +13,12 @@ import { misused, type Outcome, workplace } from './workplace.ts'
 
 const https = { BASE_URL: 'https://login.example.org', TRUSTED_PROXIES: '10.0.0.0/8' }
 
-/** The names of the checks that a state was printed for. */
+/** The names of the checks with that state. */
 const named = (state: Finding['state'], { stdout }: Pick<Outcome, 'stdout'>): readonly string[] =>
   [...stdout.matchAll(new RegExp(`^${state} +(\\S+)`, 'gm'))].map(([, check = '']) => check)
 
 describe('a configuration', () => {
-  test('works by default, is warned where the specification differs from RFC 9700, and nothing is written', async () => {
+  test('works by default, with warnings where the specification differs from RFC 9700, and writes nothing', async () => {
     await using place = await workplace()
     const outcome = await place.runWith({ env: { SECRET_KEY: undefined } }, 'doctor')
     expect(outcome.code, outcome.stderr).toBe(0)
@@ -57,14 +57,14 @@ describe('a configuration', () => {
       'fapi2, with nonces',
       { OAUTH2SERVER_SECURITY_PROFILE: 'fapi2', OAUTH2SERVER_REQUIRE_DPOP_NONCE: 'true' },
     ],
-  ])('of the profile %s has nothing to warn of, and a whole login works', async (_, env) => {
+  ])('of the profile %s has no warning, and a whole login works', async (_, env) => {
     const findings = await examineConfiguration({ ...https, ...env })
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([])
     expect(findings.map(({ check }) => check)).toContain('flow-revocation')
   })
 
   test.each(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'])(
-    'with %s alone: a whole login is tried',
+    'with %s only: a whole login is tried',
     async (method) => {
       const findings = await examineConfiguration({
         ...https,
@@ -87,7 +87,7 @@ describe('a configuration', () => {
       { OAUTH2SERVER_ALLOWED_GRANT_TYPES: 'authorization_code' },
       { 'flow-refresh-reuse': /^Not tried: there is no refresh token/ },
     ],
-  ])('%s: what is not tried is said, with its reason', async (_, env, expected) => {
+  ])('%s: reports what is not tried, with the reason', async (_, env, expected) => {
     const findings = await examineConfiguration({ ...https, ...env })
     const skipped = findings.filter(({ state }) => state === 'skip')
     expect(Object.fromEntries(skipped.map(({ check, advice }) => [check, advice]))).toEqual(
@@ -139,7 +139,7 @@ describe('a configuration', () => {
     for (const { advice } of warned) expect(advice).not.toContain('undefined')
   })
 
-  test('with https and no trusted proxy: what follows for the limits is said, and when it is right so', async () => {
+  test('with https and no trusted proxy: reports the effect on the limits, and when it is intended', async () => {
     const warned = async (env: Record<string, string>) =>
       (await examineConfiguration(env)).find(({ check }) => check === 'trusted-proxies')
     expect(await warned({ BASE_URL: https.BASE_URL })).toEqual({
@@ -153,7 +153,7 @@ describe('a configuration', () => {
     expect(await warned({ BASE_URL: 'http://localhost:3000' })).toBeUndefined()
   })
 
-  test('that cannot be used is refused in one line, as by every command', async () => {
+  test('that is invalid is rejected in one line, like by every command', async () => {
     await using place = await workplace()
     const outcome = await place.runWith({ env: { BASE_URL: 'http://example.org' } }, 'doctor')
     expect(outcome).toMatchObject({ code: 1, stdout: '' })
@@ -162,7 +162,7 @@ describe('a configuration', () => {
 })
 
 describe('a running server', () => {
-  test('by its address alone: nothing fails, and each line is an object with --json', async () => {
+  test('passes all checks with its address only, and prints an object per line with --json', async () => {
     await using place = await workplace()
     await using app = await startServer({ basePath: '/app', dynamicRegistration: 'open' })
     const { code, stdout, stderr } = await place.run('doctor', '--url', `${app.issuer}/`, '--json')
@@ -190,7 +190,7 @@ describe('a running server', () => {
     expect(await app.query('select 1 from oauth2server_client')).toEqual([])
   })
 
-  test('with --log-in: a user and a client are made for it, and deleted again', async () => {
+  test('with --log-in: creates a user and a client for it, and deletes them afterwards', async () => {
     await using place = await workplace()
     await using app = await startServer()
     const env = {
@@ -215,7 +215,7 @@ describe('a running server', () => {
     expect(await app.query('select 1 from oauth2server_client')).toEqual([])
   })
 
-  test('an Express application as in the README: nothing fails, and what names Express is warned of', async () => {
+  test('an Express application as in the README: passes all checks, with a warning about X-Powered-By', async () => {
     await using place = await workplace()
     const port = await freePort()
     const server = await createAuthorizationServer({
@@ -302,7 +302,7 @@ describe('a running server', () => {
     expect(findings.filter(({ state }) => state === 'fail')).toEqual([])
   })
 
-  test('that is not there: one finding, and the exit status', async () => {
+  test('that is not running: reports one finding, and sets the exit status', async () => {
     await using place = await workplace()
     const url = `http://localhost:${await freePort()}`
     const outcome = await place.run('doctor', '--url', url)
@@ -314,7 +314,7 @@ describe('a running server', () => {
   test.each([
     ['no address', ['--url', 'https://h.example/?x'], /--url accepts an address/],
     ['--log-in without an address', ['--log-in'], '--log-in needs --url'],
-  ])('%s is wrong usage', async (_, args, message) => {
+  ])('rejects %s as wrong usage', async (_, args, message) => {
     await using place = await workplace()
     expect(await place.run('doctor', ...args)).toEqual(misused(message))
   })

@@ -11,11 +11,11 @@ import { declareScopes, refused, silent, workplace } from './workplace.ts'
 const emailLine =
   '{"id":"user:email","help_text":"Read your e-mail address","group":"User","is_internal":false}\n'
 
-test('scopes list prints the built-in scope and those of the application, one object a line [T715]', async () => {
+test('scopes list prints the built-in scope and those of the application, one object per line [T715]', async () => {
   await using place = await workplace()
   expect(await place.run('scopes', 'list')).toEqual({ ...silent, stdout: emailLine })
 
-  // What this package declares for its own checkout is nothing for applications that depend on it.
+  // The declarations of this package for its own checkout do not apply to applications that depend on it.
   await declareScopes(place)
   await mkdir(join(place.folder, 'node_modules'))
   await symlink(root, join(place.folder, 'node_modules/svc-oauth2server'))
@@ -27,7 +27,7 @@ ${emailLine}`,
   })
 })
 
-test('in the checkout, the scopes of the example are known', async () => {
+test('in the checkout, scopes list prints the scopes of the example', async () => {
   const server = await createAuthorizationServer({
     issuer: 'http://localhost:3000',
     secretKeys: [secretKey],
@@ -45,7 +45,7 @@ test('in the checkout, the scopes of the example are known', async () => {
   ])
 })
 
-test('an entry point that cannot be used is named in one line', async () => {
+test('names an unusable entry point in one line', async () => {
   await using place = await workplace()
   await declareScopes(place, { gone: './scopes.mjs:gone', nowhere: './nowhere.mjs:scope' })
   expect(await place.run('scopes', 'list')).toEqual(
@@ -55,7 +55,7 @@ test('an entry point that cannot be used is named in one line', async () => {
   )
 })
 
-test('wrong settings are all named in one line', async () => {
+test('names all invalid settings in one line', async () => {
   await using place = await workplace()
   const env = { PORT: '0x50', OAUTH2SERVER_REQUIRE_PKCE: 'sometimes', OAUTH2SERVER_NONSENSE: '1' }
   const outcome = await place.runWith({ env }, 'scopes', 'list')
@@ -65,7 +65,7 @@ test('wrong settings are all named in one line', async () => {
   expect(outcome.stderr).toContain('OAUTH2SERVER_NONSENSE is not a setting.')
 })
 
-test('what the log has to say goes to stderr', async () => {
+test('writes the log to stderr', async () => {
   await using place = await workplace()
   const server = await place.open()
   const user = await server.users.create({ email: 'user-a@example.org', password: null })
@@ -83,13 +83,13 @@ test('what the log has to say goes to stderr', async () => {
   expect(stderr).toMatch(/^error: .*\n/)
 })
 
-test('what is warned of in settings is told to whoever serves with them, not to each command', async () => {
+test('prints the warnings about settings only when serving, not for each command', async () => {
   await using place = await workplace()
   const env = { OAUTH2SERVER_REQUIRE_PKCE: 'never' }
   expect(await place.runWith({ env }, 'tokens', 'purge')).toEqual({ ...silent, stdout: '0\n' })
 })
 
-test('without variables, database and secret key are in ./data, for their owner alone', async () => {
+test('without variables, puts database and secret key into ./data, readable by their owner only', async () => {
   await using place = await workplace()
   const env = { DATABASE_URL: undefined, SECRET_KEY: undefined }
   expect(await place.runWith({ env }, 'tokens', 'purge')).toEqual({ ...silent, stdout: '0\n' })
@@ -99,7 +99,7 @@ test('without variables, database and secret key are in ./data, for their owner 
     expect((await stat(join(data, name))).mode & 0o777).toBe(0o600)
 })
 
-test('a data folder that cannot be made is named', async () => {
+test('names a data folder that cannot be created', async () => {
   await using place = await workplace()
   await writeFile(join(place.folder, 'file'), '')
   const env = { DATABASE_URL: 'sqlite:file/test.sqlite', SECRET_KEY: undefined }
@@ -108,7 +108,7 @@ test('a data folder that cannot be made is named', async () => {
   )
 })
 
-test('a database of a newer version is used, with a warning, and not migrated', async () => {
+test('uses a database of a newer version with a warning, and does not migrate it', async () => {
   await using place = await workplace()
   const server = await place.open()
   await server.close()
@@ -124,7 +124,7 @@ test('a database of a newer version is used, with a warning, and not migrated', 
   })
 })
 
-test('another secret key than that of the database is refused, except as a previous one', async () => {
+test('rejects a secret key other than that of the database, except as a previous one', async () => {
   await using place = await workplace()
   const server = await place.open()
   await server.close()

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { confirm, isTerminal, readSecret } from '../../src/cli/prompt.ts'
 
-/** A terminal at which somebody types; `shown` is what it shows. */
+/** A terminal at which a user types; `shown` is its output. */
 const terminal = (isTTY = true) => {
   const input = Object.assign(new PassThrough(), { isTTY })
   const output = new PassThrough({ encoding: 'utf8' })
@@ -13,7 +13,7 @@ const terminal = (isTTY = true) => {
   return { input, output, shown: () => shown }
 }
 
-test('a secret is asked for and not shown', async () => {
+test('reads a secret from the terminal without showing it', async () => {
   const { shown, ...at } = terminal()
   const answer = readSecret('Token: ', at)
   at.input.write('the secret\r')
@@ -21,7 +21,7 @@ test('a secret is asked for and not shown', async () => {
   expect(shown()).toBe('Token: \n')
 })
 
-test('where there is no terminal, all of the input is the secret, and nothing is asked', async () => {
+test('without a terminal, reads all of the input as the secret without a prompt', async () => {
   const { shown, ...at } = terminal(false)
   expect(isTerminal(at)).toBe(false)
   at.input.end('the secret\n')
@@ -35,7 +35,7 @@ test.each([
   ['', false],
   ['n', false],
   ['yesterday', false],
-])('the answer %j is %j', async (typed, expected) => {
+])('parses the answer %j as %j', async (typed, expected) => {
   const { shown, ...at } = terminal()
   const answer = confirm('Delete?', at)
   at.input.write(`${typed}\r`)
@@ -46,7 +46,7 @@ test.each([
 test.each([
   ['Ctrl-C', '\x03'],
   ['Ctrl-D', '\x04'],
-])('%s is no answer', async (_, key) => {
+])('rejects %s as an answer', async (_, key) => {
   const at = terminal()
   const asked = confirm('Delete?', at)
   at.input.write(key)

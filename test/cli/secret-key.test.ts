@@ -15,7 +15,7 @@ const oldId = new KeyRing([secretKey]).currentId
 const done =
   'No row needs an earlier key any more. Keep it in SECRET_KEY_PREVIOUS for 24 hours more: open pages, and codes on their way, were made under it.\n'
 
-/** A database with a user, and so many personal tokens of theirs. */
+/** A database with a user who has this number of personal tokens. */
 const withTokens = async (place: Workplace, tokens: number): Promise<readonly string[]> => {
   const server = await place.open()
   try {
@@ -29,7 +29,7 @@ const withTokens = async (place: Workplace, tokens: number): Promise<readonly st
   }
 }
 
-/** The tokens that a server with the new key alone finds. */
+/** Returns the tokens that a server finds with only the new key. */
 const foundBy = async ({ database }: Workplace, tokens: readonly string[]): Promise<number> => {
   const server = await createAuthorizationServer({
     issuer: 'http://localhost:3000',
@@ -48,7 +48,7 @@ const foundBy = async ({ database }: Workplace, tokens: readonly string[]): Prom
   }
 }
 
-test('decision §1 secret-key rotate prints the number of rows, and how long to keep the earlier key', {
+test('decision §1 secret-key rotate prints the number of rows, and how long to keep the previous key', {
   timeout: 60_000,
 }, async () => {
   await using place = await workplace()
@@ -71,7 +71,7 @@ test('decision §1 secret-key rotate prints the number of rows, and how long to 
   })
 })
 
-test('the time to keep the earlier key follows the settings', async () => {
+test('derives the time to keep the previous key from the settings', async () => {
   await using place = await workplace()
   const env = { ...keys, OAUTH2SERVER_JWT_EXPIRES_IN: '60' }
   const { stdout, stderr } = await place.runWith({ env }, 'secret-key', 'rotate')
@@ -79,7 +79,7 @@ test('the time to keep the earlier key follows the settings', async () => {
   expect(stderr).toMatch(/for an hour more/)
 })
 
-test('killed in the middle and run again, it seals the rest', { timeout: 60_000 }, async () => {
+test('continues after it was killed, and seals the rest', { timeout: 60_000 }, async () => {
   await using place = await workplace()
   const all = 1_500
   const tokens = await withTokens(place, all)
@@ -103,7 +103,7 @@ test('killed in the middle and run again, it seals the rest', { timeout: 60_000 
   expect(await foundBy(place, tokens)).toBe(all)
 })
 
-test('rows that were tampered with are named, and left', async () => {
+test('names altered rows, and leaves them', async () => {
   await using place = await workplace()
   const tokens = await withTokens(place, 2)
   execute(place.database, "update oauth2server_token set scopes = 'user:email' where id = 1")
@@ -117,7 +117,7 @@ ${done}`,
   expect(await foundBy(place, tokens)).toBe(1)
 })
 
-test('a database of an application with users of its own', async () => {
+test('rotates a database of an application with its own users', async () => {
   await using place = await workplace()
   const people = new DatabaseSync(place.database)
   people.exec(

@@ -5,7 +5,7 @@ import { complaints, freePort, runNode } from '../support/processes.ts'
 import { formIn, UserAgent } from '../support/user-agent.ts'
 import { environmentOf, mainProgram, refused, workplace } from './workplace.ts'
 
-test('serve is the authorization server alone, with a start page that logs in and out', async () => {
+test('serve runs the authorization server without an application, with a start page for login and logout', async () => {
   await using place = await workplace()
   const account = { user: { email: 'me@example.org' }, password: 'correct horse battery staple' }
   const server = await place.open()
@@ -55,13 +55,13 @@ test('serve is the authorization server alone, with a start page that logs in an
   expect(program.stdout).toBe('')
 })
 
-test('a port that is in use is named in one line', async () => {
+test('names a port in use in one line', async () => {
   await using place = await workplace()
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const { port } = other.address() as AddressInfo
   try {
-    // Of the profile there is nothing to warn about.
+    // The profile causes no warnings.
     const env = { PORT: String(port), OAUTH2SERVER_SECURITY_PROFILE: 'oauth2.1' }
     expect(await place.runWith({ env }, 'serve')).toEqual(
       refused(

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { freePort, runNode, startNotes, temporaryFolder } from '../support/processes.ts'
 import { environmentOf, mainProgram, workplace } from './workplace.ts'
 
-/** A connection whose request is written bit by bit. */
+/** A connection whose request is written in pieces. */
 const dial = async (port: number) => {
   const socket: Socket = connect(port, '127.0.0.1')
   let heard = ''
@@ -24,7 +24,7 @@ const dial = async (port: number) => {
         listener = () => what.test(heard) && resolve()
         listener()
       }),
-    /** All that was answered until the server closed. */
+    /** Everything that was received until the server closed. */
     ended,
   }
 }
@@ -40,7 +40,7 @@ const untilRefused = async (port: number): Promise<void> => {
   while (!(await refusesConnections(port)));
 }
 
-test('serve: SIGTERM finishes requests in flight, is not ready meanwhile, and exits', async () => {
+test('serve: SIGTERM finishes requests in flight, reports not ready until then, and exits', async () => {
   await using place = await workplace()
   const port = await freePort()
   await using program = runNode([mainProgram, 'serve'], {
@@ -73,7 +73,7 @@ test('serve: SIGTERM finishes requests in flight, is not ready meanwhile, and ex
   expect(await program.exited).toEqual({ code: 0, signal: null })
 })
 
-/** A client that sends one request after the other on a connection that it keeps, until none is to be had. */
+/** A client that sends one request after the other on a kept connection, until connections are refused. */
 const keepAsking = async (port: number): Promise<readonly string[]> => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const cutOff: string[] = []
@@ -100,7 +100,7 @@ const keepAsking = async (port: number): Promise<readonly string[]> => {
   return cutOff
 }
 
-test('no request on a connection that was kept alive is cut off by a restart', async () => {
+test('a restart cuts off no request on a kept connection', async () => {
   await using place = await workplace()
   for (let restarts = 0; restarts < 3; restarts += 1) {
     const port = await freePort()
@@ -117,7 +117,7 @@ test('no request on a connection that was kept alive is cut off by a restart', a
   }
 })
 
-test('a connection that was kept alive is told to end, and one without requests does not hold up the end', async () => {
+test('a kept connection gets Connection: close, and an idle one does not delay the exit', async () => {
   await using place = await workplace()
   const port = await freePort()
   await using program = runNode([mainProgram, 'serve'], {

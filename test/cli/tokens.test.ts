@@ -25,7 +25,7 @@ const withUser = async (): Promise<
 }
 
 describe('tokens create', () => {
-  test('prints the access token alone; it has no scope and does not expire [T632]', async () => {
+  test('prints only the access token, which has no scope and does not expire [T632]', async () => {
     await using place = await withUser()
     const { code, stdout, stderr } = await place.run(
       'tokens',
@@ -47,7 +47,7 @@ describe('tokens create', () => {
     })
   })
 
-  test('takes every option, and internal scopes too', async () => {
+  test('accepts every option, and internal scopes too', async () => {
     await using place = await withUser()
     const options = [
       '--scope',
@@ -80,7 +80,7 @@ describe('tokens create', () => {
     ['an empty name', { '--name': ' ' }, 'name: A name is needed.'],
     ['a name of 41 characters', { '--name': 'ä'.repeat(41) }, /name: .* 40 characters/],
     ['a life time that is no number', { '--expires-in': '1h' }, /expires_in: .* seconds/],
-  ])('refuses %s, and writes nothing', async (_, wrong, message) => {
+  ])('rejects %s, and writes nothing', async (_, wrong, message) => {
     await using place = await withUser()
     const options = Object.entries({ '--name': 'N', '--user': email, ...wrong }).flat()
     expect(await place.run('tokens', 'create', ...options)).toEqual(refused(message))
@@ -89,7 +89,7 @@ describe('tokens create', () => {
 })
 
 describe('tokens delete', () => {
-  test('by name deletes the one token of that name of that user', async () => {
+  test('by name deletes the only token with that name of that user', async () => {
     await using place = await withUser()
     const { server, userId } = place
     const you = await server.users.create({ email: 'you@example.org', password: null })
@@ -105,7 +105,7 @@ describe('tokens delete', () => {
     )
   })
 
-  test('by name refuses several matches; by its value, read from stdin, each can be deleted', async () => {
+  test('by name rejects several matches; by its value, read from stdin, deletes each', async () => {
     await using place = await withUser()
     const { userId } = place
     const { tokens } = place.server
@@ -136,7 +136,7 @@ describe('tokens delete', () => {
       ['--name', 'N', '--user', email, '--token', '--force'],
       "option '--token' cannot be used with option '--name <name>'",
     ],
-  ])('%s is wrong usage', async (_, options, message) => {
+  ])('rejects %s as wrong usage', async (_, options, message) => {
     await using place = await withUser()
     await place.server.tokens.createPersonal('N', place.userId)
     expect(await place.run('tokens', 'delete', ...options)).toEqual(misused(message))
@@ -144,7 +144,7 @@ describe('tokens delete', () => {
   })
 })
 
-test('sweep --dry-run prints what would be removed and changes nothing; sweep removes it', async () => {
+test('sweep --dry-run prints the rows to delete and changes nothing; sweep deletes them', async () => {
   await using place = await workplace()
   const server = await place.open(() => Date.now() - 2 * 86_400_000)
   const user = await server.users.create({ email: 'me@example.org', password: null })
@@ -163,7 +163,7 @@ test('sweep --dry-run prints what would be removed and changes nothing; sweep re
   expect(await place.run('sweep')).toEqual({ ...silent, stdout: '2\n' })
 })
 
-test('tokens purge prints how many expired rows it removed', async () => {
+test('tokens purge prints the number of expired rows that it deleted', async () => {
   await using place = await withUser()
   await place.server.tokens.createPersonal('kept', place.userId)
   const past = await place.open(() => Date.now() - 3_600_000)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { root } from '../support/processes.ts'
 import { misused, refused, silent, workplace } from './workplace.ts'
 
-test('--help teaches, on stdout', async () => {
+test('--help prints the usage to stdout', async () => {
   await using place = await workplace()
   const overview = await place.run('--help')
   expect(overview).toMatchObject({ code: 0, stderr: '' })
@@ -30,19 +30,19 @@ test.each([
   ['an unknown command', ['user', 'create'], "unknown command 'user' (Did you mean users?)"],
   ['an unknown option', ['scopes', 'list', '--all'], "unknown option '--all'"],
   ['an argument too many', ['tokens', 'purge', 'now'], /too many arguments for 'purge'/],
-])('%s is wrong usage, in one line', async (_, args, message) => {
+])('rejects %s as wrong usage, in one line', async (_, args, message) => {
   await using place = await workplace()
   expect(await place.run(...args)).toEqual(misused(message))
 })
 
-test('a group without its command is wrong usage, and shows the help', async () => {
+test('rejects a group without its command as wrong usage, and shows the help', async () => {
   await using place = await workplace()
   const { code, stdout, stderr } = await place.run('users')
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toMatch(/^Usage: svc-oauth2server users /)
 })
 
-test('an older Node is refused in one line, before anything is imported', async () => {
+test('rejects an older Node in one line, before any import', async () => {
   await using place = await workplace()
   const older = 'Object.defineProperty(process, "versions", { value: { node: "22.9.1" } })'
   const nodeOptions = ['--import', `data:text/javascript,${older}`]

@@ -6,7 +6,7 @@ import { misused, refused, silent, workplace } from './workplace.ts'
 const email = 'me@example.org'
 
 describe('users create', () => {
-  test('prints the id, the e-mail address and the generated password, by which the user logs in', async () => {
+  test('prints the ID, the e-mail address and the generated password, with which the user can log in', async () => {
     await using place = await workplace()
     const { code, stdout, stderr } = await place.run('users', 'create', '--email', 'Me@Example.org')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -28,7 +28,7 @@ describe('users create', () => {
     await server.close()
   })
 
-  test('prints no password that was given, and takes every option', async () => {
+  test('prints no given password, and accepts every option', async () => {
     await using place = await workplace()
     const flags = ['--password', 'given password', '--inactive', '--unverified', '--admin']
     const { stdout, ...rest } = await place.run('users', 'create', '--email', email, ...flags)
@@ -47,13 +47,13 @@ describe('users create', () => {
       ['--email', 'taken@example.org'],
       'email: This e-mail address is taken.',
     ],
-    ['what is no e-mail address', ['--email', 'me\nand@you'], 'email: This is no e-mail address.'],
+    ['an invalid e-mail address', ['--email', 'me\nand@you'], 'email: This is no e-mail address.'],
     [
       'a short password',
       ['--email', 'a@b.example', '--password', '1234567'],
       /password: .* 8 characters/,
     ],
-  ])('refuses %s, and writes nothing', async (_, options, message) => {
+  ])('rejects %s, and writes nothing', async (_, options, message) => {
     await using place = await workplace()
     const server = await place.open()
     await server.users.create({ email: 'taken@example.org', password: null })
@@ -70,13 +70,13 @@ describe('users create', () => {
       ['--email', 'a@b.example', '--password', 'secret one', '--password', 'secret two'],
       "option '--password <password>' is given more than once",
     ],
-  ])('%s is wrong usage', async (_, options, message) => {
+  ])('rejects %s as wrong usage', async (_, options, message) => {
     await using place = await workplace()
     expect(await place.run('users', 'create', ...options)).toEqual(misused(message))
   })
 })
 
-test('users are changed and deleted by their id or e-mail address, without a word', async () => {
+test('changes and deletes users by ID or e-mail address without output', async () => {
   await using place = await workplace()
   const server = await place.open()
   const { id } = await server.users.create({ email, password: 'first password' })
@@ -108,7 +108,7 @@ test('users are changed and deleted by their id or e-mail address, without a wor
   await server.close()
 })
 
-test('an unknown user is refused', async () => {
+test('rejects an unknown user', async () => {
   await using place = await workplace()
   const server = await place.open()
   await server.users.create({ email: 'me@example.org', password: null })

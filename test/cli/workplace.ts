@@ -18,26 +18,26 @@ export interface Outcome {
 
 export interface CommandOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** What the command reads; without it, nothing. It is never a terminal. */
+  /** The standard input of the command, by default empty. It is never a terminal. */
   readonly stdin?: string
-  /** For Node, before the program. */
+  /** Options for Node, before the program. */
   readonly nodeOptions?: readonly string[]
 }
 
-/** A folder of its own in which commands run, with a database. */
+/** A new folder in which commands run, with a database. */
 export interface Workplace extends AsyncDisposable {
   readonly folder: string
   readonly database: string
   /** Runs the program as a process. */
   run(...args: readonly string[]): Promise<Outcome>
   runWith(options: CommandOptions, ...args: readonly string[]): Promise<Outcome>
-  /** A server in this very process, on the same database. */
+  /** A server in this process, on the same database. */
   open(clock?: () => number): Promise<AuthorizationServer>
 }
 
 export const mainProgram = join(root, 'src/cli/main.ts')
 
-/** The variables that lead a command to its database. */
+/** The environment with which a command finds its database. */
 export const environmentOf = (database: string): Record<string, string> => ({
   DATABASE_URL: `sqlite:${database}`,
   SECRET_KEY: secretKey,
@@ -75,7 +75,7 @@ const command = (
     })
     child.once('error', reject)
     child.once('close', (code) => {
-      // What is shown once is for whoever sits at the terminal.
+      // Values that are shown once are intended for the user at the terminal.
       const log = stderr.replaceAll(/(shown once: )\S+/g, '$1…')
       secretNet().wrote(`stderr of ${args.join(' ')}`, log)
       resolve({ code, stdout, stderr })
@@ -107,7 +107,7 @@ export const workplace = async (): Promise<Workplace> => {
   }
 }
 
-/** Makes the workplace the folder of an application that declares scopes. */
+/** Turns the workplace into the folder of an application that declares scopes. */
 export const declareScopes = async (
   { folder }: Workplace,
   entryPoints: Readonly<Record<string, string>> = {
@@ -131,7 +131,7 @@ export const testScope = new Scope('test:scope', { helpText: 'For tests', intern
   )
 }
 
-/** What a refused command leaves: nothing on stdout, one line on stderr, and the exit status. */
+/** The result of a rejected command: nothing on stdout, one line on stderr, and the exit status. */
 export const refused = (line: string | RegExp, code: 1 | 2 = 1): Outcome => ({
   code,
   stdout: '',
@@ -141,8 +141,8 @@ export const refused = (line: string | RegExp, code: 1 | 2 = 1): Outcome => ({
       : expect.stringMatching(new RegExp(`^error: [^\\n]*${line.source}[^\\n]*\\n$`)),
 })
 
-/** The same for a command line that makes no sense. */
+/** The same for an invalid command line. */
 export const misused = (line: string | RegExp): Outcome => refused(line, 2)
 
-/** What a command without a result leaves. */
+/** The result of a command without output. */
 export const silent: Outcome = { code: 0, stdout: '', stderr: '' }

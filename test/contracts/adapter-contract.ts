@@ -9,8 +9,8 @@ import { describeTokens } from './adapter/tokens.ts'
 import { World } from './adapter/world.ts'
 
 /**
- * What holds of every application that embeds the server, whatever the adapter. The application has
- * `GET` and `POST /api/notes`, `/api/me`, `/api/public` and the page `/` of the notes application.
+ * The tests of every application that embeds the server, for any adapter. The application has `GET` and `POST
+ * /api/notes`, `/api/me`, `/api/public` and the page `/` of the notes application.
  */
 export const adapterContract = (title: string, embed: () => Promise<Embedded>): void => {
   describe(title, () => {

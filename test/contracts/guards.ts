@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 /** A part of the application, with an address of its own. */
 export const part = 'https://api.example/notes'
-/** Another one, that nothing here is. */
+/** A resource that is not part of the application. */
 const other = 'https://api.example/mail'
 const metadataOfPart = 'https://api.example/.well-known/oauth-protected-resource/notes'
 const metadataOfAll = 'http://localhost/.well-known/oauth-protected-resource'
 
-/** What the application itself says of other sites, at `/site`. */
+/** The CORS header that the application sets itself, at `/site`. */
 export const site = 'https://spa.example'
 
 export type Ask = (
@@ -21,17 +21,17 @@ export type Ask = (
 /** An application with guards of every kind. */
 export interface Guarded {
   readonly ask: Ask
-  /** Whether the REST extension sees which guards stand at the route, so that it names their scopes itself. */
+  /** Whether the REST extension sees the guards on the route, so that it names their scopes itself. */
   readonly restLooksAhead: boolean
   close?(): Promise<void>
 }
 
 /**
- * What guards say of an operation that several of them protect. The application has `/steps`, where a caller, the
- * scope `notes:read` and the scope `notes:write` are required one by one; `/part/steps`, the same for the resource
- * `part`; `/own/steps`, the same for `part` where tokens have to be issued for it; `/site`, the same where the application has set `Access-Control-Allow-Origin` to `site` before; `/any`
- * for a caller with any of the two; `/all` and `/alone`, one scope guard for both or for any of them, and no other;
- * and `/misplaced`, a guard without the REST extension.
+ * Tests of operations that several guards protect. The application has `/steps`, which requires a caller, the scope
+ * `notes:read` and the scope `notes:write` one by one; `/part/steps`, the same for the resource `part`; `/own/steps`,
+ * the same for `part` with tokens issued for it only; `/site`, the same after the application set
+ * `Access-Control-Allow-Origin` to `site`; `/any` for a caller with any of the two; `/all` and `/alone`, with one
+ * scope guard for both or for any of them, and no other guard; and `/misplaced`, a guard without the REST extension.
  */
 export const guardsContract = (
   title: string,
@@ -41,7 +41,7 @@ export const guardsContract = (
     let server: AuthorizationServer
     let app: Guarded
     beforeAll(async () => {
-      // A guard in the wrong place is a fault of the application, which frameworks write there.
+      // A misplaced guard is an error of the application, which frameworks print there.
       vi.spyOn(console, 'error').mockReturnValue()
       const scopes = ['notes:read', 'notes:write', 'notes:share'].map((id) => new Scope(id))
       const resources = [{ resource: part }, { resource: other }]
@@ -80,12 +80,12 @@ export const guardsContract = (
     const invalid = 'error="invalid_token", error_description="The access token is not valid.", '
 
     describe('the challenge', () => {
-      test('to nobody names every scope that the operation needs', async () => {
+      test('names every required scope without a credential', async () => {
         expect(await challenge('/steps')).toEqual([401, bearer('', both)])
         expect(await challenge('/any')).toEqual([401, bearer('', both)])
       })
 
-      test('to a token that lacks one of them names them all', async () => {
+      test('names all of them to a token that lacks one', async () => {
         for (const scopes of [[], ['notes:share'], ['notes:read'], ['notes:write']])
           expect(await challenge('/steps', await token(scopes))).toEqual([
             403,
@@ -96,13 +96,13 @@ export const guardsContract = (
         expect(await challenge('/any', await token(['notes:write']))).toEqual([200, null])
       })
 
-      test('to a token that is not valid names them as far as they are known', async () => {
+      test('names the scopes that are known to an invalid token', async () => {
         const expected = bearer(invalid, app.restLooksAhead ? both : '')
         const headers = { authorization: `Bearer ${'A'.repeat(60)}` }
         expect(await challenge('/steps', headers)).toEqual([401, expected])
       })
 
-      test('HEAD is answered as GET is', async () => {
+      test('is the same for HEAD as for GET', async () => {
         const answer = await app.ask('/steps', {}, 'HEAD')
         expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
           401,
@@ -118,21 +118,21 @@ export const guardsContract = (
         return Promise.all(paths.map(async (path) => (await app.ask(path, headers)).status))
       }
 
-      test('any of the scopes is enough, or all are needed [T636]', async () => {
+      test('any of the scopes is sufficient, or all are required [T636]', async () => {
         expect(await statuses(['notes:read', 'notes:write'])).toEqual([200, 200, 200])
         expect(await statuses(['notes:write'])).toEqual([200, 403, 200])
         expect(await statuses(['notes:share'])).toEqual([403, 403, 403])
         expect(await statuses([])).toEqual([403, 403, 403])
       })
 
-      test('their guard lets nobody through who is not authenticated', async () => {
+      test('their guard rejects unauthenticated requests', async () => {
         for (const path of ['/all', '/alone'])
           expect(await challenge(path)).toEqual([401, bearer('', both)])
       })
     })
 
     describe('RFC 8707 §2 a part of the application', () => {
-      test('lets in tokens for it, and those that are not restricted', async () => {
+      test('accepts tokens for it, and unrestricted ones', async () => {
         for (const resources of [[], [part], [other, part]])
           expect(await challenge('/part/steps', await token(both.split(' '), resources))).toEqual([
             200,
@@ -140,7 +140,7 @@ export const guardsContract = (
           ])
       })
 
-      test('RFC 9068 §4 a token for the whole application is one for all of its parts, whether it was asked for or not', async () => {
+      test('RFC 9068 §4 accepts a token for the whole application, whether that was requested or not', async () => {
         for (const resources of [[], ['http://localhost'], ['http://localhost', other]])
           for (const path of ['/steps', '/part/steps'])
             expect(await challenge(path, await token(both.split(' '), resources))).toEqual([
@@ -149,7 +149,7 @@ export const guardsContract = (
             ])
       })
 
-      test('RFC 9068 §4 where it requires its audience, it lets in no token that was not issued for it', async () => {
+      test('RFC 9068 §4 where it requires its audience, rejects tokens that were not issued for it', async () => {
         const scopes = both.split(' ')
         for (const resources of [[part], ['http://localhost', part]])
           expect(await challenge('/own/steps', await token(scopes, resources))).toEqual([200, null])
@@ -162,7 +162,7 @@ export const guardsContract = (
         expect(await challenge('/part/steps', headers)).toEqual([200, null])
       })
 
-      test('§5.1 of RFC 9728: challenges name its own metadata', async () => {
+      test('§5.1 of RFC 9728: names its own metadata in challenges', async () => {
         expect(await challenge('/part/steps')).toEqual([401, bearer('', both, metadataOfPart)])
         expect(await challenge('/part/steps', await token(['notes:read'], [part]))).toEqual([
           403,
@@ -170,7 +170,7 @@ export const guardsContract = (
         ])
       })
 
-      test('a token for another resource alone is worth nothing there, nor one for the part elsewhere', async () => {
+      test('rejects a token for another resource only; a token for the part is rejected elsewhere', async () => {
         const [, there] = await challenge('/part/steps', await token([], [other]))
         expect(there).toContain(invalid)
         expect(there).toContain(`resource_metadata="${metadataOfPart}"`)
@@ -202,18 +202,18 @@ export const guardsContract = (
         )
       })
 
-      test('what the application has set of them stands', async () => {
+      test('keep the CORS headers that the application has set', async () => {
         expect(await said('/site')).toEqual([401, site, null])
         expect(await said('/site', { authorization: 'Bearer bad' })).toEqual([401, site, null])
         expect(await said('/site', await token([]))).toEqual([403, site, null])
       })
 
-      test('of what is let through, the application decides', async () => {
+      test('get the CORS headers of the application for successful requests', async () => {
         expect(await said('/steps', await token(both.split(' ')))).toEqual([200, null, null])
       })
     })
 
-    test('a guard before rest(server) lets nobody through: 500', async () => {
+    test('a guard before rest(server) answers 500', async () => {
       expect((await app.ask('/misplaced', await token(both.split(' ')))).status).toBe(500)
     })
   })

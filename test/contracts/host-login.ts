@@ -3,14 +3,14 @@ import { createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authorizeUrl, newPkce, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
-/** An application that logs its users in itself. It has `GET /api/me`, and at `/` the page's JWT as text. */
+/** An application with its own login. It has `GET /api/me`, and at `/` the page's JWT as text. */
 export type HostWithLogin = (
   server: AuthorizationServer,
 ) => Promise<{ readonly port: number; close(): Promise<void> }>
 
 export type Owner = { readonly id: number; readonly sessionId: string } | null
 
-/** The user whom the application's own cookie names: what its session middleware would find. */
+/** The user of the application's own cookie, as its session middleware would find it. */
 export const ownerIn = (cookie: string | null | undefined): Owner => {
   const [, id, sessionId] = /\bhost=(\d+)\.(\w+)/.exec(cookie ?? '') ?? []
   if (id === '500') throw new Error('The session store of the application is out.')
@@ -19,7 +19,7 @@ export const ownerIn = (cookie: string | null | undefined): Owner => {
 
 const redirectUri = 'https://client.example/cb'
 
-/** What holds where the application's own session is taken, in every framework. */
+/** Tests of the application's own session, in every framework. */
 export const hostLoginContract = (
   title: string,
   resourceOwner: FindResourceOwner,
@@ -107,7 +107,7 @@ export const hostLoginContract = (
       })
     })
 
-    test('the page has a JWT, and an API request without it is refused', async () => {
+    test('the page has a JWT, and an API request without it is rejected', async () => {
       const agent = loggedIn()
       const jwt = await jwtOf(agent)
       expect(await me(agent, jwt)).toEqual({ status: 200, body: { id: user, kind: 'session' } })
@@ -118,7 +118,7 @@ export const hostLoginContract = (
       expect(await jwtOf(new UserAgent())).toBe('')
     })
 
-    test('an endpoint for tokens alone takes no session', async () => {
+    test('an endpoint for tokens only ignores the session', async () => {
       const agent = loggedIn()
       const authorization = `Bearer ${await jwtOf(agent)}`
       expect((await agent.fetch(`${url}/oauth/ping`)).status).toBe(400)
@@ -126,7 +126,7 @@ export const hostLoginContract = (
       expect(ping.status).toBe(401)
     })
 
-    test('a user whom the application deactivated is logged out at once', async () => {
+    test('a user whom the application deactivated is logged out immediately', async () => {
       const agent = loggedIn()
       const jwt = await jwtOf(agent)
       await server.users.setActive(user, false)
@@ -138,12 +138,12 @@ export const hostLoginContract = (
       expect((await me(agent, jwt)).status).toBe(200)
     })
 
-    test('there is no login and no logout of ours', async () => {
+    test('the server has no login and no logout', async () => {
       for (const path of ['/login', '/logout'])
         expect((await fetch(`${url}${path}`)).status).toBe(404)
     })
 
-    test('a session that the application cannot look up is its error, and no verdict', async () => {
+    test('a failing session look-up is an error of the application, and no verdict', async () => {
       const agent = new UserAgent()
       agent.jar.setCookieSync('host=500.x', url)
       for (const path of ['/api/me', '/', '/oauth/ping'])

@@ -3,7 +3,7 @@ import { rawHttp } from '../support/raw-http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { browser, claimsOf, forgedJwt, type LoggedIn, logIn } from '../support/session.ts'
 
-/** What a request presents. A header stands for itself; cookies and the query are written out. */
+/** The credentials of a request. A header is given by its value; cookies and the query by name. */
 interface Presented {
   readonly authorization?: string | readonly string[]
   readonly cookie?: string | readonly string[]
@@ -12,7 +12,7 @@ interface Presented {
 
 interface Answer {
   readonly status: number
-  /** The `WWW-Authenticate` header as its parameters; `bare` where it names no error. */
+  /** The parameters of the `WWW-Authenticate` header; `bare` if it names no error. */
   readonly challenge: 'none' | 'bare' | Readonly<Record<string, string>>
   readonly body: unknown
 }
@@ -28,7 +28,7 @@ interface World {
   readonly expired: string
   readonly revoked: string
   readonly ofInactive: string
-  /** Claims of the session's JWT, some of them changed; undefined removes one. */
+  /** Claims of the session's JWT with changes; undefined removes one. */
   readonly claims: (changed?: Record<string, unknown>) => Record<string, unknown>
 }
 
@@ -71,7 +71,9 @@ beforeAll(async () => {
 })
 afterAll(() => world.app.close())
 
-/** The two routes of the notes application: one that `requireApiAuth()` guards, one that lets anonymous callers in. */
+/**
+ * The two routes of the notes application: one that `requireApiAuth()` guards, and one that allows anonymous callers.
+ */
 const routes = { guarded: '/api/me', anonymous: '/api/public' } as const
 
 const ask = async (
@@ -131,7 +133,7 @@ const missingHeader = jwtError(400, 'Missing required header argument.')
 const anonymous = known({ kind: 'anonymous', user: null })
 
 type Present = (world: World) => Presented
-/** What the two routes answer; `both` where they answer alike. */
+/** The answers of the two routes; `both` if they are equal. */
 type Expected = { readonly both: Answer } | Record<keyof typeof routes, Answer>
 
 const check = async (present: Present, expected: Expected): Promise<void> => {
@@ -203,7 +205,7 @@ describe('decision §3 two credentials', () => {
       'two tokens in the query, one name encoded',
       ({ token }) => ({ query: `?access_token=${token}&%61ccess_token=${token}` }),
     ],
-  ])('%s: 400 invalid_request [T529]', (_, present) => check(present, { both: twoCredentials }))
+  ])('%s: answers 400 invalid_request [T529]', (_, present) => check(present, { both: twoCredentials }))
 })
 
 describe('decision §3 an opaque token', () => {
@@ -216,14 +218,14 @@ describe('decision §3 an opaque token', () => {
     ['in the header', ({ token }) => ({ authorization: `Bearer ${token}` })],
     ['in the query', ({ token }) => ({ query: `?access_token=${token}` })],
     [
-      'beside a live session, whose cookie does not count',
+      'with a live session, whose cookie is ignored',
       ({ token, other }) => ({ authorization: `Bearer ${token}`, cookie: other.cookie }),
     ],
     [
-      'in the query beside a live session',
+      'in the query with a live session',
       ({ token, other }) => ({ query: `?access_token=${token}`, cookie: other.cookie }),
     ],
-  ])('valid, %s: its user [T641]', (_, present) => check(present, holder()))
+  ])('valid, %s: authenticates its user [T641]', (_, present) => check(present, holder()))
 
   test.each<[string, (world: World) => string]>([
     ['unknown', () => 'A'.repeat(60)],
@@ -244,7 +246,7 @@ describe('decision §3 an opaque token', () => {
       ({ claims }) => forgedJwt(claims(), { header: { typ: 'application/AT+JWT' } }),
     ],
   ])(
-    '%s: 401 invalid_token, also where anonymous is allowed, and never the cookie instead [T755]',
+    '%s: answers 401 invalid_token, also where anonymous is allowed, and never uses the cookie [T755]',
     async (_, value) => {
       const token = value(world)
       const { cookie } = world.session
@@ -257,7 +259,7 @@ describe('decision §3 an opaque token', () => {
     },
   )
 
-  test('without a scope that the resource needs: 403 insufficient_scope with the scope [T645]', async () => {
+  test('without a required scope: answers 403 insufficient_scope with the scope [T645]', async () => {
     const { app, token } = world
     const answer = await rawHttp(app, {
       method: 'DELETE',
@@ -283,7 +285,7 @@ describe('decision §3 a value with dots', () => {
     ],
     ['two session cookies in two headers', ({ session }) => [session.cookie, session.cookie]],
   ]
-  test.each(noSession)('and %s: 401, bare [T751]', async (_, cookie) => {
+  test.each(noSession)('and %s: answers 401 with a bare challenge [T751]', async (_, cookie) => {
     for (const value of [world.session.jwt, 'a.b.c', 'a.b', '.', jwt({}).slice(7)]) {
       const presented = { authorization: `Bearer ${value}`, cookie: cookie(world) ?? [] }
       await check(() => presented, { both: bare })
@@ -367,7 +369,7 @@ describe('decision §3 a value with dots', () => {
         return `Bearer {"protected":"${h}"."payload":"${p}"."signature":"${s}"}`
       },
     ],
-  ])('beside a session, %s: 400 JWTDecodeError [T141]', (_, value) =>
+  ])('with a session, %s: answers 400 JWTDecodeError [T141]', (_, value) =>
     check((world) => ofSession(value(world)), { both: decodeError }),
   )
 
@@ -379,7 +381,7 @@ describe('decision §3 a value with dots', () => {
       'iat as long ago as a JWT lives, whatever exp says',
       () => ({ iat: seconds() - 86_400, exp: seconds() + 9_999 }),
     ],
-  ])('beside a session, expired (%s): 403 JWTExpiredToken [T137]', (_, changed) =>
+  ])('with a session, expired (%s): answers 403 JWTExpiredToken [T137]', (_, changed) =>
     check(({ claims }) => ofSession(jwt(claims(changed()))), { both: expiredToken }),
   )
 
@@ -399,7 +401,7 @@ describe('decision §3 a value with dots', () => {
       'the identifier in the cookie instead of the name of the session',
       ({ claims, session }) => jwt(claims({ sid: session.identifier })),
     ],
-  ])('beside a session, %s: 403 JWTInvalidIssuer [T147]', (_, value) =>
+  ])('with a session, %s: answers 403 JWTInvalidIssuer [T147]', (_, value) =>
     check((world) => ofSession(value(world)), { both: invalidIssuer }),
   )
 
@@ -428,7 +430,7 @@ describe('decision §3 a value with dots', () => {
       ({ claims }) => jwt(claims({ iat: seconds() + 86_400, exp: seconds() + 90_000 })),
     ],
     ['nbf tomorrow', ({ claims }) => jwt(claims({ nbf: seconds() + 86_400 }))],
-  ])('beside a session, %s: 400 JWTNoAuthorizationError [T136]', (_, value) =>
+  ])('with a session, %s: answers 400 JWTNoAuthorizationError [T136]', (_, value) =>
     check((world) => ofSession(value(world)), { both: noAuthorization }),
   )
 })
@@ -438,23 +440,23 @@ describe('decision §3 a session', () => {
     ['Bearer', 'Bearer'],
     ['the scheme in lower case', 'bearer'],
     ['two spaces', 'Bearer '],
-  ])('with the JWT of its page (%s): its user [T639]', (_, word) =>
+  ])('with the JWT of its page (%s): authenticates its user [T639]', (_, word) =>
     check(({ session }) => ({ authorization: `${word} ${session.jwt}`, cookie: session.cookie }), {
       guarded: known({ id: world.app.user.id, email: world.app.user.email, kind: 'session' }),
       anonymous: known({ kind: 'session', user: { id: world.app.user.id } }),
     }),
   )
 
-  test('with no JWT header: 400 JWTInvalidHeaderError; anonymous where that is allowed [T640]', () =>
+  test('without a JWT header: answers 400 JWTInvalidHeaderError; is anonymous where that is allowed [T640]', () =>
     check(({ session }) => ({ cookie: session.cookie }), { guarded: missingHeader, anonymous }))
 
   test.each(['Basic YTpi', 'Token abc', 'Bearer', 'JWT a.b.c', 'Bearera.b.c', ''])(
-    'with the header "%s", of another type: 400 JWTInvalidHeaderError, and never anonymous [T765]',
+    'with the header "%s", of another type: answers 400 JWTInvalidHeaderError, and is never anonymous [T765]',
     (authorization) =>
       check(({ session }) => ({ authorization, cookie: session.cookie }), { both: missingHeader }),
   )
 
-  test('with an empty token in the query: 401 invalid_token', () =>
+  test('with an empty token in the query: answers 401 invalid_token', () =>
     check(({ session }) => ({ cookie: session.cookie, query: '?access_token=' }), {
       both: invalidToken,
     }))
@@ -462,7 +464,7 @@ describe('decision §3 a session', () => {
 
 describe('decision §3 no session', () => {
   test.each(['Basic YTpi', 'Basic a.b', 'Token abc', 'Bearer', 'DPoP abc', 'Negotiate a.b.c', ''])(
-    'and the header "%s", another scheme: 401 invalid_token',
+    'and the header "%s", another scheme: answers 401 invalid_token',
     (authorization) => check(() => ({ authorization }), { both: invalidToken }),
   )
 
@@ -477,14 +479,14 @@ describe('decision §3 no session', () => {
       'the same session cookie twice',
       ({ session }) => ({ cookie: [session.cookie, session.cookie] }),
     ],
-    ['a cookie whose name only ends alike', ({ session }) => ({ cookie: `x${session.cookie}` })],
+    ['a cookie whose name has the same end', ({ session }) => ({ cookie: `x${session.cookie}` })],
     [
       'the name of the session instead of its identifier',
       ({ claims }) => ({ cookie: `oauth2server_session=${claims().sid}` }),
     ],
     ['cookies named as members of every object', () => ({ cookie: '__proto__=x; constructor=y' })],
     ['an array-shaped parameter', ({ token }) => ({ query: `?access_token%5B%5D=${token}` })],
-  ])('and %s: 401, bare; anonymous where that is allowed [T754]', (_, present) =>
+  ])('and %s: answers 401 with a bare challenge; is anonymous where that is allowed [T754]', (_, present) =>
     check(present, { guarded: bare, anonymous }),
   )
 })

@@ -6,7 +6,7 @@ afterEach(() => vi.restoreAllMocks())
 
 const help = async (...command: readonly string[]): Promise<string> => {
   let text = ''
-  // Each run listens for the end of its reader; here all of them share one stdout.
+  // Each run listens for the close of its reader; here all of them share one stdout.
   vi.spyOn(process.stdout, 'on').mockReturnThis()
   vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
     text += chunk
@@ -16,7 +16,7 @@ const help = async (...command: readonly string[]): Promise<string> => {
   return text
 }
 
-/** The commands that a help lists, but for `help` itself. */
+/** The commands of a help text, except `help` itself. */
 const commandsIn = (text: string): readonly string[] =>
   [...(text.split('\nCommands:\n')[1]?.split('\n\n')[0] ?? '').matchAll(/^ {2}([a-z-]+)/gm)]
     .map(([, name = '']) => name)
@@ -30,14 +30,14 @@ const everyCommand = async (): Promise<readonly (readonly string[])[]> => {
   for (const name of commandsIn(await help())) {
     const text = await help(name)
     const members = commandsIn(text)
-    // A group has no option but the help; `audit` is a command of its own, too.
+    // A group has no option except the help; `audit` is also a command of its own.
     if (members.length === 0 || /\nOptions:\n {2}--/.test(text)) found.push([name])
     found.push(...members.map((member) => [name, member]))
   }
   return found
 }
 
-/** Each command of the page with its options, those of several rows together. */
+/** Each command of the page with its options, collected from all its rows. */
 const documented = (): ReadonlyMap<string, readonly string[]> => {
   const rows = [...readPage('docs/reference/command-line.md').matchAll(/^\| `([^`]+)`/gm)]
   const usages = rows.map(([, usage = '']) => usage)
@@ -50,7 +50,7 @@ const documented = (): ReadonlyMap<string, readonly string[]> => {
   )
 }
 
-test('the page names every command with every option, and no other', async () => {
+test('the page lists every command with every option, and no other', async () => {
   const actual = new Map<string, readonly string[]>()
   for (const command of await everyCommand()) {
     const [, options = ''] = /\nOptions:\n([\s\S]*?)(?:\n\n|$)/.exec(await help(...command)) ?? []

@@ -5,10 +5,10 @@ import { root } from './markdown.ts'
 
 const read = (path: string) => JSON.parse(readFileSync(resolve(root, path), 'utf8'))
 const exact = /^(?:npm:[a-z0-9-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/
-/** One copy has to serve the application and us: a range, so that npm finds one that suits both. */
+/** The application and this package share one copy, so a range lets npm find one that fits both. */
 const shared = ['@opentelemetry/api']
 
-/** Where a package of that name stands in a lock file. */
+/** The path of a package in a lock file. */
 interface Locked {
   readonly version: string
   readonly integrity?: string
@@ -19,7 +19,7 @@ interface Locked {
 }
 
 test.each(['package.json', 'bench/package.json'])(
-  '%s pins what it depends on to one version each',
+  '%s pins each dependency to one version',
   (path) => {
     const { dependencies, devDependencies } = read(path)
     const all = Object.entries<string>({ ...dependencies, ...devDependencies })
@@ -29,7 +29,7 @@ test.each(['package.json', 'bench/package.json'])(
   },
 )
 
-test('the lock file has a hash for all that an application gets, and none of it runs a script', () => {
+test('the lock file has a hash for every package that an application installs, and none of them runs a script', () => {
   const packages = Object.entries<Locked>(read('package-lock.json').packages)
   const ours = packages.filter(([path, { dev }]) => path !== '' && !dev)
   expect(ours.length).toBeGreaterThan(Object.keys(read('package.json').dependencies).length - 1)
@@ -37,6 +37,6 @@ test('the lock file has a hash for all that an application gets, and none of it 
   expect(ours.filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([])
 })
 
-test('scripts of dependencies run by name alone', () => {
+test('only scripts of named dependencies run', () => {
   expect(read('package.json').allowScripts).toEqual({ node: true })
 })

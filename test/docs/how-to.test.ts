@@ -32,7 +32,7 @@ import { assertionOf, jwksOf, jwtBearer, newClientKey } from '../support/signing
 import { authorizeUrl, newPkce, UserAgent } from '../support/user-agent.ts'
 import { asPattern, blocksOf, readPage, root } from './markdown.ts'
 
-// Every `ts` block of a how-to page is a whole program: it is compiled and run as it stands.
+// Every `ts` block of a how-to page is a whole program: it is compiled and run unchanged.
 
 const pages = [
   'access-control',
@@ -106,7 +106,7 @@ beforeAll(async () => {
   const ofNest = programs.filter(({ page }) => page === 'nest')
   const others = programs.filter(({ page }) => page !== 'nest')
   await compile('others', others, {})
-  // Nest has the older form of decorators.
+  // Nest uses the older form of decorators.
   await compile('nest', ofNest, { experimentalDecorators: true })
 }, 60_000)
 afterAll(() => folder[Symbol.asyncDispose]())
@@ -135,11 +135,11 @@ const compile = async (
 
 interface Running {
   readonly url: string
-  /** The database of the program, which the test opens beside it. */
+  /** The database of the program, which the test opens too. */
   readonly database: string
 }
 
-/** Starts the program of a page in a folder of its own, for as long as the test uses it. */
+/** Starts the program of a page in a new folder, until the test disposes of it. */
 const running = async (
   name: string,
   use: (running: Running) => Promise<void>,
@@ -177,7 +177,7 @@ const opened = (database: string, options: Users = {}) =>
     ...options,
   })
 
-/** What a request with this token is answered. */
+/** Returns the answer to a request with this token. */
 const asking = (url: string) => async (accessToken?: string) => {
   const headers: Record<string, string> =
     accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` }
@@ -199,7 +199,7 @@ const tokensOf = async (database: string, existing?: UserId, options: Users = {}
   }
 }
 
-test('every page is looked at, and each has its program', async () => {
+test('every page is tested, and each has its program', async () => {
   const there = await readdir(join(root, 'docs/how-to'))
   expect(there.toSorted()).toEqual(pages.map((page) => `${page}.md`))
   expect(new Set(programs.map(({ page }) => page))).toEqual(new Set(pages))
@@ -207,7 +207,7 @@ test('every page is looked at, and each has its program', async () => {
 
 const withoutPostgres = await lacks('postgres')
 const withoutRedis = await lacks('redis')
-/** Runs the script of the page as a browser would, as far as it can tell. */
+/** Runs the script of the page in a minimal environment of a browser. */
 const asInAPage = `
 const { PAGE_URL, COOKIE, JWT, USER_AGENT } = process.env
 const send = globalThis.fetch
@@ -231,7 +231,7 @@ const framework = ['express', 'fastify', 'hono', 'nest', 'node', 'node-2']
 
 describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () => {
   test.for(framework)(
-    '%s: nobody, a token, and a token without the scope [T638]',
+    '%s: answers without a token, with one, and with one that lacks the scope [T638]',
     (name, { expect }) =>
       twoAtOnce(() =>
         running(name, async ({ url, database }) => {
@@ -250,7 +250,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       ),
   )
 
-  test('access-control: another user’s note is none', ({ expect }) =>
+  test('access-control: hides another user’s note', ({ expect }) =>
     twoAtOnce(() =>
       running('access-control', async ({ url, database }) => {
         const { reads, nothing } = await tokensOf(database)
@@ -266,7 +266,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       }),
     ))
 
-  test('own-users-and-login: the login, a safe way back, and a deactivation', ({ expect }) =>
+  test('own-users-and-login: logs in, returns only to safe addresses, and deactivates a user', ({ expect }) =>
     twoAtOnce(() =>
       running('own-users-and-login', async ({ url, database }) => {
         const users = table('people', { id: 'id', email: 'email', active: 'enabled' })
@@ -318,7 +318,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       }),
     ))
 
-  test('extensions: a link is sent, redeemed once, limited and recorded', ({ expect }) =>
+  test('extensions: sends a link, redeems it once, limits and records it', ({ expect }) =>
     twoAtOnce(() =>
       running('extensions', async ({ url, database }) => {
         const server = await opened(database)
@@ -381,7 +381,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       }),
     ))
 
-  test('device: a device is given codes, and waits', ({ expect }) =>
+  test('device: issues codes to a device, which waits', ({ expect }) =>
     twoAtOnce(() =>
       running('device', async ({ url, database }) => {
         const server = await opened(database)
@@ -403,7 +403,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       }),
     ))
 
-  test('client-authentication: keys prove a client, and the metadata say what else there is', ({
+  test('client-authentication: authenticates a client by keys, and publishes the other methods in the metadata', ({
     expect,
   }) =>
     running('client-authentication', async ({ url, database }) => {
@@ -434,7 +434,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       expect(token.status).toBe(200)
     }))
 
-  test('resources: a token for one part opens that part alone', ({ expect }) =>
+  test('resources: accepts a token for one part only at that part', ({ expect }) =>
     running('resources', async ({ url, database }) => {
       const server = await opened(database, {
         scopes: [new Scope('notes:read'), new Scope('reports:read')],
@@ -465,7 +465,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       expect((await asking(`${url}/api/notes`)(access_token))[0]).toBe(401)
     }))
 
-  test('registration: the request of the page is answered, within what the application allows', ({
+  test('registration: answers the request of the page within the limits of the application', ({
     expect,
   }) =>
     running('registration', async ({ url }) => {
@@ -488,7 +488,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       expect(spam.status).toBe(400)
     }))
 
-  test('security-profiles: the metadata of the server says what it wants', ({ expect }) =>
+  test('security-profiles: publishes the requirements in the metadata', ({ expect }) =>
     running('security-profiles', async ({ url }) => {
       const answer = await fetch(`${url}/.well-known/oauth-authorization-server`)
       expect(await answer.json()).toMatchObject({
@@ -498,7 +498,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       })
     }))
 
-  test.skipIf(withoutRedis)('redis: what is short-lived is there', ({ expect }) =>
+  test.skipIf(withoutRedis)('redis: stores short-lived values', ({ expect }) =>
     twoAtOnce(async () => {
       await using own = await startRedis()
       const use = async ({ url }: Running) => {
@@ -510,7 +510,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
     }),
   )
 
-  test.skipIf(withoutPostgres)('postgres: a token of the database', ({ expect }) =>
+  test.skipIf(withoutPostgres)('postgres: stores a token in the database', ({ expect }) =>
     twoAtOnce(async () => {
       const own = await makeDatabase()
       try {
@@ -535,7 +535,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
     }),
   )
 
-  test('rotate-secret-key: every row is sealed anew, and the former key is needed no more', ({
+  test('rotate-secret-key: seals every row again, after which the previous key is not needed', ({
     expect,
   }) =>
     twoAtOnce(async () => {
@@ -549,14 +549,14 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         env: { ...env, ...keys },
       })
       expect((await program.exited).code, program.stderr).toBe(0)
-      // Two tokens, each with the client behind it.
+      // Two tokens, each with its client.
       expect(program.stdout).toBe('5\n')
       const server = await opened(database, { secretKeys: [next] })
       expect(await server.tokens.find({ accessToken: reads })).toBeDefined()
       await server.close()
     }))
 
-  test('observability: the log, spans, measurements, and the page for Prometheus', ({ expect }) =>
+  test('observability: has the log, spans, metrics and the page for Prometheus', ({ expect }) =>
     twoAtOnce(async () => {
       const cwd = join(folder.path, 'runs', 'observability')
       await mkdir(cwd, { recursive: true })
@@ -604,7 +604,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         expect(program.stdout).toContain(`'${name}'`)
     }))
 
-  test('audit: a login from a new browser is noticed, and everything is collected', ({ expect }) =>
+  test('audit: reports a login from a new browser, and collects all events', ({ expect }) =>
     twoAtOnce(async () => {
       const cwd = join(folder.path, 'runs', 'audit')
       await mkdir(cwd, { recursive: true })
@@ -639,7 +639,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       collector.close()
     }))
 
-  test('pages: name, logo, colours, languages, a login page of its own', ({ expect }) =>
+  test('pages: show name, logo, colours, languages and a custom login page', ({ expect }) =>
     twoAtOnce(() =>
       running('pages', async ({ url, database }) => {
         const server = await opened(database)
@@ -677,7 +677,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       }),
     ))
 
-  test('narrower-tokens: both commands, with a personal token and with one of a client', ({
+  test('narrower-tokens: runs both commands, with a personal token and with one of a client', ({
     expect,
   }) =>
     twoAtOnce(() =>
@@ -715,7 +715,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       }),
     ))
 
-  test('leaked-tokens: its commands end a token, and its owner is told', ({ expect }) =>
+  test('leaked-tokens: its commands end a token and notify its owner', ({ expect }) =>
     twoAtOnce(async () => {
       const blocks = blocksOf(readPage('docs/how-to/leaked-tokens.md'))
       const [keys = '', report = ''] = blocks
@@ -745,7 +745,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       )
     }))
 
-  test('tokens-for-other-servers: by the published keys, and by asking', ({ expect }) =>
+  test('tokens-for-other-servers: verifies by the published keys, and by introspection', ({ expect }) =>
     twoAtOnce(async () => {
       const data = join(folder.path, 'runs/tokens-for-other-servers/data')
       await mkdir(data, { recursive: true })
@@ -782,7 +782,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
           const ofWhole = await tokenFor({})
           const key = await dpop.generateKeyPair('ES256')
           const proof = await dpop.generateProof(key, `${url}/oauth/token`, 'POST')
-          // Bound to a key: as a bearer token, it is anybody's who has found it.
+          // The token is bound to a key: as a bearer token, anybody who finds it could use it.
           const bound = await tokenFor({ resource }, { dpop: proof })
           for (const name of ['tokens-for-other-servers-2', 'tokens-for-other-servers-3']) {
             await running(
@@ -801,7 +801,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       )
     }))
 
-  test('settings-api: from the login to the tokens', ({ expect }) =>
+  test('settings-api: works from the login to the tokens', ({ expect }) =>
     twoAtOnce(async () => {
       const page = blocksOf(readPage('docs/how-to/settings-api.md'))
       const script = page.find(({ language }) => language === 'js')?.text ?? ''
@@ -840,7 +840,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       })
     }))
 
-  test('mcp: an assistant that nobody knows logs its user in, and asks once more for a tool', ({
+  test('mcp: an unknown assistant logs its user in, and asks again for a tool', ({
     expect,
   }) =>
     twoAtOnce(() =>
@@ -863,7 +863,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       }),
     ))
 
-  test('doctor: its test passes, and the example is what is printed', ({ expect }) =>
+  test('doctor: passes its test, and prints the example', ({ expect }) =>
     twoAtOnce(async () => {
       await mkdir(join(folder.path, 'node_modules/.bin'), { recursive: true })
       const program = join(folder.path, 'node_modules/.bin/svc-oauth2server')
@@ -884,7 +884,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         expect(doctor.stdout.split('\n')).toContainEqual(expect.stringMatching(asPattern(line)))
     }))
 
-  test('testing: its tests pass', ({ expect }) =>
+  test('testing: passes its tests', ({ expect }) =>
     twoAtOnce(async () => {
       await using program = runNode([join(folder.path, 'testing.js')], { cwd: folder.path, env })
       expect((await program.exited).code, program.stdout + program.stderr).toBe(0)

@@ -8,7 +8,7 @@ const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], {
   exclude: (path) => path.includes('node_modules'),
 })
 
-/** The anchors that GitHub gives to the headings of a page. */
+/** The anchors that GitHub generates for the headings of a page. */
 const anchorsOf = (page: string): readonly string[] =>
   [...withoutCode(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -19,7 +19,7 @@ const anchorsOf = (page: string): readonly string[] =>
 
 const withoutCode = (page: string): string => page.replaceAll(/^```[\s\S]*?^```$/gm, '')
 
-test.each(pages)('every link of %s leads somewhere', (path) => {
+test.each(pages)('every link of %s has a target', (path) => {
   const links = [...withoutCode(readPage(path)).matchAll(/\]\(([^)\s]+)\)/g)]
   const dead = links
     .map(([, target = '']) => target)

@@ -9,7 +9,7 @@ export const readPage = (path: string): string => readFileSync(resolve(root, pat
 export interface Block {
   readonly language: string
   readonly text: string
-  /** The line of the fence, to be named in messages. */
+  /** The line of the fence, for messages. */
   readonly line: number
 }
 
@@ -22,6 +22,6 @@ export const blocksOf = (page: string): readonly Block[] =>
     }),
   )
 
-/** What the page says that a command prints, as a pattern: `…` stands for anything within a line. */
+/** Converts the documented output of a command into a pattern: `…` matches anything within a line. */
 export const asPattern = (expected: string): RegExp =>
   new RegExp(`^${expected.trim().split('…').map(RegExp.escape).join('[^\\n]+')}$`)

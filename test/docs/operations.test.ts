@@ -12,7 +12,7 @@ const page = readPage('docs/operations.md')
 const reference = readPage('docs/reference/settings.md')
 const elsewhere = ['NODE_ENV', 'POSTGRES_USER', 'POSTGRES_DB', 'POSTGRES_PASSWORD', 'SITE']
 
-test('every file to begin with is named on the page', () => {
+test('the page names every template file', () => {
   expect(files.length).toBeGreaterThan(0)
   expect(files.filter((path) => !page.includes(`](../${path})`))).toEqual([])
 })
@@ -24,7 +24,7 @@ test.each(files)('%s sets variables that the programs read', (path) => {
   expect(names.filter((name) => !reference.includes(`\`${name}\``))).toEqual([])
 })
 
-test('the image is built from what there is, and starts the program of the package', () => {
+test('the image is built from existing files, and starts the program of the package', () => {
   const containerfile = readPage(`${folder}/Containerfile`)
   const copied = [...containerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(
     ([, paths = '']) => paths.split(' '),
@@ -53,7 +53,7 @@ test('the limits of the page are those of the code', () => {
   expect(limit('`/health/ready`')).toBe(default_('src/server/readiness.ts', 'storeTimeout'))
 })
 
-test('every limit stands on the page as it is counted', () => {
+test('the page describes every limit with the counted subject', () => {
   const rows = limitNames.map((name) => {
     const { points, seconds, per, sentence } = limitTable[name]
     const number = new Intl.NumberFormat('en').format(points)
@@ -87,6 +87,6 @@ test('the tables and commands of the page exist', () => {
   expect(used.filter((command) => !commands.includes(`| \`${command}`))).toEqual([])
 })
 
-test('the table of noisy neighbours is of the recorded figures; if not: npm run reference', () => {
+test('the table of noisy neighbours shows the recorded figures; if not: npm run reference', () => {
   expect(withNeighbours(page)).toBe(page)
 })

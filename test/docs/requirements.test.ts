@@ -17,14 +17,14 @@ const rowsOf = (text: string): readonly Row[] =>
 
 const sectionsOf = (page: string): readonly string[] => page.split(/^## /m).slice(1)
 
-/** The sections that list requirements, or promises, each by its heading; RFC 9700 has its page. */
+/** The sections that list requirements or promises, each by its heading; RFC 9700 has its own page. */
 const sections = [
   ...sectionsOf(readPage('docs/standards.md')),
   ...sectionsOf(readPage('docs/security.md')).filter((text) => text.startsWith('RFC 9700')),
   ...sectionsOf(readPage('docs/promises.md')),
 ].map((text) => ({ heading: text.split('\n', 1)[0] ?? '', rows: rowsOf(text) }))
 
-/** The test references of an answer: `[file](path): T012, T345`. */
+/** The test references of an entry: `[file](path): T012, T345`. */
 const missing = ({ section, answer }: Row): readonly string[] =>
   [...answer.matchAll(/\]\(([^)]+\.test\.ts)\)(?:: (T\d{3,4}(?:, T\d{3,4})*))?/g)].flatMap(
     ([, target = '', ids]) => {
@@ -37,7 +37,7 @@ const missing = ({ section, answer }: Row): readonly string[] =>
     },
   )
 
-test('every standard that clients of today use has its requirements listed', () => {
+test('every client-side standard has its requirements listed', () => {
   expect(sections.length).toBeGreaterThan(15)
   expect(sections.every(({ rows }) => rows.length > 2)).toBe(true)
 })
@@ -48,7 +48,7 @@ test('every standard of the table has its requirements listed', () => {
     ([, standard = '']) => standard,
   )
   expect(claimed.length).toBeGreaterThan(25)
-  // They derive keys and hash passwords, and speak of no server.
+  // They derive keys and hash passwords, and do not define a server.
   const others = ['RFC 5869', 'RFC 9106']
   const isListed = (standard: string) => sections.some(({ heading }) => heading.includes(standard))
   expect(claimed.filter((standard) => !others.includes(standard) && !isListed(standard))).toEqual(
@@ -57,7 +57,7 @@ test('every standard of the table has its requirements listed', () => {
 })
 
 describe.each(sections)('$heading', ({ rows }) => {
-  test('every requirement names a test that exists, or gives a reason', () => {
+  test('every requirement names an existing test, or gives a reason', () => {
     const unproven = rows
       .filter(({ answer }) => !answer.includes('.test.ts)') && answer.length < 20)
       .map(({ section, requirement }) => `${section} ${requirement}: neither`)

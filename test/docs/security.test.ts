@@ -5,10 +5,10 @@ import { parseSettings } from '../../src/settings/parse-settings.ts'
 import { readPage } from './markdown.ts'
 
 const cases = catalogue().flatMap((group) => Object.keys(group.cases))
-/** Groups that have to hold on several nodes as well. */
+/** Groups whose cases must also run on several nodes. */
 const shared = ['CD', 'RF', 'DP', 'PA', 'DV', 'IR', 'FT', 'HT', 'PT']
 
-test('the page quotes the warning of each deviation that the specification orders', () => {
+test('the page quotes the warning of each deviation that the specification requires', () => {
   const page = readPage('docs/security.md')
   const given = { allowedGrantTypes: ['password'], allowedResponseTypes: ['token'] }
   const warnings = looseningWarnings(parseSettings(given))
@@ -30,7 +30,7 @@ describe('the catalogue of attacks', () => {
     expect(files('ZZ-01')).toEqual([])
   })
 
-  test('every case ran, and nothing failed; if not: npm run attacks', () => {
+  test('every case ran, and none failed; if not: npm run attacks', () => {
     const ran = results()
     const failed = cases.filter((name) => {
       const all = Object.values(ran[name] ?? {})
@@ -43,7 +43,7 @@ describe('the catalogue of attacks', () => {
     expect(alone).toEqual([])
   })
 
-  test('is the table of the page; if not: npm run reference', () => {
+  test('matches the table of the page; if not: npm run reference', () => {
     const page = readPage('docs/security.md')
     expect(withAttacks(page)).toBe(page)
   })

@@ -8,7 +8,7 @@ const specification = readPage('docs/specification.md')
 
 interface TestReference {
   readonly path: string
-  /** Ends the title of the test: `[T012]`. */
+  /** The ID at the end of a test title: `[T012]`. */
   readonly id: string
 }
 
@@ -65,8 +65,8 @@ const slug = (text: string): string =>
     .replaceAll(/ +/g, '-')
 
 /**
- * An id for every statement of the specification, in its order: numbered items and what is below them, list items,
- * table rows and the sentences in between.
+ * An ID for every statement of the specification, in order: numbered and nested items, list items, table rows and the
+ * sentences in between.
  */
 const statementsOf = (text: string): readonly string[] => {
   const ids: string[] = []
@@ -136,7 +136,7 @@ test('no two tests have the same ID', () => {
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
 })
 
-test('what we decide otherwise is listed above the table, and only that', () => {
+test('the deviations above the table are those in the table', () => {
   const [, list = ''] = /\n## Where we decide otherwise\n([\s\S]*?)\n## /.exec(page) ?? []
   const listed = [...list.matchAll(/^- ([^:]+):/gm)].flatMap(([, ids = '']) =>
     [...ids.matchAll(/`([^`]+)`/g)].map(([, id]) => id),

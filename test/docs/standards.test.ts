@@ -3,7 +3,7 @@ import { posix, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { readPage, root } from './markdown.ts'
 
-/** The rows of the table: standard, what of it, sources, tests. */
+/** The rows of the table: standard, part, sources, tests. */
 const rows = [...readPage('docs/standards.md').matchAll(/^\| (.*) \|$/gm)]
   .map(([, cells = '']) => cells.split(' | '))
   .filter(([first = '']) => first.startsWith('[RFC '))

@@ -14,7 +14,7 @@ test('the references of the log, of metrics and of the audit log are up to date;
   expect(readPage('docs/reference/audit.md')).toBe(auditReference())
 })
 
-test('every event that the code writes is in the table of events, at its levels, and no other', () => {
+test('the table of events lists every event that the code logs, with its levels, and no other', () => {
   const entries = readSources().flatMap(({ path }) => {
     const source = readFileSync(resolve(root, 'src', path), 'utf8')
     return [...source.matchAll(/\blog\(\{([\s\S]*?)\}\)/g)].map(([entry]) => entry)
@@ -32,7 +32,7 @@ test('every event that the code writes is in the table of events, at its levels,
     expect(events[event]?.levels, event).toEqual(expect.arrayContaining(levels))
 })
 
-test('the page on how to see it run names metrics and labels that there are', () => {
+test('the page on observability names existing metrics and labels', () => {
   const reference = readPage('docs/reference/metrics.md')
   const page = readPage('docs/how-to/observability.md')
   const there = new Set(

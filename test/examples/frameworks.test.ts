@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const examples = join(import.meta.dirname, '../../examples')
 const most = 15
 
-/** Every line of the example that names something of ours. */
+/** The lines of the example that use names of this package. */
 const ours = (name: string): string[] => {
   const folder = join(examples, name, 'src')
   return readdirSync(folder).flatMap((file) => {
@@ -21,12 +21,12 @@ const ours = (name: string): string[] => {
   })
 }
 
-test.each(['express', 'fastify', 'hono'])('examples/%s embeds us in at most 15 lines', (name) => {
+test.each(['express', 'fastify', 'hono'])('examples/%s embeds the server in at most 15 lines', (name) => {
   const lines = ours(name)
   expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(most)
 })
 
-test('examples/nest embeds us in at most 15 lines, apart from methods that take @Auth()', () => {
+test('examples/nest embeds the server in at most 15 lines, apart from methods with @Auth()', () => {
   const lines = ours('nest').filter((line) => !/^\s*\w+\(@oauth2\.Auth\(\)/.test(line))
   expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(most)
 })

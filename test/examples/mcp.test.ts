@@ -41,7 +41,7 @@ const closed = (server: Server): Promise<void> =>
 
 interface McpApp extends McpPlace, AsyncDisposable {
   readonly server: AuthorizationServer
-  /** Method and path of each request, in their order. */
+  /** Method and path of each request, in order. */
   readonly requests: string[]
   advance(seconds: number): void
 }
@@ -59,7 +59,7 @@ const startMcpApp = async (
     secretKeys: [secretKey],
     store: sqlite(':memory:'),
     scopes: testScopes,
-    // The proofs of DPoP are made by the clock of the machine.
+    // DPoP proofs are created with the clock of the machine.
     clock: () => Date.now() + ahead,
     log: () => undefined,
     sweepInterval: 0,
@@ -154,7 +154,7 @@ describe.each<[string, string, Protocol]>([
     await assistant.close()
   }
 
-  test('an assistant that nobody knows registers itself, logs its user in, and calls a tool [T486]', async () => {
+  test('an unknown assistant registers itself, logs its user in, and calls a tool [T486]', async () => {
     const assistant = new Assistant(app, protocol)
     app.requests.length = 0
     await usesTools(assistant)
@@ -167,7 +167,7 @@ describe.each<[string, string, Protocol]>([
     ])
   })
 
-  test('an assistant whose client id is the address of its metadata document [T485]', async () => {
+  test('an assistant with a client ID metadata document calls a tool [T485]', async () => {
     const assistant = new Assistant(app, protocol)
     assistant.memory.clientMetadataUrl = clientMetadataUrl
     app.requests.length = 0
@@ -179,7 +179,7 @@ describe.each<[string, string, Protocol]>([
   test.each([
     ['a secret', { isConfidential: true }],
     ['none', { isConfidential: false }],
-  ])('an assistant that was registered beforehand, with %s [T487]', async (_, kind) => {
+  ])('a pre-registered assistant with %s calls a tool [T487]', async (_, kind) => {
     const { client, clientSecret } = await app.server.clients.create({
       name: 'Assistant',
       userId: app.user.id,
@@ -197,10 +197,10 @@ describe.each<[string, string, Protocol]>([
     expect(app.requests.some((request) => request.endsWith('/oauth/register'))).toBe(false)
   })
 
-  test('step-up: a tool that needs more asks the user once more, and works [T488]', async () => {
+  test('step-up: a tool that requires more scopes asks the user again, and works [T488]', async () => {
     const assistant = new Assistant(app, protocol)
     await assistant.connect()
-    // The challenge to whoever comes without a token names what the address needs, and no more.
+    // The challenge without a token names only the scopes that the endpoint requires.
     expect(scopesIn(assistant.memory.asked[0])).toEqual(['notes:read'])
     expect(assistant.memory.asked).toHaveLength(1)
     const added = await assistant.call('add_note', { text: 'Buy milk' })
@@ -213,7 +213,7 @@ describe.each<[string, string, Protocol]>([
     await assistant.close()
   })
 
-  test('an access token that has expired is refreshed without the user [T490]', async () => {
+  test('refreshes an expired access token without the user [T490]', async () => {
     const assistant = new Assistant(app, protocol)
     await assistant.connect()
     const before = assistant.memory.kept
@@ -225,7 +225,7 @@ describe.each<[string, string, Protocol]>([
     await assistant.close()
   })
 
-  test('a token for this resource is worth nothing elsewhere, and one for something else nothing here', async () => {
+  test('a token for this resource is rejected elsewhere, and one for another resource here', async () => {
     const assistant = new Assistant(app, protocol)
     await assistant.connect()
     const token = assistant.memory.kept?.access_token
@@ -237,7 +237,7 @@ describe.each<[string, string, Protocol]>([
     const atApi = await asking(`${app.issuer}/api/notes`, token)
     expect(atApi.status).toBe(401)
     expect(atApi.headers.get('www-authenticate')).toContain('error="invalid_token"')
-    // MCP itself answers now, for whom a GET makes no sense.
+    // MCP itself answers now, which does not support GET.
     expect((await asking(app.resource, token)).status).toBe(405)
     await assistant.close()
 
@@ -256,7 +256,7 @@ describe.each<[string, string, Protocol]>([
       expect(challenge).toContain(`scope="notes:read", resource_metadata="${metadata}"`)
     }
 
-    // From there, an assistant finds its way to one that is for this resource.
+    // From there, an assistant finds the resource for which it needs a token.
     const led = new Assistant(app, protocol)
     led.memory.kept = {
       access_token: ofWhole[1] ?? '',
@@ -268,7 +268,7 @@ describe.each<[string, string, Protocol]>([
     await led.close()
   })
 
-  test("another site's page is refused, though it has a token", async () => {
+  test('rejects the page of another site, even with a token', async () => {
     const accessToken = await tokenFor(app, [app.resource])
     const statusOf = async (origin: string) => {
       const headers = { authorization: `Bearer ${accessToken}`, origin }
@@ -281,7 +281,7 @@ describe.each<[string, string, Protocol]>([
   })
 })
 
-test('an assistant whose tokens are bound to its key (DPoP), with the nonces of this server', async () => {
+test('accepts an assistant whose tokens are bound to its key (DPoP), with the nonces of this server', async () => {
   await using app = await startMcpApp('', { dpop: 'required', requireDpopNonce: true })
   const assistant = new Assistant(app)
   const session = await DpopSession.create()
@@ -294,7 +294,7 @@ test('an assistant whose tokens are bound to its key (DPoP), with the nonces of 
   await assistant.close()
 })
 
-test('a tool that needs more is refused by 403, with all scopes and the metadata in the challenge [T491]', async () => {
+test('a tool that requires more scopes answers 403, with all scopes and the metadata in the challenge [T491]', async () => {
   await using app = await startMcpApp()
   const { resource } = app
   const accessToken = await tokenFor(app, [resource])
@@ -313,7 +313,7 @@ test('a tool that needs more is refused by 403, with all scopes and the metadata
   await client.close()
 })
 
-test('node examples/mcp/main.ts starts it, and says where it is [T489]', async () => {
+test('node examples/mcp/main.ts starts it, and prints its address [T489]', async () => {
   await using data = await temporaryFolder()
   const port = await freePort()
   const env = notesEnvironment(port, data.path)

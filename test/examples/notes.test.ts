@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../support/server.ts'
 
-// Scopes say what a token may do; whose notes these are is access control, which is the application's.
+// Scopes limit what a token may do; the application itself controls access to the notes of a user.
 
 let app: TestServer
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const asker = (token: string) => {
   }
 }
 
-test("a token with every scope reaches its user's notes alone [T759]", async () => {
+test('a token with every scope reaches only the notes of its user [T759]', async () => {
   const { server } = app
   const other = await server.users.create({ email: 'user-b@example.org', password: null })
   const [mine, theirs] = [
@@ -43,7 +43,7 @@ test("a token with every scope reaches its user's notes alone [T759]", async () 
     expect((await mine('DELETE', `/api/notes/${id}`)).status).toBe(404)
 })
 
-test('a client without an owner acts for nobody, who has no notes', async () => {
+test('a client without an owner has no user and no notes', async () => {
   const { client, clientSecret } = await app.server.clients.create({
     name: 'Robot',
     defaultScopes: all,

@@ -1,4 +1,4 @@
-/** What is kept of an answer. */
+/** The recorded part of a response. */
 export interface Head {
   readonly status: number
   readonly retryAfter: string | undefined
@@ -7,23 +7,23 @@ export interface Head {
 const nothing = Buffer.alloc(0)
 const blank = Buffer.from('\r\n\r\n')
 
-/** Reads answers off a connection, one behind the other, and skips their bodies. */
+/** Parses pipelined responses of a connection, and skips their bodies. */
 export class AnswerReader {
   readonly #isHead: () => boolean
   readonly #onAnswer: (head: Head) => void
   #rest: Buffer = nothing
   #head: Head | undefined
-  /** Bytes of the body to come; in chunks: of the chunk, with its line end. */
+  /** Remaining bytes of the body; with chunked encoding: of the chunk, with its line end. */
   #left = 0
   #isChunked = false
 
-  /** @param isHead whether the answer that comes next is one to HEAD */
+  /** @param isHead whether the next response answers HEAD */
   constructor(isHead: () => boolean, onAnswer: (head: Head) => void) {
     this.#isHead = isHead
     this.#onAnswer = onAnswer
   }
 
-  /** Whether an answer has begun and not ended. */
+  /** Whether a response has begun and not ended. */
   get isWithin(): boolean {
     return this.#head !== undefined || this.#rest.length > 0
   }
@@ -33,7 +33,7 @@ export class AnswerReader {
     while (this.#step());
   }
 
-  /** @returns whether it got on */
+  /** @returns whether it made progress */
   #step(): boolean {
     if (this.#left > 0) {
       const taken = Math.min(this.#left, this.#rest.length)

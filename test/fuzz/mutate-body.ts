@@ -89,7 +89,7 @@ const changes: readonly Change[] = [
   },
 ]
 
-/** About the size that a body may have, and a mebibyte: a connection may end with it. */
+/** Sizes near the maximum of a body, and a mebibyte: a connection may end with it. */
 const large: Change = (shape, own, r) => {
   const size = r.pick([65_535, 65_536, 65_537, 66_000, 1_048_576])
   const filler = isJson(shape) ? ' ' : 'x'
@@ -105,7 +105,7 @@ const large: Change = (shape, own, r) => {
   shape.isAlone = true
 }
 
-/** The body as bytes: cut off, changed, packed, of another type, too large. */
+/** Mutates the body as bytes: truncated, changed, compressed, of another type, too large. */
 export const body: Mutation = (shape, r) => {
   const own = bytesOf(shape.body) ?? Buffer.from('a=b')
   if (r.chance(4)) large(shape, own, r)

@@ -90,7 +90,7 @@ const changed = (value: string, r: SeededRandom): string => {
     () => value.toLowerCase(),
     () => value.split('').reverse().join(''),
     () => value.repeat(3),
-    // The checksum of a personal token alone.
+    // Only the checksum of a personal token.
     () => `${value.slice(0, -6)}000000`,
     () => `fuzz_${value}`,
     () => `${value} ${value}`,
@@ -129,7 +129,7 @@ const credentials =
 const inPairs = (pairs: readonly Pair[]): Pair[] =>
   pairs.filter(([name]) => typeof name === 'string' && credentials.test(name))
 
-/** The credentials of a request: a bit flipped, a part altered, a kind in the place of another. */
+/** Mutates the credentials of a request: a bit flipped, a part altered, one kind in place of another. */
 export const credential: Mutation = (shape, r, nasty) => {
   const { body, query } = shape
   const pairs = [...inPairs(query), ...(body.kind === 'form' ? inPairs(body.pairs) : [])]

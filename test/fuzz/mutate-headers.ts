@@ -4,7 +4,7 @@ import type { Nasty } from './nasty.ts'
 
 type Given = (random: SeededRandom, nasty: Nasty) => string
 
-/** Header lines that decide something somewhere, each with values that it might not expect. */
+/** Header lines that influence processing, each with unexpected values. */
 const lines: Readonly<Record<string, Given>> = {
   Accept: (r, n) =>
     r.pick([
@@ -94,7 +94,7 @@ const lines: Readonly<Record<string, Given>> = {
 }
 const names = Object.keys(lines)
 
-/** Header lines: another value, one more of the same name, none at all. */
+/** Mutates header lines: another value, a repeated name, or none at all. */
 export const headers: Mutation = (shape, r, n) => {
   const name = r.pick(names)
   const value = (lines[name] as Given)(r, n).slice(0, 6_000)
@@ -109,6 +109,6 @@ export const headers: Mutation = (shape, r, n) => {
     shape.headers = shape.headers.filter(([given]) => given.toLowerCase() !== name.toLowerCase())
     shape.headers.push([name, value])
   } else shape.headers.push([name, value])
-  // The server answers once more before its answer, and may wait for what it was promised.
+  // The server sends an interim response first, and may wait for the announced body.
   if (shape.headers.some(([given]) => given === 'Expect')) shape.isAlone = true
 }

@@ -135,7 +135,7 @@ const pathChanges: readonly ((path: string, r: SeededRandom, n: Nasty) => string
 
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())
 
-/** The parts of a request as its endpoint names them: missing, doubled, empty, huge, of another type. */
+/** Mutates the parts of a request by name: missing, repeated, empty, huge, of another type. */
 export const structure: Mutation = (shape, r, n) => {
   const { body } = shape
   const what = r.below(20)

@@ -80,7 +80,7 @@ const fixed: readonly Value[] = [
   '+010000-01-01T00:00:00Z',
 ]
 
-/** Values that programs stumble over: known ones, and what fast-check finds for the seed. */
+/** Values that often cause errors: known ones, and those that fast-check generates for the seed. */
 export interface Nasty {
   value(random: SeededRandom): Value
   text(random: SeededRandom): string
@@ -118,7 +118,7 @@ export const nastyValues = (seed: number): Nasty => {
   return {
     value: (random) => random.pick(values),
     text: (random) => textOf(random.pick(values)),
-    // A copy, since it becomes a part of a request that is changed.
+    // A copy, because it becomes a part of a request that is changed.
     json: (random) =>
       random.chance(50) ? textOf(random.pick(values)) : structuredClone(random.pick(json)),
   }

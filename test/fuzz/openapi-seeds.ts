@@ -18,7 +18,7 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
 }
 
-/** What is read of an OpenAPI document. */
+/** The parts of an OpenAPI document that are read. */
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
@@ -29,7 +29,7 @@ const resolved = (schema: Schema, document: Document): Schema =>
     ? schema
     : resolved(document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}, document)
 
-/** All properties that a body may have, of whichever alternative. */
+/** All properties that a body may have, in any alternative. */
 const propertiesOf = (given: Schema, document: Document): Readonly<Record<string, Schema>> => {
   const schema = resolved(given, document)
   const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])]
@@ -40,7 +40,7 @@ const propertiesOf = (given: Schema, document: Document): Readonly<Record<string
   )
 }
 
-/** Values for names that stand for something which is there. */
+/** Values for parameters that refer to existing objects. */
 const known = (f: Furniture, random: SeededRandom): Readonly<Record<string, unknown>> => ({
   name: 'Fuzz',
   description: 'Text',
@@ -55,7 +55,7 @@ const known = (f: Furniture, random: SeededRandom): Readonly<Record<string, unkn
   confirm_name: 'Fuzz',
   overlap: '0',
   expires: '2030-01-01',
-  // Whoever ends a session or deletes ends the others' requests too: rarely.
+  // Ending sessions or deleting objects affects the other requests too: rarely.
   delete: random.chance(3) ? 'yes' : 'no',
   others: random.chance(1) ? 'yes' : 'no',
   session_id: random.chance(1) ? '1' : '999999',
@@ -80,7 +80,7 @@ const asScript = ({ cookie, jwt }: Session) => ({
   authorization: `Bearer ${jwt}`,
 })
 
-/** A request for each operation of the document: by a script with JSON, or as the form of a page. */
+/** Returns a request for each operation of the document: by a script with JSON, or as the form of a page. */
 export const openapiSeeds = (document: Document): readonly WeightedSeed[] =>
   Object.entries(document.paths).flatMap(([pattern, item]) =>
     Object.entries(item)

@@ -5,15 +5,15 @@ import { pairsOf, shapeOf } from './seeds.ts'
 import { type Ending, sendAlone } from './sender.ts'
 import { wireOf } from './shape.ts'
 
-/** More passwords at once than wait to be hashed at most. */
+/** More concurrent passwords than the queue of hashes accepts. */
 const logins = 260
 /** Milliseconds: they wait for each other. */
 const patience = 90_000
 
 /**
- * Overloads the hashing of passwords on purpose: whom it cannot take is told so by 503 with the time to try
- * again, and nothing else may be answered so.
- * @returns how many were answered with which status, and how many 503 had no time
+ * Overloads the hashing of passwords on purpose: requests beyond its capacity must get 503 with Retry-After, and no
+ * other request may get 503.
+ * @returns the number of answers by status, and of 503 without Retry-After
  */
 export const overload = async (port: number, furniture: Furniture) => {
   const endings: Ending[] = await Promise.all(

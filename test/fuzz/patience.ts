@@ -2,9 +2,9 @@
 const late = 5_000
 
 /**
- * Calls back after so many milliseconds in which this process ran: one that was paused, with the whole machine or
- * by somebody who measures, has not waited, and waits anew.
- * @returns what ends it
+ * Calls back after this number of milliseconds in which this process ran: a process that was paused starts to wait
+ * again.
+ * @returns the function that cancels it
  */
 export const afterWaiting = (milliseconds: number, act: () => void): (() => void) => {
   let timer: NodeJS.Timeout

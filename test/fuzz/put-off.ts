@@ -1,22 +1,22 @@
 import type { Complaint } from '../support/observed-server.ts'
 
-/** Why a request may be put off with 503: what its line in the log says of the cause. */
+/** Reasons for which a request may get 503, by the cause in its log line. */
 const reasons: Readonly<Record<string, RegExp>> = {
-  // The client named is an https address, whose host is not there. Nobody knows what stands in its document, so
-  // that it is no client would be a verdict about somebody who may be one tomorrow.
+  // The client ID is an https address whose host does not exist. Its document is unknown, so "invalid client" would be
+  // a verdict about a client that may become valid later.
   'the document of a client is away': /OutboundFailed/,
-  // More passwords at once than can be hashed: only what is sent on purpose.
+  // More passwords at once than can be hashed: only in requests that are sent on purpose.
   'too many passwords': /PasswordHashingBusy/,
 }
 
 export interface PutOff {
-  /** How many requests were put off for each reason, as the log says. */
+  /** The number of 503 answers for each reason, from the log. */
   readonly counts: Readonly<Record<string, number>>
-  /** What else the log complains of. */
+  /** The other problems in the log. */
   readonly others: readonly Complaint[]
 }
 
-/** Tells requests that were put off for a known reason from everything that must not be. */
+/** Separates 503 answers with a known reason from failures. */
 export const putOff = (complaints: readonly Complaint[]): PutOff => {
   const counts: Record<string, number> = Object.fromEntries(
     Object.keys(reasons).map((reason) => [reason, 0]),

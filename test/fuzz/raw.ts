@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../support/seeded-random.ts'
 import { type Shape, wireOf } from './shape.ts'
 
-/** Bytes for a connection of their own, and whether it is left before an answer. */
+/** Bytes for a new connection, and whether it is closed before an answer. */
 export interface Raw {
   readonly bytes: Buffer
   readonly leaves: boolean
@@ -14,7 +14,7 @@ const line =
   (text) =>
     text.replace('\r\n', `\r\n${added}\r\n`)
 
-/** What no HTTP client sends. Text is Latin-1, a byte a character. */
+/** Bytes that no HTTP client sends. Text is Latin-1, one byte per character. */
 const breaks: readonly Break[] = [
   (text) => text.replace(/^(\S+) /, '$1 http://evil.example'),
   (text) => text.replace(/^(\S+) \S+/, '$1 *'),
@@ -71,7 +71,7 @@ const breaks: readonly Break[] = [
   (_text, r) => r.bytes(r.below(500)).toString('latin1'),
 ]
 
-/** What a server rightly waits for the rest of: the sender goes away in the middle of head or body. */
+/** Incomplete requests, for whose rest the server waits: the sender disconnects in the middle of head or body. */
 const halves: readonly Break[] = [
   (text, r) => text.slice(0, r.below(text.length)),
   (text) =>
@@ -82,7 +82,7 @@ const halves: readonly Break[] = [
   () => 'GET / HTTP/1.1\r\n',
 ]
 
-/** A request broken on the wire. */
+/** A malformed request on the wire. */
 export const rawOf = (shape: Shape, random: SeededRandom): Raw => {
   const text = wireOf(shape).toString('latin1')
   if (random.chance(15))

@@ -7,7 +7,7 @@ const table = (rows: ReadonlyMap<string, Record<string, number>>): void =>
     Object.fromEntries([...rows].toSorted(([one], [other]) => one.localeCompare(other))),
   )
 
-/** Writes what became of a run, for people. */
+/** Returns a readable report of a run. */
 export const print = (report: FuzzReport): void => {
   const { tally, seconds, probes, rows, overload, putOff, violations } = report
   console.log('Answers by endpoint:')

@@ -14,16 +14,16 @@ import { wireOf } from './shape.ts'
 export interface FuzzRequest {
   readonly number: number
   readonly endpoint: string
-  /** What was done to it: the levels of its mutations, or `valid`. */
+  /** The levels of its mutations, or `valid`. */
   readonly kind: string
   readonly bytes: Buffer
-  /** An answer to HEAD has no body, whatever its head says. */
+  /** A response to HEAD has no body, whatever its headers say. */
   readonly isHead: boolean
   readonly isAlone: boolean
   readonly leaves: boolean
 }
 
-/** Of a hundred requests, so many of each level; a second and third change are of any level. */
+/** The share of each level in percent; a second and third mutation can be of any level. */
 const levels: readonly (readonly [name: string, share: number, mutation: Mutation | undefined])[] =
   [
     ['valid', 3, undefined],
@@ -52,7 +52,7 @@ const seedAt = (all: readonly WeightedSeed[], weight: number): WeightedSeed['see
   throw new RangeError('The weight is beyond all seeds.')
 }
 
-/** Makes request number so and so of a seed: the same each time, as far as the server's furniture is. */
+/** Creates the request with a number from a seed: the same each time, except for values that the server generated. */
 export const requestMaker = (seed: number, document: Document) => {
   const nasty = nastyValues(seed)
   const all = [...seeds, ...openapiSeeds(document)]

@@ -9,19 +9,19 @@ import { Tally } from './tally.ts'
 
 export interface FuzzOptions {
   readonly requests: number
-  /** It ends after so many, whatever is left. */
+  /** Ends the run after this time, even if requests are left. */
   readonly seconds?: number
   readonly seed: number
   readonly store: 'sqlite' | 'postgres'
   /** Settings of the server, for instance generous limits. */
   readonly settings?: Readonly<Record<string, unknown>>
-  /** One number: that request alone, after the furniture of its set. */
+  /** One number: sends only that request, after the set-up of its set. */
   readonly only?: number
-  /** Whether more passwords than can be hashed are sent at the end; otherwise not. */
+  /** Whether more passwords than can be hashed are sent at the end; by default not. */
   readonly overloads?: boolean
-  /** Ends it behind the requests under way, with a report of what was sent. */
+  /** Ends the run after the requests in flight, with a report of those that were sent. */
   readonly signal?: AbortSignal
-  /** Told after each set how many were answered. */
+  /** Called after each set with the number of answers. */
   readonly onProgress?: (answered: number, seconds: number) => void
 }
 
@@ -33,23 +33,23 @@ export interface FuzzReport {
   readonly overload: Readonly<Record<string, number>>
   /** Requests that were answered with 503, by the reason in the log. */
   readonly putOff: Readonly<Record<string, number>>
-  /** Why the run has failed: nothing, if it has not. */
+  /** The reasons why the run has failed; empty if it has not. */
   readonly violations: readonly string[]
 }
 
-/** So many requests use up what they are furnished with. */
+/** The number of requests for one set of credentials. */
 const setSize = 10_000
-/** By how much memory may grow from half of the run to its end: what the collector leaves differs. */
+/** The permitted growth of memory from the middle of the run to its end: the result of a garbage collection varies. */
 const growth = 1.1
 const slack = 16 * 1024 * 1024
 
-/** Starts a server, throws malformed requests at it, and says what became of it. */
+/** Starts a server, sends malformed requests to it, and reports the results. */
 export const fuzz = async (options: FuzzOptions): Promise<FuzzReport> => {
   const { store, settings = {} } = options
   const server = await startObserved({
     store,
     options: {
-      // Their form is parsed, and their signature checked.
+      // Their form is parsed, and their signature verified.
       accessTokenFormat: 'jwt',
       sweepInterval: 5,
       metricsToken: 'the-token-of-the-metrics',
@@ -102,7 +102,7 @@ const against = async (
     console.log(numbered(only).bytes.toString('latin1'))
     await sender.send(only, only + 1)
   } else {
-    // The end is compared with the half: by then all code has run, and what is bounded has reached its bounds.
+    // Compare the end with the middle of the run: by then all code has run, and bounded caches are full.
     const marks = [0.1, 0.5].map((share) => Math.ceil((requests * share) / setSize) * setSize)
     for (let from = 0; from < requests && elapsed() < seconds; from += setSize) {
       if (from > 0) furniture = await furnished(server, seed, from / setSize)
@@ -118,7 +118,7 @@ const against = async (
   const { statuses, untimed } = overloads
     ? await overload(server.port, await furnished(server, seed, -1))
     : { statuses: {}, untimed: 0 }
-  // Connections that were left are closed; what waited for a timeout has had it.
+  // Close abandoned connections, and let timeouts expire.
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   probes.push(['end', await server.probe()])
   return reportOf(server, { tally, took, probes, statuses, untimed })
@@ -143,7 +143,7 @@ const reportOf = async (
   const { counts, others } = putOff(server.complaints)
   for (const { kind, text } of others.slice(0, 20)) violations.push(`${kind}: ${text}`)
   if (others.length > 20) violations.push(`… and ${others.length - 20} more of the kind.`)
-  // A 503 without a line in the log would have a reason that nobody knows.
+  // A 503 without a line in the log has an unknown reason.
   const logged = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const answered = tally.putOff + (statuses['503'] ?? 0)
   if (answered > logged)
@@ -154,7 +154,7 @@ const reportOf = async (
   const strange = Object.keys(statuses).filter((status) => !/^(?:4\d\d|503)$/.test(status))
   if (strange.length > 0) violations.push(`The overload was answered with ${strange.join(', ')}.`)
 
-  // Of a short run, the beginning is all there is to compare with, and is not warm.
+  // A short run can only be compared with its beginning, when the process is not warm.
   const [, warm] = probes.length > 2 ? (probes.at(-2) ?? []) : []
   const [, end] = probes.at(-1) ?? []
   if (warm && end) {

@@ -2,10 +2,10 @@ import { assertionType, type Furniture, type Session } from '../support/observed
 import type { SeededRandom } from '../support/seeded-random.ts'
 import type { Body, Pair, Shape } from './shape.ts'
 
-/** Makes a valid request out of what the server is furnished with. */
+/** Creates a valid request from the data of the server. */
 export type Seed = (furniture: Furniture, random: SeededRandom) => Shape
 
-/** How often a seed is taken, beside the others. */
+/** The relative frequency of a seed. */
 export interface WeightedSeed {
   readonly weight: number
   readonly seed: Seed
@@ -15,7 +15,7 @@ type Fields = Readonly<Record<string, string>>
 
 export const pairsOf = (fields: Fields): Pair[] => Object.entries(fields).map(([n, v]) => [n, v])
 
-/** The headers of every request: its client's address, behind the trusted proxy, is one of many. */
+/** The headers of every request: the client address behind the trusted proxy is one of many. */
 const common = (random: SeededRandom): [string, string][] => [
   ['Host', 'localhost'],
   ['User-Agent', 'Fuzz/1.0'],
@@ -93,7 +93,7 @@ const basic = ({ id, secret }: { id: string; secret: string }): Fields => ({
 const bearer = (token: string): Fields => ({ authorization: `Bearer ${token}` })
 const cookie = ({ cookie: value }: Session): Fields => ({ cookie: value })
 
-/** The client's proof in one of its forms: Basic, in the body, or signed. */
+/** The credentials of the client in one of their forms: Basic, in the body, or signed. */
 const asClient = (f: Furniture, r: SeededRandom): { fields: Fields; headers: Fields } => {
   const { id, secret } = f.confidential
   const form = r.below(10)
@@ -182,7 +182,7 @@ const registration = (f: Furniture, r: SeededRandom): Shape => {
   return shapeOf(r, { endpoint: 'register: manage', method, path, headers, body })
 }
 
-/** A valid request of every endpoint. Those that hash a password, or end what others need, are rare. */
+/** A valid request of every endpoint. Requests that hash a password, or end objects that others need, are rare. */
 export const seeds: readonly WeightedSeed[] = [
   {
     weight: 120,

@@ -3,12 +3,15 @@ import { AnswerReader, type Head } from './answers.ts'
 import { afterWaiting } from './patience.ts'
 import type { FuzzRequest } from './requests.ts'
 
-/** How a request ended: with a status, or with none. */
+/** How a request ended: with a status, or without one. */
 export interface Ending {
-  /** `closed`: the server did; `silent`: no answer in time; `left`: we went away; `waiting`: it waits for more. */
+  /**
+   * `closed`: the server closed; `silent`: no answer in time; `left`: the client closed; `waiting`: the server waits
+   * for more.
+   */
   readonly status: number | 'closed' | 'silent' | 'left' | 'waiting'
   readonly retryAfter?: string | undefined
-  /** Milliseconds; of a request behind others on its connection, with theirs. */
+  /** Milliseconds; on a pipelined connection including those of the requests before. */
   readonly took: number
 }
 
@@ -16,7 +19,7 @@ export interface SenderOptions {
   readonly port: number
   readonly make: (number: number) => FuzzRequest
   readonly onEnd: (request: FuzzRequest, ending: Ending) => void
-  /** Connections that are kept, and how many requests are under way on each. */
+  /** Kept connections, and the number of requests in flight on each. */
   readonly connections?: number
   readonly depth?: number
   readonly alone?: number
@@ -31,13 +34,13 @@ interface Sent {
 const patience = 30_000
 const rawPatience = 3_000
 
-/** Sends requests as fast as they are answered: many over each kept connection, some over one of their own. */
+/** Sends requests as fast as they are answered: many over each kept connection, some over a new one. */
 export class Sender {
   readonly #options: Required<SenderOptions>
   #next = 0
   #last = 0
   #open = 0
-  /** Sent already, on a connection that ended before their turn. */
+  /** Requests that were sent on a connection that ended before their answer. */
   #again: FuzzRequest[] = []
   #aloneWaiting: FuzzRequest[] = []
   #aloneRunning = 0
@@ -47,7 +50,7 @@ export class Sender {
     this.#options = { connections: 8, depth: 8, alone: 48, ...options }
   }
 
-  /** Sends requests number `from` up to, and without, `to`, and waits for every one to end. */
+  /** Sends the requests from number `from` up to, but not including, `to`, and waits for all of them. */
   send(from: number, to: number): Promise<void> {
     this.#next = from
     this.#last = to
@@ -97,7 +100,7 @@ export class Sender {
       if (written.length > 0) socket.write(Buffer.concat(written))
       else if (sent.length === 0) socket.end()
     }
-    // Begins anew with each answer.
+    // Restarts with each answer.
     let stopWaiting = (): void => {}
     const wait = (): void => {
       stopWaiting()
@@ -118,7 +121,7 @@ export class Sender {
     socket.on('error', () => {})
     socket.once('close', () => {
       stopWaiting()
-      // Whose turn it was when the connection ended: by itself, not behind an answer that ends it.
+      // The next request when the connection ended: by itself, not after an answer that ends it.
       const first = hasAnswered ? undefined : sent.shift()
       if (first) onEnd(first.request, { status: 'closed', took: performance.now() - first.at })
       this.#again.push(...sent.map(({ request }) => request))
@@ -148,7 +151,7 @@ export class Sender {
   }
 }
 
-/** Sends a request over a connection of its own. The worst of its answers counts. */
+/** Sends a request over a new connection. The worst of its answers counts. */
 export const sendAlone = (port: number, request: FuzzRequest, limit = patience): Promise<Ending> =>
   new Promise((resolve) => {
     const began = performance.now()
@@ -175,7 +178,7 @@ export const sendAlone = (port: number, request: FuzzRequest, limit = patience):
       if (worst === undefined || reader.isWithin) return
       const { status } = worst
       if (!isRaw) return end(status)
-      // More may come: of requests behind each other, or smuggled ones.
+      // More answers may follow: of pipelined requests, or of smuggled ones.
       stopWaiting()
       stopWaiting = afterWaiting(50, () => end(worst?.status ?? status))
     })

@@ -1,18 +1,18 @@
-/** Text that is percent-encoded on its way, or what is sent exactly as it stands here, one byte a character. */
+/** Text that is percent-encoded when it is sent, or raw text that is sent unchanged, one byte per character. */
 export type Value = string | { readonly raw: string }
 export type Pair = [name: Value, value: Value]
 
-/** A request before it is written: its parts are what mutations change. */
+/** A request before it is serialized: mutations change its parts. */
 export interface Shape {
-  /** Which address and which kind of request to it: a row of the report. */
+  /** Endpoint and kind of the request: a row of the report. */
   readonly endpoint: string
   method: string
-  /** As it stands on the wire. */
+  /** As it is sent on the wire. */
   path: string
   query: Pair[]
   headers: [name: string, value: string][]
   body: Body
-  /** Sent over a connection of its own, since that may not survive it. */
+  /** Uses a new connection, because that may not survive it. */
   isAlone: boolean
 }
 
@@ -28,7 +28,7 @@ const encoded = (value: Value): string =>
 export const formOf = (pairs: readonly Pair[]): string =>
   pairs.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&')
 
-/** JSON of a value that may hold text to be sent as it stands. */
+/** JSON of a value that may contain raw text. */
 const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_name, inner: unknown) =>
     typeof inner === 'bigint' ? Number(inner) : inner,
@@ -41,7 +41,7 @@ export const bytesOf = (body: Body): Buffer | undefined => {
   return Buffer.from(jsonOf(body.value))
 }
 
-/** The query is written behind the path; in it, spaces and what no target may have are always encoded. */
+/** The query follows the path; in it, spaces and characters that no target may contain are always encoded. */
 const targetOf = ({ path, query }: Shape): string => {
   const text = query.length === 0 ? path : `${path}?${formOf(query)}`
   // What llhttp would close the connection for is left to the requests that are sent alone.

@@ -1,13 +1,13 @@
 import type { FuzzRequest } from './requests.ts'
 import type { Ending } from './sender.ts'
 
-/** A request that was answered as none may be, and how to send it again. */
+/** A request with a failure, and how to send it again. */
 export interface Offence {
   readonly number: number
   readonly endpoint: string
   readonly kind: string
   readonly status: Ending['status']
-  /** The request as it was sent, JSON for control characters. */
+  /** The request as it was sent, with control characters as JSON. */
   readonly request: string
 }
 
@@ -15,16 +15,16 @@ const longestShown = 2_000
 
 type Counts = Record<string, number>
 
-/** Counts how requests ended, by endpoint and by kind, and keeps those that must not end so. */
+/** Counts how requests ended, by endpoint and by kind, and keeps the failures. */
 export class Tally {
   readonly endpoints = new Map<string, Counts>()
   readonly kinds = new Map<string, Counts>()
   readonly offences: Offence[] = []
   offenceCount = 0
-  /** 503 with the time to try again; whether there was a reason for it is for the log to say. */
+  /** 503 with Retry-After; the log decides whether there was a reason for it. */
   putOff = 0
   total = 0
-  /** How many took so many milliseconds. */
+  /** The number of requests by duration in milliseconds. */
   readonly #times = new Uint32Array(60_001)
   #timed = 0
 
@@ -43,7 +43,7 @@ export class Tally {
     if (isOffence && !isPutOff) this.#offend(request, status)
   }
 
-  /** Milliseconds within which so great a share was answered. */
+  /** Milliseconds within which this share of requests was answered. */
   within(share: number): number {
     let left = this.#timed * share
     for (let at = 0; at < this.#times.length; at += 1) {

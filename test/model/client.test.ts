@@ -17,25 +17,25 @@ describe('checkSecret', () => {
       of.checkSecret(secret, now),
     )
 
-  test('takes the current secret alone where there is no former one', () => {
+  test('accepts only the current secret if there is no previous one', () => {
     expect(accepted(client(), 0)).toEqual(['current'])
   })
 
-  test('takes the former one as well, before its end and not at it', () => {
+  test('accepts the previous one too, until just before its end', () => {
     const both = client({ previousClientSecret, previousClientSecretExpires: 10 })
     expect(accepted(both, 9)).toEqual(['current', 'former'])
     expect(accepted(both, 10)).toEqual(['current'])
     expect(accepted(both, 11)).toEqual(['current'])
   })
 
-  test('a former one without an end, or an end without one, is none', () => {
+  test('ignores a previous one without an end, or an end without a previous one', () => {
     expect(accepted(client({ previousClientSecret }), 0)).toEqual(['current'])
     expect(accepted(client({ previousClientSecretExpires: 10 }), 0)).toEqual(['current'])
   })
 })
 
 describe('isActive', () => {
-  test('a client acts where it is not switched off and its owner is active', () => {
+  test('returns true if the client is enabled and its owner is active', () => {
     expect(client().isActive).toBe(true)
     expect(client({}, false).isActive).toBe(false)
     expect(client({ isDisabled: true }).isActive).toBe(false)

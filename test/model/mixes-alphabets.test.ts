@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { mixesAlphabets } from '../../src/model/mixes-alphabets.ts'
 
-describe('a name that mixes alphabets', () => {
+describe('mixesAlphabets', () => {
   test.each([
     'pаypal', // Cyrillic а
     'Gοοgle', // Greek ο
@@ -10,7 +10,7 @@ describe('a name that mixes alphabets', () => {
     'Ꭺpple', // Cherokee
     'ⲟffice', // Coptic
     'ｐаypal', // full-width Latin
-  ])('%s does', (name) => {
+  ])('returns true for %s', (name) => {
     expect(mixesAlphabets(name)).toBe(true)
   })
 
@@ -28,7 +28,7 @@ describe('a name that mixes alphabets', () => {
     '메모 Notes',
     'Заметки 2.0 😀',
     '10 µm',
-  ])('%s does not', (name) => {
+  ])('returns false for %s', (name) => {
     expect(mixesAlphabets(name)).toBe(false)
   })
 })

@@ -12,8 +12,8 @@ import { dangerousRedirectUris } from '../support/redirect-uris.ts'
 const strict = { privateUse: false }
 const native = { privateUse: true }
 
-describe('which redirect URIs may be registered', () => {
-  test.each(dangerousRedirectUris)('AZ-09 %j is refused [T495]', (uri) => {
+describe('registration of redirect URIs', () => {
+  test.each(dangerousRedirectUris)('AZ-09 rejects %j [T495]', (uri) => {
     expect(redirectUriProblem(uri, strict)).toMatchObject({
       problem: expect.stringMatching(/^redirectUri/),
       sentence: expect.stringMatching(/^It .*\.$|^A private-use .*\.$/),
@@ -39,7 +39,7 @@ describe('which redirect URIs may be registered', () => {
     'http://127.0.0.1:1/cb?x',
     'http://[::1]/cb',
     'http://[::1]:65535/cb',
-  ])('%s is a valid URL that uses https, or http on a loopback host [T030]', (uri) => {
+  ])('accepts %s: a valid URL that uses https, or http on a loopback host [T030]', (uri) => {
     expect(redirectUriProblem(uri, strict)).toBeUndefined()
   })
 
@@ -64,13 +64,13 @@ describe('which redirect URIs may be registered', () => {
     ['https://client.example:99999/cb', 'redirectUriInvalid'],
     ['http://client.example/cb', 'redirectUriNotHttps'],
     ['javascript:alert(1)', 'redirectUriNotHttps'],
-  ])('%s is named for what is wrong with it: %s [T028]', (uri, problem) => {
+  ])('rejects %s with the reason: %s [T028]', (uri, problem) => {
     const found = redirectUriProblem(uri, strict)
     expect(found?.problem).toBe(problem)
     expect(found?.value).toBe(problem === 'redirectUriTooLong' ? 2_000 : undefined)
   })
 
-  test('RFC 8252 §7.1 a private-use scheme needs the option, and a dot [T280]', () => {
+  test('RFC 8252 §7.1 accepts a private-use scheme only with the option and with a dot [T280]', () => {
     expect(redirectUriProblem('com.example.app:/cb', native)).toBeUndefined()
     for (const uri of [
       'myapp:/cb',
@@ -86,7 +86,7 @@ describe('which redirect URIs may be registered', () => {
   })
 })
 
-test('a text is split on newlines, each entry is trimmed, empty lines are left out', () => {
+test('splits a text on newlines, trims each entry, and omits empty lines', () => {
   expect(splitRedirectUris(' https://a/cb \r\n\n\thttps://b/cb\t\n')).toEqual([
     'https://a/cb',
     'https://b/cb',
@@ -100,7 +100,7 @@ describe('matching', () => {
   const match = (uri: string, anyLoopbackPort = false) =>
     matchRedirectUri(registered, uri, { anyLoopbackPort })
 
-  test('AZ-04 RFC 9700 §2.1 is comparison of the strings as given [T036]', () => {
+  test('AZ-04 RFC 9700 §2.1 compares the strings exactly [T036]', () => {
     for (const uri of registered) expect(match(uri)).toBe(uri)
     for (const uri of [
       'https://client.example/cb/',
@@ -123,7 +123,7 @@ describe('matching', () => {
     }
   })
 
-  test('AZ-07 RFC 8252 §7.3 a public client may use any port of a loopback address, and nothing else', () => {
+  test('AZ-07 RFC 8252 §7.3 accepts any port of a loopback address for a public client, and no other difference', () => {
     expect(match('http://127.0.0.1:1/cb', true)).toBe('http://127.0.0.1/cb')
     expect(match('http://127.0.0.1:65535/cb', true)).toBe('http://127.0.0.1/cb')
     expect(match('http://[::1]:9/cb', true)).toBe('http://[::1]/cb')
@@ -143,8 +143,8 @@ describe('matching', () => {
   })
 })
 
-describe('what is appended', () => {
-  test('RFC 6749 §4.1.2 the registered URI stays as it is, parameters follow', () => {
+describe('appending parameters', () => {
+  test('RFC 6749 §4.1.2 keeps the registered URI and appends the parameters', () => {
     const more = { code: 'a b&c', state: undefined }
     expect(withQuery('https://h/cb', more)).toBe('https://h/cb?code=a%20b%26c')
     expect(withQuery('https://h/cb?', more)).toBe('https://h/cb?code=a%20b%26c')
@@ -154,12 +154,12 @@ describe('what is appended', () => {
     expect(withFragment('https://h/cb?x=1', more)).toBe('https://h/cb?x=1#code=a%20b%26c')
   })
 
-  test('AZ-15 no line break, and no lone surrogate, gets into a header', () => {
+  test('AZ-15 lets no line break and no lone surrogate into a header', () => {
     const address = withQuery('https://h/cb', { state: 'a\r\nSet-Cookie: x\ud800' })
     expect(address).toBe('https://h/cb?state=a%0D%0ASet-Cookie%3A%20x%EF%BF%BD')
   })
 
-  test('the source for form-action is the origin, or a scheme where there is none to be named', () => {
+  test('returns the origin as the source for form-action, or the scheme if there is no origin', () => {
     expect(formActionSource('https://h:8443/cb?x')).toBe('https://h:8443')
     expect(formActionSource('http://[::1]:9/cb')).toBe('http:')
     expect(formActionSource('com.example.app:/cb')).toBe('com.example.app:')

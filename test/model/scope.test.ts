@@ -12,25 +12,25 @@ describe('Scope', () => {
     })
   })
 
-  test('the constructor argument `internal` becomes the field isInternal [T712]', () => {
+  test('maps the constructor argument `internal` to the field isInternal [T712]', () => {
     const scope = new Scope('a', { helpText: 'Help', group: 'G', internal: true })
     expect({ ...scope }).toEqual({ id: 'a', helpText: 'Help', group: 'G', isInternal: true })
   })
 
-  test('email_scope is provided by the service [T716]', () => {
+  test('the service provides email_scope [T716]', () => {
     expect(emailScope).toBeInstanceOf(Scope)
     expect(emailScope.id).toBe('user:email')
     expect(emailScope.isInternal).toBe(false)
   })
 
   test.each(['', 'a b', 'a\tb', 'a\nb', 'a"b', 'a\\b', 'é', 'a\u0000', 'x'.repeat(256)])(
-    'RFC 6749 §3.3 %j is no scope id [T711]',
+    'RFC 6749 §3.3 rejects %j as a scope ID [T711]',
     (id) => {
       expect(() => new Scope(id)).toThrow(TypeError)
     },
   )
 
-  test('RFC 6749 §3.3 every other printable ASCII character may be in an id [T106]', () => {
+  test('RFC 6749 §3.3 accepts every other printable ASCII character in an ID [T106]', () => {
     const id = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index))
       .filter((character) => character !== '"' && character !== '\\')
       .join('')
@@ -58,22 +58,22 @@ describe('the texts of a scope', () => {
     ['pl', { helpText: 'Read', group: 'Notes' }],
     ['en', { helpText: 'Read', group: 'Notes' }],
     ['', { helpText: 'Read', group: 'Notes' }],
-  ])('in %j are its own, and in the first language what is missing', (language, texts) => {
+  ])('in %j are its own, with the first language as fallback', (language, texts) => {
     expect(scope.textsFor(language)).toEqual(texts)
   })
 
-  test('DS-06 names of Object.prototype are no languages', () => {
+  test('DS-06 treat names of Object.prototype as unknown languages', () => {
     for (const language of ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])
       expect(scope.textsFor(language)).toEqual({ helpText: 'Read', group: 'Notes' })
   })
 
-  test('translations change no field, and an empty text is one', () => {
+  test('keep the fields, and an empty text counts as a translation', () => {
     expect({ ...scope }).toEqual({ id: 'a', helpText: 'Read', group: 'Notes', isInternal: false })
     const silent = new Scope('b', { helpText: 'Help', translations: { de: { helpText: '' } } })
     expect(silent.textsFor('de').helpText).toBe('')
   })
 
-  test('the scope of the service speaks every language of the pages', () => {
+  test('of the scope of the service exist in every language of the pages', () => {
     const texts = ['ar', 'de', 'es', 'fr', 'it', 'ja', 'pl', 'pt', 'zh'].map((language) =>
       emailScope.textsFor(language),
     )
@@ -93,32 +93,32 @@ describe('ScopeRegistry', () => {
     new Scope('c:x', { internal: true }),
   ])
 
-  test('anything but a Scope is refused with a TypeError', () => {
+  test('rejects anything but a Scope with a TypeError', () => {
     const lookalike = { id: 'a', helpText: '', group: '', isInternal: false }
     for (const value of [lookalike, 'a', null, undefined]) {
       expect(() => new ScopeRegistry([value as Scope])).toThrow(TypeError)
     }
   })
 
-  test('an id is registered once; the first stays', () => {
+  test('registers an ID once; the first scope stays', () => {
     const first = new Scope('a')
     const once = new ScopeRegistry([first])
     expect(() => once.register(new Scope('a', { internal: true }))).toThrow(/a is already registered/)
     expect(once.get('a')).toBe(first)
   })
 
-  test('choices are sorted by id and leave internal scopes out; all() has them [T719]', () => {
+  test('choices are sorted by ID and exclude internal scopes; all() includes them [T719]', () => {
     expect(registry.choices().map(({ id }) => id)).toEqual(['a:x', 'b:x'])
     expect(registry.all().map(({ id }) => id)).toEqual(['a:x', 'b:x', 'c:x'])
     expect(registry.requestable()).toEqual(['a:x', 'b:x'])
   })
 
-  test('validated() removes duplicates and takes internal scopes', () => {
+  test('validated() removes duplicates and accepts internal scopes', () => {
     expect(registry.validated(['b:x', 'a:x', 'b:x', 'c:x'])).toEqual(['b:x', 'a:x', 'c:x'])
     expect(registry.validated([])).toEqual([])
   })
 
-  test('an unregistered scope raises ScopeDoesNotExists that names it; ids are case-sensitive [T680]', () => {
+  test('throws ScopeDoesNotExists with the name of an unregistered scope; IDs are case-sensitive [T680]', () => {
     for (const id of ['nope', 'A:X', '', 'a:x ']) {
       const refused = expect(() => registry.validated(['a:x', id]))
       refused.toThrow(ScopeDoesNotExists)
@@ -126,7 +126,7 @@ describe('ScopeRegistry', () => {
     }
   })
 
-  test('DS-06 names of Object.prototype are ordinary unknown names', () => {
+  test('DS-06 treats names of Object.prototype as ordinary unknown names', () => {
     for (const id of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       expect(() => registry.validated([id])).toThrow(ScopeDoesNotExists)
       expect(registry.get(id)).toBeUndefined()
@@ -137,7 +137,7 @@ describe('ScopeRegistry', () => {
     ])
   })
 
-  test('visible() keeps what is registered and not internal', () => {
+  test('visible() keeps registered scopes that are not internal', () => {
     expect(registry.visible(['c:x', 'b:x', 'gone'])).toEqual(['b:x'])
     expect(registry.registered(['c:x', 'b:x', 'gone'])).toEqual(['c:x', 'b:x'])
   })
@@ -150,19 +150,19 @@ describe('the scope parameter', () => {
   })
 
   test.each(['a\tb', 'a\nb', 'a"x', 'a\\', 'ä', `a ${'x'.repeat(256)}`, '\u0000'])(
-    'SC-05 %j is invalid_scope',
+    'SC-05 rejects %j with invalid_scope',
     (text) => {
       expect(() => parseScope(text)).toThrow(expect.objectContaining({ code: 'invalid_scope' }))
     },
   )
 
-  test('narrow() gives what was asked for within the ceiling, or the default where nothing was', () => {
+  test('narrow() returns the requested scopes within the ceiling, or the default without a request', () => {
     const rules = { within: ['a', 'b'], otherwise: ['a'] }
     expect(narrow('b', rules)).toEqual(['b'])
     expect(narrow(undefined, rules)).toEqual(['a'])
     expect(() => narrow('a c', rules)).toThrow(OAuthError)
     expect(() => narrow('c', rules)).toThrow(expect.objectContaining({ code: 'invalid_scope' }))
-    // A default beyond the ceiling is no way around it.
+    // A default beyond the ceiling must not bypass it.
     expect(() => narrow(undefined, { within: [], otherwise: ['a'] })).toThrow(OAuthError)
   })
 
@@ -173,7 +173,7 @@ describe('the scope parameter', () => {
     expect(isWithin(['a'], ['a:x', 'A'])).toBe(false)
   })
 
-  test('DS-02 a hundred thousand scopes are judged in less than a moment', () => {
+  test('DS-02 handles a hundred thousand scopes quickly', () => {
     const many = Array.from({ length: 100_000 }, (_, index) => `s${index}`)
     const registry = new ScopeRegistry(many.map((id) => new Scope(id)))
     const before = process.cpuUsage()

@@ -32,12 +32,12 @@ describe('UserProxy', () => {
     expect(proxy).toBeInstanceOf(UserProxy)
   })
 
-  test('its id is the user identifier [T722]', () => {
+  test('has the identifier of the user as its id [T722]', () => {
     expect(proxy.id).toBe(7)
     expect(new UserProxy({ ...record, id: 'uuid' }, source).id).toBe('uuid')
   })
 
-  test('is reduced to the user id for storage, and rebuilt by looking the user up [T723]', async () => {
+  test('is reduced to the user ID for storage, and rebuilt by a look-up [T723]', async () => {
     const stored = JSON.stringify({ user: proxy })
     expect(stored).toBe('{"user":7}')
     const again = await UserProxy.fromId(JSON.parse(stored).user, source)
@@ -46,7 +46,7 @@ describe('UserProxy', () => {
     expect(await UserProxy.fromId(8, source)).toBeUndefined()
   })
 
-  test('compares a password [T725]', async () => {
+  test('verifies a password [T725]', async () => {
     expect(await proxy.checkPassword('secret')).toBe(true)
     expect(await proxy.checkPassword('wrong')).toBe(false)
     const { checkPassword } = proxy

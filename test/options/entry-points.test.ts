@@ -12,7 +12,7 @@ const group = 'svc_oauth2server.scopes'
 let root: string
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'oauth2server-applications-'))
-  // What the modules of the applications export: they cannot import the sources by the package's name.
+  // The modules of the applications export plain objects: they cannot import the sources by the package's name.
   Reflect.set(globalThis, 'testScope', (id: string) => new Scope(id))
 })
 afterAll(async () => {
@@ -70,7 +70,7 @@ const declares = (name: string, entries: Record<string, string>, more = {}) => (
 })
 
 describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', () => {
-  test('of the application and of its direct dependencies, and of nobody else [T713]', async () => {
+  test('loads those of the application and of its direct dependencies, and of no other package [T713]', async () => {
     const folder = await application({
       'package.json': declares(
         'app',
@@ -82,7 +82,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
       ),
       'scopes.js':
         "export const appRead = testScope('app:read'); export const appWrite = testScope('app:write')",
-      // It exports neither its package.json nor the module of its scopes: an entry point is its own business.
+      // It exports neither its package.json nor the module of its scopes: entry points do not depend on exports.
       'node_modules/notes/package.json': declares(
         'notes',
         { read: './lib/scopes.js:notesRead' },
@@ -106,7 +106,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
     ])
   })
 
-  test('a dependency is found where Node finds it, also above the application', async () => {
+  test('finds a dependency like Node, also above the application', async () => {
     const folder = await application({
       'packages/app/package.json': declares('app', {}, { dependencies: { notes: '*' } }),
       'node_modules/notes/package.json': declares('notes', { read: './scopes.js:notesRead' }),
@@ -115,7 +115,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
     expect(await scopesOf(join(folder, 'packages/app'))).toEqual(['hoisted:read', 'user:email'])
   })
 
-  test('an application without entry points, or without the group, is fine', async () => {
+  test('accepts an application without entry points, or without the group', async () => {
     expect(await scopesOf(await application({ 'package.json': { name: 'app' } }))).toEqual([
       'user:email',
     ])
@@ -126,7 +126,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
     ).toEqual(['user:email'])
   })
 
-  test('one Scope may be declared and given in code; two of one id are refused', async () => {
+  test('accepts one Scope that is declared and passed in code; rejects two with one ID', async () => {
     const shared = new Scope('shared')
     Reflect.set(globalThis, 'sharedScope', shared)
     const files = {
@@ -145,12 +145,12 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
 
   test.each([
     [
-      'a module that is not there',
+      'a missing module',
       { 'package.json': declares('app', { read: './missing.js:read' }) },
       'read (./missing.js:read)',
     ],
     [
-      'an export that is not there',
+      'a missing export',
       {
         'package.json': declares('app', { read: './s.js:read' }),
         's.js': 'export const write = 1',
@@ -174,11 +174,11 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
       'it broke',
     ],
     [
-      'entries that are no texts',
+      'entries that are not texts',
       { 'package.json': declares('app', { read: 1 } as never) },
       'cannot be read',
     ],
-    ['a package.json that is no JSON', { 'package.json': '{' }, 'cannot be read'],
+    ['a package.json that is not JSON', { 'package.json': '{' }, 'cannot be read'],
   ])('%s: the error names the package and the entry [T714]', async (_, files, what) => {
     const folder = await application(files)
     const [problem = '', ...others] = await problemsOf(folder)
@@ -188,7 +188,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
     expect(problem).not.toContain('\n')
   })
 
-  test('an error in a dependency names the dependency', async () => {
+  test('names the dependency of an error', async () => {
     const folder = await application({
       'package.json': { name: 'app', dependencies: { notes: '*' } },
       'node_modules/notes/package.json': declares('notes', { read: './scopes.js:notesRead' }),
@@ -201,7 +201,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
     ])
   })
 
-  test('an application root without a package.json is refused', async () => {
+  test('rejects an application root without a package.json', async () => {
     const folder = await application({ 'x.txt': '' })
     expect(await problemsOf(folder)).toEqual([
       expect.stringContaining(`no package.json in the application root ${folder}`),
@@ -210,7 +210,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
 })
 
 describe('import paths', () => {
-  test('the default of the specification is the one that this package exports [T781]', async () => {
+  test('the specified default is the factory that this package exports [T781]', async () => {
     expect(await importPath('svc_oauth2server.utils:jwt_verify_token', root)).toBe(jwtVerifyToken)
     expect(await importPath('svc_oauth2server.utils:jwtVerifyToken', root)).toBe(jwtVerifyToken)
     expect(await importPath('svc_oauth2server:Scope', root)).toBe(Scope)
@@ -220,7 +220,7 @@ describe('import paths', () => {
     expect(await importPath('svc_oauth2server.scopes:Scope', root)).toBe(Scope)
   })
 
-  test('./… starts at the application root, anything else is a package of the application; the last colon splits', async () => {
+  test('./… starts at the application root, anything else is a package of the application; the last colon separates the name', async () => {
     const folder = await application({
       'package.json': { name: 'app', type: 'module' },
       'lib/a:b.js':
@@ -248,7 +248,7 @@ describe('import paths', () => {
       await expect(importPath(path, folder)).rejects.toThrow()
   })
 
-  test('a factory that cannot be loaded, or is none, stops the start by its name', async () => {
+  test('rejects a factory that cannot be loaded, or is not a function, at start-up with its name', async () => {
     const folder = await application({
       'package.json': { name: 'app', type: 'module' },
       'jwt.js': 'export const verify = 1',

@@ -28,7 +28,7 @@ const problemsOf = async (env: Variables): Promise<readonly string[]> => {
 }
 
 describe('decision §1: the environment', () => {
-  test('nothing is needed', async () => {
+  test('requires no variable', async () => {
     const { port, host, options, dataFolder } = await fromEnvironment({
       DATABASE_URL: `sqlite:${newFolder()}/x.sqlite`,
     })
@@ -49,7 +49,7 @@ console.log(dataFolder, options.store.description)`
     expect(await readdir(join(cwd, 'data'))).toEqual(['secret-key'])
   })
 
-  test('PORT, HOST and BASE_URL', async () => {
+  test('reads PORT, HOST and BASE_URL', async () => {
     const environment = await fromEnvironment({ ...inMemory, PORT: '8080', HOST: '0.0.0.0' })
     expect(environment).toMatchObject({
       port: 8080,
@@ -70,7 +70,7 @@ console.log(dataFolder, options.store.description)`
       ])
   })
 
-  test('settings come along by their names', async () => {
+  test('reads settings by their names', async () => {
     const { options } = await fromEnvironment({
       ...inMemory,
       OAUTH2SERVER_CLIENT_ID_SALT_LEN: '30',
@@ -84,7 +84,7 @@ console.log(dataFolder, options.store.description)`
     })
   })
 
-  test('all that is wrong is named in one message', async () => {
+  test('names all errors in one message', async () => {
     const problems = await problemsOf({
       PORT: 'x',
       DATABASE_URL: 'mysql://x',
@@ -109,7 +109,7 @@ console.log(dataFolder, options.store.description)`
     },
   )
 
-  test.each(['postgres', 'postgresql'])('DATABASE_URL=%s: needs a SECRET_KEY', async (scheme) => {
+  test.each(['postgres', 'postgresql'])('DATABASE_URL=%s: requires a SECRET_KEY', async (scheme) => {
     const DATABASE_URL = `${scheme}://user:s3cret@db.example/app`
     const problems = await problemsOf({ DATABASE_URL })
     expect(problems).toEqual([expect.stringMatching(/^SECRET_KEY is missing: at least 32 random/)])
@@ -119,7 +119,7 @@ console.log(dataFolder, options.store.description)`
     expect(dataFolder).toBeUndefined()
   })
 
-  test('OAUTH2_CACHE_REDIS_URL is enough for Redis; another cache that is asked for wins', async () => {
+  test('OAUTH2_CACHE_REDIS_URL is sufficient for Redis; an explicit cache type takes precedence', async () => {
     const OAUTH2_CACHE_REDIS_URL = 'redis://user:s3cret@cache.example:6380/1'
     const read = async (env: Variables) => (await fromEnvironment({ ...inMemory, ...env })).options
     for (const env of [{}, { OAUTH2_CACHE_TYPE: 'redis' }]) {
@@ -133,7 +133,7 @@ console.log(dataFolder, options.store.description)`
     expect(await read({ OAUTH2_CACHE_REDIS_URL: '' })).not.toHaveProperty('transients')
   })
 
-  test('an address of Redis that cannot be read is named, without the password', async () => {
+  test('names an invalid Redis address, without the password', async () => {
     const env = { ...inMemory, OAUTH2_CACHE_REDIS_URL: 'http://:s3cret@localhost' }
     const problems = await problemsOf(env)
     expect(problems).toEqual([
@@ -142,7 +142,7 @@ console.log(dataFolder, options.store.description)`
     expect(problems.join()).not.toContain('s3cret')
   })
 
-  test('OAUTH2_CACHE_TYPE=redis without its address is refused at the start', async () => {
+  test('OAUTH2_CACHE_TYPE=redis without its address is rejected at start-up', async () => {
     const { options } = await fromEnvironment({ ...inMemory, OAUTH2_CACHE_TYPE: 'redis' })
     const failure = await createAuthorizationServer({
       ...options,
@@ -156,7 +156,7 @@ console.log(dataFolder, options.store.description)`
   test.each([
     ['pg', { DATABASE_URL: 'postgres://localhost/x', SECRET_KEY: secretKey }],
     ['@redis/client', { OAUTH2_CACHE_REDIS_URL: 'redis://localhost' }],
-  ])('without the package %s, who needs it is told, and nobody else', async (name, env) => {
+  ])('without the package %s, reports that only if it is needed', async (name, env) => {
     const program = `import { registerHooks } from 'node:module'
 const gone = (name) => Object.assign(new Error(\`Cannot find package '\${name}' imported from x\`), { code: 'ERR_MODULE_NOT_FOUND' })
 registerHooks({
@@ -177,7 +177,7 @@ await read(${JSON.stringify(env)}).catch((error) => console.log(error.problems.j
   })
 
   test.each(['', 'sqlite', 'sqlite:', './data/x.sqlite', 'file:x', 'mysql://localhost/x'])(
-    'DATABASE_URL %j is none',
+    'rejects DATABASE_URL %j',
     async (DATABASE_URL) => {
       expect(await problemsOf({ DATABASE_URL })).toEqual([
         expect.stringMatching(/^DATABASE_URL accepts sqlite:PATH/),
@@ -190,7 +190,7 @@ describe('secret key', () => {
   const start = (data: string, env: Variables = {}) =>
     fromEnvironment({ DATABASE_URL: `sqlite:${join(data, 'x.sqlite')}`, ...env })
 
-  test('is generated once into the data folder, and only its owner may read it', async () => {
+  test('is generated once into the data folder, readable by its owner only', async () => {
     const data = newFolder()
     const first = (await start(data)).options.secretKeys
     expect(first).toEqual([expect.stringMatching(/^[A-Za-z0-9_-]{64}$/)])
@@ -201,14 +201,14 @@ describe('secret key', () => {
     expect(await readdir(data)).toEqual(['secret-key'])
   })
 
-  test('given, it is taken as it is, and none is generated', async () => {
+  test('is used as given, without generating one', async () => {
     const data = newFolder()
     const SECRET_KEY = ' a key with spaces, a comma and ä, longer than 32 bytes '
     expect((await start(data, { SECRET_KEY })).options.secretKeys).toEqual([SECRET_KEY])
     await expect(readdir(data)).rejects.toThrow(/ENOENT/)
   })
 
-  test('earlier keys follow, comma-separated', async () => {
+  test('is followed by previous keys, comma-separated', async () => {
     const SECRET_KEY_PREVIOUS = 'one,two,'
     const { options } = await start(newFolder(), { SECRET_KEY: 'now', SECRET_KEY_PREVIOUS })
     expect(options.secretKeys).toEqual(['now', 'one', 'two'])
@@ -217,12 +217,12 @@ describe('secret key', () => {
     ).toEqual(['now'])
   })
 
-  test('in memory it ends with the process: every start has its own', async () => {
+  test('in memory is new for every start', async () => {
     const [one, other] = [await fromEnvironment(inMemory), await fromEnvironment(inMemory)]
     expect(one.options.secretKeys).not.toEqual(other.options.secretKeys)
   })
 
-  test('twenty first starts at once in one process get the same key, and leave nothing else behind', async () => {
+  test('is the same for twenty concurrent first starts in one process, which leave no other file', async () => {
     const data = newFolder()
     const keys = await Promise.all(
       Array.from({ length: 20 }, async () => (await start(data)).options.secretKeys[0]),
@@ -232,7 +232,7 @@ describe('secret key', () => {
     expect(await readdir(data)).toEqual(['secret-key'])
   })
 
-  test('processes that start at once get the same key', async () => {
+  test('is the same for processes that start concurrently', async () => {
     const data = newFolder()
     const module = new URL('../../src/server/environment/environment.ts', import.meta.url).href
     const program = `import { fromEnvironment } from ${JSON.stringify(module)}
@@ -247,7 +247,7 @@ console.log((await fromEnvironment({ DATABASE_URL: ${JSON.stringify(`sqlite:${jo
     expect(runs[0]?.stdout).toMatch(/^[A-Za-z0-9_-]{64}\n$/)
   })
 
-  test('a folder that cannot be written is refused with one line that says what to do', async () => {
+  test('rejects a folder that is not writable with one line and a remedy', async () => {
     const file = join(root, 'a-file')
     await writeFile(file, '')
     const failure = await start(join(file, 'data')).catch((error: unknown) => error)

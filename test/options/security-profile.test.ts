@@ -32,7 +32,7 @@ const problemsOf = (input: SettingsInput): readonly string[] => {
   }
 }
 
-/** What differs from a server without a profile. */
+/** The differences from a server without a profile. */
 const changedBy = (securityProfile: Profile): Record<string, unknown> => {
   const plain: Record<string, unknown> = { ...parseSettings({}) }
   const found = Object.entries(parseSettings({ securityProfile })).filter(
@@ -41,7 +41,7 @@ const changedBy = (securityProfile: Profile): Record<string, unknown> => {
   return Object.fromEntries(found)
 }
 
-describe('a profile decides what was not given', () => {
+describe('a profile sets the settings that are not given', () => {
   const oauth21 = {
     securityProfile: 'oauth2.1',
     requirePkce: 'always',
@@ -69,7 +69,7 @@ describe('a profile decides what was not given', () => {
     })
   })
 
-  test('what was given and is within it stands', () => {
+  test('keeps given settings that comply with it', () => {
     const given = {
       allowedGrantTypes: ['authorization_code'],
       authorizationCodeExpiresIn: 30,
@@ -80,7 +80,7 @@ describe('a profile decides what was not given', () => {
     expect(parseSettings({ securityProfile: 'fapi2', ...given })).toMatchObject(given)
   })
 
-  test('every requirement is for a setting that there is, and its own value meets it', () => {
+  test('refers only to existing settings, and its own values meet its requirements', () => {
     const known = describeSettings().map(({ name }) => name)
     for (const requirements of Object.values(securityProfiles)) {
       for (const [name, requirement] of Object.entries(requirements)) {
@@ -94,14 +94,14 @@ describe('a profile decides what was not given', () => {
     }
   })
 
-  test('a value is never shared: what one reader does to it, no other sees', () => {
+  test('never shares a value: a reader that changes it affects no other', () => {
     const one = parseSettings({ securityProfile: 'oauth2.1' })
     ;(one.allowedResponseTypes as string[]).push('token')
     expect(parseSettings({ securityProfile: 'oauth2.1' }).allowedResponseTypes).toEqual(['code'])
   })
 })
 
-describe('a setting that contradicts the profile stops the start', () => {
+describe('rejects a contradicting setting at start-up', () => {
   test.each<[Profile, SettingsInput, string]>([
     ['oauth2.1', { requirePkce: 'public' }, 'requirePkce'],
     ['oauth2.1', { requirePkce: 'never' }, 'requirePkce'],
@@ -130,7 +130,7 @@ describe('a setting that contradicts the profile stops the start', () => {
     expect(problemsOf({ ...given })).toEqual([])
   })
 
-  test('all of them are named at once, with what is wrong besides', () => {
+  test('names all of them in one message, with other errors', () => {
     const problems = problemsOf({
       securityProfile: 'fapi2',
       dpop: 'off',
@@ -144,7 +144,7 @@ describe('a setting that contradicts the profile stops the start', () => {
     ])
   })
 
-  test('of the environment as well', () => {
+  test('rejects those of the environment as well', () => {
     const env = {
       OAUTH2SERVER_SECURITY_PROFILE: 'oauth2.1',
       OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'token',
@@ -154,7 +154,7 @@ describe('a setting that contradicts the profile stops the start', () => {
     ])
   })
 
-  test('the server does not start', async () => {
+  test('does not start the server', async () => {
     const start = startServer({ securityProfile: 'fapi2', dpop: 'off' })
     await expect(start).rejects.toThrow(InvalidSettings)
   })
@@ -177,7 +177,7 @@ describe('oauth2.1', () => {
   })
   afterAll(() => app.close())
 
-  test('the metadata says what is on, and nothing else', async () => {
+  test('publishes exactly the enabled features in the metadata', async () => {
     const metadata = await metadataOf(app)
     expect(metadata.response_types_supported).toEqual(['code'])
     expect(metadata.response_modes_supported).toEqual(['query'])
@@ -188,37 +188,37 @@ describe('oauth2.1', () => {
     expect(resource.bearer_methods_supported).toEqual(['header'])
   })
 
-  test('PKCE is required of confidential clients too [T482]', async () => {
+  test('requires PKCE of confidential clients too [T482]', async () => {
     const without = { code_challenge: undefined, code_challenge_method: undefined }
     expect(answerTo(conf, await conf.ask(without)).error).toBe('invalid_request')
     expect((await conf.tokens()).token_type).toBe('Bearer')
   })
 
-  test('there is no implicit grant [T483]', async () => {
+  test('has no implicit grant [T483]', async () => {
     const answer = answerTo(conf, await conf.ask({ response_type: 'token' }))
     expect(answer.error).toBe('unsupported_response_type')
   })
 
-  test('there is no password grant [T532]', async () => {
+  test('has no password grant [T532]', async () => {
     const { email: username } = app.user
     const asked = await conf.token({ grant_type: 'password', username, password: app.password })
     expect(refusal(asked)).toBe('400 unsupported_grant_type')
   })
 
-  test('a token in the query is none [T484]', async () => {
+  test('ignores a token in the query [T484]', async () => {
     const { access_token: token } = await conf.tokens()
     expect(await ping(app, token)).toBe(200)
     expect((await fetch(`${app.issuer}/oauth/ping?access_token=${token}`)).status).toBe(401)
   })
 
-  test('AZ-10 the redirect URI has to be named, also where there is only one [T516]', async () => {
+  test('AZ-10 requires the redirect URI, also if there is only one [T516]', async () => {
     for (const redirect_uri of [undefined, '']) {
       const response = await agent.browse(conf.url({ redirect_uri }))
       expect(response.address).toContain('/oauth/errors?error=invalid_request')
     }
   })
 
-  test('§10.2 a token request need not repeat it, and if it does it has to be the same', async () => {
+  test('§10.2 does not require it in a token request, but compares it if it is there', async () => {
     const redirect_uri = 'https://client.example/other'
     const code = await conf.code()
     expect(refusal(await conf.redeem(code, { redirect_uri }))).toBe('400 invalid_grant')
@@ -226,7 +226,7 @@ describe('oauth2.1', () => {
     expect((await conf.redeem(await conf.code())).status).toBe(200)
   })
 
-  test('the authorization endpoint is closed to scripts of other origins [T520]', async () => {
+  test('closes the authorization endpoint to scripts of other origins [T520]', async () => {
     const asked = await fetch(`${app.issuer}/oauth/authorize`, {
       method: 'OPTIONS',
       headers: { origin: 'https://spa.example', 'access-control-request-method': 'GET' },
@@ -234,7 +234,7 @@ describe('oauth2.1', () => {
     expect(asked.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  test('without the profile all of this is as specified', async () => {
+  test('does not apply without the profile', async () => {
     await using plain = await startServer()
     const client = await TestClient.register(plain, new UserAgent())
     const code = await client.code({ redirect_uri: undefined })
@@ -297,7 +297,7 @@ describe('fapi2', () => {
       by,
     )
 
-  test('§5.3.2.1 the metadata says what is on, and nothing else', async () => {
+  test('§5.3.2.1 publishes exactly the enabled features in the metadata', async () => {
     expect(await metadataOf(app)).toMatchObject({
       response_types_supported: ['code'],
       code_challenge_methods_supported: ['S256'],
@@ -313,7 +313,7 @@ describe('fapi2', () => {
     })
   })
 
-  test('§5.3.2.1 clients authenticate by private_key_jwt alone [T500]', async () => {
+  test('§5.3.2.1 accepts only private_key_jwt for client authentication [T500]', async () => {
     const secret = await TestClient.register(app, agent)
     const open = await TestClient.register(app, agent, { isConfidential: false })
     expect((await push(secret)).body.error).toBe('invalid_client')
@@ -329,14 +329,14 @@ describe('fapi2', () => {
     }
   })
 
-  test('§5.3.2.1 only the issuer as a text is the audience of an assertion [T501]', async () => {
+  test('§5.3.2.1 accepts only the issuer as text for the audience of an assertion [T501]', async () => {
     for (const aud of [[app.issuer], `${app.issuer}/oauth/par`, `${app.issuer}/oauth/token`]) {
       const fields = { ...requestOf(client), ...(await assertion({ aud })) }
       expect((await postForm(`${app.issuer}/oauth/par`, fields)).body.error).toBe('invalid_client')
     }
   })
 
-  test('§5.3.2.2 an authorization request has to be pushed [T505]', async () => {
+  test('§5.3.2.2 requires a pushed authorization request [T505]', async () => {
     const answer = answerTo(client, await client.ask())
     expect([answer.error, answer.code]).toEqual(['invalid_request', undefined])
   })
@@ -345,19 +345,19 @@ describe('fapi2', () => {
     ['redirect_uri', { redirect_uri: undefined }],
     ['code_challenge', { code_challenge: undefined, code_challenge_method: undefined }],
     ['S256', { code_challenge_method: 'plain' }],
-  ])('§5.3.2.2 a pushed request needs %s [T507]', async (_what, given) => {
+  ])('§5.3.2.2 requires %s in a pushed request [T507]', async (_what, given) => {
     expect((await par(given)).body.error).toBe('invalid_request')
   })
 
-  test('§5.3.2.2 the response type is code [T504]', async () => {
+  test('§5.3.2.2 accepts only the response type code [T504]', async () => {
     expect((await par({ response_type: 'token' })).body.error).toBe('unsupported_response_type')
   })
 
-  test('§5.3.2.2 a reference lives less than 600 seconds [T509]', async () => {
+  test('§5.3.2.2 limits a reference to less than 600 seconds [T509]', async () => {
     expect((await par()).body.expires_in).toBeLessThan(600)
   })
 
-  test('§5.3.2.1 only tokens that are bound to a key are issued [T510]', async () => {
+  test('§5.3.2.1 issues only tokens that are bound to a key [T510]', async () => {
     const value = await code()
     const without = await askToken(
       client,
@@ -379,13 +379,13 @@ describe('fapi2', () => {
     expect(query.status).toBe(401)
   })
 
-  test('§5.3.2.1 a code that was used is refused [T508]', async () => {
+  test('§5.3.2.1 rejects a used code [T508]', async () => {
     const value = await code()
     expect((await redeemed(value)).status).toBe(200)
     expect(refusal(await redeemed(value))).toBe('400 invalid_grant')
   })
 
-  test('§5.3.2.1 note 1: a client that lost the new refresh token gets it again [T502]', async () => {
+  test('§5.3.2.1 note 1: returns the new refresh token again to a client that lost it [T502]', async () => {
     const { body } = await redeemed(await code())
     const again = () => ask({ grant_type: 'refresh_token', refresh_token: body.refresh_token })
     const first = await again()
@@ -404,7 +404,7 @@ describe('fapi2', () => {
     expect((await askToken(client, given, { isPublic: true, dpop })).status).toBe(expected)
   })
 
-  test('§5.4.1 RS256 is not used, neither by proofs nor by assertions [T512]', async () => {
+  test('§5.4.1 rejects RS256 in proofs and assertions [T512]', async () => {
     const rsa = await newKey('RS256')
     const machine = { grant_type: 'client_credentials' }
     expect((await ask(machine, rsa)).body.error).toBe('invalid_dpop_proof')

@@ -16,7 +16,7 @@ const problemsOf = (work: () => unknown): readonly string[] => {
 const parsed = (env: Record<string, string>) => parseSettings(settingsFrom(env))
 
 describe('configuration variables', () => {
-  // The specification's table, letter by letter; decision §1 decides on the cache type.
+  // The specification's table, literally; decision §1 defines the cache type.
   test.each([
     [
       'OAUTH2SERVER_ALLOWED_GRANT_TYPES',
@@ -44,7 +44,7 @@ describe('configuration variables', () => {
     expect(Reflect.get(parseSettings({}), name)).toEqual(byDefault)
   })
 
-  // What the protocol decisions and the attack catalogue add.
+  // Settings that the protocol decisions and the attack catalogue add.
   test.each([
     ['OAUTH2SERVER_DEFAULT_SCOPES', []],
     ['OAUTH2SERVER_ALLOW_PRIVATE_USE_REDIRECT_URIS', false],
@@ -76,15 +76,15 @@ describe('configuration variables', () => {
     }
   })
 
-  test('a default is never shared: what one reader does to it, no other sees', () => {
+  test('a default is never shared: a reader that changes it affects no other', () => {
     const one = parseSettings({})
     ;(one.allowedGrantTypes as string[]).push?.('password')
     expect(parseSettings({}).allowedGrantTypes).not.toContain('password')
   })
 })
 
-describe('text', () => {
-  test('is taken by the type of the setting', () => {
+describe('values as text', () => {
+  test('are parsed by the type of the setting', () => {
     expect(
       parsed({
         OAUTH2SERVER_ALLOWED_GRANT_TYPES: ' password , client_credentials ,',
@@ -112,7 +112,7 @@ describe('text', () => {
     })
   })
 
-  test('an empty list is a list; what is not set keeps its default', () => {
+  test('may be an empty list; an unset variable keeps the default', () => {
     expect(parsed({ OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: '' }).allowedResponseTypes).toEqual([])
     expect(settingsFrom({ OAUTH2SERVER_CLIENT_ID_SALT_LEN: undefined, PATH: '/bin' })).toEqual({})
     expect(
@@ -120,7 +120,7 @@ describe('text', () => {
     ).toBe('')
   })
 
-  test('a set names each member once, in text and in code', () => {
+  test('list each member of a set once, in text and in code', () => {
     const text = {
       OAUTH2SERVER_ALLOWED_GRANT_TYPES: 'password,password',
       OAUTH2SERVER_DEFAULT_SCOPES: 'a,a',
@@ -171,7 +171,7 @@ describe('text', () => {
     ['TRUSTED_PROXIES', '10.0.0.0/33'],
     ['TRUSTED_PROXIES', 'localhost'],
     ['TRUSTED_PROXIES', '10.0.0.0/8/8'],
-  ])('%s does not accept %j, and says what it does', (env, text) => {
+  ])('of %s reject %j with a description', (env, text) => {
     const [problem, ...others] = problemsOf(() => settingsFrom({ [env]: text }))
     expect(problem).toMatch(new RegExp(`^${env} accepts .+; given was `))
     expect(others).toEqual([])
@@ -183,13 +183,13 @@ describe('text', () => {
     'OAUTH2SERVER_',
     'OAUTH2SERVER_TOKEN_EXPIRES_IN',
     'OAUTH2SERVER_TRUSTED_PROXIES',
-  ])('%s is no setting, and that is an error', (env) => {
+  ])('of the unknown setting %s are an error', (env) => {
     expect(problemsOf(() => settingsFrom({ [env]: 'x' }))).toEqual([
       `${env} is not a setting. Check its spelling.`,
     ])
   })
 
-  test('all that is wrong is listed together, in one message', () => {
+  test('report all errors in one message', () => {
     const problems = problemsOf(() =>
       settingsFrom({
         OAUTH2SERVER_CLIENT_ID_SALT_LEN: '1',
@@ -206,7 +206,7 @@ describe('text', () => {
 })
 
 describe('values in code', () => {
-  test('every wrong one is listed, by both its names', () => {
+  test('report every error, with both names of the setting', () => {
     const problems = problemsOf(() =>
       parseSettings({
         clientIdSaltLen: 1,
@@ -222,7 +222,7 @@ describe('values in code', () => {
     )
   })
 
-  test('null stands for no authorization type, a function for the factory', () => {
+  test('may be null for no authorization type, or a function as the factory', () => {
     const jwtVeryficationFactory = async () => ({})
     expect(parseSettings({ jwtAuthHeaderType: null, jwtVeryficationFactory })).toMatchObject({
       jwtAuthHeaderType: null,
@@ -230,13 +230,13 @@ describe('values in code', () => {
     })
   })
 
-  test('a long value is cut in the message', () => {
+  test('are truncated in the message', () => {
     const [problem = ''] = problemsOf(() => parseSettings({ jwtAuthHeader: ' '.repeat(10_000) }))
     expect(problem.length).toBeLessThan(300)
   })
 })
 
-test('what is looser than the default is named, beside the two that the specification orders', () => {
+test('names settings that are looser than the default, and the two required by the specification', () => {
   const found = (input: object) =>
     looseningWarnings(parseSettings({ ...withoutWarnings, ...input }))
   expect(looseningWarnings(parseSettings({}))).toHaveLength(2)

@@ -64,7 +64,7 @@ describe('resources', () => {
     'https://other.example:8443/a/b/',
     'http://localhost:3000/notes',
     'http://127.0.0.1:3000',
-  ])('%s is one, and the issuer before it', async (resource) => {
+  ])('accepts %s, and the issuer before it', async (resource) => {
     const resources = await accepted({ resources: [{ resource }] }, (server) => server.resources)
     expect(resources).toEqual([{ resource: 'https://api.example.org' }, { resource }])
   })
@@ -92,7 +92,7 @@ describe('resources', () => {
     undefined,
     null,
     7,
-  ])('RFC 8707 §2 %j is none: the start is refused [T347]', async (resource) => {
+  ])('RFC 8707 §2 rejects %j at start-up [T347]', async (resource) => {
     expect(await problemsOf({ resources: [{ resource: resource as string }] })).toEqual([
       expect.stringContaining(
         `resources: ${JSON.stringify(resource)}: it must be an https address`,
@@ -101,7 +101,7 @@ describe('resources', () => {
   })
 
   test.each(['caf%C3%A9', 'a%20b', ':id', 'a*', 'a//b', '/'])(
-    'RFC 9728 §3.1 /%s cannot be served at the host of the issuer: the start is refused [T439]',
+    'RFC 9728 §3.1 rejects /%s, which cannot be served at the host of the issuer, at start-up [T439]',
     async (path) => {
       const resource = `https://api.example.org/${path}`
       expect(await problemsOf({ resources: [{ resource }] })).toEqual([
@@ -110,13 +110,13 @@ describe('resources', () => {
     },
   )
 
-  test('RFC 9728 §3.1 one of another host, which serves its metadata itself, may have any path', async () => {
+  test('RFC 9728 §3.1 accepts any path on another host, which serves its metadata itself', async () => {
     const resource = 'https://other.example/caf%C3%A9/:id'
     const resources = await accepted({ resources: [{ resource }] }, (server) => server.resources)
     expect(resources).toContainEqual({ resource })
   })
 
-  test('one that is named twice is refused, also where a slash alone makes the difference', async () => {
+  test('rejects a repeated resource, even with another trailing slash', async () => {
     for (const [one, other] of [
       ['https://other.example/a', 'https://other.example/a'],
       ['https://other.example', 'https://other.example/'],
@@ -131,7 +131,7 @@ describe('resources', () => {
     expect(await problemsOf({ resources })).toEqual([])
   })
 
-  test('the issuer may be among them, to say more of it', async () => {
+  test('accepts the issuer, with more metadata', async () => {
     const resources = [
       { resource: 'https://other.example' },
       { resource: 'https://api.example.org/', name: 'All' },
@@ -142,7 +142,7 @@ describe('resources', () => {
     ])
   })
 
-  test('scopes of one that clients cannot ask for are refused, all at once', async () => {
+  test('rejects scopes that clients cannot request, all in one message', async () => {
     const scopes = [new Scope('notes:read'), new Scope('secret', { internal: true })]
     const one = { resource: 'https://other.example', scopes: ['notes:read', 'secret', 'absent'] }
     expect(await problemsOf({ scopes, resources: [one] })).toEqual([
@@ -151,7 +151,7 @@ describe('resources', () => {
     ])
   })
 
-  test('they are found by their identifiers, as they are written', async () => {
+  test('are found by their exact identifiers', async () => {
     const resources = [{ resource: 'https://other.example/a' }, { resource: 'https://b.example' }]
     await accepted({ resources }, (server) => {
       expect(server.resourceNamed('https://other.example/a')).toBe(resources[0])
@@ -172,7 +172,7 @@ describe('issuer', () => {
     ['http://localhost:3000', 'http://localhost:3000'],
     ['http://127.0.0.1:3000/app', 'http://127.0.0.1:3000/app'],
     ['http://[::1]:3000', 'http://[::1]:3000'],
-  ])('%s is one', async (issuer, normalized) => {
+  ])('accepts %s', async (issuer, normalized) => {
     expect(await accepted({ issuer }, (server) => server.issuer)).toBe(normalized)
   })
 
@@ -197,20 +197,20 @@ describe('issuer', () => {
     'https://api.example.org/ä',
     'https://api.example.org/"',
   ])(
-    '%j is none: https, or http on a loopback host, without query, fragment and user [T018]',
+    'rejects %j: it must be https, or http on a loopback host, without query, fragment and user [T018]',
     async (issuer) => {
       const problems = await problemsOf({ issuer })
       expect(problems).toEqual([expect.stringMatching(/^issuer \(BASE_URL\) .*; given was /)])
     },
   )
 
-  test('nor is what is no text', async () => {
+  test('rejects other types', async () => {
     expect(await problemsOf({ issuer: undefined as unknown as string })).toHaveLength(1)
   })
 })
 
 describe('secret keys', () => {
-  test('at least 32 bytes in UTF-8, as given [T145]', async () => {
+  test('requires at least 32 bytes in UTF-8, as given [T145]', async () => {
     expect(await problemsOf({ secretKeys: [key('k')] })).toEqual([])
     expect(await problemsOf({ secretKeys: ['äöüßéèêëçñåøæœþð'] })).toEqual([])
     for (const secretKeys of [['k'.repeat(31)], [''], ['ä'.repeat(15)], [key('k'), 'short']])
@@ -219,7 +219,7 @@ describe('secret keys', () => {
       ])
   })
 
-  test('refuses weak keys, the current one and earlier ones, and says how to make one [T619]', async () => {
+  test('rejects weak keys, the current one and previous ones, and says how to create one [T619]', async () => {
     const weak = ['0'.repeat(64), 'password'.repeat(5), 'please-change-this-secret-key-please']
     for (const secret of weak) {
       for (const secretKeys of [[secret], [key('k'), secret]])
@@ -236,7 +236,7 @@ describe('secret keys', () => {
     expect(await problemsOf(fromFile.options)).toEqual([expect.stringMatching(/must be random/)])
   })
 
-  test('the current one must be there; earlier ones may be missing', async () => {
+  test('requires the current one; previous ones may be missing', async () => {
     for (const secretKeys of [[], [undefined], [undefined, key('k')]])
       expect(await problemsOf({ secretKeys })).toEqual([
         expect.stringMatching(/SECRET_KEY.*missing/),
@@ -244,7 +244,7 @@ describe('secret keys', () => {
     expect(await problemsOf({ secretKeys: [key('k'), undefined] })).toEqual([])
   })
 
-  test('no message shows a key', async () => {
+  test('shows no key in a message', async () => {
     const secret = 'short but secret'
     expect(
       (await problemsOf({ secretKeys: [secret], clientIdSaltLen: 1 })).join('\n'),
@@ -253,7 +253,7 @@ describe('secret keys', () => {
 })
 
 describe('scopes', () => {
-  test('email_scope is always registered; the same object may be given again [T718]', async () => {
+  test('always registers email_scope; the same object may be passed again [T718]', async () => {
     const notes = new Scope('notes:read')
     const registered = await accepted({ scopes: [notes, emailScope, notes] }, (server) =>
       server.scopes.all(),
@@ -262,7 +262,7 @@ describe('scopes', () => {
     expect(await accepted({}, (server) => server.scopes.choices())).toEqual([emailScope])
   })
 
-  test('two of one id are a mistake, and so is anything that is no Scope', async () => {
+  test('rejects two with one ID, and anything that is not a Scope', async () => {
     expect(await problemsOf({ scopes: [new Scope('a'), new Scope('a')] })).toEqual([
       expect.stringContaining('a is already registered'),
     ])
@@ -274,7 +274,7 @@ describe('scopes', () => {
     ).toEqual([expect.stringContaining('Only a Scope')])
   })
 
-  test('default scopes must be registered', async () => {
+  test('rejects unregistered default scopes', async () => {
     expect(await problemsOf({ defaultScopes: ['user:email'] })).toEqual([])
     expect(await problemsOf({ defaultScopes: ['user:email', 'nope'] })).toEqual([
       expect.stringMatching(/OAUTH2SERVER_DEFAULT_SCOPES.*"nope"/),
@@ -282,7 +282,7 @@ describe('scopes', () => {
   })
 })
 
-test('everything that is wrong is listed together', async () => {
+test('reports all errors together', async () => {
   const problems = await problemsOf({
     issuer: 'nope',
     secretKeys: ['short'],
@@ -303,7 +303,7 @@ describe('error endpoint', () => {
     return answer.headers.get('location')?.split('?')[0]
   }
 
-  test('the specified name, a name in options.views, or a path that starts with one /', async () => {
+  test('is the specified name, a name in options.views, or a path that starts with one /', async () => {
     const issuer = 'https://api.example.org/app'
     expect(await viewOf({ issuer })).toBe('/app/oauth/errors')
     expect(await viewOf({ issuer, errorEndpoint: 'svc_oauth2server.errors' })).toBe(
@@ -320,21 +320,21 @@ describe('error endpoint', () => {
   })
 
   test.each([
-    ['a name that nobody gave', { errorEndpoint: 'host.errors' }],
+    ['an unknown name', { errorEndpoint: 'host.errors' }],
     ['a name that every object has', { errorEndpoint: 'constructor', views: {} }],
     ['a view on another host', { errorEndpoint: 'v', views: { v: '//evil.example/' } }],
     ['a view with a backslash', { errorEndpoint: 'v', views: { v: '/\\evil.example/' } }],
-    ['a view that is an address', { errorEndpoint: 'v', views: { v: 'https://evil.example/' } }],
+    ['a view with an address', { errorEndpoint: 'v', views: { v: 'https://evil.example/' } }],
     ['a path on another host', { errorEndpoint: '//evil.example/' }],
-  ])('%s is refused', async (_, options) => {
+  ])('rejects %s', async (_, options) => {
     expect(await problemsOf(options)).toEqual([
       expect.stringContaining('OAUTH2_PROVIDER_ERROR_ENDPOINT'),
     ])
   })
 })
 
-describe('what is warned about in the log', () => {
-  /** The warnings of a start, in their order. */
+describe('the warnings in the log', () => {
+  /** The warnings of a start, in order. */
   const warnings = async (options: object): Promise<readonly string[]> => {
     const log: LogEntry[] = []
     await accepted({ ...options, log: (entry: LogEntry) => log.push(entry) }, () => undefined)
@@ -348,7 +348,7 @@ describe('what is warned about in the log', () => {
   }
   const strict = withoutWarnings
 
-  test('every setting that is looser than the default, once', async () => {
+  test('name every setting that is looser than the default, once', async () => {
     const loose = {
       ...strict,
       allowedGrantTypes: ['password'],
@@ -362,7 +362,7 @@ describe('what is warned about in the log', () => {
     expect(messages).toHaveLength(5)
   })
 
-  test('RFC 9700 §2.1.2, §4.3.2 what the specification wants on, and best practice off: by default too', async () => {
+  test('RFC 9700 §2.1.2, §4.3.2 name what the specification enables against best practice, also by default', async () => {
     expect(await warnings({})).toEqual([
       expect.stringMatching(/^The implicit grant is on.* code turns it off\.$/),
       expect.stringMatching(/^Access tokens in the query are accepted.* false turns it off\.$/),
@@ -374,7 +374,7 @@ describe('what is warned about in the log', () => {
     ['token in the query', { allowedResponseTypes: ['code'] }, /^Access tokens in the query/],
     ['password grant', { ...strict, allowedGrantTypes: ['password'] }, /^The password grant is on/],
   ])(
-    'RFC 9700 %s: one warning, that says how to turn it off [T062]',
+    'RFC 9700 %s: one warning says how to disable it [T062]',
     async (_, options, message) => {
       const messages = await warnings(options)
       expect(messages).toEqual([expect.stringMatching(message)])
@@ -382,7 +382,7 @@ describe('what is warned about in the log', () => {
     },
   )
 
-  test('with all three off, and under OAuth 2.1, there is none', async () => {
+  test('are empty with all three disabled, and under OAuth 2.1', async () => {
     expect(await warnings(strict)).toEqual([])
     expect(await warnings({ securityProfile: 'oauth2.1' })).toEqual([])
   })
@@ -394,7 +394,7 @@ describe('short-lived values', () => {
     open: () => Promise.reject(new StoreUnusable('There is no Redis in this test.')),
   }
 
-  test('cacheType redis needs to know where they are, and the option alone means redis [T782]', async () => {
+  test('cacheType redis requires an address, and an address alone enables Redis [T782]', async () => {
     expect(await problemsOf({ cacheType: 'redis' })).toEqual([
       expect.stringMatching(/^cacheType \(OAUTH2_CACHE_TYPE\) redis needs the option transients/),
     ])
@@ -406,7 +406,7 @@ describe('short-lived values', () => {
       ])
   })
 
-  test('where they cannot be opened, the start ends with the message, and the store is closed', async () => {
+  test('fail the start and close the store if they cannot be opened', async () => {
     for (const cacheType of [undefined, 'redis'] as const) {
       let closed = 0
       const { description, open } = sqlite(':memory:')
@@ -436,7 +436,7 @@ describe('the secret key and the database', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  test('a key that does not fit what is stored stops the start; named as an earlier one it fits [T762]', async () => {
+  test('a key that does not fit the stored rows fails the start; as a previous key it fits [T762]', async () => {
     const store = sqlite(join(folder, 'keys.sqlite'))
     const first = await create({ store, secretKeys: [key('a')] })
     const user = await first.users.create({ email: 'user-a@example.org', password: null })
@@ -455,7 +455,7 @@ describe('the secret key and the database', () => {
     const { accessToken: newer } = await rotated.tokens.createPersonal('Test', user.id)
     await rotated.close()
 
-    // Both are needed now, in whatever order.
+    // Both are needed now, in any order.
     for (const secretKeys of [[key('a')], [key('b')], [key('c'), key('a')]])
       await expect(create({ store, secretKeys })).rejects.toThrow(StoreUnusable)
     const back = await create({ store, secretKeys: [key('a'), key('b')] })
@@ -467,7 +467,7 @@ describe('the secret key and the database', () => {
     ).toHaveLength(2)
   })
 
-  test('clients, consents, sessions and codes go on under an earlier key', async () => {
+  test('clients, consents, sessions and codes stay valid under a previous key', async () => {
     await using before = await startServer()
     const { clientId } = await before.client()
     await before.server.consents.grant(before.user.id, clientId, ['notes:read'])
@@ -488,7 +488,7 @@ describe('the secret key and the database', () => {
     expect(after.log).toEqual([])
   })
 
-  test('a database of a newer version is served, since migrations only add; the log warns', async () => {
+  test('serves a database of a newer version with a warning, since migrations only add', async () => {
     const path = join(folder, 'newer.sqlite')
     await using newer = await startServer({ store: sqlite(path) })
     const { accessToken } = await newer.server.tokens.createPersonal('Older', newer.user.id)
@@ -504,7 +504,7 @@ describe('the secret key and the database', () => {
     )
   })
 
-  test('a database of a newer version that lacks a migration of this one stops the start', async () => {
+  test('does not start on a database of a newer version that lacks a migration of this one', async () => {
     const path = join(folder, 'other.sqlite')
     await (await create({ store: sqlite(path) })).close()
     execute(
@@ -517,7 +517,7 @@ describe('the secret key and the database', () => {
     expect(String(failure)).not.toContain('\n')
   })
 
-  test('nothing is opened where an option is wrong', async () => {
+  test('opens nothing if an option is invalid', async () => {
     let opened = 0
     const { open, description } = sqlite(':memory:')
     const store = {
@@ -536,7 +536,7 @@ describe('the secret key and the database', () => {
   })
 })
 
-test('a prefix and a length that make tokens longer than 255 characters are refused together', async () => {
+test('rejects a prefix and a length that make tokens longer than 255 characters together', async () => {
   const long = { tokenPersonalPrefix: 'abc_', tokenPersonalSaltLen: 246 }
   expect(await problemsOf(long)).toEqual([
     expect.stringMatching(/OAUTH2SERVER_TOKEN_PERSONAL_PREFIX.*256 characters/),

@@ -42,7 +42,7 @@ const open = async (
   return { client, html: await page.text() }
 }
 
-/** Each group with what is listed under it. */
+/** Each group with its scopes. */
 const groups = (html: string): Record<string, readonly string[]> =>
   Object.fromEntries(
     [...html.matchAll(/<section class="group">([\s\S]*?)<\/section>/g)].map(([, section = '']) => [
@@ -53,12 +53,12 @@ const groups = (html: string): Record<string, readonly string[]> =>
     ]),
   )
 
-/** What stands beside a term of the list below the scopes. */
+/** The value of a term in the list below the scopes. */
 const beside = (html: string, term: string): string | undefined =>
   new RegExp(`<dt>${term}</dt><dd>([\\s\\S]*?)</dd>`).exec(html)?.[1]
 
-describe('XS-06 the consent page lists what is asked for', () => {
-  test('scopes with their help texts, under their groups [T654]', async () => {
+describe('XS-06 the consent page lists the requested scopes', () => {
+  test('with their help texts, under their groups [T654]', async () => {
     const { html } = await open({}, { scope: 'notes:write user:email plain notes:read helped' })
     expect(groups(html)).toEqual({
       Notes: ['Write and delete your notes `notes:write`', 'Read your notes `notes:read`'],
@@ -70,25 +70,25 @@ describe('XS-06 the consent page lists what is asked for', () => {
     )
   })
 
-  test('no other scope than these', async () => {
+  test('and no other scope', async () => {
     const { html } = await open({}, { scope: 'notes:read notes:read' })
     expect(groups(html)).toEqual({ Notes: ['Read your notes `notes:read`'] })
     expect(html).not.toMatch(/notes:write|user:email|test:scope/)
   })
 
-  test('all of them, however many', async () => {
+  test('all of them, whatever their number', async () => {
     const { html } = await open({}, { scope: many.join(' ') })
     expect(groups(html).Many).toEqual(many.map((id) => `Help of ${id} \`${id}\``))
   })
 
-  test('decision §4.5 the default scopes of the client where none is asked for', async () => {
+  test('decision §4.5 the default scopes of the client if the request names none', async () => {
     const { html } = await open({ defaultScopes: ['notes:read', 'user:email'] })
     expect(Object.keys(groups(html)).sort()).toEqual(['Notes', 'User'])
     expect(html).toContain('<code>notes:read</code>')
     expect(html).toContain('<code>user:email</code>')
   })
 
-  test('that it is authentication only, where there are none', async () => {
+  test('as authentication only, if there are none', async () => {
     const { html } = await open()
     expect(groups(html)).toEqual({})
     expect(shownText(html)).toContain(
@@ -97,7 +97,7 @@ describe('XS-06 the consent page lists what is asked for', () => {
   })
 })
 
-describe('XS-06 it says who asks, who is asked, and where the answer goes', () => {
+describe('XS-06 the consent page names the client, the user and the target', () => {
   test('name, description, website, owner and user [T668]', async () => {
     const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
     const { html } = await open({
@@ -116,7 +116,7 @@ describe('XS-06 it says who asks, who is asked, and where the answer goes', () =
     expect(beside(html, 'You are logged in as')).toBe(`<bdi>${app.user.email}</bdi>`)
   })
 
-  test('what the client has not given is left out', async () => {
+  test('omits empty fields of the client', async () => {
     const { html } = await open({ userId: null })
     for (const term of ['Website', 'Registered by']) expect(beside(html, term)).toBeUndefined()
     expect(html).not.toContain('class="description"')
@@ -131,25 +131,22 @@ describe('XS-06 it says who asks, who is asked, and where the answer goes', () =
     ['http://127.0.0.1:9/cb', '<code>127.0.0.1:9</code> (a program on this very computer)', false],
     ['http://[::1]:9/cb', '<code>[::1]:9</code> (a program on this very computer)', false],
     ['com.example.app:/cb', '<code>com.example.app:</code>', false],
-  ])(
-    '%s: the user is told that %s comes next [T031]',
-    async (uri, shown, isConfidential = true) => {
-      const { html } = await open({ redirectUris: [uri], isConfidential })
-      expect(beside(html, 'You will be sent to')?.replace(' dir="ltr"', '')).toBe(shown)
-    },
-  )
+  ])('%s: tells the user that %s comes next [T031]', async (uri, shown, isConfidential = true) => {
+    const { html } = await open({ redirectUris: [uri], isConfidential })
+    expect(beside(html, 'You will be sent to')?.replace(' dir="ltr"', '')).toBe(shown)
+  })
 
   test.each([
     'https://аpple.com/cb',
     'https://müller.example/cb',
     'https://client.example\u200B/cb',
-  ])('%s, with a letter that could be mistaken, cannot be registered', async (uri) => {
+  ])('rejects %s at registration, because it contains a confusable letter', async (uri) => {
     await expect(app.client({ redirectUris: [uri] })).rejects.toThrow('character')
   })
 })
 
 describe('decision §4.4 the form', () => {
-  test('carries nothing of the request but its one-time id', async () => {
+  test('contains only the one-time ID of the request', async () => {
     const given = { scope: 'notes:read', state: 'the-state-of-the-client', nonce: 'the-nonce' }
     const { client, html } = await open(
       {},
@@ -177,7 +174,7 @@ describe('decision §4.4 the form', () => {
       expect(html).not.toContain(text)
   })
 
-  test('asks for a decision by two buttons, and each page has an id of its own', async () => {
+  test('offers two buttons, and has a new ID on each page', async () => {
     const [one, two] = [await open(), await open()]
     expect(one.html).toMatch(/<button type="submit" name="confirm" value="yes">Allow<\/button>/)
     expect(one.html).toMatch(
@@ -188,7 +185,7 @@ describe('decision §4.4 the form', () => {
     )
   })
 
-  test('with a stale CSRF token it is shown again, and then works', async () => {
+  test('is shown again with a stale CSRF token, and then works', async () => {
     const { html } = await open({}, { scope: 'notes:read' })
     const { hidden } = formIn(html)
     const post = (fields: Record<string, string>) =>

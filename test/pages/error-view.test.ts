@@ -47,13 +47,13 @@ describe('decision §2 the error view', () => {
     'valueOf',
     '0',
     '😀',
-  ])('says something general about "%s", and shows it as text', async (error) => {
+  ])('shows a general text for "%s", and escapes it', async (error) => {
     const { shown } = await view({ error })
     expect(shown).toContain(generic)
     expect(shown).toContain(error.trim())
   })
 
-  test('shows nothing where nothing is given', async () => {
+  test('shows nothing without parameters', async () => {
     for (const query of [
       '',
       'error=',
@@ -71,7 +71,7 @@ describe('decision §2 the error view', () => {
     }
   })
 
-  test('takes the first of two, and never fails for the second', async () => {
+  test('uses the first of two values, and never fails because of the second', async () => {
     const { shown } = await view(
       'error=first&error=second&error_description=one&error_description=two',
     )
@@ -79,7 +79,7 @@ describe('decision §2 the error view', () => {
     expect(shown.join(' ')).not.toMatch(/second|two/)
   })
 
-  test('cuts what is long, and takes any characters', async () => {
+  test('truncates long values, and accepts any characters', async () => {
     const { html } = await view({ error: 'e'.repeat(3_000), error_description: 'd'.repeat(3_000) })
     expect(html.length).toBeLessThan(3_000)
     for (const error of ['\u0000', '\u202E\u2066', '\r\n', '😀'.repeat(60), '\uFFFD', '%ff']) {
@@ -89,7 +89,7 @@ describe('decision §2 the error view', () => {
     expect((await view('error=%ff%fe%00&error_description=%ED%A0%80')).html).toContain('</html>')
   })
 
-  test('leads to the start page alone, whatever it is told', async () => {
+  test('links only to the start page, whatever the parameters', async () => {
     const query = {
       error: 'x',
       error_uri: 'https://evil.example',
@@ -142,7 +142,7 @@ describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
     expect(answer.headers.get('location')).toBe(expected)
   })
 
-  test('by default the built-in one, whose page says it [T766]', async () => {
+  test('is the built-in view by default, and the page names it [T766]', async () => {
     const location = await whereErrorsGo(app)
     expect(location).toBe(`/oauth/errors?${query}`)
     const page = await fetch(`${app.issuer}${location}`)
@@ -160,12 +160,12 @@ describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
     ' /x',
     '/x y',
     'javascript:alert(1)',
-  ])('"%s" is none: the start is refused [T784]', async (errorEndpoint) => {
+  ])('rejects "%s" at start-up [T784]', async (errorEndpoint) => {
     await expect(startServer({ errorEndpoint })).rejects.toThrow('OAUTH2_PROVIDER_ERROR_ENDPOINT')
   })
 
   test.each(['https://evil.example', '//evil.example', '/\\evil.example', 'x'])(
-    'a view at "%s" is none either',
+    'rejects "%s" as a path of a view too',
     async (path) => {
       const start = startServer({ errorEndpoint: 'mine', views: { mine: path } })
       await expect(start).rejects.toThrow('OAUTH2_PROVIDER_ERROR_ENDPOINT')

@@ -6,7 +6,7 @@ import { redirectUri, startServer, type TestServer, testScopes } from '../suppor
 import { type LoggedIn, logIn } from '../support/session.ts'
 import { authorizeUrl, formIn, UserAgent } from '../support/user-agent.ts'
 
-/** Characters that a scope id may have (RFC 6749 §3.3), and that mean something in markup. */
+/** Characters that a scope ID may contain (RFC 6749 §3.3), and that have a meaning in markup. */
 const hostileScope = "<script>alert('x')</script>&{{7*7}}"
 
 let app: TestServer
@@ -30,18 +30,18 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** No more markup than where the texts are harmless; and the hostile text is there as text. */
+/** Expects the same markup as with harmless texts, and the hostile text as text. */
 const expectShown = (html: string, text: string, harmless: string): void => {
   expect(skeleton(html)).toEqual(skeleton(harmless))
   expect(unescaped(html)).toContain(text)
   expect(html).not.toMatch(/\b49\b/)
 }
 
-/** The heading of a page, without what is around its parts. */
+/** The heading of a page, without the markup inside it. */
 const heading = (html: string): string =>
   unescaped((/<h1>([\s\S]*?)<\/h1>/.exec(html)?.[1] ?? '').replaceAll(/<\/?bdi>/g, ''))
 
-/** The one script that every page loads. */
+/** The script that every page loads. */
 const ourScript = '<script src="/oauth/page.js" type="module"></script>'
 
 const consent = async (
@@ -56,7 +56,7 @@ const consent = async (
   return page.text()
 }
 
-describe('XS-01, XS-04 the consent page shows what is stored as text', () => {
+describe('XS-01, XS-04 the consent page shows stored values as text', () => {
   test.each(hostileTexts.map((text, index) => [text, index]))('%s', async (text, index) => {
     const name = [...text].slice(0, 40).join('')
     const html = await consent({ name, description: text }, `hostile:${index}`)
@@ -96,7 +96,7 @@ describe('XS-01, XS-04 the consent page shows what is stored as text', () => {
     expect(skeleton(html)).toEqual(skeleton(await consent({}, 'benign')))
   })
 
-  test('line breaks and both directions of writing stay within their element', async () => {
+  test('line breaks and both writing directions stay within their element', async () => {
     const name = 'שלום'
     const html = await consent({ name, description: 'one\n\ntwo <b>three</b>' }, 'benign')
     expect(html).toContain(`<bdi>${name}</bdi>`)
@@ -104,7 +104,7 @@ describe('XS-01, XS-04 the consent page shows what is stored as text', () => {
   })
 })
 
-describe('XS-02 what is reflected', () => {
+describe('XS-02 reflected values', () => {
   const errors = (query: string) => app.issuer.concat('/oauth/errors?', query)
 
   test.each(hostileTexts)('the error view, %s', async (text) => {
@@ -165,7 +165,7 @@ describe('XS-02 what is reflected', () => {
         [name]: text,
       })
       const page = await session.agent.browse(url)
-      // Away to the client with an error, the consent page, or the error view: nowhere as markup.
+      // The answer is an error redirect, the consent page or the error view; the value is never markup.
       const html = (await page.text()).replace(ourScript, '')
       expect(skeleton(html).join('')).not.toMatch(
         /script|img|svg|base|onerror|onload|onfocus|onmouseover/,

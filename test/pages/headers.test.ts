@@ -145,12 +145,12 @@ describe('decision §6.3 headers of every page [T531]', () => {
     expect(html.replace(ours, '')).not.toMatch(
       /<script|<style|<iframe|\sstyle=|\son[a-z]+=|javascript:|<base/i,
     )
-    // Nothing is loaded from elsewhere.
+    // The page loads nothing from other origins.
     for (const [, address] of html.matchAll(/(?:src|href|action)="([^"]*)"/g))
       expect(address).toMatch(/^(?:#main$|data:,$|\/(?!\/))/)
   })
 
-  test('redirects and JSON have theirs too', async () => {
+  test('redirects and JSON have their own headers', async () => {
     const redirects = [
       await get('/login?next=/x'),
       await get('/oauth/authorize?client_id=x'),
@@ -178,7 +178,7 @@ describe('decision §6.3 headers of every page [T531]', () => {
     expect(json.map(({ status }) => status)).toEqual([405, 401, 401, 405])
   })
 
-  test('the stylesheet is ours, is cached, and loads nothing', async () => {
+  test('the stylesheet is served by us and cached, and loads nothing', async () => {
     const answer = await get('/oauth/style.css')
     expect(answer.headers.get('content-type')).toBe('text/css; charset=utf-8')
     expect(answer.headers.get('cache-control')).toBe('public, no-cache')
@@ -190,7 +190,7 @@ describe('decision §6.3 headers of every page [T531]', () => {
   })
 })
 
-describe('SS-11 form-action names where the redirect after the form leads', () => {
+describe('SS-11 form-action names the target of the redirect after the form', () => {
   type Registered = readonly [uri: string, source: string, asked?: string]
   const confidential: readonly Registered[] = [
     ['https://client.example/cb', 'https://client.example'],
@@ -243,7 +243,7 @@ describe('SS-11 form-action names where the redirect after the form leads', () =
     ['with something else before it', () => `/x${authorization()}`],
     ['at the error view', () => '/oauth/errors?redirect_uri=https://client.example/cb'],
     ['with more than 100 parameters', () => `${authorization()}${'&a='.repeat(100)}`],
-  ])('the login names nobody for a request %s', async (_, next) => {
+  ])('the login page names no client for a request %s', async (_, next) => {
     const page = await get(`/login?next=${encodeURIComponent(next())}`, new UserAgent())
     expect(page.status).toBe(200)
     expect(page.headers.get('content-security-policy')).toBe(policy())
@@ -256,7 +256,7 @@ describe('pages for everybody', () => {
     ['consent', () => get(authorization())],
     ['error view', () => get('/oauth/errors?error=x')],
     ['nothing at this address', () => get('/oauth/absent')],
-  ])('%s: one heading, a title, labels, and buttons that say what they do', async (_, open) => {
+  ])('%s: has one heading, a title, labels, and buttons with a description', async (_, open) => {
     const html = await (await open()).text()
     expect(html.match(/<h1>/g)).toHaveLength(1)
     expect(html).toMatch(/<title>[^<]+<\/title>/)
@@ -272,7 +272,7 @@ describe('pages for everybody', () => {
       expect(text?.trim()).not.toBe('')
   })
 
-  test('what went wrong with a form is announced', async () => {
+  test('announces an error in a form', async () => {
     const html = await (await post('/login', credentials(), new UserAgent())).text()
     expect(html).toMatch(/<p class="notice" role="alert">[^<]+<\/p>/)
   })

@@ -20,19 +20,19 @@ const brandIn = (text: string): string | undefined =>
   /<a class="brand"[^>]*>([\s\S]*?)<\/a>/.exec(text)?.[1]
 
 describe('the name of the application', () => {
-  test('is the host of the issuer, unless it is given', async () => {
+  test('is the host of the issuer by default', async () => {
     await using app = await startServer()
     expect(brandIn((await login(app)).text)).toBe(`<bdi>${new URL(app.issuer).host}</bdi>`)
   })
 
-  test('stands in the header and in the title, trimmed', async () => {
+  test('is shown in the header and in the title, trimmed', async () => {
     await using app = await startServer({ applicationName: '  Notes & Co ' })
     const { text } = await login(app)
     expect(brandIn(text)).toBe('<bdi>Notes &amp; Co</bdi>')
     expect(text).toMatch(/<title>[^<]*Notes &amp; Co<\/title>/)
   })
 
-  test('is shown as text, whatever it is', async () => {
+  test('is shown as text, whatever it contains', async () => {
     for (const name of hostileTexts.slice(0, 4)) {
       await using app = await startServer({ applicationName: name })
       expect(unescaped(brandIn((await login(app)).text) ?? '')).toBe(`<bdi>${name}</bdi>`)
@@ -40,7 +40,7 @@ describe('the name of the application', () => {
   })
 
   test.each(['', ' ', '\u200B', 'x'.repeat(41), 'a\u202Eb', 'a\nb'])(
-    '%j cannot be one: the start is refused',
+    'rejects %j at start-up',
     async (applicationName) => {
       await expect(startServer({ applicationName })).rejects.toThrow('applicationName')
     },
@@ -52,7 +52,7 @@ describe('the logo', () => {
     ['/logo.svg', "img-src 'self' data:;"],
     ['https://cdn.example/logo.svg?a=;b', "img-src 'self' data: https://cdn.example;"],
     ['https://cdn.example:8443/a.png', "img-src 'self' data: https://cdn.example:8443;"],
-  ])('%s is shown, and nothing else may be loaded', async (logo, source) => {
+  ])('shows %s, and allows no other source', async (logo, source) => {
     await using app = await startServer({ logo })
     const { page, text } = await login(app)
     expect(unescaped(brandIn(text) ?? '')).toContain(`<img src="${logo}" alt=""`)
@@ -70,7 +70,7 @@ describe('the logo', () => {
     'https://a b/',
     'https://x:99999/',
     '',
-  ])('%j cannot be one: the start is refused', async (logo) => {
+  ])('rejects the logo %j at start-up', async (logo) => {
     await expect(startServer({ logo })).rejects.toThrow('logo')
   })
 })
@@ -81,7 +81,7 @@ describe('the colours', () => {
     return (await fetch(`${app.issuer}/oauth/style.css`)).text()
   }
 
-  test('stand behind ours, each for its scheme', async () => {
+  test('follow ours in the stylesheet, each for its scheme', async () => {
     const ours = await sheet({})
     const light = await sheet({ accentColor: '#a1B2c3' })
     const both = await sheet({ accentColor: '#a1B2c3', accentColorDark: '#fed' })
@@ -93,7 +93,7 @@ describe('the colours', () => {
   })
 
   test.each(['red', '#12', '#1234', '#12345', '#1234567', '#ggg', '', '#fff;}*{', 'rgb(0,0,0)'])(
-    '%j is none: the start is refused',
+    'rejects the colour %j at start-up',
     async (accentColor) => {
       await expect(startServer({ accentColor })).rejects.toThrow('accentColor')
       await expect(startServer({ accentColorDark: accentColor })).rejects.toThrow('accentColorDark')
@@ -105,26 +105,29 @@ describe('style and script', () => {
   test.each([
     ['style.css', 'text/css; charset=utf-8'],
     ['page.js', 'text/javascript; charset=utf-8'],
-  ])('%s is asked for each time, and sent when it has changed', async (name, contentType) => {
-    await using app = await startServer()
-    const url = `${app.issuer}/oauth/${name}`
-    const first = await fetch(url)
-    expect(first.status).toBe(200)
-    expect(first.headers.get('content-type')).toBe(contentType)
-    expect(first.headers.get('cache-control')).toBe('public, no-cache')
-    expect(first.headers.get('set-cookie')).toBeNull()
-    const etag = first.headers.get('etag') ?? ''
-    expect(etag).toMatch(/^"[\w-]{43}"$/)
-    for (const tag of [etag, `W/${etag}`, `"x", ${etag}`]) {
-      const again = await fetch(url, { headers: { 'if-none-match': tag } })
-      expect(again.status).toBe(304)
-      expect(again.headers.get('etag')).toBe(etag)
-      expect(await again.text()).toBe('')
-    }
-    expect((await fetch(url, { headers: { 'if-none-match': '"x"' } })).status).toBe(200)
-  })
+  ])(
+    'revalidates %s on each request, and sends it again after a change',
+    async (name, contentType) => {
+      await using app = await startServer()
+      const url = `${app.issuer}/oauth/${name}`
+      const first = await fetch(url)
+      expect(first.status).toBe(200)
+      expect(first.headers.get('content-type')).toBe(contentType)
+      expect(first.headers.get('cache-control')).toBe('public, no-cache')
+      expect(first.headers.get('set-cookie')).toBeNull()
+      const etag = first.headers.get('etag') ?? ''
+      expect(etag).toMatch(/^"[\w-]{43}"$/)
+      for (const tag of [etag, `W/${etag}`, `"x", ${etag}`]) {
+        const again = await fetch(url, { headers: { 'if-none-match': tag } })
+        expect(again.status).toBe(304)
+        expect(again.headers.get('etag')).toBe(etag)
+        expect(await again.text()).toBe('')
+      }
+      expect((await fetch(url, { headers: { 'if-none-match': '"x"' } })).status).toBe(200)
+    },
+  )
 
-  test('another colour is another style', async () => {
+  test('changes the style if a colour changes', async () => {
     await using one = await startServer()
     await using two = await startServer({ accentColor: '#123456' })
     const tags = await Promise.all(
@@ -137,7 +140,7 @@ describe('style and script', () => {
 })
 
 describe('pages of the host', () => {
-  test('take the place of ours, with all that ours are given', async () => {
+  test('replace ours, and receive the same view and frame', async () => {
     const consent: PageTemplate<ViewOf<'consent'>> = (view, frame) =>
       html`<!doctype html><title>${frame.texts.consent.title(view.client.name)}</title>
 <form method="post" action="${view.action}">
@@ -168,7 +171,7 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect(answer.headers.get('location')).toMatch(/^https:\/\/client\.example\/cb\?code=/)
   })
 
-  test('may come from a template engine, which vouches for its markup', async () => {
+  test('may come from a template engine, which marks its markup as safe', async () => {
     const page: PageTemplate<ViewOf<'login'>> = () => raw('<h1 class="mine">Come in</h1>')
     await using app = await startServer({ pages: { login: page } })
     const { text, page: answer } = await login(app)
@@ -176,13 +179,13 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
   })
 
-  test('may take their time', async () => {
+  test('may be asynchronous', async () => {
     const page: PageTemplate<ViewOf<'login'>> = async () => html`<p>${'<'}</p>`
     await using app = await startServer({ pages: { login: page } })
     expect((await login(app)).text).toBe('<p>&lt;</p>')
   })
 
-  test('one that fails is a fault of ours, in words of ours', async () => {
+  test('answer 500 with our text if they fail', async () => {
     const page: PageTemplate<ViewOf<'login'>> = () => {
       throw new Error('a secret of the host')
     }
@@ -193,7 +196,7 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect(text).not.toContain('secret')
   })
 
-  test('where the page for problems itself fails, JSON says so', async () => {
+  test('answer with JSON if the page for problems itself fails', async () => {
     const problem: PageTemplate<ViewOf<'problem'>> = () => {
       throw new Error('a secret of the host')
     }
@@ -203,14 +206,14 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect(await answer.json()).toMatchObject({ error: 'server_error' })
   })
 
-  test('a name that no page has, and what is no function, refuse the start', async () => {
+  test('are rejected at start-up with an unknown name, or if they are no function', async () => {
     for (const pages of [{ logIn: () => html`` }, { login: 'page.html' }, { __proto__x: null }])
       await expect(startServer({ pages: pages as never })).rejects.toThrow('pages accepts')
   })
 })
 
-describe('where the pages stand', () => {
-  test('settingsPrefix and adminPrefix are those of the links', async () => {
+describe('the paths of the pages', () => {
+  test('settingsPrefix and adminPrefix change the links', async () => {
     await using app = await startServer({ settingsPrefix: '/me', adminPrefix: '/staff' })
     const { agent } = await logIn(app)
     const page = await agent.fetch(`${app.issuer}/login?prompt=login`)

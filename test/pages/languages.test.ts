@@ -82,7 +82,7 @@ describe('the language of a page', () => {
     `${'"'.repeat(50_001)}`,
     `en-${'a-'.repeat(50_000)}`,
     `${' '.repeat(100_000)}de`,
-  ])('whatever is asked for, the answer is a language that we have (%#)', (wish) => {
+  ])('answers in a supported language, whatever is requested (%#)', (wish) => {
     for (const reader of [chooseReader(wish, null), chooseReader(undefined, wish)]) {
       expect(has(reader.language)).toBe(true)
       expect(reader.locale).toMatch(/^[a-z]{2}(?:-[A-Za-z0-9]+)*$/)
@@ -90,7 +90,7 @@ describe('the language of a page', () => {
     }
   })
 
-  test('the 21st wish is not looked at', () => {
+  test('ignores the 21st language of the list', () => {
     const wishes = [...Array.from({ length: 20 }, () => 'tlh'), 'en-GB']
     expect(chooseReader(wishes.join(' '), null).locale).toBe('en')
     expect(chooseReader(undefined, wishes.join(','))).toMatchObject({ locale: 'en' })
@@ -120,7 +120,7 @@ describe('the language of a flow', () => {
   const localeOf = (html: string): string | undefined =>
     /<html [^>]*data-locale="([^"]*)"/.exec(html)?.[1]
 
-  test('ui_locales of the request decides at login, at its repetition, and at the consent', async () => {
+  test('is that of ui_locales in the request at login, at its repetition and at the consent', async () => {
     const agent = new UserAgent({ 'accept-language': 'en-US' })
     const login = await agent.browse(request('en-AU'))
     const loginHtml = await login.text()
@@ -143,7 +143,7 @@ describe('the language of a flow', () => {
     expect(localeOf(await undecided.text())).toBe('en-AU')
   })
 
-  test('a login page that is asked for in a language stays in it', async () => {
+  test('is kept by a login page that was requested in it', async () => {
     const agent = new UserAgent({ 'accept-language': 'en-US' })
     const page = await agent.fetch(`${app.issuer}/login?ui_locales=en-NZ&next=/x`)
     const html = await page.text()
@@ -156,7 +156,7 @@ describe('the language of a flow', () => {
     expect(localeOf(await wrong.text())).toBe('en-NZ')
   })
 
-  test('the error view is in the language of the request that failed', async () => {
+  test('is that of the failed request in the error view', async () => {
     const agent = new UserAgent()
     const url = `${app.issuer}/oauth/authorize?client_id=absent&ui_locales=en-IE`
     const page = await agent.browse(url)
@@ -164,13 +164,13 @@ describe('the language of a flow', () => {
     expect(localeOf(await page.text())).toBe('en-IE')
   })
 
-  test('§3.1 ui_locales that is given twice is refused, and leads nowhere', async () => {
+  test('§3.1 rejects a repeated ui_locales without a redirect', async () => {
     const answer = await new UserAgent().fetch(`${request('de')}&ui_locales=fr`)
     expect(answer.status).toBe(303)
     expect(answer.headers.get('location')).toMatch(/^\/oauth\/errors\?error=invalid_request&/)
   })
 
-  test('Accept-Language decides without it, and caches are told', async () => {
+  test('is that of Accept-Language without ui_locales, and caches vary by it', async () => {
     const agent = new UserAgent({ 'accept-language': 'tlh, en-ZA;q=0.5' })
     const page = await agent.fetch(`${app.issuer}/login`)
     expect(localeOf(await page.text())).toBe('en-ZA')
@@ -179,7 +179,7 @@ describe('the language of a flow', () => {
   })
 
   test.each(['en\u0000', '%', 'x'.repeat(4_000), '"><script>', '*', ' '])(
-    'ui_locales %j is harmless',
+    'accepts ui_locales %j',
     async (uiLocales) => {
       const page = await new UserAgent().browse(request(uiLocales))
       expect(page.status).toBe(200)

@@ -12,12 +12,12 @@ const views = sampleViews()
 const all = (html: string, pattern: RegExp): readonly string[] =>
   [...html.matchAll(pattern)].map(([, found = '']) => found)
 
-/** The tag of a control, by its name in the form. */
+/** The tag of a control, found by its name in the form. */
 const control = (html: string, name: string): string =>
   new RegExp(`<(?:input|textarea|select) [^>]*name="${name}"[^>]*>`).exec(html)?.[0] ?? ''
 
 describe.each(names)('the page %s', (name) => {
-  test('shows what others chose as text, and nothing of it as markup', async () => {
+  test('shows values from others as text, and none as markup', async () => {
     const harmless = skeleton(await renderPage(name, sampleViews(() => 'x')[name]))
     for (const text of hostileTexts) {
       const html = await renderPage(name, sampleViews(() => text)[name])
@@ -26,7 +26,7 @@ describe.each(names)('the page %s', (name) => {
     }
   })
 
-  test('has one heading, a form token in every form that posts, and ids that lead somewhere', async () => {
+  test('has one heading, a form token in every POST form, and IDs with targets', async () => {
     const html = await renderPage(name, views[name])
     expect(html.match(/<h1>/g)).toHaveLength(1)
     for (const form of all(html, /<form (?=[^>]*method="post")([\s\S]*?)<\/form>/g))
@@ -38,14 +38,14 @@ describe.each(names)('the page %s', (name) => {
     expect(html).not.toMatch(/\sstyle=|\son[a-z]+=|<style|undefined|\[object|NaN/)
   })
 
-  test('says in which language it is, and in which direction it is read', async () => {
+  test('declares its language and its writing direction', async () => {
     const reader = { language: 'en', locale: 'ar-EG', direction: 'rtl' } as const
     const html = await renderPage(name, views[name], { reader })
     expect(html).toContain('<html lang="en" dir="rtl" data-locale="ar-EG">')
   })
 })
 
-describe('what is wrong with a form', () => {
+describe('an error in a form', () => {
   const { redirectUriNotHttps, confirmName, expiresMissing } = en.problems
   const values = {
     ...views.newClient.values,
@@ -56,7 +56,7 @@ describe('what is wrong with a form', () => {
   }
   const problem = { field: 'redirect_uris', line: 2, sentence: redirectUriNotHttps }
 
-  test('stands above it, and next to the wrong line of the field', async () => {
+  test('is shown above the form, and next to the invalid line of the field', async () => {
     const html = await renderPage('newClient', { ...views.newClient, values, problem })
     expect(html).toContain(
       `role="alert"><a href="#redirect_uris">Redirect URIs</a> ${redirectUriNotHttps}</p>`,
@@ -70,7 +70,7 @@ describe('what is wrong with a form', () => {
     expect(html.match(/aria-invalid|autofocus/g)).toHaveLength(2)
   })
 
-  test('takes nothing of what was typed', async () => {
+  test('keeps everything that was typed', async () => {
     const html = await renderPage('newClient', { ...views.newClient, values, problem })
     expect(control(html, 'name')).toContain('value="Typed &lt;name&gt;"')
     expect(html).toContain('>\nhttps://a.example/cb\r\nhttp://b.example/&lt;cb&gt;\r\n</textarea>')
@@ -78,7 +78,7 @@ describe('what is wrong with a form', () => {
     expect(all(html, /name="default_scopes" value="([^"]*)"[^>]* checked/g)).toEqual(['user:email'])
   })
 
-  test('opens the part of the page that it is in', async () => {
+  test('opens the part of the page that contains it', async () => {
     const html = await renderPage('client', {
       ...views.client,
       problem: { field: 'confirm_name', sentence: confirmName },
@@ -86,7 +86,7 @@ describe('what is wrong with a form', () => {
     expect(html).toMatch(/<details class="danger" open>[\s\S]*id="confirm_name-problem"/)
   })
 
-  test('a day is required where a token may not live for ever', async () => {
+  test('requires a date if tokens must expire', async () => {
     const view = views.newPersonalToken
     expect(control(await renderPage('newPersonalToken', view), 'expires')).not.toMatch(
       /required|max=/,
@@ -103,8 +103,8 @@ describe('what is wrong with a form', () => {
   })
 })
 
-describe('what depends on the reader', () => {
-  test('dates are written as they write them, with the moment for scripts', async () => {
+describe('output for the reader', () => {
+  test('formats dates for the locale, with a timestamp for scripts', async () => {
     const dates = async (locale: string) =>
       all(
         await renderPage('sessions', views.sessions, { reader: { ...frame.reader, locale } }),
@@ -114,7 +114,7 @@ describe('what depends on the reader', () => {
     expect(await dates('de')).toEqual(['17.10.2026, 12:00 UTC'])
   })
 
-  test('the navigation leads where they may go', async () => {
+  test('links in the navigation only to pages that the reader may use', async () => {
     const links = async (around: Parameters<typeof renderPage>[2]) => {
       const html = await renderPage('sessions', views.sessions, around)
       return all(/<nav[\s\S]*?<\/nav>/.exec(html)?.[0] ?? '', /<a ([^>]*)>/g)
@@ -131,7 +131,7 @@ describe('what depends on the reader', () => {
     expect(await links({ user: null })).toEqual([])
   })
 
-  test('numbers take the form that a language has for them', () => {
+  test('formats numbers for the language', () => {
     const files = counted('pl')({
       one: '# plik',
       few: '# pliki',
@@ -149,7 +149,7 @@ describe('what depends on the reader', () => {
 })
 
 describe('the consent page', () => {
-  test('has a box for each scope that may be refused, in the form of the decision', async () => {
+  test('has a box for each optional scope, in the form of the decision', async () => {
     const html = await renderPage('consent', views.consent)
     const form = /<form [\s\S]*<\/form>/.exec(html)?.[0] ?? ''
     expect(all(form, /name="optional_scope" value="([^"]*)"/g)).toEqual([
@@ -160,7 +160,7 @@ describe('the consent page', () => {
     expect(all(form, /name="confirm" value="([^"]*)"/g)).toEqual(['yes', 'no'])
   })
 
-  test('warns of who was not checked, and of names that pose as others', async () => {
+  test('warns of unverified clients, and of names that imitate others', async () => {
     const shown = (client: object) =>
       renderPage('consent', { ...views.consent, client: { ...views.consent.client, ...client } })
     expect(await shown({})).toContain('This application was not checked by <bdi>Notes</bdi>.')
@@ -170,7 +170,7 @@ describe('the consent page', () => {
   })
 })
 
-test('a new secret is shown in a box of its own, to be copied', async () => {
+test('shows a new secret in its own box, to be copied', async () => {
   const fresh = { accessToken: 'the-token', curl: 'curl -H "Authorization: Bearer the-token"' }
   const html = await renderPage('personalToken', { ...views.personalToken, fresh })
   expect(html).toMatch(/<code id="access-token" data-copy="Copy"[^>]*>the-token<\/code>/)
@@ -179,7 +179,7 @@ test('a new secret is shown in a box of its own, to be copied', async () => {
   expect(await renderPage('personalToken', views.personalToken)).not.toContain('data-copy')
 })
 
-test('the script of the pages is one, and is strict', () => {
+test('is one script for all pages, in strict mode', () => {
   expect(() => new Script(pageScript)).not.toThrow()
   expect(pageScript).toMatch(/^'use strict'/)
   expect(pageScript).not.toMatch(/eval|innerHTML|document\.write|fetch/)

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { startServer, type TestServer } from '../support/server.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
-/** Statements that SQLite runs while the work is done. */
+/** The statements that SQLite runs during the work. */
 const statementsOf = async (work: () => Promise<void>): Promise<number> => {
   const spies = (['all', 'get', 'run', 'iterate'] as const).map((name) =>
     vi.spyOn(StatementSync.prototype, name),
@@ -16,7 +16,7 @@ const statementsOf = async (work: () => Promise<void>): Promise<number> => {
 
 afterEach(() => void vi.restoreAllMocks())
 
-/** So many clients, personal tokens, authorized applications with devices, and sessions of the user. */
+/** Creates this number of clients, personal tokens, authorized applications with devices, and sessions of the user. */
 const fill = async (t: TestServer, rows: number): Promise<void> => {
   const { server, user } = t
   await server.transaction(async (tx) => {
@@ -54,7 +54,7 @@ const pages = [
   '/admin/applications/?client=Client&token=user-a%40example.org',
 ]
 
-test('no page runs a number of statements that grows with its rows', async () => {
+test('the number of statements of a page does not depend on its number of rows', async () => {
   const counts = async (rows: number): Promise<readonly number[]> => {
     await using t = await startServer()
     const { id } = await t.server.users.create({

@@ -6,7 +6,7 @@ import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { type LoggedIn, logIn } from '../support/session.ts'
 import { authorizeUrl, newPkce } from '../support/user-agent.ts'
 
-// What the consent page and the administration say about clients that nobody here has registered.
+// The warnings on the consent page and in the administration about clients that no user of the server registered.
 
 const document = 'https://assistant.example/oauth/client.json'
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   app = await startServer({
     dynamicRegistration: 'open',
     applicationName: 'Notes & Co',
-    // What is kept of it is enough: nothing is fetched here.
+    // The stored metadata is sufficient: nothing is fetched here.
     extensions: [
       {
         name: 'kept-documents',
@@ -58,26 +58,26 @@ const consent = async (
   return page.text()
 }
 
-/** All that the page shows, as one line. */
+/** The visible text of the page, as one line. */
 const shown = (html: string): string => shownText(html).join(' ').replaceAll(/\s+/g, ' ')
 
 const { en } = languages
 
-describe('XS-06 the consent page tells the truth about who asks', () => {
-  test('a client that registered itself: nobody here has checked it [T215]', async () => {
+describe('XS-06 the consent page describes the client truthfully', () => {
+  test('a client that registered itself: says that nobody has checked it [T215]', async () => {
     const { client_id } = await registered(app, { client_name: 'Notes & Co' })
     const html = await consent(client_id)
     expect(shown(html)).toContain(
       'This application registered itself. Nobody at Notes & Co has checked it: its name and all else that it says may be untrue.',
     )
     expect(html).not.toContain(en.facts.verified)
-    // Nobody registered it, and it goes to where it is told.
+    // Nobody registered it, and the metadata defines its redirect URI.
     expect(shown(html)).not.toContain('Registered by')
     expect(shown(html)).toContain('You will be sent to client.example')
     expect(shown(html)).not.toContain(en.consent.localCaution)
   })
 
-  test('a client that describes itself: at which host', async () => {
+  test('a client with a metadata document: names its host', async () => {
     const html = await consent(document)
     expect(shown(html)).toContain(
       'This application describes itself at assistant.example . Nobody here has checked it',
@@ -85,7 +85,7 @@ describe('XS-06 the consent page tells the truth about who asks', () => {
     expect(html).toContain('<code dir="ltr">assistant.example</code>')
   })
 
-  test('both: a program on the user’s own computer may be any program [T078]', async () => {
+  test('both: warns that a program on the user’s own computer may be any program [T078]', async () => {
     const redirect_uris = ['http://localhost:8000/cb', 'http://127.0.0.1/cb', 'http://[::1]/cb']
     const { client_id } = await registered(app, {
       redirect_uris,
@@ -99,7 +99,7 @@ describe('XS-06 the consent page tells the truth about who asks', () => {
     expect(shown(await consent(document))).not.toContain(en.consent.localCaution)
   })
 
-  test('§2 of RFC 7591: website, terms and policy stand apart, as its own words [T186]', async () => {
+  test("§2 of RFC 7591: sets website, terms and policy apart as the client's own words [T186]", async () => {
     const { client_id } = await registered(app, {
       client_name: 'Assistant',
       client_uri: 'https://assistant.example/',
@@ -115,16 +115,16 @@ describe('XS-06 the consent page tells the truth about who asks', () => {
     )
     expect(own.match(/rel="noopener noreferrer nofollow"/g)).toHaveLength(3)
     expect(html.replace(own, '')).not.toContain('assistant.example')
-    // XS-03: nothing is loaded from it.
+    // XS-03: the page loads nothing from it.
     expect(html).not.toContain('logo.png')
   })
 
-  test('a client that says nothing of itself has no such words', async () => {
+  test('a client without such metadata: shows no such words', async () => {
     const { client_id } = await registered(app)
     expect(await consent(client_id)).not.toContain('class="description"')
   })
 
-  test('once an administrator has verified it, it is marked so, and no warning is left [T498]', async () => {
+  test('a client that an administrator verified: shows the mark, and no warning [T498]', async () => {
     const { client_id } = await registered(app, {
       redirect_uris: ['http://localhost/cb'],
       client_uri: 'https://assistant.example/',
@@ -137,7 +137,7 @@ describe('XS-06 the consent page tells the truth about who asks', () => {
     expect(text).toContain('says about itself')
   })
 
-  test('a client that a user registered is what it was: not self-registered', async () => {
+  test('a client that a user registered: does not call it self-registered', async () => {
     const { clientId } = await app.client({ redirectUris: ['http://localhost/cb'] })
     const text = shown(await consent(clientId, 'http://localhost/cb'))
     expect(text).toContain('This application was not checked by Notes & Co .')
@@ -168,7 +168,7 @@ describe('XS-06 the consent page tells the truth about who asks', () => {
   })
 })
 
-test('administrators see where a client comes from', async () => {
+test('administrators see the origin of a client', async () => {
   await registered(app, { client_name: 'By itself' })
   await app.server.users.setAdmin(app.user.id, true)
   const page = await session.agent.fetch(`${app.issuer}/admin/applications/`)

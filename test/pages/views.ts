@@ -8,7 +8,7 @@ const now = Date.UTC(2026, 9, 17, 12)
 const hour = 3_600_000
 const day = 24 * hour
 
-/** What is around the pages of the tests: English, for somebody who is logged in as an administrator. */
+/** The frame of the tested pages: English, for a user who is logged in as an administrator. */
 export const frame: Frame = {
   brand: { name: 'Notes', logo: null },
   links: {
@@ -46,7 +46,7 @@ const listed = <T>(items: readonly T[], more: Partial<Listed<T>> = {}): Listed<T
   ...more,
 })
 
-/** A view of every page; `outside` is given each text that somebody else chose. */
+/** A view of every page; `outside` receives each text that comes from others. */
 export const sampleViews = (
   outside: (text: string) => string = (text) => text,
 ): { readonly [Name in PageName]: ViewOf<Name> } => {
@@ -441,7 +441,7 @@ export const sampleViews = (
   }
 }
 
-/** The HTML of a page, by its name. */
+/** Returns the HTML of a page by its name. */
 export const renderPage = async <Name extends PageName>(
   name: Name,
   view: ViewOf<Name>,

@@ -1,15 +1,15 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 
 /**
- * Runs one statement on a database file from outside: as somebody who can write to it, but has no key.
- * @returns the number of rows that were changed
+ * Runs one statement on a database file, like an attacker who can write to it but does not have the key.
+ * @returns the number of changed rows
  */
 export const execute = (file: string, sql: string, ...parameters: SQLInputValue[]): number => {
   using database = new DatabaseSync(file, { enableForeignKeyConstraints: false, timeout: 5000 })
   return Number(database.prepare(sql).run(...parameters).changes)
 }
 
-/** The rows of a query on a database file. */
+/** Returns the rows of a query on a database file. */
 export const query = <Row = Record<string, unknown>>(
   file: string,
   sql: string,
@@ -19,7 +19,7 @@ export const query = <Row = Record<string, unknown>>(
   return database.prepare(sql).all(...parameters) as Row[]
 }
 
-/** The key by which the rows of a client refer to it. */
+/** Returns the key that the rows of a client refer to. */
 export const clientKeyOf = (file: string, clientId: string): number =>
   query<{ client_key: number }>(
     file,
@@ -27,6 +27,6 @@ export const clientKeyOf = (file: string, clientId: string): number =>
     clientId,
   )[0]?.client_key ?? Number.NaN
 
-/** The number of rows in a table. */
+/** Returns the number of rows in a table. */
 export const count = (file: string, table: string): number =>
   query<{ n: number }>(file, `select count(*) as n from ${table}`)[0]?.n ?? Number.NaN

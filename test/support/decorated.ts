@@ -8,8 +8,8 @@ import { compileFunction } from 'node:vm'
 const tsc = join(import.meta.dirname, '../../node_modules/.bin/tsc')
 
 /**
- * Loads a module with decorators in the language's standard form, which Node does not run yet: with
- * them compiled away. What it imports has to be given, by the names it imports it by.
+ * Loads a module with standard decorators, which Node does not run yet, after compiling them away. The modules that it
+ * imports must be passed by the names in its import statements.
  */
 export const loadDecorated = async <M>(
   path: string,

@@ -3,10 +3,10 @@ import type { TestServer } from './server.ts'
 import type { LoggedIn } from './session.ts'
 import { type TokenAnswer, tokenRequest } from './user-agent.ts'
 
-/** The grant type by which a device fetches its tokens. */
+/** The grant type with which a device requests its tokens. */
 export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
-/** What a device is answered, RFC 8628 §3.2. */
+/** The response to a device authorization request, RFC 8628 §3.2. */
 export interface DeviceCodes {
   readonly device_code: string
   readonly user_code: string
@@ -19,7 +19,7 @@ export interface DeviceCodes {
 type Given = Record<string, string | undefined>
 type Registered = { readonly clientId: string; readonly clientSecret: string }
 
-/** A device, or a program without a window: asks for codes, and polls. Public unless told otherwise. */
+/** A device, or a program without a browser, that requests codes and polls. Public by default. */
 export class Device {
   readonly app: TestServer
   readonly client: Registered
@@ -39,7 +39,7 @@ export class Device {
     return new Device(app, client, isConfidential)
   }
 
-  /** The request for codes as it is answered; undefined leaves a parameter out. */
+  /** Returns the raw response to a request for codes; undefined omits a parameter. */
   async ask(
     given: Given = {},
     {
@@ -57,7 +57,7 @@ export class Device {
     return { status, headers: response.headers, body: await response.json() } as TokenAnswer
   }
 
-  /** The codes of a request that is answered. */
+  /** Requests codes and returns them. */
   async codes(given: Given = {}): Promise<DeviceCodes> {
     const { status, body } = await this.ask(given)
     if (status !== 200) throw new Error(`The request was answered with ${JSON.stringify(body)}.`)
@@ -92,7 +92,7 @@ export class Device {
   }
 }
 
-/** A page of the device's verification, as a browser has it. */
+/** A verification page of the device flow in a browser. */
 export interface DevicePage {
   readonly status: number
   readonly headers: Headers
@@ -112,14 +112,14 @@ const pageOf = async (response: Response): Promise<DevicePage> => {
   }
 }
 
-/** Opens the page where a code is entered. */
+/** Opens the page on which a code is entered. */
 export const openDevicePage = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   { agent }: Pick<LoggedIn, 'agent'>,
   query = '',
 ): Promise<DevicePage> => pageOf(await agent.fetch(`${issuer}/oauth/device${query}`))
 
-/** Sends a form of that page. */
+/** Submits a form of that page. */
 export const postToDevicePage = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   { agent }: Pick<LoggedIn, 'agent'>,
@@ -134,14 +134,14 @@ export const postToDevicePage = async (
     }),
   )
 
-/** Enters a code; what is answered asks for the decision. */
+/** Enters a code, and returns the page that asks for the decision. */
 export const enterCode = async (
   app: Pick<TestServer, 'issuer'>,
   person: Pick<LoggedIn, 'agent' | 'csrfToken'>,
   user_code: string,
 ): Promise<DevicePage> => postToDevicePage(app, person, { csrf_token: person.csrfToken, user_code })
 
-/** Enters a code, and decides about it. */
+/** Enters a code, and submits the decision. */
 export const decideOn = async (
   app: Pick<TestServer, 'issuer'>,
   person: Pick<LoggedIn, 'agent' | 'csrfToken'>,

@@ -31,7 +31,7 @@ export const newKey = async (algorithm = 'ES256'): Promise<DpopKey> => {
   }
 }
 
-/** The request that a proof is made for. */
+/** The request that a proof covers. */
 export interface ProofFor {
   readonly app: Pick<TestServer, 'issuer' | 'now'>
   /** Under the issuer. */
@@ -41,13 +41,13 @@ export interface ProofFor {
   readonly nonce?: string
 }
 
-/** What is different in a proof that is not good; undefined leaves a member out. */
+/** The deviations from a valid proof; undefined omits a member. */
 export interface Changed {
   readonly header?: Readonly<Record<string, unknown>>
   readonly claims?: Readonly<Record<string, unknown>>
 }
 
-/** A proof as it should be, and what was changed of it. RFC 9449 §4.2. */
+/** Returns a proof that is valid except for the changes. RFC 9449 §4.2. */
 export const proofBy = async (
   key: DpopKey,
   { app, path = '/oauth/token', method = 'POST', accessToken, nonce }: ProofFor,
@@ -70,7 +70,7 @@ export const proofBy = async (
     .sign(key.privateKey, { crit: { x: true } })
 }
 
-/** A guarded request with a token that is bound to the key. */
+/** Sends a request to a guarded endpoint with a token that is bound to the key. */
 export const withKey = async (
   key: DpopKey,
   accessToken: string,
@@ -85,15 +85,15 @@ export const withKey = async (
   })
 }
 
-/** How a client asks for a token: with which proof, and whether it authenticates by Basic. */
+/** How a client requests a token: with which proof, and whether it authenticates by Basic. */
 export interface Asking {
-  /** The value of the header; or the key of a proof that is as it should be. */
+  /** The value of the header, or the key for a valid proof. */
   readonly dpop?: string | DpopKey
   readonly nonce?: string
   readonly isPublic?: boolean
 }
 
-/** A token request with a proof. */
+/** Sends a token request with a proof. */
 export const askToken = async (
   client: TestClient,
   given: Record<string, string | undefined>,

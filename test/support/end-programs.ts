@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
 import { endPrograms } from './processes.ts'
 
-// Of each file of tests: nothing outlives the one that started it, however that ended.
+// Runs after each test file, so that no program outlives the file that started it, however it ended.
 afterAll(endPrograms)

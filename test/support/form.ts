@@ -1,11 +1,11 @@
 export interface FormAnswer {
   readonly status: number
   readonly headers: Headers
-  /** Parsed where it is JSON, else the text. */
+  /** Returns the parsed body if it is JSON, else the text. */
   readonly body: Record<string, unknown>
 }
 
-/** Id and secret in a Basic header. */
+/** Returns a Basic header with ID and secret. */
 export const basicOf = ({
   clientId,
   clientSecret,
@@ -16,7 +16,7 @@ export const basicOf = ({
   authorization: `Basic ${btoa(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`)}`,
 })
 
-/** Posts a form; fields may be a raw text, or pairs in which a name stands twice. */
+/** Posts a form; fields may be raw text, or pairs in which a name occurs twice. */
 export const postForm = async (
   url: string,
   fields: Record<string, string> | string | readonly [string, string][],

@@ -1,6 +1,6 @@
 import { startServices } from './services.ts'
 
-/** Once a run, before any file of tests: workers inherit the addresses, and the folder of temporary files. */
+/** Runs once per run, before all test files: workers inherit the addresses and the folder for temporary files. */
 export const setup = async (): Promise<() => Promise<void>> => {
   const { env, stop } = await startServices({ hasRunFolder: true })
   const before = { ...process.env }

@@ -6,25 +6,28 @@ const entities: Readonly<Record<string, string>> = {
   '&amp;': '&',
 }
 
-/** A text as a browser would show it. */
+/** Returns text as a browser would display it. */
 export const unescaped = (html: string): string =>
   html.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => entities[entity] ?? entity)
 
 /**
- * The tags of a page with the names of their attributes, and nothing else of it. Two pages that differ
- * in data alone have the same; what broke out of a text or an attribute shows as a tag or a name.
+ * Returns the tags of a page with the names of their attributes, without any text. Two pages that differ only in data
+ * have the same outline; text that escapes its element or attribute adds a tag or a name.
  */
 export const skeleton = (html: string): readonly string[] =>
   [...html.matchAll(/<(?:"[^"]*"|[^">])*>?/g)].map(([tag]) => tag.replaceAll(/="[^"]*"/g, '='))
 
-/** What a browser shows of a page: one line for each text between tags. */
+/** Returns the visible text of a page: one line for each text between tags. */
 export const shownText = (html: string): readonly string[] =>
   (/<body>[\s\S]*<\/body>/.exec(html)?.[0] ?? '')
     .split(/<(?:"[^"]*"|[^">])*>/)
     .map((text) => unescaped(text).trim())
     .filter((text) => text !== '')
 
-/** Markup, quotes, comments and the delimiters of template engines: to be shown as they are. Names may have 40 characters. */
+/**
+ * Markup, quotes, comments and the delimiters of template engines, which pages must display unchanged. Names may have
+ * 40 characters.
+ */
 export const hostileTexts: readonly string[] = [
   '<script>alert(1)</script>',
   '"><img src=x onerror=alert(1)>',

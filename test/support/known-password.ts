@@ -3,13 +3,13 @@ import { PasswordHasher } from '../../src/crypto/passwords/password.ts'
 import type { KeyRing } from '../../src/crypto/sealed.ts'
 import { passwordClaims } from '../../src/records/seals/claims.ts'
 
-/** The password of the users that tests find there. */
+/** The password of the users that test servers create. */
 export const password = 'correct horse battery staple'
 
-// Hashed once in each process: that is slow on purpose, and every server of the tests has such a user.
+// Hashed once per process, because hashing is slow on purpose and every test server has such a user.
 let hash: Promise<string> | undefined
 
-/** What the database keeps of it for a user. */
+/** The stored hash of the password for a user. */
 export const sealedPassword = async (
   keys: KeyRing,
   user: Parameters<typeof passwordClaims>[0],
@@ -18,7 +18,7 @@ export const sealedPassword = async (
   return keys.seal('row', await hash, passwordClaims(user))
 }
 
-/** The same, of a hash that costs next to nothing: for tests with many guesses. */
+/** The same with a hash of minimal cost, for tests with many guesses. */
 export const sealedCheaply = (
   keys: KeyRing,
   user: Parameters<typeof passwordClaims>[0],

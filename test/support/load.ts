@@ -2,16 +2,16 @@ import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Form } from './nodes.ts'
 
-/** How a request ended: with a status, cut off before one came, or never. */
+/** How a request ended: with a status, cut off before the status, or never. */
 export interface Outcome {
   readonly status: number | 'cut' | 'hang'
-  /** What the protocol calls the refusal. */
+  /** The error code of the protocol. */
   readonly error?: string
-  /** Why the request was cut. */
+  /** Why the connection was cut. */
   readonly cause?: unknown
   readonly body: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, unknown>>
-  /** Milliseconds, by this process's clock that only goes forward. */
+  /** Milliseconds, from the monotonic clock of this process. */
   readonly began: number
   readonly ended: number
 }
@@ -21,17 +21,17 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as a form by POST. */
   readonly fields?: Readonly<Record<string, string>>
-  /** Has a connection of its own: on one that is kept, a request can meet the server that closes it. */
+  /** Uses a new connection: a request on a kept connection can fail if the server closes it at the same time. */
   readonly isAlone?: boolean
 }
 
-/** Milliseconds within which every request has to be answered, whatever is broken. */
+/** Milliseconds within which every request must be answered, whatever has failed. */
 export const patience = 10_000
 
-// Connections are kept, as those of clients are.
+// Connections are kept open, like those of clients.
 const agent = new Agent({ keepAlive: true, maxSockets: 200 })
 
-/** Sends a request and says how it ended; never rejects. */
+/** Sends a request and returns how it ended; never rejects. */
 export const call = ({ url, headers, fields, isAlone = false }: Call): Promise<Outcome> =>
   new Promise((resolve) => {
     const began = performance.now()
@@ -76,7 +76,7 @@ export const post = (
   { isAlone = false }: Pick<Call, 'isAlone'> = {},
 ): Promise<Outcome> => call({ url, headers: { authorization }, fields, isAlone })
 
-/** Runs the work for every item, so many at a time. */
+/** Runs the work for every item, with limited concurrency. */
 export const each = async <T>(
   items: readonly T[],
   width: number,
@@ -89,7 +89,7 @@ export const each = async <T>(
   await Promise.all(Array.from({ length: width }, worker))
 }
 
-/** How many outcomes there were of each kind. */
+/** Counts the outcomes of each kind. */
 export const kinds = (outcomes: readonly Outcome[]): Record<string, number> => {
   const counts: Record<string, number> = {}
   for (const { status, error } of outcomes) {

@@ -16,21 +16,21 @@ import { UserAgent } from './user-agent.ts'
 
 // An AI application on the official client library of the Model Context Protocol.
 
-/** Where it is sent back to. Nobody listens there: the test takes the address itself. */
+/** The redirect URI. Nothing listens there: the test reads the address itself. */
 export const callback = 'http://127.0.0.1:8911/callback'
 
-/** An MCP server, and the user whom an assistant acts for there. */
+/** An MCP server, and the user for whom an assistant acts there. */
 export interface McpPlace extends Pick<TestServer, 'issuer' | 'user' | 'password'> {
   readonly resource: string
 }
 
-/** How it introduces itself. */
+/** The name that it sends at registration. */
 export const clientMetadata: OAuthClientMetadata = {
   client_name: 'Assistant',
   redirect_uris: [callback],
 }
 
-/** What an AI application keeps of its login; `asked` are the addresses it sent its user to. */
+/** The login state that an AI application keeps; `asked` are the addresses to which it sent its user. */
 export class Memory implements OAuthClientProvider {
   readonly redirectUrl = callback
   dpop?: () => DpopSession
@@ -71,7 +71,7 @@ export class Memory implements OAuthClientProvider {
   }
 }
 
-/** What the client library speaks: the revisions before 2026, with their handshake, or a later one. */
+/** The protocol version of the client library: the revisions before 2026, with their handshake, or a later one. */
 export type Protocol = 'legacy' | { readonly pin: string }
 
 export const newClient = (protocol: Protocol): Client => {
@@ -79,7 +79,7 @@ export const newClient = (protocol: Protocol): Client => {
   return new Client({ name: 'assistant', version: '1.0.0' }, options)
 }
 
-/** An AI application with its user's browser. */
+/** An AI application with the browser of its user. */
 export class Assistant {
   readonly memory = new Memory()
   readonly #app: McpPlace
@@ -100,7 +100,7 @@ export class Assistant {
     return new StreamableHTTPClientTransport(new URL(this.#app.resource), { authProvider })
   }
 
-  /** Connects; where the user is needed, after they have agreed. */
+  /** Connects; if authorization is required, lets the user consent first. */
   async connect(): Promise<void> {
     try {
       await this.#client.connect(this.#transport)
@@ -121,12 +121,12 @@ export class Assistant {
     await this.#transport.finishAuth(answer.searchParams)
   }
 
-  /** What a tool answers, which is JSON. */
+  /** Calls a tool and returns its result, parsed as JSON. */
   async call(name: string, given: Record<string, unknown> = {}): Promise<unknown> {
     return JSON.parse(await this.said(name, given))
   }
 
-  /** What a tool says; where more consent is needed, after the user has given it. */
+  /** Calls a tool and returns its text; if more consent is needed, lets the user grant it first. */
   async said(name: string, given: Record<string, unknown> = {}): Promise<string> {
     const ask = () => this.#client.callTool({ name, arguments: given })
     const result = await ask().catch(async (error: unknown) => {

@@ -2,17 +2,17 @@ import { createSocket } from 'node:dgram'
 
 const types = { A: 1, AAAA: 28 } as const
 type Family = keyof typeof types
-/** What is answered for a name: its addresses, or a code of RFC 1035 §4.1.1. */
+/** The answer for a name: its addresses, or a code of RFC 1035 §4.1.1. */
 type Answer = readonly string[] | 'SERVFAIL' | 'NXDOMAIN'
 const codes = { SERVFAIL: 2, NXDOMAIN: 3 } as const
 
-/** A name server that is really listening on this machine. To questions that it was told no answer for, it is silent. */
+/** A name server that listens on this machine. It does not answer questions for which it has no answer. */
 export interface NameServer {
-  /** As resolvers take it. */
+  /** The address in the form that resolvers accept. */
   readonly address: string
-  /** Each name and type that was asked for, once, such as `A client.example`. */
+  /** Each name and type that was queried, once, such as `A client.example`. */
   readonly asked: ReadonlySet<string>
-  /** Answers a name from now on. */
+  /** Sets the answer for a name. */
   answer(name: string, answers: Readonly<Partial<Record<Family, Answer>>>): void
   [Symbol.asyncDispose](): Promise<void>
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** What a suite may need that npm does not install. */
+/** Programs that a suite needs and npm does not install. */
 export type Need =
   | 'postgres'
   | 'postgres programs'
@@ -24,22 +24,22 @@ const isExecutable = (path: string): boolean => {
 const isOnPath = (program: string): boolean =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => isExecutable(join(folder, program)))
 
-/** Where the browser of the tests is, whether it is there or not. */
+/** The path of the browser of the tests, whether it exists or not. */
 export const chromiumPath: string = process.env.CHROMIUM_PATH || '/usr/bin/chromium'
 
-/** Where Debian installs it. */
+/** The path of the Debian package. */
 export const pgbouncerPath = '/usr/sbin/pgbouncer'
 
 const home = '/usr/lib/postgresql'
 const [newest] = existsSync(home)
   ? readdirSync(home).sort((one, other) => Number(other) - Number(one))
   : []
-/** The folder of PostgreSQL's programs, of the newest version that is there. */
+/** The folder of the newest installed version of PostgreSQL. */
 export const postgresPrograms: string = join(home, newest ?? 'none', 'bin')
 
 const hasPostgresPrograms = (): boolean => isExecutable(join(postgresPrograms, 'initdb'))
 
-/** The arguments by which `unshare` gives a program mounts of its own. */
+/** The arguments with which `unshare` gives a program its own mount namespace. */
 export const unshareMounts: readonly string[] = process.getuid?.() === 0 ? ['-m'] : ['-Urm']
 
 const needs = {
@@ -82,12 +82,11 @@ const needs = {
   },
 } satisfies Record<Need, { name: string; how: string; isThere: () => boolean }>
 
-/** Whether it is there; says nothing. */
+/** Returns whether the program is available; prints nothing. */
 export const has = async (need: Need): Promise<boolean> => needs[need].isThere()
 
 /**
- * Whether the suite must do without something; says so on the console. With `CI=true` it throws instead.
- *
+ * Returns whether the program is missing, and prints that on the console. With `CI=true` it throws instead.
  * @example describe.skipIf(await lacks('chromium'))('consent in a browser', () => { … })
  */
 export const lacks = async (need: Need): Promise<boolean> => {

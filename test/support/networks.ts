@@ -9,15 +9,15 @@ const ip = async (...args: readonly string[]): Promise<string> =>
 
 /** A bridge, with addresses for this process and its services, and a network namespace for each node. */
 export interface Networks extends AsyncDisposable {
-  /** Of the bridge, such as `10.201.7.0/24`. */
+  /** The subnet of the bridge, such as `10.201.7.0/24`. */
   readonly subnet: string
   readonly postgres: string
   readonly redis: string
   address(index: number): string
   namespace(index: number): string
-  /** Discards everything that a node sends to an address, and tells nobody. */
+  /** Drops everything that a node sends to an address, without notice. */
   loseFrom(index: number, to: string): Promise<void>
-  /** Discards everything that a service sends to a node, and tells nobody. */
+  /** Drops everything that a service sends to a node, without notice. */
   loseTo(index: number, from: string): Promise<void>
   heal(): Promise<void>
 }
@@ -26,7 +26,10 @@ const prefix = 'o2t'
 /** Belongs to no interface: a frame that is sent to it arrives nowhere. */
 const nowhere = '02:00:00:00:00:01'
 
-/** Needs `own networks`. Its names hold this process's id, so that a later run removes what a killed one left. */
+/**
+ * Creates the networks. Needs `own networks`. Their names contain the ID of this process, so that a later run removes
+ * those of a killed one.
+ */
 export const makeNetworks = async (count: number): Promise<Networks> => {
   await removeStale()
   const { pid } = process
@@ -83,7 +86,7 @@ export const makeNetworks = async (count: number): Promise<Networks> => {
   return networks
 }
 
-/** Removes a bridge, its namespaces, and with these the links between them. */
+/** Removes a bridge and its namespaces, and with these the links between them. */
 const remove = async (bridge: string): Promise<void> => {
   for (const line of (await ip('netns', 'list')).split('\n')) {
     const [name = ''] = line.split(' ')
@@ -92,7 +95,7 @@ const remove = async (bridge: string): Promise<void> => {
   await ip('link', 'del', bridge).catch(() => undefined)
 }
 
-/** What runs left that were killed. */
+/** Removes the networks of killed runs. */
 const removeStale = async (): Promise<void> => {
   const links = await ip('-o', 'link', 'show', 'type', 'bridge')
   for (const [, bridge = '', pid] of links.matchAll(/^\d+: (o2t(\d+)):/gm))
@@ -108,7 +111,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Leads connections to a port of this machine to the same port of another address. */
+/** Forwards connections on a port of this machine to the same port of another address. */
 export const forward = async (port: number, address: string): Promise<AsyncDisposable> => {
   const ends = new Set<Socket>()
   const server = createServer((near) => {

@@ -20,24 +20,24 @@ export const secretKey = 'the secret key of all nodes, longer than 32 bytes'
 export const email = 'user-a@example.org'
 export const password = 'correct horse battery staple'
 
-/** Something that a node is to do at a store operation, for instance at `before tokens.insert`. */
+/** A fault that a node triggers at a store operation, for instance at `before tokens.insert`. */
 export interface Fault {
   readonly at: string
   readonly does: 'kill' | 'pause' | 'fail'
-  /** How long a pause is. */
+  /** The length of a pause. */
   readonly milliseconds?: number
-  /** At which time that the operation is reached; the first, unless told otherwise. */
+  /** Which occurrence of the operation triggers it; by default the first. */
   readonly time?: number
 }
 
-/** What is sent to a node; it answers with the operations that it reached since the last order. */
+/** A command to a node, which answers with the operations that it reached since the last command. */
 export interface Order {
   readonly fault?: Fault
 }
 
 /** A process of the notes application that shares its database with others. */
 export interface Node extends RunningServer {
-  /** Arms a fault, or none. @returns the operations reached since the last order */
+  /** Arms a fault, or none. @returns the operations reached since the last command */
   order(fault?: Fault): Promise<readonly string[]>
 }
 
@@ -49,7 +49,7 @@ export interface Cluster {
   readonly env?: Readonly<Record<string, string>>
   /** The network namespace of the node: see `ProgramOptions`. */
   readonly namespace?: string | undefined
-  /** Milliseconds that a node lives at most. */
+  /** The maximum lifetime of a node in milliseconds. */
   readonly lifetime?: number
 }
 
@@ -87,7 +87,7 @@ export const startNode = async ({
 
 export const databaseIn = (data: string): string => join(data, 'oauth2server.sqlite')
 
-/** Opens the database of the nodes from this process, as a command-line program would. */
+/** Opens the database of the nodes from this process, like a command-line program. */
 export const openRecords = ({
   data,
   issuer,
@@ -102,7 +102,7 @@ export const openRecords = ({
     log: () => undefined,
   })
 
-/** Makes the user and a client of theirs. */
+/** Creates the user and a client of the user. */
 export const furnish = async (
   records: AuthorizationServer,
   input: Partial<ClientInput> = {},
@@ -137,7 +137,7 @@ export interface Form {
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** A confidential client that sends its requests to whichever node it likes. */
+/** A confidential client that can send its requests to any node. */
 export class NodeClient {
   readonly clientId: string
   clientSecret: string
@@ -148,7 +148,7 @@ export class NodeClient {
     this.clientSecret = clientSecret
   }
 
-  /** The address of an authorization request, at a node. */
+  /** Returns the address of an authorization request at a node. */
   authorizeUrl(node: RunningServer, scope = 'notes:read'): string {
     return authorizeUrl(node.url, {
       client_id: this.clientId,
@@ -160,7 +160,7 @@ export class NodeClient {
     })
   }
 
-  /** Lets the user agree at a node. */
+  /** Makes the user consent at a node, and returns the redirect. */
   async code(node: RunningServer, agent: UserAgent, scope?: string): Promise<string> {
     const login = { issuer: node.url, user: { email } as User, password }
     const answer = await agent.authorize(login, this.authorizeUrl(node, scope))
@@ -187,7 +187,7 @@ export class NodeClient {
     return this.form(node, { grant_type: 'refresh_token', refresh_token: String(refreshToken) })
   }
 
-  /** Tokens of a new authorization. */
+  /** Requests the tokens of a new authorization. */
   async tokens(node: RunningServer, agent = new UserAgent()): Promise<Answer['body']> {
     const { status, body } = await send(this.redemption(node, await this.code(node, agent)))
     if (status !== 200) throw new Error(`The code was answered with ${JSON.stringify(body)}.`)
@@ -195,7 +195,7 @@ export class NodeClient {
   }
 }
 
-/** Sends a form. Rejects where no whole answer comes. */
+/** Sends a form. Rejects if no complete response arrives. */
 export const send = async (form: Form): Promise<Answer> => {
   const [answer] = await volley([form])
   if (answer?.status !== 'fulfilled') throw answer?.reason
@@ -203,8 +203,8 @@ export const send = async (form: Form): Promise<Answer> => {
 }
 
 /**
- * Sends forms at the same moment, each over a socket of its own: when the server holds all but the last
- * byte of every one, the last bytes follow.
+ * Sends forms at the same moment, each over its own socket: all but the last byte of every form is sent first, then
+ * all last bytes.
  */
 export const volley = async (
   forms: readonly Form[],
@@ -242,7 +242,7 @@ export const prepare = ({
         )
       })
     })
-    // Whoever waits for the answer hears of it; before that, nobody does.
+    // Only the caller that awaits the answer gets the error; until then it must not count as unhandled.
     answer.catch(failed)
     sent.write(body.slice(0, -1), (error) =>
       error
@@ -256,14 +256,14 @@ export const prepare = ({
     )
   })
 
-/** The status that a guarded address of a node gives the holder of a token. */
+/** Returns the status with which a guarded endpoint of a node answers a token. */
 export const ping = async ({ url }: RunningServer, token: unknown): Promise<number> => {
   const answer = await fetch(`${url}/oauth/ping`, { headers: { authorization: `Bearer ${token}` } })
   await answer.body?.cancel()
   return answer.status
 }
 
-/** Asks the database a question, from outside of any node. */
+/** Queries the database from outside of the nodes. */
 export const query = (
   data: string,
   sql: string,

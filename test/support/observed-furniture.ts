@@ -1,4 +1,4 @@
-// What a watched server is furnished with: a valid one of everything that a request can hold.
+// The data of an observed server: one valid item of everything that a request can contain.
 import { createHash, randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import type { AuthorizationServer, User } from 'svc-oauth2server'
@@ -19,7 +19,7 @@ export interface Device {
   readonly userCode: string
 }
 
-/** Valid credentials and identifiers of one set; no two sets share any but the users. */
+/** Valid credentials and identifiers of one set; two sets share only the users. */
 export interface Furniture {
   readonly issuer: string
   readonly redirectUri: string
@@ -29,18 +29,18 @@ export interface Furniture {
   readonly admin: Session
   readonly confidential: { readonly id: string; readonly secret: string }
   readonly publicId: string
-  /** Registered itself. */
+  /** A client that registered itself. */
   readonly registered: { readonly id: string; readonly secret: string; readonly token: string }
   readonly signing: { readonly id: string; readonly assertions: readonly string[] }
   readonly verifier: string
   readonly challenge: string
   /** Of the confidential client. */
   readonly codes: readonly string[]
-  /** To be used, to be refreshed, and to be revoked: so that no request takes another's away. */
+  /** Separate tokens to use, refresh and revoke, so that no request invalidates the token of another. */
   readonly pairs: readonly Pair[]
   readonly refreshable: readonly Pair[]
   readonly revocable: readonly Pair[]
-  /** What the forms of the settings are about, and no other request. */
+  /** The objects of the settings forms, which no other request uses. */
   readonly clientIds: readonly string[]
   readonly tokenIds: readonly string[]
   readonly personal: readonly string[]
@@ -73,7 +73,7 @@ const userOf = async (
 export const field = (html: string, name: string): string =>
   new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? ''
 
-/** Sends requests to the server as if from an address. */
+/** Sends requests to the server with a client address. */
 export class Visitor {
   readonly #issuer: string
   readonly #headers: Record<string, string>
@@ -142,7 +142,10 @@ const times = async <T>(count: number, make: () => Promise<T>): Promise<readonly
   return all
 }
 
-/** Makes a set. One after the other, so that a server whose random values follow from a seed gives the same again. */
+/**
+ * Creates a set. Runs its steps one after the other, so that a server with seeded random values produces the same set
+ * again.
+ */
 export const furnish = async (server: AuthorizationServer, set: number): Promise<Furniture> => {
   const { issuer } = server
   const email = 'user@example.org'

@@ -1,5 +1,5 @@
-// The notes application in a process that is watched from outside: its memory, its handles, and whatever goes wrong.
-// Started by observed-server.ts, which sends its settings and is told what it asks.
+// The notes application in a process that is observed from outside: its memory, its handles, and its errors.
+// observed-server.ts starts it, sends its settings and receives the measurements that it requests.
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -29,9 +29,9 @@ process.on('uncaughtException', (error) =>
   complain({ kind: 'uncaughtException', text: textOf(error) }),
 )
 process.on('warning', (warning) => complain({ kind: 'warning', text: textOf(warning) }))
-// Ctrl-C is for whoever started it, who has questions yet.
+// Ignore Ctrl-C: the parent process handles it, and may still request measurements.
 process.on('SIGINT', () => {})
-// Not left behind when whoever started it is gone.
+// Exit together with the parent process.
 process.once('disconnect', () => process.exit(1))
 
 let random: RandomSource = systemRandom
@@ -45,7 +45,7 @@ const server: AuthorizationServer = await createAuthorizationServer({
   store: openStore(OBSERVED_DATABASE),
   scopes: testScopes,
   random: (bytes) => random(bytes),
-  // Nobody is asked about the addresses that clients name.
+  // Never look up the hosts of addresses that clients name.
   outbound: { resolve: () => Promise.reject(new Error('No name is known here.')) },
   log({ level, event, message, error, ...details }) {
     if (level !== 'error' && event !== 'request.unavailable') return
@@ -53,7 +53,7 @@ const server: AuthorizationServer = await createAuthorizationServer({
   },
   ...JSON.parse(OBSERVED_OPTIONS),
 })
-// What Express writes when a handler failed.
+// The text that Express writes after a handler failed.
 console.error = (...parts: unknown[]) =>
   complain({ kind: 'console', text: parts.map(textOf).join(' ') })
 http.on('request', createApp(server, openNotes(undefined)))

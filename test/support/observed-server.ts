@@ -7,7 +7,7 @@ import { query } from './database.ts'
 import type { Furniture } from './observed-furniture.ts'
 import { makeDatabase } from './postgres.ts'
 
-/** What the host is asked over its channel. */
+/** The measurements that the host returns over its channel. */
 export type Order =
   | { readonly do: 'probe' }
   | { readonly do: 'sweep' }
@@ -15,26 +15,26 @@ export type Order =
   | { readonly do: 'random'; readonly seed: number | null }
   | { readonly do: 'furnish'; readonly set: number }
 
-/** Bytes and counts, after a collection of garbage. */
+/** Bytes and counts, after a garbage collection. */
 export interface Probe {
   readonly rss: number
   readonly heapUsed: number
   readonly external: number
   /** Open connections of its HTTP server. */
   readonly connections: number
-  /** What keeps its process alive, by type. */
+  /** The resources that keep its process alive, by type. */
   readonly handles: Readonly<Record<string, number>>
   /** Open file descriptors. */
   readonly files: number
 }
 
-/** What went wrong in it: an event of the log, or how Node calls it. */
+/** An error of the host: an event of the log, or the name that Node gives it. */
 export interface Complaint {
   readonly kind: string
   readonly text: string
 }
 
-/** The notes application in a process of its own, watched from outside. */
+/** The notes application in its own process, observed from outside. */
 export interface ObservedServer {
   readonly port: number
   readonly url: string
@@ -46,14 +46,14 @@ export interface ObservedServer {
   sweep(): Promise<void>
   random(seed: number | null): Promise<void>
   furnish(set: number): Promise<Furniture>
-  /** Rows of each table. */
+  /** The number of rows of each table. */
   rows(): Promise<Readonly<Record<string, number>>>
   stop(): Promise<void>
 }
 
 export interface ObservedOptions {
   readonly store?: 'sqlite' | 'postgres'
-  /** Settings, as JSON can hold them. */
+  /** Settings that can be sent as JSON. */
   readonly options?: Readonly<Record<string, unknown>>
 }
 
@@ -80,7 +80,7 @@ const place = async (store: string): Promise<Place> => {
   }
 }
 
-/** Every standard is on, and every grant. */
+/** Settings that enable every standard and every grant. */
 const everything = {
   allowedGrantTypes: ['client_credentials', 'refresh_token', 'authorization_code', 'password'],
   deviceAuthorization: true,

@@ -10,18 +10,18 @@ import { freePort, Program } from './processes.ts'
 
 const run = promisify(execFile)
 
-/** A PostgreSQL server of its own, which its owner may stop and start. */
+/** A PostgreSQL server of its own, which the test may stop and start. */
 export interface OwnPostgres extends AsyncDisposable {
   readonly port: number
   readonly url: string
   start(): Promise<void>
-  /** `fast` ends what is being done and shuts down; `immediate` is a crash, and the next start recovers. */
+  /** `fast` aborts running transactions and shuts down; `immediate` is a crash, and the next start recovers. */
   stop(how: 'fast' | 'immediate'): Promise<void>
 }
 
-/** A streaming replica: it answers queries, and takes writes once it is promoted. */
+/** A streaming replica: it answers queries, and accepts writes once it is promoted. */
 export interface Replica extends OwnPostgres {
-  /** Makes it a primary. Resolves when it takes writes. */
+  /** Promotes it to a primary. Resolves when it accepts writes. */
   promote(): Promise<void>
 }
 
@@ -44,7 +44,7 @@ export const startReplica = async (
   }
 }
 
-/** Makes a cluster in a folder of its own, and starts it. PostgreSQL refuses to run as root: then it runs as `nobody`. */
+/** Creates a cluster in a new folder, and starts it. PostgreSQL refuses to run as root, so it runs as `nobody` then. */
 const startCluster = async (
   maker: 'initdb' | 'pg_basebackup',
   args: readonly string[],
@@ -89,13 +89,13 @@ const startCluster = async (
   return own
 }
 
-/** The user that PostgreSQL and PgBouncer run as where a test runs as root. */
+/** The user of PostgreSQL and PgBouncer if a test runs as root. */
 export const nobody = async (): Promise<{ readonly uid: number; readonly gid: number }> => {
   const idOf = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout)
   return { uid: await idOf('-u'), gid: await idOf('-g') }
 }
 
-/** Waits until it lets somebody in. */
+/** Waits until it accepts connections. */
 const answers = async (url: string, program: Program): Promise<void> => {
   for (;;) {
     try {

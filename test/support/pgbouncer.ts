@@ -7,15 +7,15 @@ import { nobody } from './own-postgres.ts'
 import { queryAt } from './postgres.ts'
 import { freePort, Program } from './processes.ts'
 
-/** A PgBouncer in transaction mode in front of a PostgreSQL server, which its owner may stop and start. */
+/** A PgBouncer in transaction mode in front of a PostgreSQL server, which the test may stop and start. */
 export interface OwnPgBouncer extends AsyncDisposable {
-  /** The address of a database behind it. */
+  /** Returns the address of a database behind it. */
   urlOf(database: string): string
   start(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts PgBouncer with the settings of docs/how-to/postgres.md. It refuses to run as root, as PostgreSQL does. */
+/** Starts PgBouncer with the settings of docs/how-to/postgres.md. It refuses to run as root, like PostgreSQL. */
 export const startPgBouncer = async (
   postgres: string,
   settings: Readonly<Record<string, string | number>> = {},

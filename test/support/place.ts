@@ -13,24 +13,24 @@ import { clockIn, clockVariable, setClock } from './shared-clock.ts'
 
 type Rows = readonly Record<string, unknown>[]
 
-/** Where the nodes of a test keep what they know, and what time it is there. */
+/** The storage of the nodes of a test, and their clock. */
 export interface Place {
   readonly folder: string
   /** The database file, or the address. */
   readonly database: string
   readonly options: { readonly store: StoreOpener; readonly transients?: TransientsOpener }
-  /** What leads a process here. */
+  /** The environment with which a process finds the storage. */
   readonly env: Readonly<Record<string, string>>
   now(): number
   advance(seconds: number): void
-  /** Runs a statement past the store. */
+  /** Runs a statement without the store. */
   query(sql: string): Promise<Rows>
   remove(): Promise<void>
 }
 
 const start = Date.UTC(2026, 10, 21)
 
-/** A SQLite file, with a clock of this process. */
+/** A SQLite file, with the clock of this process. */
 export const sqlitePlace = async (): Promise<Place> => {
   const folder = await databaseFolder()
   const database = join(folder, 'test.sqlite')
@@ -49,11 +49,11 @@ export const sqlitePlace = async (): Promise<Place> => {
   }
 }
 
-// Those who run at the same time have the same addresses and users, and must not count for each other.
+// Concurrent tests use the same addresses and users, and must not share counters.
 const pool = (Number(process.env.VITEST_POOL_ID ?? 0) % 15) + 1
 const redisUrl = `${sharedRedis}/${pool}`
 
-/** Forgets what was counted by those who ran before. */
+/** Deletes the counters of earlier tests. */
 const removeCounters = async (): Promise<void> => {
   const client = await createClient({ url: redisUrl }).connect()
   for await (const keys of client.scanIterator({ MATCH: 'oauth2server:limit:*', COUNT: 1_000 }))
@@ -64,7 +64,7 @@ const removeCounters = async (): Promise<void> => {
 /** Connections of each process: many test files share one server. */
 const poolSize = 5
 
-/** A database of PostgreSQL, transients in Redis, and a clock that all processes read. */
+/** A PostgreSQL database, transients in Redis, and a clock that all processes read. */
 export const sharedPlace = async (): Promise<Place> => {
   const [folder, database] = await Promise.all([databaseFolder(), makeDatabase(), removeCounters()])
   const clock = join(folder, 'clock')

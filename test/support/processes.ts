@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { secretNet, secretsFile, tellSecrets } from './secrets/net.ts'
 
-/** The checkout. */
+/** The root directory of the repository. */
 export const root = resolve(import.meta.dirname, '../..')
 
-/** What `npm start` runs. */
+/** The program that `npm start` runs. */
 export const notesProgram = join(root, 'examples/notes/main.ts')
 
 const taken = new Set<number>()
@@ -27,8 +27,8 @@ const isFree = (port: number): Promise<boolean> =>
   })
 
 /**
- * A port that nobody listens on. It lies below those that the system gives to others by itself, and no other worker
- * is given it, so it is still free when the program that it is for has started.
+ * Returns a free port. It lies below the range from which the system assigns ports, and other workers do not get it, so
+ * it is still free when the program starts.
  */
 export const freePort = async (): Promise<number> => {
   for (;;) {
@@ -52,7 +52,7 @@ export const temporaryFolder = async (): Promise<TemporaryFolder> => {
   }
 }
 
-/** The environment of a person's shell: nothing that npm or vitest has put into ours. */
+/** Returns the environment of a user's shell, without the variables of npm and vitest. */
 export const plainEnvironment = (): Record<string, string> => {
   const ours = /^(?:npm_|INIT_CWD$|NODE_|VITEST|VITE_|TEST$|CI$|PROD$|DEV$|MODE$|BASE_URL$|SSR$)/i
   const theirs = /^(?:OAUTH2|SECRET_KEY|DATABASE_URL$|PORT$|HOST$|TRUSTED_PROXIES$)/
@@ -66,7 +66,7 @@ export const plainEnvironment = (): Record<string, string> => {
   )
 }
 
-/** Many processes of one program: what the first has compiled, the others need not. */
+/** Many processes run the same program, so they share a compile cache. */
 export const compileCache: Record<string, string> = {
   NODE_COMPILE_CACHE: join(tmpdir(), 'oauth2server-compile-cache'),
 }
@@ -78,18 +78,18 @@ export interface Exit {
 
 export interface ProgramOptions {
   readonly cwd?: string
-  /** On top of `plainEnvironment()`; undefined takes a variable away. */
+  /** Added to `plainEnvironment()`; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Milliseconds after which the program is killed, whatever it does. `Infinity` sets no limit. */
+  /** Milliseconds after which the program is killed. `Infinity` sets no limit. */
   readonly limit?: number
-  /** The user it runs as, if not this one. */
+  /** The user that it runs as, if not the current one. */
   readonly uid?: number
   readonly gid?: number
-  /** What the program receives when this process ends without stopping it, as at `kill -9`. */
+  /** The signal for the program if this process ends without stopping it, as after `kill -9`. */
   readonly signalWithParent?: NodeJS.Signals
-  /** The network namespace it runs in, by its name for `ip netns`. */
+  /** The name of its network namespace for `ip netns`. */
   readonly namespace?: string | undefined
-  /** Whether the program can be sent messages. */
+  /** Whether the program can receive messages. */
   readonly messages?: boolean
 }
 
@@ -100,7 +100,7 @@ const patience = 60_000
 /** Linux with util-linux. */
 const canTie = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
 
-/** Makes the program receive a signal when the process that starts it ends, as at `kill -9`. Linux only. */
+/** Sends the program a signal when the process that starts it ends, even by `kill -9`. Linux only. */
 export const tied = (
   command: string,
   args: readonly string[],
@@ -117,7 +117,7 @@ export const endPrograms = async (): Promise<void> => {
   await Promise.all([...running].map((program) => program.crash()))
 }
 
-/** A program that a test started. It is killed when the test lets go of it. */
+/** A program that a test started. It is killed when the test disposes of it. */
 export class Program {
   readonly #child: ChildProcess
   readonly #name: string
@@ -136,7 +136,7 @@ export class Program {
       cwd,
       env: { ...plainEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe', ...(messages ? (['ipc'] as const) : [])],
-      // A group of its own, so that what the program has started ends along with it.
+      // A process group of its own, so that its child processes end with it.
       detached: true,
       ...(uid !== undefined && { uid }),
       ...(gid !== undefined && { gid }),
@@ -173,7 +173,7 @@ export class Program {
     return this.#child.pid ?? 0
   }
 
-  /** Signals the program and whatever it has started. */
+  /** Signals the program and its child processes. */
   kill(signal: NodeJS.Signals = 'SIGTERM'): void {
     if (this.pid === 0 || this.exit) return
     try {
@@ -183,13 +183,13 @@ export class Program {
     }
   }
 
-  /** Ends the program as `kill -9` does, and waits until it is gone. */
+  /** Kills the program like `kill -9`, and waits until it has ended. */
   async crash(): Promise<void> {
     this.kill('SIGKILL')
     await this.exited
   }
 
-  /** Asks the program to end, and waits until it has. */
+  /** Sends SIGTERM to the program, and waits until it has ended. */
   stop(): Promise<Exit> {
     this.kill('SIGTERM')
     return this.exited
@@ -203,7 +203,7 @@ export class Program {
     return this.#until(() => pattern.exec(this[on]) ?? undefined, within, `say ${pattern}`)
   }
 
-  /** Sends the program a message and waits for the answer to it. */
+  /** Sends the program a message and waits for the answer. */
   ask(message: object, within = patience): Promise<unknown> {
     return new Promise((resolveAnswer, reject) => {
       const timer = setTimeout(() => reject(new Error(`${this.#name} does not answer.`)), within)
@@ -251,7 +251,7 @@ export class Program {
   }
 }
 
-/** Runs a program of Node's, which tells of its secrets what must not stand on its stderr. */
+/** Starts a Node program that reports its secrets, which its stderr must not contain. */
 export const runNode = (args: readonly string[], options: ProgramOptions = {}): Program => {
   const command = [process.execPath, '--import', tellSecrets, ...args]
   const { namespace } = options
@@ -263,11 +263,11 @@ export const runNode = (args: readonly string[], options: ProgramOptions = {}): 
   })
 }
 
-/** The lines on a server's stderr, but for the warnings of its start about settings. */
+/** Returns the lines of a server's stderr, without the start-up warnings about settings. */
 export const complaints = ({ stderr }: Pick<Program, 'stderr'>): readonly string[] =>
   stderr.split('\n').filter((line) => line !== '' && !line.includes('"settings.loosened"'))
 
-/** A program that has begun to serve. */
+/** A running server program. */
 export interface RunningServer extends AsyncDisposable {
   readonly program: Program
   readonly url: string
@@ -275,12 +275,12 @@ export interface RunningServer extends AsyncDisposable {
 }
 
 export interface NotesOptions extends ProgramOptions {
-  /** The folder that keeps the data. */
+  /** The folder of the data. */
   readonly data: string
   readonly port?: number
 }
 
-/** The variables that lead a start to its port and its data. */
+/** The environment with the port and the data of a server. */
 export const notesEnvironment = (port: number, data: string): Record<string, string> => ({
   PORT: String(port),
   DATABASE_URL: `sqlite:${join(data, 'oauth2server.sqlite')}`,

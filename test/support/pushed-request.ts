@@ -4,11 +4,13 @@ import type { TestClient } from './user-agent.ts'
 
 type Given = Record<string, string | undefined>
 
-/** The parameters of a client's authorization request; undefined leaves one out. */
+/** Returns the parameters of an authorization request; undefined omits one. */
 export const requestOf = (client: TestClient, given: Given = {}): Record<string, string> =>
   Object.fromEntries(new URL(client.url(given)).searchParams)
 
-/** Pushes an authorization request by Basic authentication, or with its id alone where the client has no secret. */
+/**
+ * Pushes an authorization request with Basic authentication, or only with the client ID if the client has no secret.
+ */
 export const push = (
   client: TestClient,
   given: Given = {},
@@ -22,7 +24,7 @@ export const push = (
     ...headers,
   })
 
-/** The reference to a request that was taken. */
+/** Pushes a request that must succeed, and returns its reference. */
 export const pushed = async (...given: Parameters<typeof push>): Promise<string> => {
   const { status, body } = await push(...given)
   expect(body).toEqual({ request_uri: expect.any(String), expires_in: expect.any(Number) })
@@ -30,7 +32,7 @@ export const pushed = async (...given: Parameters<typeof push>): Promise<string>
   return String(body.request_uri)
 }
 
-/** The address to which a client then sends its user; further parameters are what somebody added. */
+/** Returns the address to which a client then sends its user; an attacker may add further parameters. */
 export const referenceUrl = (client: TestClient, requestUri: string, given: Given = {}): string => {
   const pairs = Object.entries({ client_id: client.clientId, request_uri: requestUri, ...given })
   const query = new URLSearchParams(

@@ -1,13 +1,13 @@
 import { type RandomSource, systemRandom } from '../../src/crypto/random.ts'
 
-/** A random source that can be made to repeat itself. */
+/** A random source that can be made to repeat values. */
 export interface RepeatingRandom {
   readonly random: RandomSource
-  /** What was drawn since the last call. */
+  /** The values drawn since the last call. */
   drawn(): readonly Uint8Array[]
-  /** Lets the next draws give these bytes again, in order; after them it is random again. */
+  /** Makes the next draws return these bytes again, in order; afterwards the source is random again. */
   repeat(values: readonly Uint8Array[]): void
-  /** How many repeated values nobody has drawn yet. */
+  /** The number of repeated values that were not drawn yet. */
   readonly left: number
 }
 

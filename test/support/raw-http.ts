@@ -1,12 +1,15 @@
 import { connect } from 'node:net'
 import type { TestServer } from './server.ts'
 
-/** A request byte by byte: for what no HTTP client would send. Text is taken as Latin-1, one byte a character. */
+/**
+ * A request byte by byte, for requests that no HTTP client would send. Text is encoded as Latin-1, one byte per
+ * character.
+ */
 export interface RawRequest {
   readonly method?: string
-  /** The request target, exactly as it goes onto the wire. */
+  /** The request target, sent unchanged. */
   readonly target: string
-  /** Header lines, in this order; `Host` is added where none is given. */
+  /** Header lines in this order; `Host` is added if it is missing. */
   readonly headers?: readonly string[]
   readonly body?: string
   readonly version?: '1.0' | '1.1'
@@ -18,7 +21,7 @@ export interface RawResponse {
   readonly text: string
 }
 
-/** Sends the request over a socket of its own and reads the answer until the server closes it. */
+/** Sends the request over a new socket and reads the response until the server closes it. */
 export const rawHttp = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   { method = 'GET', target, headers = [], body = '', version = '1.1' }: RawRequest,

@@ -1,7 +1,7 @@
-/** Where the clients of the tests are sent back to. */
+/** The redirect URI of test clients. */
 export const redirectUri = 'https://client.example/cb'
 
-/** AZ-09: what must not be registered, by whomever and wherever. */
+/** AZ-09: redirect URIs that every form of registration must reject. */
 export const dangerousRedirectUris: readonly string[] = [
   'javascript:alert(1)',
   'JavaScript:alert(1)',

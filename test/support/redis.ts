@@ -4,10 +4,10 @@ import { createClient } from '@redis/client'
 import { redis } from 'svc-oauth2server/redis'
 import { freePort, Program, temporaryFolder } from './processes.ts'
 
-/** The Redis that all tests of a run share: see services.ts. Empty where `lacks('redis')`. */
+/** The Redis that all tests of a run share: see services.ts. Empty if `lacks('redis')`. */
 export const sharedRedis: string = process.env.TEST_REDIS_URL ?? ''
 
-/** A key prefix that no other run has. */
+/** Returns a key prefix that no other run uses. */
 export const newPrefix = (): string => `test-${randomBytes(8).toString('hex')}:`
 
 const clientOf = (port: number, password?: string) =>
@@ -18,7 +18,7 @@ const clientOf = (port: number, password?: string) =>
     .on('error', () => undefined)
     .connect()
 
-/** Removes every key of a prefix. */
+/** Deletes every key with a prefix. */
 export const removeKeys = async (prefix: string): Promise<void> => {
   const client = await createClient({ url: sharedRedis }).connect()
   for await (const keys of client.scanIterator({ MATCH: `${prefix}*`, COUNT: 1_000 }))
@@ -26,16 +26,16 @@ export const removeKeys = async (prefix: string): Promise<void> => {
   client.destroy()
 }
 
-/** A Redis of the test's own, which it may stop, start and pause. */
+/** A Redis of its own, which the test may stop, start and pause. */
 export interface OwnRedis extends AsyncDisposable {
   readonly port: number
   readonly url: string
   start(): Promise<void>
   stop(): Promise<void>
-  /** It keeps its connections, and answers nothing until it goes on. */
+  /** Pauses it: connections stay open, and no command is answered until it continues. */
   pause(): void
   resume(): void
-  /** What a command as `redis-cli` would send it answers. */
+  /** Runs a command and returns its answer, like `redis-cli`. */
   command(...args: readonly string[]): Promise<unknown>
 }
 
@@ -78,14 +78,14 @@ export const startRedis = async (
   return own
 }
 
-/** Stands between two programs, and can lose what they send without a word. */
+/** A proxy between two programs that can drop their traffic without notice. */
 export interface Cable extends AsyncDisposable {
   readonly port: number
-  /** Nothing gets through any more, and nobody is told. */
+  /** Drops all traffic without closing a connection. */
   cut(): void
-  /** New connections lead to another port. */
+  /** Forwards new connections to another port. */
   leadTo(port: number): void
-  /** New connections get through again; those that were cut stay silent. */
+  /** Forwards new connections again; connections that were cut stay silent. */
   mend(): void
 }
 
@@ -126,7 +126,7 @@ export const newCable = async (to: number, port?: number): Promise<Cable> => {
   }
 }
 
-/** Opened transients that are closed with the block they are in. */
+/** Opens transients that are closed at the end of the block. */
 export const openRedis = async (...args: Parameters<typeof redis>) => {
   const transients = await redis(...args).open()
   return Object.assign(transients, { [Symbol.asyncDispose]: () => transients.close() })

@@ -3,7 +3,7 @@ import { redirectUri } from './redirect-uris.ts'
 import type { TestServer } from './server.ts'
 import { TestClient, type UserAgent } from './user-agent.ts'
 
-/** The answer to a client that registered; which members are there is what tests check. */
+/** The response to a client registration; the tests check which members it has. */
 export interface Information {
   readonly client_id: string
   readonly client_secret: string
@@ -20,7 +20,7 @@ export interface RegistrationAnswer {
   readonly body: Information
 }
 
-/** A request with a body of JSON; text goes as it is. */
+/** Sends a request with a JSON body; text is sent unchanged. */
 export const sendJson = async (
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   url: string,
@@ -38,19 +38,19 @@ export const sendJson = async (
   return {
     status: response.status,
     headers: response.headers,
-    // A page, where there is no such address.
+    // An HTML page, if there is no such endpoint.
     body: /^[{[]/.test(answer) ? JSON.parse(answer) : {},
   }
 }
 
-/** Asks to be registered; without metadata, with a redirect URI alone. */
+/** Sends a registration request; without metadata, with only a redirect URI. */
 export const register = (
   { issuer }: Pick<TestServer, 'issuer'>,
   metadata: unknown = { redirect_uris: [redirectUri] },
   headers: Record<string, string> = {},
 ): Promise<RegistrationAnswer> => sendJson('POST', `${issuer}/oauth/register`, metadata, headers)
 
-/** What was registered, of a request that has to succeed. */
+/** Registers a client, which must succeed, and returns the response. */
 export const registered = async (
   app: Pick<TestServer, 'issuer'>,
   metadata: Record<string, unknown> = {},
@@ -65,7 +65,7 @@ export const registered = async (
   return body
 }
 
-/** Status and code of a refusal, once its form was checked against RFC 7591 §3.2.2. */
+/** Returns status and code of an error response, after checking its form against RFC 7591 §3.2.2. */
 export const refusal = ({ status, headers, body }: RegistrationAnswer): string => {
   expect(Object.keys(body).sort()).toEqual(['error', 'error_description'])
   // ASCII, without quotes.
@@ -75,14 +75,14 @@ export const refusal = ({ status, headers, body }: RegistrationAnswer): string =
   return `${status} ${body.error}`
 }
 
-/** A request with the token that manages a registration. */
+/** Sends a request with the registration access token. */
 export const manage = (
   method: 'GET' | 'PUT' | 'DELETE',
   { registration_client_uri: url, registration_access_token: token }: Information,
   body?: unknown,
 ): Promise<RegistrationAnswer> => sendJson(method, url, body, { authorization: `Bearer ${token}` })
 
-/** A client that registered itself, as a client of the tests. */
+/** Registers a client and returns it as a test client. */
 export const asTestClient = (
   app: TestServer,
   agent: UserAgent,

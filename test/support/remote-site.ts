@@ -7,25 +7,25 @@ import { resolve } from 'node:path'
 const pem = (name: string): string =>
   readFileSync(resolve(import.meta.dirname, 'tls', `${name}.pem`), 'utf8')
 
-/** The authority that vouches for `client.example`, and for nobody else. */
+/** The certificate authority of `client.example` only. */
 export const testAuthority = pem('authority')
 
 export type Answering = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Somebody else's site, really listening with TLS on this machine: it answers as a test tells it. */
+/** A third-party site that listens with TLS on this machine; the test defines its answers. */
 export interface RemoteSite {
   readonly port: number
-  /** An address of it. */
+  /** Returns an address of the site. */
   url(path: string, host?: string): string
-  /** Answers a path from now on: JSON for an object, and text as it is. */
+  /** Sets the answer for a path: JSON for an object, and text unchanged. */
   serve(path: string, body: object | string, headers?: Readonly<Record<string, string>>): void
-  /** Answers a path from now on in its own way. */
+  /** Sets the handler for a path. */
   answer(path: string, answering: Answering): void
-  /** What was asked for, in this order. */
+  /** The requested paths, in order. */
   readonly requests: readonly IncomingMessage[]
   /** The host names that were looked up. */
   readonly lookups: readonly string[]
-  /** Options by which a server finds and trusts it. */
+  /** Options with which a server finds and trusts the site. */
   readonly outbound: {
     readonly resolve: (hostname: string) => Promise<readonly { address: string; family: number }[]>
     readonly certificateAuthorities: readonly string[]

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** An application of a test that really listens. */
+/** An application of a test that listens on a port. */
 export interface Served extends AsyncDisposable {
-  /** Its address; named like a test server's, so that the same helpers take both. */
+  /** Its address; named like the issuer of a test server, so that the same helpers accept both. */
   readonly issuer: string
 }
 

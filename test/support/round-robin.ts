@@ -1,15 +1,15 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A proxy that sends each request to another node, over a connection of its own. */
+/** A proxy that sends each request to the next node, over a new connection. */
 export interface RoundRobin {
   readonly port: number
-  /** Where requests go from now on, in turn. */
+  /** Sets the nodes that receive requests in turn. */
   leadTo(ports: readonly number[]): void
   close(): Promise<void>
 }
 
-/** Begins to listen; until it knows nodes, requests are cut off. */
+/** Starts listening; cuts requests off until it has nodes. */
 export const roundRobin = async (): Promise<RoundRobin> => {
   let targets: readonly number[] = []
   let turn = 0
@@ -43,14 +43,14 @@ const forward = (incoming: IncomingMessage, outgoing: ServerResponse, port: numb
     outgoing.writeHead(statusCode, statusMessage, without(ofAnswer, answer.rawHeaders))
     answer.on('error', () => outgoing.destroy()).pipe(outgoing)
   })
-  // A node that refuses may close while the rest of the body is on its way: what it said counts.
+  // A node that rejects a request may close before it has read the body: its response still counts.
   sent.on('error', () => {
     if (!outgoing.headersSent) outgoing.destroy()
   })
   incoming.pipe(sent)
 }
 
-// What is said of one connection is not for the other.
+// Hop-by-hop headers belong to one connection only.
 const ofConnection = /^(?:connection|keep-alive)$/i
 const ofAnswer = /^(?:connection|keep-alive|transfer-encoding)$/i
 

@@ -10,7 +10,7 @@ export const secondIndex = 'oauth2server_token_by_scopes_copy'
 
 const table = 'oauth2server_token'
 
-/** The migrations of a version that does not exist: it adds a column to the tokens, fills it and indexes it. */
+/** The migrations of a fictitious next version: it adds a column to the tokens, fills it and indexes it. */
 const secondVersion =
   (beforeOnline: () => Promise<unknown>): typeof migrationsFor =>
   (reference) => ({
@@ -31,14 +31,14 @@ const secondVersion =
     },
   })
 
-/** Migrates as the second version would, or back to a migration. */
+/** Migrates to the next version, or back to a migration. */
 export const migrateToSecond = (
   store: OpenStore,
   {
     beforeOnline = async () => undefined,
     ...options
   }: Pick<MigrateOptions, 'to' | 'dryRun'> & {
-    /** Called between the change of the schema and the online steps. */
+    /** Called between the schema change and the online steps. */
     readonly beforeOnline?: () => Promise<unknown>
   } = {},
 ) => {
@@ -46,7 +46,7 @@ export const migrateToSecond = (
   return store.migrate(given)
 }
 
-/** Copies one token row until the table has so many rows more. For PostgreSQL. */
+/** Inserts so many copies of one token row. For PostgreSQL. */
 export const copyTokens = (count: number): string => `
   insert into oauth2server_token
     (client_key, user_id, token_type, access_token, access_token_digest, scopes, is_personal, is_internal, created_at)

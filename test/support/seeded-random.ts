@@ -1,8 +1,8 @@
-/** Numbers of 32 bits that follow from a seed and a number: the same each time (sfc32). */
+/** Deterministic 32-bit numbers from a seed (sfc32). */
 export interface SeededRandom {
-  /** 0 up to, and without, this. */
+  /** Returns an integer from 0 up to, but not including, the limit. */
   below(end: number): number
-  /** True so many times of a hundred. */
+  /** Returns true with this probability in percent. */
   chance(percent: number): boolean
   pick<T>(from: readonly T[]): T
   bytes(length: number): Buffer
@@ -35,7 +35,7 @@ export const seededRandom = (seed: number, number = 0): SeededRandom => {
   }
 }
 
-/** A random source for a server, that gives the same values each time. */
+/** A deterministic random source for a server. */
 export const seededBytes = (seed: number): ((bytes: number) => Uint8Array<ArrayBuffer>) => {
   const random = seededRandom(seed)
   return (length) => new Uint8Array(random.bytes(length))

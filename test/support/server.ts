@@ -24,8 +24,8 @@ export { redirectUri, testScopes }
 export const secretKey = 'a test secret key of more than 32 bytes'
 
 /**
- * A notes application with the authorization server embedded, really listening, on a real SQLite file.
- * In the vitest project `nodes` it is three processes on PostgreSQL and Redis, and each request meets another.
+ * A notes application with the embedded authorization server that listens on a port, on a real SQLite file. In the
+ * vitest project `nodes` it is three processes on PostgreSQL and Redis, and successive requests reach different nodes.
  */
 export interface TestServer {
   readonly issuer: string
@@ -38,29 +38,29 @@ export interface TestServer {
   /** A user with the password `password`. */
   readonly user: User
   readonly password: string
-  /** A further one. */
+  /** Creates a further user. */
   newUser(input: Omit<UserInput, 'password'>): Promise<User>
-  /** Moves the server's clock. */
+  /** Moves the clock of the server. */
   advance(seconds: number): void
   now(): number
-  /** The rows of a query on the database. */
+  /** Returns the rows of a query on the database. */
   query(sql: string): Promise<readonly Record<string, unknown>[]>
-  /** A confidential client, unless told otherwise, of the user; with `redirectUri`. */
+  /** Registers a client of the user, by default confidential and with `redirectUri`. */
   client(input?: Partial<ClientInput>): Promise<{ clientId: string; clientSecret: string }>
-  /** The value of a new personal token of the user. */
+  /** Creates a personal token of the user and returns its value. */
   personalToken(scopes?: readonly string[]): Promise<string>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export type TestOptions = Partial<AuthorizationServerOptions> & {
-  /** The issuer's path. */
+  /** The path of the issuer. */
   readonly basePath?: string
-  /** Makes it another node beside this one: on its database, with its clock and its user. */
+  /** Creates another node beside this one: on its database, with its clock and its user. */
   readonly beside?: TestServer
 }
 
-/** What is warned about at a start by default, off: for a test that looks at the whole log. */
+/** Keeps the start-up warnings, which are off by default: for a test that reads the whole log. */
 export const withoutWarnings = {
   allowedResponseTypes: ['code'],
   acceptQueryAccessToken: false,
@@ -68,7 +68,7 @@ export const withoutWarnings = {
 
 const isOnNodes = process.env.TEST_SERVER === 'nodes'
 
-// Functions and objects with methods stay in this process: such a server is one node.
+// Functions and objects with methods cannot be sent to other processes, so such a server has one node.
 const canBeSent = (options: object): boolean =>
   Object.values(options).every((value) => value === undefined || isPlain(value))
 
@@ -80,12 +80,12 @@ const isPlain = (value: unknown): boolean => {
   )
 }
 
-/** Where requests come in. */
+/** The address that receives the requests. */
 export interface Front {
   readonly port: number
-  /** Begins to answer requests. */
+  /** Starts to answer requests. */
   open(server: AuthorizationServer, options: object, place: Place): Promise<void>
-  /** What was logged elsewhere than in this process. */
+  /** The log entries of other processes. */
   log(): readonly LogEntry[]
   close(): Promise<void>
 }

@@ -1,7 +1,7 @@
 /**
- * Runs a PostgreSQL cluster and a Redis for `startServices()`: writes their addresses to standard output, and ends
- * and removes them when standard input closes, which it also does when the process that holds it is killed. With
- * `--run-folder`, all of it lies in a folder for the whole run.
+ * Runs a PostgreSQL cluster and a Redis for `startServices()`: writes their addresses to standard output, and stops
+ * and deletes them when standard input closes, which also happens when the parent process is killed. With
+ * `--run-folder`, all their files are in one folder for the whole run.
  */
 import { once } from 'node:events'
 import { startPostgres } from './own-postgres.ts'
@@ -14,7 +14,7 @@ const over = Promise.race([
   once(process.stdin.resume(), 'close'),
   ...signals.map((signal) => once(process, signal)),
 ])
-// Nobody reads it when the other side is gone already.
+// The other side may have ended already, so ignore write errors.
 process.stdout.on('error', () => undefined)
 
 // What is made below, and by the processes of the run, goes there.

@@ -4,23 +4,23 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { has } from './needs.ts'
 
-/** A PostgreSQL cluster and a Redis of this run's own. */
+/** A PostgreSQL cluster and a Redis for this run. */
 export interface Services {
   /**
-   * Their addresses: `TEST_POSTGRES_URL` and `TEST_REDIS_URL`, as far as this call started them; and `TMPDIR`, where
-   * the run has a folder of its own.
+   * Their addresses: `TEST_POSTGRES_URL` and `TEST_REDIS_URL` if this call started them, and `TMPDIR` if the run has its
+   * own folder.
    */
   readonly env: Readonly<Record<string, string>>
-  /** Ends them and removes their data. */
+  /** Stops them and deletes their data. */
   stop(): Promise<void>
 }
 
 export interface ServicesOptions {
-  /** Makes a folder for all temporary files of the run, in memory where there is room: see run-folder.ts. */
+  /** Creates a folder for all temporary files of the run, in memory if there is enough space: see run-folder.ts. */
   readonly hasRunFolder?: boolean
 }
 
-/** The services whose programs are installed and whose addresses the environment does not give. */
+/** The services that are installed and whose addresses are not in the environment. */
 export const missingServices = async (): Promise<readonly ('postgres' | 'redis')[]> => [
   ...(!process.env.TEST_POSTGRES_URL && (await has('postgres')) ? (['postgres'] as const) : []),
   ...(!process.env.TEST_REDIS_URL && (await has('redis')) ? (['redis'] as const) : []),
@@ -56,7 +56,7 @@ export const startServices = async ({
   }
 }
 
-/** The first line that the keeper writes, when all services answer. */
+/** Returns the first line that the keeper writes, once all services answer. */
 const addressesFrom = async ({ stdout }: ChildProcess): Promise<Record<string, string>> => {
   if (!stdout) throw new Error('The keeper has no standard output.')
   const [line] = await once(createInterface(stdout), 'line')

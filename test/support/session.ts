@@ -3,24 +3,24 @@ import { KeyRing } from '../../src/crypto/sealed.ts'
 import { secretKey, type TestServer } from './server.ts'
 import { UserAgent } from './user-agent.ts'
 
-/** A browser that is logged in at the notes application, with what its page embeds. */
+/** A browser that is logged in at the notes application, with the values that its page embeds. */
 export interface LoggedIn {
   readonly agent: UserAgent
   /** The `Cookie` header of the browser. */
   readonly cookie: string
-  /** The identifier in that cookie. */
+  /** The session identifier in that cookie. */
   readonly identifier: string
   readonly jwt: string
-  /** For the forms of the application's page. */
+  /** The CSRF token of the forms on the application's page. */
   readonly csrfToken: string
 }
 
-/** The `User-Agent` of a browser that is given no other: a session is bound to it. */
+/** The default `User-Agent` of a browser; a session is bound to it. */
 export const browser = 'Mozilla/5.0 (a browser of the tests)'
 
 type Account = Pick<TestServer, 'issuer' | 'user' | 'password'>
 
-/** Logs in through the form, and reads the application's page. `headers` are what this browser always sends. */
+/** Logs in through the form, and reads the application's page. The browser sends `headers` with every request. */
 export const logIn = async (
   account: Account,
   headers: Record<string, string> = {},
@@ -42,11 +42,11 @@ export const logIn = async (
 const field = (html: string, name: string): string =>
   new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? ''
 
-/** The claims of a JWT, unverified. */
+/** Returns the claims of a JWT without verifying it. */
 export const claimsOf = (jwt: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString())
 
-/** The key that signs the JWT of sessions under this secret key. */
+/** Returns the key that signs the JWT of sessions under this secret key. */
 export const sessionKey = (secret: string = secretKey): Uint8Array => {
   const [key] = new KeyRing([secret]).sessionKeys
   if (!key) throw new Error('The key ring is empty.')
@@ -54,13 +54,13 @@ export const sessionKey = (secret: string = secretKey): Uint8Array => {
 }
 
 export interface Forgery {
-  /** Besides, and instead of, `alg` and `typ`; undefined leaves a member out. */
+  /** Additions to `alg` and `typ`, or replacements; undefined omits a member. */
   readonly header?: Record<string, unknown>
   readonly key?: Uint8Array | string
   readonly hash?: 'sha256' | 'sha384' | 'sha512'
 }
 
-/** A JWT by hand, which no library would sign: any header, any payload, any key. */
+/** Builds a JWT that no library would sign: any header, any payload, any key. */
 export const forgedJwt = (
   payload: unknown,
   { header = {}, key = sessionKey(), hash = 'sha256' }: Forgery = {},

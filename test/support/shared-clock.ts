@@ -1,9 +1,9 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 
-/** The variable that leads a node of the tests to its clock. */
+/** The variable with the clock file of a node. */
 export const clockVariable = 'TEST_CLOCK'
 
-/** The time of several processes: each reads the file whenever it asks, so a time that was set is there for all. */
+/** A clock for several processes: each reads the file at every call, so a new time takes effect for all. */
 export const clockIn =
   (file: string): (() => number) =>
   () =>
@@ -11,14 +11,14 @@ export const clockIn =
 
 export const setClock = (file: string, now: number): void => {
   writeFileSync(`${file}.next`, String(now))
-  // At once, so that nobody reads half a time.
+  // Written atomically, so that no process reads a partial time.
   renameSync(`${file}.next`, file)
 }
 
-/** The variable that leads a node of the tests to what the clock of its machine is ahead, in milliseconds. */
+/** The variable with the number of milliseconds by which the machine clock of a node is ahead. */
 export const skewVariable = 'TEST_CLOCK_SKEW'
 
-/** Sets the clock of this process wrong, by what the file says at that time. */
+/** Sets the clock of this process wrong by the number in the file. */
 export const skewMachineClock = (file: string): void => {
   const right = Date.now
   Date.now = () => right() + Number(readFileSync(file, 'latin1'))

@@ -9,7 +9,7 @@ import {
 } from 'jose'
 import type { TestServer } from './server.ts'
 
-/** A pair of keys as a client has it. */
+/** A key pair of a client. */
 export interface ClientKey {
   readonly alg: string
   readonly privateKey: CryptoKey
@@ -17,7 +17,7 @@ export interface ClientKey {
   readonly jwk: JWK
 }
 
-/** @param kid null: the key has no name */
+/** @param kid null: the key has no ID */
 export const newClientKey = async (
   alg = 'ES256',
   { kid = randomUUID(), ...more }: Omit<Partial<JWK>, 'kid'> & { kid?: string | null } = {},
@@ -31,10 +31,10 @@ export const newClientKey = async (
 export const jwksOf = (...keys: readonly ClientKey[]): string =>
   JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })
 
-/** Claims to change; undefined leaves one out. */
+/** Changed claims; undefined omits one. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** What a client signs to prove who it is. RFC 7523 §3. */
+/** Signs a client assertion. RFC 7523 §3. */
 export const assertionOf = (
   { issuer, now }: Pick<TestServer, 'issuer' | 'now'>,
   clientId: string,

@@ -12,38 +12,38 @@ import { type TemporaryFolder, temporaryFolder } from './processes.ts'
 import { browser } from './session.ts'
 import { UserAgent } from './user-agent.ts'
 
-/** Several node processes on one PostgreSQL database, and this process beside them as the operator's. */
+/** Several node processes on one PostgreSQL database, and this process as the operator's command line. */
 export interface Site extends AsyncDisposable {
   readonly cluster: Cluster
-  /** Those that are there; a test may take away from them and add to them. */
+  /** The running nodes; a test may remove and add some. */
   readonly nodes: Node[]
   readonly database: TestDatabase
   readonly records: AuthorizationServer
   readonly user: User
-  /** Of the user. */
+  /** The client of the user. */
   readonly client: NodeClient
-  /** The user's browser. */
+  /** The browser of the user. */
   readonly agent: UserAgent
-  /** The node whose turn it is. */
+  /** Returns the next node in turn. */
   node(turn: number): Node
-  /** What the user's browser sends along once it is logged in. */
+  /** The headers of the user's browser once it is logged in. */
   browserHeaders(): Promise<Readonly<Record<string, string>>>
 }
 
 export interface SiteOptions {
   readonly count?: number
   readonly env?: Readonly<Record<string, string>>
-  /** What one node alone is told. */
+  /** Options of one node only. */
   readonly envOf?: (index: number) => Readonly<Record<string, string>>
   /** The network namespace of a node: see `ProgramOptions`. */
   readonly namespaceOf?: (index: number) => string | undefined
-  /** Where transients are kept; in the database where it is not given. */
+  /** Where transients are stored; by default in the database. */
   readonly redisUrl?: string | undefined
-  /** Without it, a new one of the server that all tests share. */
+  /** By default, a new database on the shared server. */
   readonly database?: TestDatabase
 }
 
-/** Milliseconds: longer than any file of tests takes. */
+/** Milliseconds, longer than any test file takes. */
 const lifetime = 900_000
 
 export const startSite = async ({
@@ -66,7 +66,7 @@ export const startSite = async ({
     },
     lifetime,
   }
-  // At once, so that all of them find an empty database.
+  // Started concurrently, so that all of them find an empty database.
   const nodes = await Promise.all(
     Array.from({ length: count }, (_, index) =>
       startNode({

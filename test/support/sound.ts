@@ -11,18 +11,18 @@ import {
   succeeded,
 } from './traffic.ts'
 
-/** A client may repeat a refresh, or redeem a code, as long as the longest fault lasts. */
+/** The leeway, as long as the longest fault: a client may repeat a refresh or redeem a code until then. */
 export const patientSettings: Readonly<Record<string, string>> = {
   OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '600',
   OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
-  // All requests are of one user.
+  // All requests belong to one user.
   OAUTH2SERVER_AUTHORIZATIONS_PER_APPLICATION: '100000',
 }
 
 /**
- * Expects what must hold after every fault: no valid token is rejected, no code is redeemed twice, requests are
- * answered or put off by 503, and none is put off later than five seconds after the fault.
- * @param allowed the failures that this fault may cause besides 503
+ * Expects the guarantees after every fault: no valid token is rejected, no code is redeemed twice, requests are
+ * answered or get 503, and no request gets 503 later than five seconds after the fault.
+ * @param allowed the failures besides 503 that this fault may cause
  */
 export const expectSound = async (
   site: Site,

@@ -4,7 +4,7 @@ import { parseAst } from 'vitest/node'
 
 /** One import, re-export, `import()` or `import('…').Type`. */
 export interface Import {
-  /** A path below `src` for a file of ours, else the module as it is written. */
+  /** The path below `src` for a project file, else the module specifier. */
   readonly module: string
   readonly isOurs: boolean
   /** Whether the whole statement disappears when types are stripped. */
@@ -12,14 +12,14 @@ export interface Import {
   readonly line: number
 }
 
-/** What a file uses beside its imports and arguments. */
+/** The globals that a file uses beside its imports and arguments. */
 export interface Use {
   readonly what: 'process.env' | 'clock' | 'randomness' | 'default export'
   readonly text: string
   readonly line: number
 }
 
-/** What the architecture test wants to know of a source file. */
+/** The facts about a source file that the architecture test checks. */
 export interface SourceFile {
   /** The path below `src`. */
   readonly path: string
@@ -39,7 +39,7 @@ const randomFunctions = ['randomBytes', 'randomUUID', 'randomInt', 'getRandomVal
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 
-/** The name of an identifier, or the text of a string literal. */
+/** Returns the name of an identifier, or the text of a string literal. */
 const nameOf = (node: unknown): string | undefined => {
   if (!isNode(node)) return undefined
   const name = node.type === 'Literal' ? node.value : node.name
@@ -49,13 +49,13 @@ const nameOf = (node: unknown): string | undefined => {
 const children = (node: Node): Node[] =>
   Object.values(node).flatMap((value) => (Array.isArray(value) ? value : [value]).filter(isNode))
 
-/** The node, and everything below it. */
+/** Yields the node and all its descendants. */
 const walk = function* (node: Node): Generator<Node> {
   yield node
   for (const child of children(node)) yield* walk(child)
 }
 
-/** The module that a node imports from. */
+/** Returns the module from which a node imports. */
 const importedModule = (node: Node): string | undefined => {
   switch (node.type) {
     case 'ImportDeclaration':
@@ -84,7 +84,7 @@ const usedBy = (node: Node, text: (node: unknown) => string): Use['what'] | unde
       return undefined
     case 'NewExpression':
     case 'CallExpression':
-      // `new Date(time)` converts what it is given.
+      // `new Date(time)` converts its argument instead of reading the clock.
       return text(node.callee) === 'Date' && !children(node).some((child) => child !== node.callee)
         ? 'clock'
         : undefined
@@ -109,7 +109,7 @@ const usedBy = (node: Node, text: (node: unknown) => string): Use['what'] | unde
   }
 }
 
-/** Reads the text of the file `path` below `src`. */
+/** Parses the text of the file `path` below `src`. */
 export const parseSource = (path: string, source: string): SourceFile => {
   const text = (node: unknown): string => (isNode(node) ? source.slice(node.start, node.end) : '')
   const imports: Import[] = []

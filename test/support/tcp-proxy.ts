@@ -1,13 +1,13 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { freePort } from './processes.ts'
 
-/** What a proxy does with bytes: gives those on that it returns. */
+/** Receives bytes and returns those to forward. */
 export type Pass = (bytes: Buffer) => Buffer | undefined
 
-/** Stands between a client and a server, and may swallow what they send without ending a connection. */
+/** A proxy between a client and a server that may drop their traffic without closing a connection. */
 export const startProxy = async (
   target: string,
-  /** Makes the two directions of one connection. */
+  /** Creates the two directions of one connection. */
   watch: () => { readonly toServer: Pass; readonly toClient: Pass },
 ): Promise<AsyncDisposable & { readonly url: string }> => {
   const { hostname, port } = new URL(target)

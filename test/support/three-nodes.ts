@@ -3,10 +3,10 @@ import { type Node, startNode } from './nodes.ts'
 import { roundRobin } from './round-robin.ts'
 import type { Front } from './server.ts'
 
-/** Milliseconds: longer than any file of tests takes. */
+/** Milliseconds, longer than any test file takes. */
 const lifetime = 600_000
 
-/** Three processes behind a proxy that sends each request to another one. */
+/** Three processes behind a proxy that sends each request to the next one. */
 export const threeNodes = async (secretKey: string): Promise<Front> => {
   const proxy = await roundRobin()
   let nodes: readonly Node[] = []

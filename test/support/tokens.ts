@@ -1,14 +1,14 @@
 import type { Client, IssuedToken } from 'svc-oauth2server'
 import type { TestServer } from './server.ts'
 
-/** The client of that id, as a record. */
+/** Returns the record of the client with that ID. */
 export const clientOf = async ({ server }: TestServer, clientId: string): Promise<Client> => {
   const client = await server.clients.find(clientId)
   if (!client) throw new Error(`There is no client ${clientId}.`)
   return client
 }
 
-/** A new authorization of the user, issued without a browser. */
+/** Creates an authorization of the user, without a browser. */
 export const authorizationOf = async (
   app: TestServer,
   clientId: string,
@@ -25,7 +25,7 @@ export const authorizationOf = async (
   return { ...issued, refreshToken: issued.refreshToken ?? '' }
 }
 
-/** The status that a guarded address gives the holder of a token. */
+/** Returns the status with which a guarded endpoint answers a token. */
 export const statusOf = async ({ issuer }: TestServer, token: string): Promise<number> => {
   const answer = await fetch(`${issuer}/api/me`, { headers: { authorization: `Bearer ${token}` } })
   await answer.body?.cancel()

@@ -4,7 +4,7 @@ import { call, each, kinds, type Outcome, patience, post } from './load.ts'
 import type { Node } from './nodes.ts'
 import type { Site } from './site.ts'
 
-/** What is asked of the nodes all the time. */
+/** The requests that are sent to the nodes all the time. */
 export type Kind = 'look-up' | 'client' | 'refresh' | 'authorize' | 'code'
 
 export interface Sample extends Outcome {
@@ -13,40 +13,40 @@ export interface Sample extends Outcome {
 }
 
 /**
- * Each request has a connection of its own. On one that is kept, a request can meet the server that closes it as idle:
- * then it is cut although no node failed.
+ * Each request uses a new connection. On a kept connection, a request can fail because the server closes it as idle at
+ * the same time, although no node failed.
  */
 const alone = { isAlone: true }
 
 /**
- * Milliseconds that a worker rests between two requests: so little load that two files of these tests run at once.
- * `npm run test:nodes` asks three times as often.
+ * Milliseconds that a worker waits between two requests. The load is low enough for two test files at the same time;
+ * `npm run test:nodes` sends three times as many requests.
  */
 const rest = process.env.NODES === 'whole' ? 10 : 30
 
 /** Milliseconds after a fault in which requests may still fail. */
 export const recoveryLimit = 5_000
 
-/** Milliseconds without a failure after which a fault is over. `npm run test:nodes` watches for longer. */
+/** Milliseconds without a failure after which a fault is over. `npm run test:nodes` waits longer. */
 const calm = process.env.NODES === 'whole' ? recoveryLimit + 500 : 1_500
 
-/** Requests of every kind, to all nodes in turn, until it is stopped. */
+/** Sends requests of every kind to all nodes in turn, until it is stopped. */
 export interface Traffic {
   readonly samples: readonly Sample[]
-  /** Lets it go on for so many milliseconds. */
+  /** Continues for the given time in milliseconds. */
   flow(milliseconds: number): Promise<void>
-  /** Lets it go on until no request has failed for a while, or for longer than requests may fail after a fault. */
+  /** Continues until no request has failed for the quiet period, or until the limit after a fault is over. */
   recover(): Promise<void>
   stop(): Promise<Aftermath>
 }
 
-/** What clients hold when all is over. */
+/** The credentials that clients hold at the end. */
 export interface Aftermath {
-  /** Access tokens that were answered and not rotated since. */
+  /** Access tokens that were issued and not rotated since. */
   readonly tokens: readonly string[]
-  /** Codes that were answered with tokens. */
+  /** Codes that were redeemed successfully. */
   readonly redeemed: readonly string[]
-  /** Codes whose redemption got no verdict: unavailable, or no answer. */
+  /** Codes whose redemption has no known outcome: 503, or no response. */
   readonly undecided: readonly string[]
 }
 
@@ -59,7 +59,7 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
   let turn = 0
   let isOver = false
 
-  // As a balancer does, somebody who is not there is passed over.
+  // Like a load balancer, skips nodes that are down.
   const ask = async (kind: Kind, send: (node: Node) => Promise<Outcome>): Promise<Outcome> => {
     turn += 1
     const node = site.node(turn)
@@ -90,7 +90,7 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
     if (status === 200) tokens.add(String(body.access_token))
   }
 
-  /** One authorization that is refreshed again and again; who gets no verdict asks the same again. */
+  /** Refreshes one authorization repeatedly; repeats a request without a known outcome. */
   const refreshing = async () => {
     let pair = await client.tokens(site.node(0), agent)
     tokens.add(String(pair.access_token))
@@ -154,13 +154,13 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
   }
 }
 
-/** A redirect with a code is as good as an answer. */
+/** A redirect with a code counts as success. */
 export const succeeded = ({ status, headers }: Outcome): boolean =>
   status === 200 || (status === 303 && /[?&]code=/.test(String(headers.location)))
 
 /**
- * Whether the request was put off and nothing more: 503 with the time to try again, or the same on the way
- * back to the client (RFC 6749 §4.1.2.1).
+ * Whether the request was only postponed: 503 with Retry-After, or the same error in the redirect to the client (RFC
+ * 6749 §4.1.2.1).
  */
 export const isPutOff = ({ status, headers, error }: Outcome): boolean =>
   status === 503
@@ -168,7 +168,7 @@ export const isPutOff = ({ status, headers, error }: Outcome): boolean =>
       (error === undefined || error === 'temporarily_unavailable')
     : status === 303 && /[?&]error=temporarily_unavailable/.test(String(headers.location))
 
-/** Counts and times of what happened, for people. */
+/** A readable summary of counts and times. */
 export const figures = (samples: readonly Sample[], recovered: number) => {
   const failed = samples.filter((sample) => !succeeded(sample))
   const slowest = Math.max(...samples.map(({ began, ended }) => ended - began))
@@ -178,12 +178,12 @@ export const figures = (samples: readonly Sample[], recovered: number) => {
     kinds: kinds(samples),
     failed: failed.length,
     slowest: Math.round(slowest),
-    /** Milliseconds from the recovery to the last answer that was none. */
+    /** Milliseconds from the recovery to the last failure. */
     recovery: failed.length === 0 ? 0 : Math.max(0, Math.round(last - recovered)),
   }
 }
 
-/** What became of the tokens and codes that clients hold: asked when all is well again. */
+/** Checks the tokens and codes that clients hold, after the recovery. */
 export const settle = async (site: Site, { tokens, redeemed, undecided }: Aftermath) => {
   const statuses: Outcome[] = []
   await each(tokens, 10, async (token, index) => {
@@ -199,14 +199,14 @@ export const settle = async (site: Site, { tokens, redeemed, undecided }: Afterm
   )
   const spent = new Set(rows.map(({ code_digest }) => code_digest))
   const isSpent = (code: string) => spent.has(digestOf('authorization_code', code))
-  // Who was put off tries again: where nothing was written, the code is still worth its tokens.
+  // Retry postponed redemptions: if nothing was written, the code must still yield its tokens.
   const retried: Record<string, number> = {}
   await each(undecided, 5, async (code, index) => {
     const { status, error } = await post(site.client.redemption(site.node(index), code), alone)
     const kind = `${isSpent(code) ? 'spent' : 'unspent'}: ${status} ${error ?? 'ok'}`
     retried[kind] = (retried[kind] ?? 0) + 1
   })
-  // Presented once more, none of those that were answered gives tokens again.
+  // Present each redeemed code once more: none may yield tokens again.
   const again: Outcome[] = []
   await each(redeemed.slice(-50), 5, async (code, index) => {
     again.push(await post(site.client.redemption(site.node(index), code), alone))

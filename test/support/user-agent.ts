@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { redirectUri } from './redirect-uris.ts'
 import type { TestServer } from './server.ts'
 
-/** A browser without a screen: keeps cookies, follows no redirect by itself, and submits forms as they stand. */
+/** A browser without a display: keeps cookies, follows no redirect by itself, and submits forms unchanged. */
 export class UserAgent {
   readonly jar = new CookieJar(undefined, { allowSecureOnLocal: true } as object)
   readonly #headers: Record<string, string>
@@ -26,7 +26,7 @@ export class UserAgent {
     return response
   }
 
-  /** Follows redirects within the server's origin; answers what leads away, or the page where it ends. */
+  /** Follows redirects within the server's origin; returns the redirect that leaves it, or the last page. */
   async browse(
     url: string | URL,
     init: RequestInit = {},
@@ -45,7 +45,7 @@ export class UserAgent {
     return Object.assign(response, { address })
   }
 
-  /** Submits the form of a page with its hidden fields, the given ones added. */
+  /** Submits the form of a page with its hidden fields and the given ones. */
   async submit(
     page: Response & { readonly address?: string },
     fields: Record<string, string>,
@@ -63,7 +63,7 @@ export class UserAgent {
     return this.submit(await this.browse(`${issuer}/login`), { email: user.email, password })
   }
 
-  /** Goes through login and consent where they are shown; answers where the user agent is finally sent. */
+  /** Completes login and consent if they are shown; returns the final redirect. */
   async authorize(
     server: Pick<TestServer, 'issuer' | 'user' | 'password'>,
     url: string | URL,
@@ -87,7 +87,7 @@ export class UserAgent {
   }
 }
 
-/** The first form of a page that posts: where to, and its hidden fields. */
+/** Returns action and hidden fields of the first POST form of a page. */
 export const formIn = (html: string): { action: string; hidden: Record<string, string> } => {
   const [form = ''] = /<form method="post"[\s\S]*?<\/form>/.exec(html) ?? []
   const action = attribute(form, 'action') ?? ''
@@ -118,7 +118,7 @@ export const newPkce = (): Pkce => {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }
 }
 
-/** The address of an authorization request; a parameter that is undefined is left out. */
+/** Returns the address of an authorization request; undefined omits a parameter. */
 export const authorizeUrl = (
   issuer: string,
   parameters: Record<string, string | undefined>,
@@ -129,7 +129,7 @@ export const authorizeUrl = (
   return `${issuer}/oauth/authorize?${new URLSearchParams(given as [string, string][])}`
 }
 
-/** A token request by hand, with the client's secret in the body, in a Basic header, or without one. */
+/** Sends a token request, with the client's secret in the body, in a Basic header, or without one. */
 export const tokenRequest = async (
   issuer: string,
   parameters: Record<string, string | undefined>,
@@ -156,7 +156,7 @@ export const tokenRequest = async (
   }
 }
 
-/** The body of an answer of the token endpoint; which members are there is what tests check. */
+/** The body of a response of the token endpoint; the tests check which members it has. */
 export interface TokenBody {
   readonly access_token: string
   readonly token_type: string
@@ -178,12 +178,12 @@ export interface TokenAnswer {
   readonly body: TokenBody
 }
 
-/** How a test client proves who it is. */
+/** How a test client authenticates. */
 export type Proof = 'basic' | 'post' | 'none'
 
 type Given = Record<string, string | undefined>
 
-/** A client application of a test with its user's browser: asks for authorizations, and redeems what it gets. */
+/** A client application of a test with its user's browser: requests authorizations, and redeems their codes. */
 export class TestClient {
   readonly app: TestServer
   readonly agent: UserAgent
@@ -207,7 +207,7 @@ export class TestClient {
     this.#proof = proof
   }
 
-  /** Registers it; a public one proves itself by nothing, a confidential one by Basic unless told otherwise. */
+  /** Registers it; a public client does not authenticate, a confidential one uses Basic by default. */
   static async register(
     app: TestServer,
     agent: UserAgent,
@@ -220,7 +220,7 @@ export class TestClient {
     return new TestClient(app, agent, { ...registered, redirectUri: first }, proof)
   }
 
-  /** The address of an authorization request with state and challenge; undefined leaves a parameter out. */
+  /** Returns the address of an authorization request with state and challenge; undefined omits a parameter. */
   url(given: Given = {}): string {
     const isCode = !('response_type' in given) || given.response_type === 'code'
     return authorizeUrl(this.app.issuer, {
@@ -233,7 +233,7 @@ export class TestClient {
     })
   }
 
-  /** Where the user is sent in the end. */
+  /** Completes the flow in the browser, and returns the final redirect. */
   ask(given: Given = {}, confirm: 'yes' | 'no' = 'yes'): Promise<URL> {
     return this.agent.authorize(this.app, this.url(given), confirm)
   }
@@ -245,7 +245,7 @@ export class TestClient {
     return code
   }
 
-  /** A token request with this client's credentials. */
+  /** Sends a token request with this client's credentials. */
   async token(given: Given, proof: Proof = this.#proof): Promise<TokenAnswer> {
     const { clientId, clientSecret } = this
     const inBody = {
@@ -275,7 +275,7 @@ export class TestClient {
     return this.token({ grant_type: 'refresh_token', refresh_token: refreshToken, ...given })
   }
 
-  /** Tokens of a new authorization. */
+  /** Returns the tokens of a new authorization. */
   async tokens(given: Given = {}): Promise<TokenBody> {
     const { status, body } = await this.redeem(await this.code(given))
     if (status !== 200) throw new Error(`The code was answered with ${JSON.stringify(body)}.`)
@@ -283,7 +283,7 @@ export class TestClient {
   }
 }
 
-/** The status that a guarded address gives the holder of a token. */
+/** Returns the status with which a guarded endpoint answers a token. */
 export const ping = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   token: string,
@@ -295,7 +295,7 @@ export const ping = async (
   return response.status
 }
 
-/** Status and code of a refused token request, once its form was checked against RFC 6749 §5.2. */
+/** Returns status and code of a rejected token request, after checking its form against RFC 6749 §5.2. */
 export const refusal = ({ status, headers, body }: TokenAnswer): string => {
   expect(Object.keys(body).sort()).toEqual(['error', 'error_description'])
   expect(body.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
@@ -306,8 +306,7 @@ export const refusal = ({ status, headers, body }: TokenAnswer): string => {
 }
 
 /**
- * The parameters that a client is answered with: of the query, or with `token` of the fragment.
- * Each stands there once.
+ * Returns the response parameters of a redirect: of the query, or with `token` of the fragment. Each must occur once.
  */
 export const answerTo = (
   { redirectUri: uri }: Pick<TestClient, 'redirectUri'>,

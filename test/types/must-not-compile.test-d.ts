@@ -1,5 +1,5 @@
-// What must not compile. `tsc -p tsconfig.test.json` checks it: an `@ts-expect-error` above a line that
-// compiles is an error itself. Nothing of this runs.
+// Code that must not compile. `tsc -p tsconfig.test.json` checks it: an `@ts-expect-error` above a line that compiles
+// is an error itself. None of this runs.
 import {
   type AuditDefect,
   type AuditVerification,

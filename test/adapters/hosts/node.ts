@@ -24,7 +24,7 @@ const json = (body: (request: IncomingMessage) => unknown, status = 200): Answer
   }
 }
 
-/** Steps for one method and path; HEAD is GET. */
+/** Handlers for one method and path; HEAD is handled as GET. */
 const route = (
   base: string,
   target: string,
@@ -41,7 +41,7 @@ const route = (
   }
 }
 
-/** What some body parser of the application leaves: a drained request, and the form as an object. */
+/** The effect of a body parser of the application: a drained request, and the form as an object. */
 const parseForms: Middleware = async (request, _response, next) => {
   if (!request.headers['content-type']?.startsWith('application/x-www-form')) return next()
   const body: Record<string, string | string[]> = {}
@@ -53,7 +53,7 @@ const parseForms: Middleware = async (request, _response, next) => {
   next()
 }
 
-/** Notes on `node:http` alone. */
+/** The notes application on `node:http`, without a framework. */
 export const nodeHost: Host = (server, { basePath, parsesBodies }) => {
   const notes = new Notes()
   const add = async (request: IncomingMessage) => {

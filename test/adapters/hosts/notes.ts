@@ -1,6 +1,6 @@
 import type { Auth, PageSession } from 'svc-oauth2server'
 
-// The application where no framework is: what it answers, apart from how it is asked.
+// The application of the tests without a framework: its answers, independent of the request API.
 
 interface Note {
   readonly id: number

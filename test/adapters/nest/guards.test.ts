@@ -76,7 +76,7 @@ abstract class Steps {
   }
 }
 
-/** What an application guards at a class stands for those that extend it. */
+/** Guards on a class apply to its subclasses. */
 @Controller()
 @RequireOauthScopes('notes:read')
 class Guarded extends Steps {
@@ -107,7 +107,7 @@ class Single {
     return {}
   }
 
-  // There is no extension to mount here, so a guard is never misplaced; what needs one is.
+  // Nest has no extension to mount here, so a guard is never misplaced; decorators that need a guard can be.
   @Get('misplaced') misplaced(@Auth() auth: Caller) {
     return auth
   }
@@ -130,7 +130,7 @@ const appOf = async (
   return NestFactory.create(App, adapter, { logger: false, abortOnError: false })
 }
 
-/** What an application does with every exception: ours are Nest's own. */
+/** A filter for all exceptions: ours are Nest exceptions. */
 @Catch(HttpException)
 class Filter implements ExceptionFilter {
   catch(exception: HttpException, host: ArgumentsHost): void {
@@ -190,14 +190,14 @@ describe.each(platforms)('Nest on %s', (_, adapter) => {
     return Promise.all(['/class', '/both', '/any'].map(async (p) => (await ask(p, headers)).status))
   }
 
-  test('decorators of the class and of the method add up; any of the scopes is enough', async () => {
+  test('combines decorators of the class and of the method; any of the scopes is sufficient', async () => {
     expect(await statuses(['notes:read', 'notes:write'])).toEqual([200, 200, 200])
     expect(await statuses(['notes:read'])).toEqual([200, 403, 200])
     expect(await statuses(['notes:write'])).toEqual([403, 403, 200])
     expect(await statuses(['notes:share'])).toEqual([403, 403, 403])
   })
 
-  test('a refusal is an exception of Nest, which filters of the application see', async () => {
+  test('throws an exception of Nest, which filters of the application receive', async () => {
     const { status, headers } = await ask('/any')
     expect([status, headers.get('x-filter')]).toEqual([401, 'seen'])
     expect(headers.get('www-authenticate')).toMatch(/^Bearer realm="/)
@@ -209,7 +209,7 @@ describe.each(platforms)('Nest on %s', (_, adapter) => {
     expect((await ask('/nopage', headers)).status).toBe(500)
   })
 
-  test('@Page() adds to the model of a page, leaves a text, and keeps cookies that are set', async () => {
+  test('@Page() extends the model of a page, keeps text bodies, and keeps cookies that are set', async () => {
     const page = await ask('/page')
     expect(await page.json()).toMatchObject({ own: 1, user: null, links: { login: '/login' } })
     expect(page.headers.get('cache-control')).toBe('no-store')
@@ -221,7 +221,7 @@ describe.each(platforms)('Nest on %s', (_, adapter) => {
   })
 })
 
-test('a decorator that asks for no scope throws where it is made', () => {
+test('a decorator without a scope throws when it is applied', () => {
   expect(() => RequireOauthScopes()).toThrow(TypeError)
   expect(() => RequireAnyOauthScope()).toThrow(TypeError)
 })

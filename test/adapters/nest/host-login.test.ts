@@ -68,7 +68,7 @@ hostLoginContract(
     const app = await NestFactory.create<NestFastifyApplication>(appOf(server), adapter, {
       logger: false,
     })
-    // Fastify's own mount, where the session hangs from Fastify's request.
+    // Mounted by Fastify itself, whose request carries the session.
     await app.register(mountOnFastify(server))
     return listen(app)
   },

@@ -1,11 +1,11 @@
 import { expect } from 'vitest'
 import type { Answer } from './world.ts'
 
-// What a guarded resource answers, as decision §3 has it.
+// The answers of a guarded resource, as in decision §3.
 
 export const known = (body: unknown, status = 200): Answer => ({ status, challenge: 'none', body })
 
-/** A refusal in the words of RFC 6750 §3.1, with its challenge. */
+/** An error in the form of RFC 6750 §3.1, with its challenge. */
 export const refused = (
   status: number,
   error: string,

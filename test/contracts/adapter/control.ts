@@ -8,7 +8,7 @@ import {
 import { createTestServer, type TestClock, testClock } from 'svc-oauth2server/testing'
 import { type Control, type Place, password, redirectUri, secretKey } from './harness.ts'
 
-// Of ours this imports nothing but the package: it also runs where that is installed from its tarball.
+// This imports only the public package, because it also runs where that is installed from its tarball.
 
 /** An endpoint that answers with two cookies, which an adapter must not join. */
 const twoCookies: Extension = {
@@ -28,7 +28,7 @@ const twoCookies: Extension = {
   ],
 }
 
-/** All that a run of the suite may choose of a server. */
+/** The options of a server that a run of the suite may choose. */
 export type ServerSettings = SettingsInput & { readonly issuer: string }
 
 export interface Controlled {
@@ -50,7 +50,7 @@ export const controlled = async (options: ServerSettings): Promise<Controlled> =
       new Scope('test:scope', { internal: true }),
     ],
     extensions: [twoCookies],
-    // Time passes in the suite, and sessions are to last.
+    // The suite moves the clock, and sessions must stay valid.
     sessionIdleExpiresIn: 1_000_000,
     clock: clock.now,
     log: ({ event }) => events.push(event),

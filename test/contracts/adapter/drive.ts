@@ -2,10 +2,10 @@ import type { AuthorizationServer } from 'svc-oauth2server'
 import { controlled, type ServerSettings } from './control.ts'
 import type { Control, Place } from './harness.ts'
 
-/** Starts an application under a prefix, and tells the port that it listens at. */
+/** Starts an application under a prefix, and returns its port. */
 export type Start = (server: AuthorizationServer, prefix: string) => Promise<number>
 
-/** What the suite asks a process for: to start the application, and then each operation of `Control`. */
+/** The messages of the suite to a process: to start the application, and then each operation of `Control`. */
 export type Message =
   | { readonly name: 'start'; readonly settings: ServerSettings; readonly prefix: string }
   | { readonly name: keyof Control; readonly args: readonly unknown[] }
@@ -15,7 +15,7 @@ export interface Started {
   readonly place: Place
 }
 
-/** Makes a process of its own of an application, which the suite controls by messages. */
+/** Runs an application as a process that the suite controls by messages. */
 export const drive = (start: Start): void => {
   let control: Control | undefined
   const answer = async (message: Message): Promise<unknown> => {
@@ -33,6 +33,6 @@ export const drive = (start: Start): void => {
       (error: unknown) => process.send?.({ error: String(error) }),
     )
   })
-  // Whoever started us is gone.
+  // The parent process has ended.
   process.on('disconnect', () => process.exit())
 }

@@ -61,7 +61,7 @@ export const describeFlow = (world: () => World): void => {
     expect((await world().ask('/api/me', { authorization })).status).toBe(401)
   })
 
-  test('denied: the client learns it', async () => {
+  test('denied: redirects to the client with the error', async () => {
     const { app, session } = world()
     const consent = await session.agent.browse(world().authorizeUrl({ prompt: 'consent' }))
     const decided = await session.agent.submit(consent, { confirm: 'no' })
@@ -78,7 +78,7 @@ export const describeFlow = (world: () => World): void => {
     }
 
     test.each(['in the header', 'in the body'])(
-      'valid, %s: a token of the owner',
+      'valid, %s: issues a token of the owner',
       async (where) => {
         const answer =
           where === 'in the header'
@@ -117,14 +117,14 @@ export const describeFlow = (world: () => World): void => {
         () => world().token(grant, { authorization: 'Bearer a' }),
         '401 invalid_client',
       ],
-    ])('%s: refused', async (_, send, expected) => {
+    ])('%s: rejects', async (_, send, expected) => {
       const { status, headers, text } = await send()
       const challenge = headers.get('www-authenticate')?.split(' ')[0]
       const said = [status, JSON.parse(text).error, challenge].filter(Boolean).join(' ')
       expect(said.startsWith(expected)).toBe(true)
     })
 
-    test("an inactive owner's: 401 invalid_client", async () => {
+    test("an inactive owner's client: answers 401 invalid_client", async () => {
       const { app, other } = world()
       const client = await app.control.createClient(other.id)
       const authorization = basic(client)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { form, type World } from './world.ts'
 
-/** Parameters, as they come through the body parsers of an application or past them. */
+/** Parameters that arrive through the body parsers of an application, or without them. */
 export const describeForms = (world: () => World): void => {
   describe('a form', () => {
     const grant = 'grant_type=client_credentials'
@@ -14,45 +14,45 @@ export const describeForms = (world: () => World): void => {
       `${grant}&${grant}`,
       `${grant}&scope=notes%3Aread&scope=notes%3Aread`,
       `${grant}&scope=notes%3Aread&scope=notes%3Awrite`,
-    ])('with a doubled parameter, %s: 400 invalid_request', async (body) => {
+    ])('with a repeated parameter, %s: answers 400 invalid_request', async (body) => {
       expect(await refusal(world().token(body))).toBe('400 invalid_request')
     })
     test.each(['grant_type[]=client_credentials', 'grant_type[a]=client_credentials', 'x=1', ''])(
-      'without the parameter, %s: 400 invalid_request',
+      'without the parameter, %s: answers 400 invalid_request',
       async (body) => expect(await refusal(world().token(body))).toBe('400 invalid_request'),
     )
-    test('its query is never read in its place', async () => {
+    test('never reads the query in place of the form', async () => {
       expect(await refusal(world().token('x=1', { query: `?${grant}` }))).toBe(
         '400 invalid_request',
       )
     })
-    test('an unknown parameter may be doubled', async () => {
+    test('accepts a repeated unknown parameter', async () => {
       expect((await world().token(`${grant}&foo=1&foo=2&bar[]=3`)).status).toBe(200)
     })
     test.each([
       ['JSON', ['Content-Type: application/json'], '{"grant_type":"client_credentials"}'],
       ['text', ['Content-Type: text/plain'], grant],
       ['no type', [], grant],
-      ['a type that only looks alike', [`${form}X`], grant],
+      ['a type with a similar name', [`${form}X`], grant],
       ['two types', [form, 'Content-Type: application/json'], grant],
-    ])('%s: 400 invalid_request', async (_, headers, body) => {
+    ])('%s: answers 400 invalid_request', async (_, headers, body) => {
       expect(await refusal(world().token(body, { headers }))).toBe('400 invalid_request')
     })
-    test('another character set: refused', async () => {
+    test('rejects another character set', async () => {
       // A body parser of the application may answer first, with a status of its own.
       const { status } = await world().token(grant, { headers: [`${form}; charset=utf-16`] })
       expect([400, 415]).toContain(status)
     })
-    test('its type may be written otherwise', async () => {
+    test('accepts other spellings of its type', async () => {
       const headers = ['content-type: APPLICATION/X-www-form-urlencoded;charset=UTF-8']
       expect((await world().token(grant, { headers })).status).toBe(200)
     })
-    test('over 64 KiB: 413', async () => {
+    test('over 64 KiB: answers 413', async () => {
       expect((await world().token(`${grant}&x=${'a'.repeat(70_000)}`)).status).toBe(413)
     })
   })
 
-  test('a doubled parameter of an authorization request leads to the error view, never to the client', async () => {
+  test('a repeated parameter of an authorization request leads to the error view, never to the client', async () => {
     const { agent } = world().session
     for (const name of ['client_id', 'redirect_uri', 'state']) {
       const url = world().authorizeUrl({ state: 'a' })
@@ -66,7 +66,7 @@ export const describeForms = (world: () => World): void => {
     }
   })
 
-  test('the REST application refuses characters that a query must not contain; pages do not', async () => {
+  test('the REST application rejects characters that a query must not contain; pages do not', async () => {
     const { body, status } = await world().ask('/api/public', { query: '?a=%zz' })
     expect([status, body]).toEqual([400, expect.objectContaining({ error: 'invalid_request' })])
     for (const query of ['?a=^', '?a=[b]', '?a={', '?a=%4'])

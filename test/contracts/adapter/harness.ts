@@ -1,8 +1,8 @@
 import type { UserId } from 'svc-oauth2server'
 
 /**
- * What the suite does behind the back of the application. Arguments and results can be sent to another
- * process, so that the same suite runs over an application in a process of its own.
+ * Operations of the suite that bypass the application. Arguments and results can be sent to another process, so that
+ * the same suite runs over an application in its own process.
  */
 export interface Control {
   /** A user with the password `password`. */
@@ -18,9 +18,9 @@ export interface Control {
   /** The value of a new access token, as the authorization code grant issues it. */
   accessToken(user: UserId, clientId: string, scopes: readonly string[]): Promise<string>
   revoke(token: string): Promise<void>
-  /** Moves the clock of the server. @returns the time it shows, in milliseconds */
+  /** Moves the clock of the server. @returns its time in milliseconds */
   advance(seconds: number): Promise<number>
-  /** Lets every operation of the store fail, or work again. */
+  /** Makes every operation of the store fail, or work again. */
   breakStore(isBroken: boolean): Promise<void>
   /** The names of all log entries so far. */
   events(): Promise<readonly string[]>
@@ -31,7 +31,7 @@ export interface ClientCredentials {
   readonly clientSecret: string
 }
 
-/** Where the server stands in the application. */
+/** The path of the server in the application. */
 export interface Place {
   readonly issuer: string
   readonly oauthPrefix: string
@@ -41,9 +41,9 @@ export interface Place {
   readonly isProxied: boolean
 }
 
-/** An application that embeds the server by an adapter, and really listens. */
+/** An application that embeds the server by an adapter, and listens on a port. */
 export interface Embedded extends AsyncDisposable {
-  /** The address that it listens at, with the path of the issuer and without a slash at its end. */
+  /** Its address, with the path of the issuer and without a trailing slash. */
   readonly url: string
   readonly place: Place
   readonly control: Control

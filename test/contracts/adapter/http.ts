@@ -6,7 +6,7 @@ import type { Presented, World } from './world.ts'
 export const describeHttp = (world: () => World): void => {
   describe('addresses', () => {
     test.each(['oauth-authorization-server', 'oauth-protected-resource'])(
-      '/.well-known/%s stands at the root of the host, and under the path of the issuer',
+      'serve /.well-known/%s at the root of the host, and under the path of the issuer',
       async (name) => {
         const { app } = world()
         const base = world().path('')
@@ -18,7 +18,7 @@ export const describeHttp = (world: () => World): void => {
       },
     )
 
-    test('come from the issuer, whatever host, scheme or target a request names', async () => {
+    test('are built from the issuer, whatever host, scheme or target a request names', async () => {
       const path = `/.well-known/oauth-authorization-server${world().path('')}`
       const metadata = (await world().send(path)).text
       expect(metadata).toContain(
@@ -33,7 +33,7 @@ export const describeHttp = (world: () => World): void => {
       expect((await world().send(`http://evil.example${path}`)).text).toBe(metadata)
     })
 
-    test('a redirect of ours names no host', async () => {
+    test('are relative in redirects of the server', async () => {
       const url = new URL(world().authorizeUrl({}))
       const answer = await world().send(url.pathname + url.search, {
         headers: ['Host: evil.example'],
@@ -41,7 +41,7 @@ export const describeHttp = (world: () => World): void => {
       expect(answer.headers.get('location')).toMatch(/^\/(?!\/)/)
     })
 
-    test("what is none of ours is the application's, or a page of ours under our prefix", async () => {
+    test('outside the server are left to the application; unknown ones under its prefix get its 404 page', async () => {
       const ours = await world().send(world().oauth('/nothing'))
       expect([ours.status, ours.headers.get('x-frame-options')]).toEqual([404, 'DENY'])
       for (const path of ['/nothing', '/oauthx', '//oauth/token', '/.well-known/other']) {
@@ -52,8 +52,8 @@ export const describeHttp = (world: () => World): void => {
     })
   })
 
-  describe('an odd request target', () => {
-    test('is nobody an open door, nor a fault of ours', async () => {
+  describe('an unusual request target', () => {
+    test('causes no redirect to another origin and no 5xx', async () => {
       const odd = [
         '/API/me',
         '/api/ME',
@@ -92,7 +92,7 @@ export const describeHttp = (world: () => World): void => {
       '/authorize?client_id=%zz',
       '/errors?error=%zz',
       `/${'x'.repeat(5000)}`,
-    ])('%s below our prefix is no fault of ours', async (path) => {
+    ])('%s below the prefix causes no 5xx', async (path) => {
       for (const method of ['GET', 'POST', 'TRACE']) {
         const { status } = await world().send(world().oauth(path), { method })
         expect(status).toBeLessThan(500)
@@ -100,7 +100,7 @@ export const describeHttp = (world: () => World): void => {
       }
     })
 
-    test('a request of HTTP/1.0 without a host is no fault of ours', async () => {
+    test('a request of HTTP/1.0 without a host causes no 5xx', async () => {
       const target = world().oauth('/style.css')
       const { status } = await rawHttp({ issuer: world().app.url }, { target, version: '1.0' })
       expect(status).toBeLessThan(500)
@@ -121,7 +121,7 @@ export const describeHttp = (world: () => World): void => {
       'x%2f..%2f..',
       'x/%2e%2e/..',
       'x%5c..%5c..',
-    ])('%j leads nowhere: 404', async (dots) => {
+    ])('%j answers 404', async (dots) => {
       const { app, session, user } = world()
       const { cookie } = session
       const authorization = `Bearer ${await app.control.personalToken(user.id, { scopes: [] })}`
@@ -152,14 +152,14 @@ export const describeHttp = (world: () => World): void => {
     })
 
     test.each(['/oauth/.', '/oauth/%2e', '/./oauth/ping', '/oauth/./ping'])(
-      '%s: 404',
+      '%s: answers 404',
       async (path) => {
         const target = world().path(path.replace('/oauth', world().app.place.oauthPrefix))
         expect([path, (await world().send(target)).status]).toEqual([path, 404])
       },
     )
 
-    test.each(['..\\.', 'x\\..\\..', '.\t.'])('%j leads nowhere: 400 or 404', async (dots) => {
+    test.each(['..\\.', 'x\\..\\..', '.\t.'])('%j answers 400 or 404', async (dots) => {
       const { cookie } = world().session
       const path = world().path(`/x/${dots}${fenced}`)
       expect([400, 404]).toContain((await world().send(path, { cookie })).status)
@@ -179,7 +179,7 @@ export const describeHttp = (world: () => World): void => {
 
   describe('an absolute request target with credentials', () => {
     test.each(['user:pass-in-target@', 'user@', ':pass-in-target@', '@'])(
-      '%s: 400, and nothing of them in the answer',
+      '%s: answers 400 without repeating them',
       async (userInfo) => {
         const { app, session, user } = world()
         const { cookie } = session
@@ -210,7 +210,7 @@ export const describeHttp = (world: () => World): void => {
       '%61ccess_token=',
       'access%5Ftoken',
       'a=1&access_token=&access_token=',
-    ])('?%s: never an anonymous request, nor a session', async (parameter) => {
+    ])('?%s: is never treated as anonymous or as a session', async (parameter) => {
       const { cookie } = world().session
       for (const path of [
         world().path('/api/public'),
@@ -225,7 +225,7 @@ export const describeHttp = (world: () => World): void => {
   })
 
   describe('HEAD', () => {
-    test('is answered as GET is, without a body, and guarded like it', async () => {
+    test('is answered like GET without a body, and guarded like it', async () => {
       const { app, user } = world()
       const value = await app.control.personalToken(user.id, { scopes: ['notes:read'] })
       const head = (authorization?: string) =>
@@ -251,12 +251,12 @@ export const describeHttp = (world: () => World): void => {
       ['PUT', '/authorize', 'GET, HEAD, POST'],
       ['DELETE', '/info', 'GET, HEAD'],
       ['OPTIONS', '/ping', 'GET, HEAD, POST'],
-    ])('%s %s: 405 with what is allowed', async (method, path, allow) => {
+    ])('%s %s: answers 405 with the allowed methods', async (method, path, allow) => {
       const answer = await world().send(world().oauth(path), { method })
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow])
     })
 
-    test('OPTIONS tells nothing of a guarded resource', async () => {
+    test('OPTIONS reveals nothing of a guarded resource', async () => {
       const { app, user } = world()
       const value = await app.control.personalToken(user.id, { scopes: ['notes:read'] })
       const { status, headers, text } = await world().send(world().path('/api/notes'), {
@@ -269,12 +269,12 @@ export const describeHttp = (world: () => World): void => {
     })
   })
 
-  test('several cookies of one answer stay several', async () => {
+  test('several cookies of one response are sent separately', async () => {
     const { headers } = await fetch(new URL(world().oauth('/two-cookies'), world().app.url))
     expect(headers.getSetCookie()).toEqual(['a=1; Path=/, x', 'b=2; Path=/'])
   })
 
-  test('a store that is out: 503 with Retry-After, and never a verdict on a credential', async () => {
+  test('answers 503 with Retry-After during a store outage, and never judges a credential', async () => {
     const { app, user, session } = world()
     const value = await app.control.personalToken(user.id, { scopes: [] })
     const { cookie, jwt } = session

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { password } from './harness.ts'
 import { newBrowser, type Presented, pageOf, type World } from './world.ts'
 
-/** What the tests of the reference implementation's decorators establish, retold as facts of ours. */
+/** The behaviour that the tests of the reference implementation's decorators define, as tests of this package. */
 export const describeReference = (world: () => World): void => {
   const status = async (path: string, presented: Presented = {}) =>
-    // `ask` checks of every answer that it sets no cookie.
+    // `ask` expects that no response sets a cookie.
     (await world().ask(path, presented)).status
   const post = {
     method: 'POST',
@@ -16,19 +16,19 @@ export const describeReference = (world: () => World): void => {
     world().app.control.personalToken(world().user.id, { scopes })
 
   describe("the reference's decorators", () => {
-    test('authentication: nobody is refused, a token in the query is let in, no cookie is set [T637]', async () => {
+    test('authentication: rejects nobody, accepts a token in the query, sets no cookie [T637]', async () => {
       expect(await status('/api/me')).toBe(401)
       expect(await status('/api/me', { query: `?access_token=${await token([])}` })).toBe(200)
     })
 
-    test('scopes: a token that holds the scope is let in, one that does not is forbidden', async () => {
+    test('scopes: accepts a token that holds the scope, rejects one that does not', async () => {
       const holds = `?access_token=${await token(['notes:write'])}`
       const lacks = `?access_token=${await token([])}`
       expect(await status('/api/notes', { ...post, query: holds })).toBe(201)
       expect(await status('/api/notes', { ...post, query: lacks })).toBe(403)
     })
 
-    test('anonymous allowed: nobody has no id, the holder of a token has the id of its user', async () => {
+    test('anonymous allowed: has no user ID without a token, and that of the user with one', async () => {
       const query = `?access_token=${await token([])}`
       const nobody = await world().ask('/api/public')
       const holder = await world().ask('/api/public', { query })
@@ -36,7 +36,7 @@ export const describeReference = (world: () => World): void => {
       expect(holder.body).toMatchObject({ user: { id: world().user.id } })
     })
 
-    test('a token logs no browser in: its pages know nobody until there is a login', async () => {
+    test('a token logs no browser in: pages have no user until there is a login', async () => {
       const { app, user } = world()
       const agent = newBrowser(app)
       const isKnown = async () => (await pageOf(app, agent)).html.includes(user.email)

@@ -13,7 +13,7 @@ import {
 import { secretKey } from './harness.ts'
 import { machine, newBrowser, type Presented, pageOf, type World } from './world.ts'
 
-/** Decision §3 for a session and the JWT of its page, and what a session is bound to. */
+/** Decision §3 for a session and the JWT of its page, and the binding of a session. */
 export const describeSessions = (world: () => World): void => {
   const both = async (presented: Presented, guarded: unknown, open: unknown = guarded) => {
     expect(await world().ask('/api/me', presented)).toEqual(guarded)
@@ -35,40 +35,40 @@ export const describeSessions = (world: () => World): void => {
   }
 
   describe('a session', () => {
-    test('with the JWT of its page: its user, whom scopes do not limit', async () => {
+    test('with the JWT of its page: authenticates its user, without a limit of scopes', async () => {
       const presented = ofSession(world().session.jwt)
       await both(presented, ...theUser())
       expect((await world().ask('/api/notes', presented)).status).toBe(200)
     })
 
-    test('without a JWT: 400; anonymous where that is allowed', () =>
+    test('without a JWT: answers 400; is anonymous where that is allowed', () =>
       both({ cookie: world().session.cookie }, missingHeader, anonymous))
 
     test.each(['Basic YTpi', 'Token abc', 'Bearer', 'Bearer ', 'JWT a.b.c', ''])(
-      'with the header "%s": 400, and never anonymous',
+      'with the header "%s": answers 400, and is never anonymous',
       (authorization) => both({ authorization, cookie: world().session.cookie }, missingHeader),
     )
 
-    test.each(['a.b', 'a.b.c', '..', 'a.b.c.d.e'])('with the JWT %s: 400', (jwt) =>
+    test.each(['a.b', 'a.b.c', '..', 'a.b.c.d.e'])('with the JWT %s: answers 400', (jwt) =>
       both(ofSession(jwt), decodeError),
     )
-    test('with a JWT of another key: 400', () =>
+    test('with a JWT of another key: answers 400', () =>
       both(ofSession(forgedJwt(world().claims(), { key: 'another key' })), decodeError))
-    test('with an expired JWT: 403', async () =>
+    test('with an expired JWT: answers 403', async () =>
       both(ofSession(signed({ exp: (await seconds()) - 1 })), expiredToken))
-    test("with another user's JWT, or another session's: 403", async () => {
+    test("with another user's JWT, or another session's: answers 403", async () => {
       await both(ofSession(world().others.jwt), invalidIssuer)
       await both(ofSession(world().second.jwt), invalidIssuer)
     })
-    test.each(['sub', 'exp', 'aud', 'jti', 'sid'])('with a JWT without %s: 400', (claim) =>
+    test.each(['sub', 'exp', 'aud', 'jti', 'sid'])('with a JWT without %s: answers 400', (claim) =>
       both(ofSession(signed({ [claim]: undefined })), noAuthorization),
     )
-    test('with a JWT that was made for something else: 400', async () => {
+    test('with a JWT that was made for another purpose: answers 400', async () => {
       await both(ofSession(signed({ aud: 'https://other.example' })), noAuthorization)
       await both(ofSession(signed({}, { typ: 'JWT' })), noAuthorization)
     })
 
-    test('of an inactive user: 401, bare; reactivation restores it', async () => {
+    test('of an inactive user: answers 401 with a bare challenge; reactivation restores it', async () => {
       const { app, other } = world()
       const { jwt, cookie } = world().others
       const presented = { authorization: `Bearer ${jwt}`, cookie }
@@ -79,14 +79,14 @@ export const describeSessions = (world: () => World): void => {
       expect((await world().ask('/api/me', presented)).status).toBe(200)
     })
 
-    test('given twice is none', async () => {
+    test('sent twice is ignored', async () => {
       const { cookie, jwt } = world().session
       const cookies = `${cookie}; ${world().second.cookie}`
       await both({ authorization: `Bearer ${jwt}`, cookie: cookies }, bare)
       await both({ authorization: `Bearer ${jwt}`, cookie: [cookie, cookie] }, bare)
     })
 
-    test('that was logged out: 401, bare', async () => {
+    test('that was logged out: answers 401 with a bare challenge', async () => {
       const { app, second } = world()
       const url = `${app.url}${app.place.logoutPath}`
       const body = new URLSearchParams({ csrf_token: second.csrfToken })
@@ -95,17 +95,17 @@ export const describeSessions = (world: () => World): void => {
     })
   })
 
-  describe('a JWT without its session: 401, bare', () => {
+  describe('a JWT without its session: answers 401 with a bare challenge', () => {
     test.each<[string, () => string[]]>([
       ['no cookie', () => []],
       ['a dead cookie', () => [world().session.cookie.replace(/=.*/, `=${'A'.repeat(43)}`)]],
-      ["a cookie that is none of the server's", () => ['theme=dark']],
+      ['a cookie of another server', () => ['theme=dark']],
     ])('%s', (_, cookie) =>
       both({ authorization: `Bearer ${world().session.jwt}`, cookie: cookie() }, bare),
     )
   })
 
-  describe('a session cookie that is replayed', () => {
+  describe('a replayed session cookie', () => {
     const replayed = async (headers: readonly string[]) => {
       const { jwt, cookie } = world().session
       const before = (await world().app.control.events()).length
@@ -115,18 +115,18 @@ export const describeSessions = (world: () => World): void => {
       await both(ofSession(jwt), ...theUser())
     }
 
-    test('from another browser is refused, and the owner is not locked out', () =>
+    test('from another browser is rejected, without logging the owner out', () =>
       replayed(['User-Agent: curl/8']))
 
-    test('from another machine is refused, and the owner is not locked out', async () => {
+    test('from another machine is rejected, without logging the owner out', async () => {
       if (!world().app.place.isProxied) return
       await replayed(['X-Forwarded-For: 198.51.100.9'])
-      // Only what the nearest untrusted hop is counts: the rest is anybody's claim.
+      // Only the nearest untrusted hop counts: anybody can claim the rest.
       await replayed([`X-Forwarded-For: ${machine}, 198.51.100.9`])
       await replayed([`X-Forwarded-For: ${machine}`, 'X-Forwarded-For: 198.51.100.9'])
     })
 
-    test('X-Forwarded-For counts for nothing where no proxy is trusted', async () => {
+    test('X-Forwarded-For is ignored if no proxy is trusted', async () => {
       if (world().app.place.isProxied) return
       const presented = ofSession(world().session.jwt)
       await both({ ...presented, headers: ['X-Forwarded-For: 198.51.100.9'] }, ...theUser())
@@ -134,7 +134,7 @@ export const describeSessions = (world: () => World): void => {
   })
 
   describe("the application's page", () => {
-    test('shows who is logged in, and embeds the JWT for its scripts', async () => {
+    test('shows the logged-in user, and embeds the JWT for its scripts', async () => {
       const { app, session, user } = world()
       const { status, headers, html, jwt } = await pageOf(app, session.agent)
       expect(status).toBe(200)
@@ -149,18 +149,18 @@ export const describeSessions = (world: () => World): void => {
       expect(await served.text()).toContain('"Authorization", "Bearer "')
     })
 
-    test('knows nobody without the cookie, whatever token is presented', async () => {
+    test('shows no user without the cookie, whatever token is presented', async () => {
       const { app, user } = world()
       const token = await app.control.personalToken(user.id, { scopes: [] })
       const agent = newBrowser(app, { authorization: `Bearer ${token}` })
       const { status, html, jwt, headers } = await pageOf(app, agent)
       expect([status, jwt]).toEqual([200, ''])
       expect(html).not.toContain(user.email)
-      // Its forms are bound to a cookie, which a new browser gets with them.
+      // Its forms are bound to a cookie, which a new browser receives with them.
       expect(headers.getSetCookie()).toEqual([expect.stringContaining('oauth2server_session=')])
     })
 
-    test('knows nobody when the cookie comes from another browser', async () => {
+    test('shows no user if the cookie comes from another browser', async () => {
       const { app, session } = world()
       const { html } = await pageOf(app, session.agent, { 'user-agent': 'curl/8' })
       expect(html).not.toContain(world().user.email)

@@ -11,7 +11,7 @@ const carriers: Readonly<Record<string, (token: string) => Presented>> = {
 const json = ['Content-Type: application/json']
 const note = JSON.stringify({ text: 'a note' })
 
-/** Every kind of token, made for a user; each lives for an hour. */
+/** Every kind of token, created for a user; each lives for an hour. */
 const kinds = {
   personal_token: {
     make: ({ app }: World, user: string | number, scopes: readonly string[]) =>
@@ -25,7 +25,7 @@ const kinds = {
   },
 } as const
 
-/** Decision §3, and the issue's table: every kind of token × every state × every carrier. */
+/** Decision §3: every kind of token × every state × every carrier. */
 export const describeTokens = (world: () => World): void => {
   const both = async (presented: Presented, guarded: unknown, open: unknown = guarded) => {
     expect(await world().ask('/api/me', presented)).toEqual(guarded)
@@ -33,9 +33,9 @@ export const describeTokens = (world: () => World): void => {
   }
 
   describe('no credential', () => {
-    test('401 with a bare challenge; anonymous where that is allowed', () =>
+    test('answers 401 with a bare challenge; is anonymous where that is allowed', () =>
       both({}, bare, anonymous))
-    test('a scope that is needed changes nothing of it, but that it is named', async () => {
+    test('names the required scope, with the same status', async () => {
       expect(await world().ask('/api/notes')).toEqual(bare)
       const { issuer } = world().app.place
       const { origin, pathname } = new URL(issuer)
@@ -49,7 +49,7 @@ export const describeTokens = (world: () => World): void => {
       expect(await challenge('/api/notes', 'POST')).toBe(named('scope="notes:write", '))
       expect(await challenge('/api/me', 'GET')).toBe(named(''))
     })
-    test('RFC 9728 §5.1 scripts of other sites can read the challenge', async () => {
+    test('RFC 9728 §5.1 lets scripts of other sites read the challenge', async () => {
       for (const authorization of [undefined, 'Bearer bad']) {
         const { status, headers } = await world().send(world().path('/api/notes'), {
           headers: ['Origin: https://evil.example'],
@@ -64,7 +64,7 @@ export const describeTokens = (world: () => World): void => {
 
   describe.each(Object.entries(kinds))('%s', (_, { make, kind }) => {
     describe.each(Object.entries(carriers))('%s', (_, carry) => {
-      test('valid: its user, with the e-mail address only where the scope is there', async () => {
+      test('valid: authenticates its user, with the e-mail address only if it has that scope', async () => {
         const { user } = world()
         const plain = carry(await make(world(), user.id, []))
         await both(plain, known({ id: user.id, kind }), known({ kind, user: { id: user.id } }))
@@ -74,7 +74,7 @@ export const describeTokens = (world: () => World): void => {
         )
       })
 
-      test('with the scope that is needed: let through; with another: 403 that names it', async () => {
+      test('with the required scope: is accepted; with another: answers 403 with the required one', async () => {
         const { user } = world()
         const reads = carry(await make(world(), user.id, ['notes:read']))
         const writes = carry(await make(world(), user.id, ['notes:write']))
@@ -89,7 +89,7 @@ export const describeTokens = (world: () => World): void => {
         )
       })
 
-      test('expired, revoked or unknown: 401 invalid_token, also where anonymous is allowed', async () => {
+      test('expired, revoked or unknown: answers 401 invalid_token, also where anonymous is allowed', async () => {
         const { app, user } = world()
         const revoked = await make(world(), user.id, [])
         await app.control.revoke(revoked)
@@ -99,7 +99,7 @@ export const describeTokens = (world: () => World): void => {
           await both(carry(token), invalidToken)
       })
 
-      test('of an inactive user: 401 at once; reactivation restores it', async () => {
+      test('of an inactive user: answers 401 immediately; reactivation restores it', async () => {
         const { app, other } = world()
         const presented = carry(await make(world(), other.id, []))
         await app.control.setActive(other.id, false)
@@ -108,7 +108,7 @@ export const describeTokens = (world: () => World): void => {
         expect((await world().ask('/api/me', presented)).status).toBe(200)
       })
 
-      test('beside the cookie of a session: the token decides, valid or not', async () => {
+      test('together with a session cookie: the token decides, valid or not', async () => {
         const { session, other } = world()
         const { cookie } = session
         const valid = carry(await make(world(), other.id, []))
@@ -118,7 +118,7 @@ export const describeTokens = (world: () => World): void => {
         await both({ ...carry('A'.repeat(60)), cookie }, invalidToken)
       })
 
-      test('given twice: 400 invalid_request', async () => {
+      test('sent twice: answers 400 invalid_request', async () => {
         const token = await make(world(), world().user.id, [])
         const authorization = `Bearer ${token}`
         const query = `?access_token=${token}`
@@ -140,14 +140,14 @@ export const describeTokens = (world: () => World): void => {
 
   describe('an empty access_token in the query', () => {
     test.each(['?access_token=', '?access_token', '?%61ccess_token=', '?a=b&access_token='])(
-      '%s: 401 invalid_token, never anonymous or a session',
+      '%s: answers 401 invalid_token, and is never anonymous or a session',
       async (query) => {
         await both({ query }, invalidToken)
         await both({ query, cookie: world().session.cookie }, invalidToken)
       },
     )
 
-    test('twice, or beside a header: 400 invalid_request', async () => {
+    test('twice, or together with a header: answers 400 invalid_request', async () => {
       const { cookie, jwt } = world().session
       const query = '?access_token='
       for (const presented of [
@@ -160,7 +160,7 @@ export const describeTokens = (world: () => World): void => {
     })
   })
 
-  describe('a malformed header, and nobody is logged in', () => {
+  describe('a malformed header without a session', () => {
     test.each([
       'Basic YTpi',
       'Basic a.b',
@@ -170,12 +170,12 @@ export const describeTokens = (world: () => World): void => {
       'Bearerabc',
       'DPoP abc',
       '',
-    ])('"%s": 401 invalid_token', (authorization) => both({ authorization }, invalidToken))
+    ])('"%s": answers 401 invalid_token', (authorization) => both({ authorization }, invalidToken))
     test.each(['Bearer a b', 'Bearer \xE9', 'Bearer "a"', 'Bearer =a'])(
-      '"%s": 401 invalid_token',
+      '"%s": answers 401 invalid_token too',
       (authorization) => both({ authorization }, invalidToken),
     )
-    test('a token in the body of a request is none', async () => {
+    test('a token in the body of a request is ignored', async () => {
       const token = await kinds.personal_token.make(world(), world().user.id, ['notes:write'])
       for (const [type, body] of [
         ['application/json', JSON.stringify({ access_token: token, text: 'x' })],

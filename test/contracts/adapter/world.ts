@@ -9,7 +9,7 @@ export const browser = 'Mozilla/5.0 (the browser of the adapter contract)'
 /** The address of the user's machine, as a trusted proxy reports it. */
 export const machine = '203.0.113.7'
 
-/** A browser that is logged in, and what the application's page gave it. */
+/** A logged-in browser, with the values of the application's page. */
 export interface SignedIn {
   readonly agent: UserAgent
   readonly cookie: string
@@ -17,7 +17,7 @@ export interface SignedIn {
   readonly csrfToken: string
 }
 
-/** A request by hand. */
+/** A request with explicit headers. */
 export interface Presented {
   readonly method?: string
   readonly authorization?: string | readonly string[]
@@ -29,7 +29,7 @@ export interface Presented {
 
 export interface Answer {
   readonly status: number
-  /** The `WWW-Authenticate` header as its parameters; `bare` where it names no error. */
+  /** The parameters of the `WWW-Authenticate` header; `bare` if it names no error. */
   readonly challenge: 'none' | 'bare' | Readonly<Record<string, string>>
   readonly body: unknown
 }
@@ -90,7 +90,7 @@ export class World {
     return this.path(this.app.place.oauthPrefix + path)
   }
 
-  /** Claims of the session's JWT, some of them changed; undefined removes one. */
+  /** Claims of the session's JWT with changes; undefined removes one. */
   claims(changed: Record<string, unknown> = {}): Record<string, unknown> {
     return { ...claimsOf(this.session.jwt), ...changed }
   }
@@ -137,7 +137,7 @@ export class World {
     return `${url}${place.oauthPrefix}/authorize?${new URLSearchParams(all)}`
   }
 
-  /** Asks a guarded resource, and checks what holds of each of its answers. */
+  /** Requests a guarded resource, and checks the invariants of every response. */
   async ask(path: string, presented: Presented = {}): Promise<Answer> {
     const { status, headers, text } = await this.send(this.path(path), presented)
     expect(headers.get('content-type')).toMatch(/^application\/json\b/)
@@ -164,7 +164,7 @@ export class World {
 const forwarded = ({ place }: Embedded): string[] =>
   place.isProxied ? [`X-Forwarded-For: ${machine}`] : []
 
-/** A browser of that name, on the user's machine. */
+/** A browser with that user agent, on the user's machine. */
 export const newBrowser = (app: Embedded, headers: Record<string, string> = {}): UserAgent =>
   new UserAgent({
     'user-agent': browser,
@@ -182,7 +182,7 @@ const signIn = async (app: Embedded, { email }: Account): Promise<SignedIn> => {
   return { agent, cookie, jwt: page.jwt, csrfToken: page.csrfToken }
 }
 
-/** The application's own page, as a browser sees it. */
+/** The application's own page as a browser receives it. */
 export const pageOf = async (app: Embedded, agent: UserAgent, headers = {}) => {
   const response = await agent.fetch(`${app.url}/`, { headers })
   const html = await response.text()

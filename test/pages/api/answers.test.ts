@@ -6,7 +6,7 @@ import { authorizationOf } from '../../support/tokens.ts'
 import { Contract, type Placed } from './contract.ts'
 import { type Answer, admin, applications, type Fields, Script, sessions } from './script.ts'
 
-// Every operation of the settings gives each answer that the document has for it, and in that form.
+// Every operation of the settings must return each response that the document defines for it, in that form.
 
 let failing = false
 let app: TestServer
@@ -62,14 +62,14 @@ const fillLists = async (): Promise<void> => {
 }
 
 interface Case {
-  /** The address of something that is there, made anew. */
+  /** Returns the address of an existing object, created for the call. */
   readonly at: () => Promise<string>
   readonly who?: () => Script
-  /** What succeeds; a body that is undefined is none. */
+  /** A request that succeeds; an undefined body is omitted. */
   readonly bodies?: readonly (Fields | ((at: string) => Promise<Fields>) | undefined)[]
-  /** What is refused for a field, and for which. */
+  /** A request that is rejected because of a field, and the name of the field. */
   readonly refused?: readonly [Fields, field: string]
-  /** An address of nothing, or a body that names nothing. */
+  /** An address of nothing, or a body that refers to nothing. */
   readonly missing?: string | Fields
 }
 
@@ -207,7 +207,7 @@ interface SessionList {
 
 const seen = new Map<string, Set<number>>()
 
-/** The answer, once it was compared with the document. */
+/** Returns the response after comparing it with the document. */
 const checked = (operation: Placed, answer: Answer): Answer => {
   const { operationId } = operation
   const breaches = contract.breaches(operation, answer)
@@ -225,7 +225,7 @@ const ask = async (
   init: RequestInit = {},
 ): Promise<Answer> => script.send(path, { method, ...init })
 
-test('no list was empty, and no member always null', async () => {
+test('the sample fills every list, and every member at least once', async () => {
   const lists = [await user.get(`${applications}/`), await administrator.get(admin)]
   for (const { body } of lists) {
     const { next: _, ...parts } = body as Record<string, readonly Record<string, unknown>[]>
@@ -233,7 +233,7 @@ test('no list was empty, and no member always null', async () => {
       const members = Object.keys(items[0] ?? {})
       expect(members.length, name).toBeGreaterThan(0)
       const empty = members.filter(
-        // Seldom, and seen with the tests of reports.
+        // Rarely used, and covered by the tests of reports.
         (member) =>
           member !== 'client_secret_leaked_at' && items.every((item) => item[member] === null),
       )
@@ -245,7 +245,7 @@ test('no list was empty, and no member always null', async () => {
 describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given }) => {
   const { bodies = [undefined], missing } = given
 
-  test('succeeds as documented, by JSON and by a form [T739]', async () => {
+  test('succeeds as documented, with JSON and with a form [T739]', async () => {
     const operation = contract.operation(id)
     const [success = ''] = Object.keys(operation.responses)
     for (const body of bodies) {
@@ -263,7 +263,7 @@ describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given
     }
   })
 
-  test('refuses as documented', async () => {
+  test('fails as documented', async () => {
     const operation = contract.operation(id)
     const path = await at()
     const script = who()
@@ -303,7 +303,7 @@ describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given
     }
   })
 
-  test('and does no more than is documented', () => {
+  test('returns no more than is documented', () => {
     // A form that is still being processed gets 409: see double-submit.test.ts.
     const documented = Object.keys(contract.operation(id).responses)
       .map(Number)
@@ -330,7 +330,7 @@ test.each(
   Object.entries(cases).flatMap(([id, { at, who = () => user, refused }]) =>
     refused ? [{ id, at, who, refused }] : [],
   ),
-)('$id names the field that it refuses', async ({ id, at, who, refused: [fields, field] }) => {
+)('$id names the field that it rejects', async ({ id, at, who, refused: [fields, field] }) => {
   const operation = contract.operation(id)
   for (const as of ['post', 'postForm'] as const) {
     const { status, body } = checked(operation, await who()[as](await at(), fields))
@@ -338,7 +338,7 @@ test.each(
   }
 })
 
-test('every operation of the settings is asked', () => {
+test('every operation of the settings is tested', () => {
   const documented = contract.operations.filter(({ tags }) => tags.includes('settings'))
   expect(Object.keys(cases).toSorted()).toEqual(
     documented.map(({ operationId }) => operationId).toSorted(),

@@ -13,7 +13,7 @@ import {
 } from './script.ts'
 import { type Things, thingsOf } from './things.ts'
 
-// Whatever is sent: nothing but a 4xx comes of it, unless it is what the document says.
+// Any body must get a 4xx answer and change nothing, unless the document defines another answer.
 
 let app: TestServer
 let contract: Contract
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Where something can be sent, and what would be taken there. */
+/** The operations that accept a body, with a valid one. */
 const targets = (): readonly (readonly [id: string, path: string, Fields])[] => {
   const { clientId, tokenId } = things
   return [
@@ -71,7 +71,7 @@ const targets = (): readonly (readonly [id: string, path: string, Fields])[] => 
   ]
 }
 
-/** Sends it, and makes sure that it was refused as documented and nothing was written. */
+/** Sends the body, and checks that it was rejected as documented and nothing was written. */
 const expectRefused = async (id: string, what: unknown, send: () => Promise<Answer>) => {
   const before = written(app)
   const answer = await send()
@@ -100,7 +100,7 @@ const wrongValues = [
 ]
 
 describe('a field of another type', () => {
-  test('is refused, and nothing is written', async () => {
+  test('is rejected, and nothing is written', async () => {
     let tried = 0
     for (const [id, path, fields] of targets()) {
       const operation = contract.operation(id)
@@ -118,7 +118,7 @@ describe('a field of another type', () => {
     expect(tried).toBeGreaterThan(200)
   })
 
-  test('nor is a number that no number is', async () => {
+  test('rejects a number that is out of range or not finite', async () => {
     const { clientId, tokenId } = things
     for (const [id, path] of [
       ['resetClientSecret', `${applications}/clients/${clientId}/reset/`],
@@ -146,7 +146,7 @@ describe('a field of another type', () => {
   })
 })
 
-describe('a body that is no JSON object', () => {
+describe('a body that is not a JSON object', () => {
   test.each([
     'null',
     'true',
@@ -167,13 +167,13 @@ describe('a body that is no JSON object', () => {
       await expectRefused(id, body.slice(0, 40), () => script.postText(path, body))
   })
 
-  test('refuses objects that are nested 5,000 times in a field', async () => {
+  test('rejects objects that are nested 5,000 levels deep in a field', async () => {
     const body = `${'{"name":'.repeat(5_000)}1${'}'.repeat(5_000)}`
     const path = `${applications}/clients/new/`
     await expectRefused('createClient', 'nested', () => script.postText(path, body))
   })
 
-  test('or of another type', async () => {
+  test('rejects another content type', async () => {
     const json = '{"name":"x","overlap":60,"delete":"yes","confirm_name":"Printer","others":"yes"}'
     const types = [
       'text/plain',
@@ -191,7 +191,7 @@ describe('a body that is no JSON object', () => {
     }
   })
 
-  test('or compressed', async () => {
+  test('rejects a compressed body', async () => {
     const [id, path, fields] = targets()[0] ?? ['', '', {}]
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
     const body = JSON.stringify(fields)
@@ -200,7 +200,7 @@ describe('a body that is no JSON object', () => {
 })
 
 describe('the size of a body', () => {
-  test('64 KiB are read, and a byte more is not', async () => {
+  test('accepts 64 KiB, and rejects one byte more', async () => {
     const path = `${applications}/clients/new/`
     const padded = (length: number): string => `{"name":"x"${' '.repeat(length - 12)}}`
     expect((await script.postText(path, padded(65_536))).status).toBe(201)
@@ -210,7 +210,7 @@ describe('the size of a body', () => {
     expect(status).toBe(413)
   })
 
-  test('two thousand values are read, and one more is not', async () => {
+  test('accepts two thousand values, and rejects one more', async () => {
     const path = `${applications}/tokens/new/`
     const scopes = (length: number) => Array.from({ length }, () => 'notes:read')
     const { status, body } = await script.post(path, { name: 'x', scopes: scopes(1_999) })
@@ -222,7 +222,7 @@ describe('the size of a body', () => {
 })
 
 describe('a field that is given twice', () => {
-  test('is refused in a form', async () => {
+  test('is rejected in a form', async () => {
     for (const [id, path, fields] of targets()) {
       for (const [name, value] of Object.entries(fields)) {
         if (Array.isArray(value)) continue
@@ -233,7 +233,7 @@ describe('a field that is given twice', () => {
     }
   })
 
-  test('in JSON the last one counts, as everywhere', async () => {
+  test('in JSON the last one counts, like in any parser', async () => {
     const { body } = await script.postText(
       `${applications}/tokens/new/`,
       '{"name":"first","name":"last"}',
@@ -242,8 +242,8 @@ describe('a field that is given twice', () => {
   })
 })
 
-describe('what a script may send besides', () => {
-  test('fields that are not known are passed over, whatever is in them', async () => {
+describe('a script may also send', () => {
+  test('unknown fields, which are ignored', async () => {
     const more = { csrf_token: 'x', nested: { a: [1] }, __proto__: null, constructor: {} }
     const { status, body } = await script.post(`${applications}/tokens/new/`, {
       ...more,
@@ -253,7 +253,7 @@ describe('what a script may send besides', () => {
     expect([status, body]).toMatchObject([201, { name: 'Known' }])
   })
 
-  test('all that it was answered', async () => {
+  test('all fields that it received', async () => {
     for (const path of [
       `${applications}/clients/${things.clientId}/`,
       `${applications}/tokens/${things.tokenId}/`,
@@ -264,7 +264,7 @@ describe('what a script may send besides', () => {
     }
   })
 
-  test('no body where it has nothing to say', async () => {
+  test('no body if there is nothing to set', async () => {
     const path = `${applications}/authorized/revoke/`
     expect((await script.post(path)).status).toBe(200)
     expect((await script.post(path, {})).status).toBe(200)
@@ -273,7 +273,7 @@ describe('what a script may send besides', () => {
   })
 })
 
-test('what is not written would be seen', async () => {
+test('would detect a write', async () => {
   const before = written(app)
   await script.post(`${applications}/tokens/new/`, { name: 'Seen' })
   expect(written(app)).not.toEqual(before)

@@ -3,7 +3,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 import { tokenRequest } from '../../support/user-agent.ts'
 import { applications, type Fields, Script } from './script.ts'
 
-// What a single page application does for its user, by the JSON of the settings alone.
+// The operations of a single-page application for its user, only through the JSON of the settings.
 
 let app: TestServer
 let script: Script
@@ -19,7 +19,7 @@ const newClient = async (fields: Fields = {}): Promise<Record<string, string>> =
   return answer.body as Record<string, string>
 }
 
-/** Whether a client gets a token for itself. */
+/** Returns whether a client can get a token for itself. */
 const isAccepted = async (clientId: string | undefined, clientSecret: string | undefined) => {
   const grant = { grant_type: 'client_credentials', client_id: clientId }
   const { status } = await tokenRequest(app.issuer, { ...grant, client_secret: clientSecret })
@@ -43,7 +43,7 @@ describe('an application', () => {
     expect(await script.post(path)).toMatchObject({ status: 400, body: { field: 'client_secret' } })
   })
 
-  test('keeps what a change does not name, by JSON and by a form', async () => {
+  test('keeps the fields that an update omits, with JSON and with a form', async () => {
     const given = {
       description: 'Prints\nreports.',
       website: 'https://printer.example',
@@ -73,7 +73,7 @@ describe('an application', () => {
     expect((await script.get(path)).body).toMatchObject(emptied)
   })
 
-  test('with a wrong line is refused with the number of the line, and stays as it was', async () => {
+  test('with an invalid line is rejected with the number of the line, and stays unchanged', async () => {
     const { client_id } = await newClient({ redirect_uris: ['https://a.example'] })
     const path = `${applications}/clients/${client_id}/`
     const before = await script.get(path)
@@ -95,7 +95,7 @@ describe('an application', () => {
     expect((await script.get(path)).body).toEqual(before.body)
   })
 
-  test('gets another secret, beside which the former one is valid for a while', async () => {
+  test('gets another secret while the previous one stays valid for the overlap', async () => {
     const { client_id, client_secret: former } = await newClient()
     const path = `${applications}/clients/${client_id}/reset/`
     const { body } = await script.post(path, { overlap: 600 })
@@ -109,7 +109,7 @@ describe('an application', () => {
     expect(await isAccepted(client_id, next.client_secret)).toBe(true)
   })
 
-  test('is deleted once its name was given', async () => {
+  test('is deleted only if its name is given', async () => {
     const { client_id } = await newClient()
     const path = `${applications}/clients/${client_id}/`
     expect((await script.post(path, { delete: 'yes' })).body).toMatchObject({

@@ -30,13 +30,13 @@ interface Document {
   }
 }
 
-/** An operation with where it stands. */
+/** An operation with its path and method. */
 export interface Placed extends Operation {
   readonly method: string
   readonly path: string
 }
 
-/** The document of a server, and what it says of single answers. */
+/** The document of a server, with look-ups of responses. */
 export class Contract {
   readonly document: Document
   readonly #validators = new Map<object, ValidateFunction>()
@@ -67,14 +67,14 @@ export class Contract {
     return found
   }
 
-  /** The documented answer of that status, a reference followed. */
+  /** Returns the documented response with that status, after resolving a reference. */
   answer({ responses }: Operation, status: number): DocumentedAnswer | undefined {
     const found = responses[status] ?? responses.default
     const [, name] = /^#\/components\/responses\/(\w+)$/.exec(found?.$ref ?? '') ?? []
     return name === undefined ? found : this.document.components.responses[name]
   }
 
-  /** How an answer differs from what is documented: nothing where it does not. */
+  /** Returns the difference between a response and the document, or undefined. */
   breaches(operation: Operation, { status, headers, body }: Answer): readonly string[] {
     const documented = this.answer(operation, status)
     if (!documented) return [`${operation.operationId} does not say that it answers ${status}`]
@@ -84,7 +84,7 @@ export class Contract {
     return schema ? this.invalid(schema, body) : []
   }
 
-  /** Why a body is not what an operation takes: nothing where it is. */
+  /** Returns the reason why a body does not match an operation, or undefined. */
   wrongBody({ requestBody }: Operation, body: unknown): readonly string[] {
     const schema = requestBody?.content['application/json']?.schema
     return schema ? this.invalid(schema, body) : ['it takes no JSON']

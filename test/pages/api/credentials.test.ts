@@ -5,7 +5,7 @@ import { authorizationOf } from '../../support/tokens.ts'
 import { type Answer, bearer, type Fields, read, Script, written } from './script.ts'
 import { adminRequests, generalRequests, requestsFor, type Things, thingsOf } from './things.ts'
 
-// Session and JWT together open the settings to a script, and nothing else does.
+// A script needs a session and a JWT together to use the settings; nothing else works.
 
 let app: TestServer
 let user: Script
@@ -43,7 +43,7 @@ const send = async (
 
 const own = () => [...generalRequests, ...requestsFor(things), ...adminRequests(things)]
 
-/** What each of the requests is answered, once it was made sure that none of them wrote anything. */
+/** Returns the answer to each request, after checking that none of them wrote anything. */
 const refusals = async (
   requests: readonly Request[],
   ask: (request: Request) => Promise<Answer>,
@@ -68,12 +68,12 @@ const notFound = new Set([
 ])
 
 describe('without a session', () => {
-  test('nobody', async () => {
+  test('rejects a request without credentials', async () => {
     const found = await refusals(own(), (request) => send(request, {}))
     expect(found).toEqual(unauthenticated)
   })
 
-  test('a challenge that names no error', async () => {
+  test('challenges without an error code', async () => {
     const { headers } = await send([generalRequests[0]?.[0] ?? ''], {})
     expect(headers.get('www-authenticate')).toMatch(
       /^Bearer realm="[^"]+", resource_metadata="[^"]+"$/,
@@ -81,18 +81,18 @@ describe('without a session', () => {
     expect(headers.get('location')).toBeNull()
   })
 
-  test('a JWT alone', async () => {
+  test('rejects a JWT without a cookie', async () => {
     const { authorization = '' } = user.headers
     const found = await refusals(own(), (request) => send(request, { authorization }))
     expect(found).toEqual(unauthenticated)
   })
 
-  test('a JWT with the cookie in another browser', async () => {
+  test('rejects a JWT with the cookie in another browser', async () => {
     const moved = { ...user.headers, 'user-agent': 'curl' }
     expect(await refusals(own(), (request) => send(request, moved))).toEqual(unauthenticated)
   })
 
-  test('a token of a client, and a personal one', async () => {
+  test('rejects a token of a client, and a personal one', async () => {
     for (const token of tokens) {
       const inHeader = await refusals(own(), (request) => send(request, bearer(token)))
       expect(inHeader).toEqual(unauthenticated)
@@ -114,19 +114,19 @@ describe('with a session', () => {
   const forged = (claims: object, forgery = {}) =>
     forgedJwt({ ...claimsOf(user.session.jwt), ...claims }, forgery)
 
-  test('without a JWT', async () => {
+  test('rejects a request without a JWT', async () => {
     const problem = jwtProblem(400, 'Missing required header argument.')
     expect(await asked({})).toEqual(problem)
     expect(await asked({ authorization: 'Basic eDp5' })).toEqual(problem)
     expect(await asked({ authorization: 'Bearer' })).toEqual(problem)
   })
 
-  test('from another site, whose request has the cookie but no JWT', async () => {
+  test('rejects a cross-site request, which has the cookie but no JWT', async () => {
     const found = await asked({ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' })
     expect(found).toEqual(jwtProblem(400, 'Missing required header argument.'))
   })
 
-  test('a token in the place of the JWT, or beside it', async () => {
+  test('rejects a token in place of the JWT, or in addition to it', async () => {
     const problem = jwtProblem(400, 'The JWT token has invalid format.')
     for (const token of tokens) {
       expect(await asking(token)).toEqual(problem)
@@ -135,7 +135,7 @@ describe('with a session', () => {
     }
   })
 
-  test('a JWT that is malformed, or signed by somebody else', async () => {
+  test('rejects a JWT that is malformed, or signed with another key', async () => {
     const problem = jwtProblem(400, 'The JWT token has invalid format.')
     expect(await asking('a.b')).toEqual(problem)
     expect(await asking('a.b.c')).toEqual(problem)
@@ -143,27 +143,27 @@ describe('with a session', () => {
     expect(await asking(forged({}, { header: { alg: 'none' } }))).toEqual(problem)
   })
 
-  test('a JWT that is expired', async () => {
+  test('rejects an expired JWT', async () => {
     const now = Math.floor(app.now() / 1000)
     expect(await asking(forged({ iat: now - 100, exp: now - 1 }))).toEqual(
       jwtProblem(403, 'The JWT token is expired.'),
     )
   })
 
-  test('a JWT of another user, and of another session of the same', async () => {
+  test('rejects a JWT of another user, and of another session of the same user', async () => {
     const problem = jwtProblem(403, 'The JWT token is not valid.')
     expect(await asking(stranger.session.jwt)).toEqual(problem)
     expect(await asking((await Script.logIn(app)).session.jwt)).toEqual(problem)
   })
 
-  test('a JWT that was made for something else', async () => {
+  test('rejects a JWT that was made for another purpose', async () => {
     const problem = jwtProblem(400, 'The JWT token is not valid.')
     expect(await asking(forged({}, { header: { typ: 'JWT' } }))).toEqual(problem)
     expect(await asking(forged({ aud: 'https://elsewhere.example' }))).toEqual(problem)
     expect(await asking(forged({ sid: undefined }))).toEqual(problem)
   })
 
-  test('an access token in the query is passed over', async () => {
+  test('ignores an access token in the query', async () => {
     const [token] = tokens
     const [path] = generalRequests[0] ?? ['']
     const { status } = await user.get(`${path}?access_token=${token}`)
@@ -171,14 +171,14 @@ describe('with a session', () => {
   })
 })
 
-describe('what is not theirs', () => {
-  test('another user’s object is not there', async () => {
+describe('objects of others', () => {
+  test('answers 404 for an object of another user', async () => {
     expect(await refusals(requestsFor(theirs), (request) => send(request, user.headers))).toEqual(
       notFound,
     )
   })
 
-  test('nor is a kind of thing at the address of another kind', async () => {
+  test('answers 404 for an object at the address of another kind', async () => {
     const { clientId, tokenId, deviceId } = things
     const personal = await app.server.tokens.get(tokenId)
     const swapped: Things = {
@@ -194,7 +194,7 @@ describe('what is not theirs', () => {
     )
   })
 
-  test('nor an internal token of their own', async () => {
+  test('answers 404 for an internal token of the user', async () => {
     const { id } = await app.server.tokens.createPersonal('Internal', app.user.id, {
       isInternal: true,
     })
@@ -205,7 +205,7 @@ describe('what is not theirs', () => {
     expect(await refusals(hidden, (request) => send(request, user.headers))).toEqual(notFound)
   })
 
-  test('for whoever is no administrator there is no administration', async () => {
+  test('answers 404 for the administration if the user is not an administrator', async () => {
     expect(await refusals(adminRequests(things), (request) => send(request, user.headers))).toEqual(
       notFound,
     )
@@ -214,7 +214,7 @@ describe('what is not theirs', () => {
     )
   })
 
-  test('a deactivated user is nobody', async () => {
+  test('rejects a deactivated user', async () => {
     const inactive = await app.server.users.create({
       email: 'user-c@example.org',
       password: app.password,
@@ -227,7 +227,7 @@ describe('what is not theirs', () => {
   })
 })
 
-test('the JWT stands where the settings say', async () => {
+test('accepts the JWT at the place that the settings define', async () => {
   await using other = await startServer({ jwtAuthHeader: 'X-Session', jwtAuthHeaderType: null })
   const script = await Script.logIn(other)
   const { authorization: _, ...headers } = script.headers

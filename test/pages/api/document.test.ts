@@ -12,7 +12,7 @@ import type { Settings } from '../../../src/settings/settings.ts'
 import { startServer, type TestOptions, type TestServer } from '../../support/server.ts'
 import { Contract } from './contract.ts'
 
-/** Pages without JSON, and what browsers load beside pages: nothing that a program would call. */
+/** Pages without JSON, and the files that browsers load for pages: no endpoints for programs. */
 const forBrowsers: readonly Endpoint[] = [
   deviceEndpoint,
   errorsEndpoint,
@@ -23,7 +23,7 @@ const forBrowsers: readonly Endpoint[] = [
   stylesheetEndpoint,
 ]
 
-/** Sees which endpoints the router has. */
+/** Records which endpoints the router has. */
 const witness = (): Extension & {
   readonly endpointsOf: (app: TestServer) => Promise<readonly Endpoint[]>
 } => {
@@ -105,7 +105,7 @@ describe.each(kinds)('the document of a server %s', (_name, options) => {
     expect(validator.version).toBe('3.1')
   })
 
-  test('has the endpoints that the router has, with exactly their methods [T738]', async () => {
+  test('has the endpoints of the router, with exactly their methods [T738]', async () => {
     const documented = contract.operations.map(({ method, path }) => `${method} ${path}`)
     const endpoints = await seen.endpointsOf(app)
     const called = endpoints.filter((endpoint) => !forBrowsers.includes(endpoint))
@@ -113,14 +113,14 @@ describe.each(kinds)('the document of a server %s', (_name, options) => {
     expect(documented.toSorted()).toEqual(placesOf(called, app.server.settings))
   })
 
-  test('each path with its parameters', () => {
+  test('defines the parameters of each path', () => {
     for (const [path, { parameters = [] }] of Object.entries(contract.document.paths)) {
       const given = (parameters as readonly { name: string; in: string }[]).map(({ name }) => name)
       expect(given).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
     }
   })
 
-  test('names each operation once, and no schema or response that nobody uses', () => {
+  test('names each operation once, and defines no unused schema or response', () => {
     const { operations, document } = contract
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
     const text = JSON.stringify(document)
@@ -151,7 +151,7 @@ describe.each(kinds)('the document of a server %s', (_name, options) => {
 })
 
 describe('the address /openapi.json', () => {
-  test('is public, cacheable, and read from any site', async () => {
+  test('is public, cacheable, and readable from any site', async () => {
     await using app = await startServer({ basePath: '/auth' })
     const answer = await fetch(`${app.issuer}/openapi.json`, {
       headers: { origin: 'https://elsewhere.example' },
@@ -168,7 +168,7 @@ describe('the address /openapi.json', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 
-  test('tells how scripts say who they are, as the settings have it', async () => {
+  test('describes how scripts authenticate under the configured settings', async () => {
     const schemes = async (options: TestOptions) => {
       await using app = await startServer(options)
       return (await Contract.of(app)).document.components.securitySchemes

@@ -18,7 +18,7 @@ const newClient = async (name = 'Printer'): Promise<Record<string, string>> =>
   (await script.post(`${applications}/clients/new/`, { name })).body as Record<string, string>
 
 describe('lists', () => {
-  test('have parts of 25, each of which says where the next one is', async () => {
+  test('have pages of 25, each with the address of the next one', async () => {
     await using other = await startServer({ basePath: '/auth' })
     const reader = await Script.logIn(other)
     const at = `/auth${applications}/`
@@ -68,7 +68,7 @@ describe('lists', () => {
       expect((await read(`${at}?clients_after=${strange}`)).clients.length).toBeLessThanOrEqual(25)
   })
 
-  test('for administrators too, and in what was searched', async () => {
+  test('have pages for administrators too, and in search results', async () => {
     for (let n = 0; n < 30; n += 1) await newClient(`Searched ${n}`)
     interface List {
       readonly clients: readonly { readonly name: string }[]
@@ -84,7 +84,7 @@ describe('lists', () => {
 })
 
 describe('administration', () => {
-  test('is recorded, and tells its acts', async () => {
+  test('records its operations, and lists them', async () => {
     const { client_id } = await newClient('Judged')
     for (const act of ['verify', 'unverify', 'disable', 'enable'])
       expect((await administrator.post(admin, { client_id, act })).body).toEqual({})
@@ -103,7 +103,7 @@ describe('administration', () => {
     )
   })
 
-  test('reaches no secret of anybody', async () => {
+  test('returns no secret of any user', async () => {
     const accessToken = await app.personalToken()
     const { client_secret = '' } = await newClient()
     const { text } = await administrator.get(admin)
@@ -112,7 +112,7 @@ describe('administration', () => {
 })
 
 describe('sessions', () => {
-  test('are listed, ended one by one, and all but this one', async () => {
+  test('are listed, ended one by one, and all ended except this one', async () => {
     const email = 'sessions@example.org'
     const user = await app.newUser({ email })
     const own = await Script.logIn(app, user)

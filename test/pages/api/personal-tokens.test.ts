@@ -33,7 +33,7 @@ describe('a personal token', () => {
     })
   })
 
-  test('ends at the end of a day, or to the second', async () => {
+  test('expires at the end of a day, or at the given second', async () => {
     expect(await newToken({ expires: '2027-01-31' })).toMatchObject({
       expires: '2027-02-01T00:00:00.000Z',
     })
@@ -46,7 +46,7 @@ describe('a personal token', () => {
     }
   })
 
-  test('keeps what a change does not name', async () => {
+  test('keeps the fields that an update omits', async () => {
     const { id } = await newToken({ scopes: ['notes:read'] })
     const path = `${applications}/tokens/${id}/`
     const named = (await script.post(path, { name: 'Phone' })).body
@@ -56,7 +56,7 @@ describe('a personal token', () => {
     expect((await script.post(path, { scopes: [] })).body).toMatchObject({ scopes: [] })
   })
 
-  test('is rotated, beside which the former value is valid for a while', async () => {
+  test('is rotated while the previous value stays valid for the overlap', async () => {
     const { id, access_token: former = '' } = await newToken()
     const { body } = await script.post(`${applications}/tokens/${id}/rotate/`, { overlap: 60 })
     const { access_token = '', previous_expires } = body as Record<string, string>

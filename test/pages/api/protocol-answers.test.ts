@@ -5,7 +5,7 @@ import { authorizeUrl, newPkce, TestClient, UserAgent } from '../../support/user
 import { Contract } from './contract.ts'
 import { type Answer, bearer, read, Script } from './script.ts'
 
-// The endpoints of the protocol answer as the document says, too.
+// The endpoints of the protocol must answer as documented, too.
 
 let isAway = false
 let app: TestServer
@@ -35,7 +35,7 @@ const away = async (path: string, init?: RequestInit): Promise<Answer> => {
   })
 }
 
-/** Checks each answer, and that together they are all that is documented. */
+/** Checks each response, and that together they cover all documented ones. */
 const expectAll = (id: string, answers: readonly (readonly [status: number, Answer])[]): void => {
   const operation = contract.operation(id)
   for (const [status, answer] of answers) {
@@ -113,7 +113,7 @@ test('token', async () => {
   ])
 })
 
-test('revoke, introspect and push a request', async () => {
+test('revoke, introspect and pushed requests', async () => {
   const client = await TestClient.register(app, script.session.agent)
   const { clientId: client_id, clientSecret: client_secret } = client
   const { access_token } = await client.tokens()
@@ -171,7 +171,7 @@ test('authorize', async () => {
   ])
 })
 
-test('metadata, with every member of it', async () => {
+test('metadata, with every member', async () => {
   const { schemas } = contract.document.components
   for (const [id, path, schema] of [
     ['getServerMetadata', '/.well-known/oauth-authorization-server', 'ServerMetadata'],
@@ -193,7 +193,7 @@ test('health', async () => {
   ])
 })
 
-test('every operation of the protocol is asked', () => {
+test('every operation of the protocol is tested', () => {
   const asked = ['ping', 'pingByPost', 'info', 'token', 'authorize', 'authorizeByPost']
   const ofClients = ['revoke', 'introspect', 'pushAuthorizationRequest']
   const metadata = ['getServerMetadata', 'getResourceMetadata', 'getOpenApi', 'live', 'ready']
@@ -203,7 +203,7 @@ test('every operation of the protocol is asked', () => {
   )
 })
 
-test('what is off by default, once it is on', async () => {
+test('operations that are off by default, once enabled', async () => {
   await using other = await startServer({
     deviceAuthorization: true,
     dynamicRegistration: 'token',

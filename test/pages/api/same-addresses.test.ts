@@ -13,8 +13,8 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-describe('the addresses of the settings', () => {
-  test('have 405 for other methods, and say which they have', async () => {
+describe('the endpoints of the settings', () => {
+  test('answer 405 to other methods, with the allowed ones', async () => {
     const contract = await Contract.of(app)
     const things = await thingsOf(app)
     const problem = contract.document.components.schemas.Problem ?? {}
@@ -31,7 +31,7 @@ describe('the addresses of the settings', () => {
     }
   })
 
-  test('answer a browser with a page, whatever JWT comes with it', async () => {
+  test('answer a browser with a page, even if it sends a JWT', async () => {
     const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
     for (const wanted of [accept, '*/*', `${accept}, application/json`]) {
       const headers = { accept: wanted }
@@ -49,7 +49,7 @@ describe('the addresses of the settings', () => {
     }
   })
 
-  test('take no JSON from a page’s form, and no form without its CSRF token', async () => {
+  test('reject JSON with the cookie only, and a form without its CSRF token', async () => {
     const before = query(app.database, 'select client_id from oauth2server_client')
     const headers = { accept: 'text/html', 'content-type': 'application/json' }
     const body = JSON.stringify({ name: 'x', csrf_token: script.session.csrfToken })
@@ -64,7 +64,7 @@ describe('the addresses of the settings', () => {
     expect(query(app.database, 'select client_id from oauth2server_client')).toEqual(before)
   })
 
-  test('and a script takes no notice away that is meant for the page', async () => {
+  test('leave a notice to the page when a script requests it', async () => {
     const { session } = script
     const path = `${applications}/clients/new/`
     const fields = { name: 'By form', csrf_token: session.csrfToken }

@@ -36,7 +36,7 @@ describe('internal scopes', () => {
     expect(text).toContain('Deine E-Mail-Adresse lesen')
   })
 
-  test('are refused wherever scopes are named, with the field', async () => {
+  test('are rejected in every field for scopes, with the name of the field', async () => {
     const { client_id } = await newClient()
     const { id } = await newToken()
     for (const scope of ['test:scope', 'unknown', 'notes:read notes:write']) {
@@ -57,7 +57,7 @@ describe('internal scopes', () => {
     }
   })
 
-  test('that code has given are not shown, and stay', async () => {
+  test('that code has granted are not shown, and are kept', async () => {
     const { client } = await app.server.clients.create({
       name: 'By code',
       userId: app.user.id,
@@ -81,7 +81,7 @@ describe('internal scopes', () => {
     expect((await app.server.tokens.get(id))?.scopes).toEqual(['notes:write', 'test:scope'])
   })
 
-  test('a scope that was given up since is in nobody’s way', async () => {
+  test('a scope that is no longer registered does not prevent updates', async () => {
     const { client_id } = await newClient({ default_scopes: ['notes:read', 'notes:write'] })
     const { id } = await newToken({ scopes: ['notes:read', 'notes:write'] })
     const scopes = [emailScope, new Scope('notes:read')]

@@ -2,12 +2,12 @@ import { query } from '../../support/database.ts'
 import type { TestServer } from '../../support/server.ts'
 import { browser, type LoggedIn, logIn } from '../../support/session.ts'
 
-/** An answer to a script, read. */
+/** A parsed response to a script. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Of JSON; the text of anything else. */
+  /** The parsed JSON, or the text of any other body. */
   readonly body: unknown
 }
 
@@ -35,7 +35,7 @@ export class Script {
     return new Script(app, await logIn({ ...app, issuer: app.issuer, user }))
   }
 
-  /** What makes it this script: without one of these, another header says who asks. */
+  /** The credentials of this script: without one of these, another header identifies the user. */
   get headers(): Readonly<Record<string, string>> {
     const { cookie, jwt } = this.session
     return { accept: 'application/json', cookie, 'user-agent': browser, ...bearer(jwt) }
@@ -51,7 +51,7 @@ export class Script {
     return this.send(path)
   }
 
-  /** Sends fields as JSON; without any, no body. */
+  /** Sends fields as JSON, or no body. */
   post(path: string, fields?: Fields): Promise<Answer> {
     return fields === undefined
       ? this.send(path, { method: 'POST' })
@@ -71,7 +71,7 @@ export const bearer = (token: string): { readonly authorization: string } => ({
   authorization: `Bearer ${token}`,
 })
 
-/** The same fields in a form: a list is a field that is repeated, and null is none. */
+/** The same fields as a form: a list becomes a repeated field, and null is omitted. */
 export const formOf = (fields: Fields): URLSearchParams => {
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((one): [string, string] => [name, String(one ?? '')]),
@@ -85,11 +85,11 @@ const tables = [
   ['authorization', '*'],
   ['consent', '*'],
   ['session', 'id, user_id, address, user_agent'],
-  // What is routine is written a moment later, whenever that is.
+  // Routine events are written later, at a time that the test does not control.
   ['audit', '*', 'where is_routine = 0'],
 ] as const
 
-/** All that the settings could change: two of them are the same where nothing was written. */
+/** A dump of everything that the settings can change: two equal dumps mean that nothing was written. */
 export const written = ({ database }: TestServer): unknown =>
   tables.map(([table, columns, which = '']) =>
     query(database, `select ${columns} from oauth2server_${table} ${which}`),

@@ -2,7 +2,7 @@ import type { TestServer } from '../../support/server.ts'
 import { authorizationOf } from '../../support/tokens.ts'
 import { admin, applications, type Fields, sessions } from './script.ts'
 
-/** One of everything that a user can have. */
+/** One of every object that a user can have. */
 export interface Things {
   readonly clientId: string
   readonly tokenId: number
@@ -29,7 +29,7 @@ export const thingsOf = async (app: TestServer, user = app.user): Promise<Things
   }
 }
 
-/** Every request that shows or changes something of the user; a body makes it a POST, `{}` too. */
+/** Every request that shows or changes an object of the user; a body, even `{}`, makes it a POST. */
 export const requestsFor = (things: Things): readonly (readonly [path: string, Fields?])[] => {
   const { clientId, tokenId, authorizedId, deviceId, sessionId } = things
   const token = `${applications}/tokens/${tokenId}`
@@ -49,7 +49,7 @@ export const requestsFor = (things: Things): readonly (readonly [path: string, F
   ]
 }
 
-/** The requests that name nothing of a user. */
+/** The requests that refer to no object of a user. */
 export const generalRequests: readonly (readonly [path: string, Fields?])[] = [
   [`${applications}/`],
   [`${applications}/clients/new/`],
@@ -61,7 +61,7 @@ export const generalRequests: readonly (readonly [path: string, Fields?])[] = [
   [sessions, { others: 'yes' }],
 ]
 
-/** What only administrators can ask. */
+/** The requests of administrators only. */
 export const adminRequests = ({
   clientId,
   tokenId,

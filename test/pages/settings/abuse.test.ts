@@ -22,7 +22,7 @@ const signedIn = async (t: { issuer: string; user: never; password: string }) =>
   }
 }
 
-test('§4.5 a token with an internal scope is not rotated by a form: a new value would give it again', async () => {
+test('§4.5 rejects the rotation of a token with an internal scope: a new value would grant it again', async () => {
   await using t = await startServer()
   const token = await t.server.tokens.createPersonal('Batch', t.user.id, {
     scopes: ['test:scope', 'notes:read'],
@@ -34,7 +34,7 @@ test('§4.5 a token with an internal scope is not rotated by a form: a new value
   expect(await t.server.tokens.find({ accessToken: token.accessToken })).toBeDefined()
 })
 
-test('a rotation gives no longer life than the application allows', async () => {
+test('rotation extends a lifetime only up to the limit of the application', async () => {
   await using t = await startServer({ tokenPersonalMaxExpiresIn: 3_600 })
   const token = await t.server.tokens.createPersonal('Old', t.user.id, {})
   const person = await signedIn(t as never)
@@ -43,7 +43,7 @@ test('a rotation gives no longer life than the application allows', async () => 
   expect(rotated?.token.expires).toBe(t.now() + 3_600_000)
 })
 
-test('who is verified is who was looked at: after a change the form is shown again', async () => {
+test('verifies only the client that was shown: after a change the form is shown again', async () => {
   await using t = await startServer()
   const { clientId } = await t.client({ name: 'Harmless' })
   await t.server.users.setAdmin(t.user.id, true)
@@ -61,7 +61,7 @@ test('who is verified is who was looked at: after a change the form is shown aga
   expect((await t.server.clients.find(clientId))?.isVerified).toBe(true)
 })
 
-test('a secret that nobody has seen yet survives the next notice, and no prefetch takes it', async () => {
+test('keeps an unseen secret beyond the next notice and prefetches', async () => {
   await using t = await startServer()
   const { clientId } = await t.client()
   const person = await signedIn(t as never)
@@ -76,7 +76,7 @@ test('a secret that nobody has seen yet survives the next notice, and no prefetc
   expect(await shown()).toBe(true)
 })
 
-test('a page is led to its slash without the token that stands in the query', async () => {
+test('redirects a page to its trailing slash without the token in the query', async () => {
   await using t = await startServer()
   const answer = await fetch(`${t.issuer}${applications}?access_token=secret&a=b`, {
     redirect: 'manual',
@@ -84,7 +84,7 @@ test('a page is led to its slash without the token that stands in the query', as
   expect(answer.headers.get('location')).toBe(`${applications}/?a=b`)
 })
 
-test('what was unticked later is refused to a code that was granted before (the consent decides)', async () => {
+test('rejects a code whose scope was unticked in a later consent', async () => {
   await using t = await startServer()
   const { clientId } = await t.client()
   const client = await t.server.clients.find(clientId)
@@ -104,7 +104,7 @@ test('what was unticked later is refused to a code that was granted before (the 
   ).rejects.toThrow()
 })
 
-test('a form whose work is done is never done again, though its notice could not be kept', async () => {
+test('never repeats a completed form, even if its notice could not be stored', async () => {
   let failing = false
   await using t = await startServer({
     aroundStore: (operation, run) => {
@@ -119,7 +119,7 @@ test('a form whose work is done is never done again, though its notice could not
   failing = true
   expect((await person.post(`${applications}/tokens/new/`, fields)).status).toBe(200)
   failing = false
-  // It waits for the first one; what counts is that it does nothing meanwhile.
+  // It waits for the first one; the test only requires that it changes nothing.
   const again = person.post(`${applications}/tokens/new/`, fields)
   expect(await Promise.race([again, pause(300, 'waits')])).toBe('waits')
   expect(await tokens()).toBe(1)

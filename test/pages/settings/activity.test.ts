@@ -31,7 +31,7 @@ const asJson = async (somebody: Person, path: string): Promise<Json> => {
 }
 
 describe('recent activity', () => {
-  test('shows what the user did and what was done to the account, the latest first, and nobody else’s', async () => {
+  test('shows the actions of the user and on the account, latest first, and of no other user', async () => {
     const [one, other] = [await Person.stranger(app), await Person.stranger(app)]
     app.advance(60)
     await one.post(at.newToken, { name: 'Backup' })
@@ -48,7 +48,7 @@ describe('recent activity', () => {
     expect(shown.html).not.toContain(other.user.email)
   })
 
-  test('a failed login is there, with the address it came from', async () => {
+  test('shows a failed login with its address', async () => {
     const somebody = await Person.stranger(app)
     app.advance(1)
     await app.server.users.withPassword(somebody.user.email, 'a wrong password')
@@ -61,7 +61,7 @@ describe('recent activity', () => {
     )
   })
 
-  test('of what an administrator did, neither who it was nor from where', async () => {
+  test('shows actions of administrators without their name and address', async () => {
     const somebody = await Person.stranger(app)
     const { clientId } = await app.client({ name: 'Judged', userId: somebody.user.id })
     await admin.post(at.admin, { client_id: clientId, act: 'disable' })
@@ -81,7 +81,7 @@ describe('recent activity', () => {
     expect(JSON.stringify(events)).not.toContain(admin.user.email)
   })
 
-  test('what programs do all the time is not there, nor are internal tokens', async () => {
+  test('omits routine events of programs, and internal tokens', async () => {
     const somebody = await Person.stranger(app)
     const { clientId } = await app.client({ userId: somebody.user.id })
     const client = await app.server.clients.find(clientId)
@@ -114,7 +114,7 @@ describe('recent activity', () => {
     )
   })
 
-  test('goes on behind 25 events, on the page and as JSON', async () => {
+  test('continues after 25 events, on the page and in JSON', async () => {
     const somebody = await Person.stranger(app)
     for (let index = 0; index < 28; index += 1)
       await app.client({ name: `Number ${index}`, userId: somebody.user.id })
@@ -134,15 +134,15 @@ describe('recent activity', () => {
   })
 })
 
-describe('the activity of everybody', () => {
-  test('is for administrators; for others there is no such page', async () => {
+describe('the activity of all users', () => {
+  test('is for administrators; others get 404', async () => {
     const somebody = await Person.stranger(app)
     expect((await somebody.get(at.adminActivity)).status).toBe(404)
     expect((await admin.get(at.adminActivity)).status).toBe(200)
     expect((await admin.get(at.admin)).html).toContain(`href="${at.adminActivity}"`)
   })
 
-  test('says who did what to whom, from where and by which request', async () => {
+  test('shows actor, action, subject, address and request', async () => {
     const somebody = await Person.stranger(app)
     const { clientId } = await app.client({ name: 'Seen', userId: somebody.user.id })
     await admin.post(at.admin, { client_id: clientId, act: 'verify' }, { 'x-request-id': 'r-17' })
@@ -152,7 +152,7 @@ describe('the activity of everybody', () => {
       expect(line).toContain(word)
   })
 
-  test('is searched by event, user and client, exactly', async () => {
+  test('is filtered by event, user and client with exact matching', async () => {
     const somebody = await Person.stranger(app)
     const { clientId } = await app.client({ name: 'Sought', userId: somebody.user.id })
     const { token } = await authorizationOf(app, clientId)
@@ -179,7 +179,7 @@ describe('the activity of everybody', () => {
     expect(page.html).toContain(`value="${email}"`)
   })
 
-  test('a search that no database takes finds nothing', async () => {
+  test('shows nothing for a search text that no database accepts', async () => {
     for (const query of [
       'user=%00',
       'client=%00x',

@@ -20,11 +20,11 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** The page, searched for one client or token. */
+/** The page, filtered by one client or token. */
 const search = (fields: Record<string, string>): Promise<Page> =>
   admin.get(`${at.admin}?${new URLSearchParams(fields)}`)
 
-/** The form of the one client that was found: its buttons, or the one that deletes. */
+/** The form of the client that was found: its buttons, or the one that deletes. */
 const formOf = (page: Page, clientId: string, field?: string): Form => {
   const forms = page.forms.filter(
     ({ fields }) => fields.client_id?.[0] === clientId && (field === undefined || field in fields),
@@ -32,7 +32,7 @@ const formOf = (page: Page, clientId: string, field?: string): Form => {
   return forms[0] as Form
 }
 
-/** Presses a button at a client, as an administrator does. */
+/** Submits a button of a client, like an administrator. */
 const press = async (clientId: string, act: string): Promise<Page> =>
   admin.send(formOf(await search({ client: clientId }), clientId), { act })
 
@@ -43,8 +43,8 @@ const acts = async (): Promise<readonly Record<string, unknown>[]> =>
     order by at desc, id desc`,
   )
 
-describe('for whoever is no administrator there is no such page', () => {
-  test('every method, form and token: 404, nothing done', async () => {
+describe('the administration for other users', () => {
+  test('answers every method, form and token with 404, and changes nothing', async () => {
     const { clientId } = await app.client()
     const before = written(app)
     const fields = { client_id: clientId, act: 'disable' }
@@ -66,7 +66,7 @@ describe('for whoever is no administrator there is no such page', () => {
     expect((await owner.get(at.list)).html).not.toContain(at.admin)
   })
 
-  test('an administrator is led there, until the mark is taken away', async () => {
+  test('is available to an administrator until the mark is removed', async () => {
     const person = await Person.stranger(app, { isAdmin: true })
     expect((await person.get(at.list)).html).toContain(`href="${at.admin}"`)
     expect((await person.get(at.admin)).status).toBe(200)
@@ -100,7 +100,7 @@ describe('searching', () => {
     expect(box).toContain(` value="${text().trim()}"`)
   })
 
-  test('nothing is found: it says so, and leads back to all', async () => {
+  test('says that nothing was found, and links back to all', async () => {
     const page = await search({ client: 'nothing at all', token: 'nothing' })
     expect(page.text).toContain(en.admin.noClients)
     expect(page.text).toContain(en.admin.noTokens)
@@ -108,7 +108,7 @@ describe('searching', () => {
     expect(page.html).toContain(`href="${at.admin}?client=nothing+at+all"`)
   })
 
-  test('tokens by user, by client and by their own number; the rows behind rotations are none', async () => {
+  test('finds tokens by user, by client and by their ID; rows of previous values are not listed', async () => {
     const { id } = await app.server.tokens.createPersonal('Laptop', someone.user.id)
     await app.server.personalTokens.rotate(id, { overlap: 600 })
     const { token } = await authorizationOf({ ...app, user: someone.user } as TestServer, clientId)
@@ -122,7 +122,7 @@ describe('searching', () => {
     expect(await found(`${id}`)).toEqual([`${id}`])
   })
 
-  test('internal tokens are tokens, too; personal tokens’ clients are no applications', async () => {
+  test('lists internal tokens; lists no clients of personal tokens as applications', async () => {
     const { id, clientId } = await app.server.tokens.createPersonal('For itself', app.user.id, {
       isInternal: true,
     })
@@ -139,13 +139,13 @@ describe('searching', () => {
     ['a lone surrogate', { client: '\uD800', token: '\uDFFF' }],
     ['a number that is none', { token: '1e3' }],
     ['a part that is none', { clients_after: 'x', tokens_after: '-1.' }],
-  ])('%s is harmless', async (_, fields) => {
+  ])('accepts %s', async (_, fields) => {
     const page = await search(fields)
     expect(page.status).toBe(200)
     expect(page.html).not.toMatch(/<script>|<b>/)
   })
 
-  test('no token’s value, no secret and no digest is on the page', async () => {
+  test('shows no token value, secret or digest', async () => {
     const { clientId, clientSecret } = await app.client({ name: 'Looked at' })
     const { accessToken, refreshToken } = await authorizationOf(app, clientId)
     const personal = await app.server.tokens.createPersonal('Secret', app.user.id)
@@ -156,8 +156,8 @@ describe('searching', () => {
   })
 })
 
-describe('every act takes effect at the next request', () => {
-  /** An application with a user, live tokens, and credentials of its own. */
+describe('every operation takes effect at the next request', () => {
+  /** An application with a user, live tokens and credentials of its own. */
   const newApplication = async () => {
     const client = await TestClient.register(app, owner.session.agent, {
       name: 'Watched',
@@ -170,7 +170,7 @@ describe('every act takes effect at the next request', () => {
   const credentials = async (client: TestClient): Promise<number> =>
     (await client.token({ grant_type: 'client_credentials' })).status
 
-  test('disable: authorize page, token endpoint and API refuse it; enable: all is as before', async () => {
+  test('disable: authorization page, token endpoint and API reject it; enable: everything works as before', async () => {
     const { client, access_token, refresh_token } = await newApplication()
     const code = await client.code()
     const sent = await press(client.clientId, 'disable')
@@ -194,7 +194,7 @@ describe('every act takes effect at the next request', () => {
     expect(answerTo(client, answer).code).toBeDefined()
   })
 
-  test('there and back and there again, as fast as one can click: the last act holds', async () => {
+  test('after quick repeated switching the last operation wins', async () => {
     const { client, access_token } = await newApplication()
     for (const act of ['disable', 'enable', 'disable', 'enable', 'disable']) {
       await press(client.clientId, act)
@@ -202,7 +202,7 @@ describe('every act takes effect at the next request', () => {
     }
   })
 
-  test('verify: the consent page warns no more; unverify: it does again', async () => {
+  test('verify: the consent page warns no more; unverify: it warns again', async () => {
     const { client } = await newApplication()
     const asked = async (): Promise<Page> => owner.get(client.url({ prompt: 'consent' }))
     const warning = en.consent.unverified(new URL(app.issuer).host)
@@ -218,7 +218,7 @@ describe('every act takes effect at the next request', () => {
     expect((await asked()).text).toContain(warning)
   })
 
-  test('verify what has changed since it was looked at: 400, and it stays as it was', async () => {
+  test('verify answers 400 if the client has changed since it was shown, and changes nothing', async () => {
     const { client } = await newApplication()
     for (const changes of [
       { name: 'Your Bank' },
@@ -232,13 +232,13 @@ describe('every act takes effect at the next request', () => {
       const page = await admin.send(form, { act: 'verify' })
       expect([page.status, page.alert]).toEqual([400, problems.changedMeanwhile])
       expect(written(app)).toEqual(before)
-      // Whatever it says of itself by now, it can be switched off.
+      // Whatever its name now is, it can be disabled.
       expect((await admin.send(form, { act: 'disable' })).status).toBe(303)
     }
     expect((await press(client.clientId, 'verify')).status).toBe(303)
   })
 
-  test('delete, with the name typed: it is gone, with its tokens', async () => {
+  test('delete, with the name typed: removes the client and its tokens', async () => {
     const { client, access_token } = await newApplication()
     const page = await search({ client: client.clientId })
     const form = formOf(page, client.clientId, 'confirm_name')
@@ -256,7 +256,7 @@ describe('every act takes effect at the next request', () => {
     expect((await owner.get(at.client(client.clientId))).status).toBe(404)
   })
 
-  test('delete a token: that authorization ends, and no other', async () => {
+  test('delete a token: ends that authorization, and no other', async () => {
     const { client, access_token, refresh_token } = await newApplication()
     const other = await authorizationOf(app, client.clientId)
     const page = await search({ token: client.clientId })
@@ -269,7 +269,7 @@ describe('every act takes effect at the next request', () => {
     expect(await statusOf(app, other.accessToken)).toBe(200)
   })
 
-  test('delete a personal token, an internal one, and that of a client itself', async () => {
+  test('delete a personal token, an internal one, and one of a client itself', async () => {
     const { clientId, clientSecret } = await app.client({ defaultScopes: ['notes:read'] })
     const own = await tokenRequest(
       app.issuer,
@@ -289,7 +289,7 @@ describe('every act takes effect at the next request', () => {
     }
   })
 
-  test('an internal application can be disabled, too', async () => {
+  test('disables an internal application, too', async () => {
     const { clientId } = await app.client({ isInternal: true })
     const { accessToken } = await authorizationOf(app, clientId)
     await press(clientId, 'disable')
@@ -297,8 +297,8 @@ describe('every act takes effect at the next request', () => {
   })
 })
 
-describe('every act is recorded', () => {
-  test('who did what to what, from where and when; it is shown, the latest first', async () => {
+describe('every operation is recorded', () => {
+  test('with actor, action, subject, address and time, and shown latest first', async () => {
     const { clientId } = await app.client({ name: 'Recorded' })
     const { token } = await authorizationOf(app, clientId)
     app.advance(60)
@@ -331,7 +331,7 @@ describe('every act is recorded', () => {
     expect(lines[0]).toContain(admin.user.email)
   })
 
-  test('what was refused is not', async () => {
+  test('unless it was rejected', async () => {
     const { clientId } = await app.client({ name: 'Untouched' })
     const before = await acts()
     const wrong: readonly [Fields, status: number][] = [
@@ -371,7 +371,7 @@ describe('every act is recorded', () => {
   })
 })
 
-describe('what others chose is shown as text', () => {
+describe('values from others are shown as text', () => {
   test.each(hostileTexts)('%s', async (text) => {
     const name = [...text].slice(0, 40).join('')
     const page = async (name: string): Promise<Page> => {

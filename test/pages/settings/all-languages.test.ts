@@ -9,7 +9,7 @@ const codes = Object.keys(languages) as Language[]
 let world: World
 beforeAll(async () => {
   world = await newWorld()
-  // Before any form changes what they show.
+  // Read before any form changes the pages.
   for (const language of codes) await linked(language)
 })
 afterAll(() => world.close())
@@ -18,7 +18,7 @@ type Pages = Promise<readonly (readonly [string, Page])[]>
 
 const opened = new Map<Language, Pages>()
 
-/** The pages that are reached by a link. */
+/** The pages that a link leads to. */
 const linked = (language: Language): Pages => {
   const pages =
     opened.get(language) ??
@@ -31,7 +31,7 @@ const linked = (language: Language): Pages => {
   return pages
 }
 
-/** The spaces of some languages are none that breaks a line. */
+/** Replaces the no-break spaces of some languages. */
 const plain = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
 const checkPage = (name: string, { headers, html, title }: Page, language: Language): void => {
@@ -46,7 +46,7 @@ const checkPage = (name: string, { headers, html, title }: Page, language: Langu
 }
 
 describe.each(codes)('in %s', (language) => {
-  test('every page is there, and says in which language it is', async () => {
+  test('every page exists, and declares its language', async () => {
     const pages = await linked(language)
     expect(pages.map(([name, { status }]) => [name, status])).toEqual(
       world.pages.map(({ name, status }) => [name, status]),
@@ -54,7 +54,7 @@ describe.each(codes)('in %s', (language) => {
     for (const [name, page] of pages) checkPage(name, page, language)
   })
 
-  test('every answer to a form, too: what is wrong, and what was done', async () => {
+  test('every response to a form is translated too: errors and successes', async () => {
     const { problems, done, problem } = languages[language]
     const pages = await afterForms(world, asking(language))
     for (const [name, page] of pages) checkPage(name, page, language)
@@ -79,7 +79,7 @@ describe.each(codes)('in %s', (language) => {
     expect(found.get('token deleted')?.done).toBe(plain(done.tokenDeleted('Laptop')))
   })
 
-  test('scopes are told in that language, where the application does', async () => {
+  test('shows scopes in that language if the application translates them', async () => {
     const pages = new Map(await linked(language))
     for (const name of ['new client', 'new personal token', 'authorization', 'consent']) {
       const text = pages.get(name)?.text
@@ -90,9 +90,9 @@ describe.each(codes)('in %s', (language) => {
     }
   })
 
-  test('a page has the same parts as in English, and the same forms', async () => {
+  test('a page has the same parts and the same forms as in English', async () => {
     const [pages, english] = [await linked(language), new Map(await linked('en'))]
-    // A text may put a name elsewhere, and so the element around it.
+    // A text may place a name elsewhere, and with it the element around it.
     const parts = (page: Page | undefined): readonly string[] =>
       skeleton(page?.html ?? '')
         .filter((tag) => !/^<\/?(?:bdi|strong|time)\b/.test(tag))
@@ -106,14 +106,14 @@ describe.each(codes)('in %s', (language) => {
   })
 })
 
-describe('nothing on a page is English alone', () => {
-  /** What a page may show in Latin letters, whatever its language. */
+describe('no text of a page is only in English', () => {
+  /** The Latin letters that a page may contain in any language. */
   const isData = (line: string): boolean =>
     [
       /^(?:Printer|Phone|Laptop|D[iі]ary|Prints what you wrote|The Notes|plain)$/,
       /^[\w:]+$/,
       /^\S+@\S+$/,
-      // The id of a request.
+      // The ID of a request.
       /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
       /^(?:https?:\/\/|curl -)/,
       /^(?:localhost|client\.example|127\.0\.0\.1)/,
@@ -124,7 +124,7 @@ describe('nothing on a page is English alone', () => {
     ].some((pattern) => pattern.test(line))
 
   test.each<Language>(['ar', 'ja', 'zh'])(
-    'what %s shows in Latin letters is data',
+    'all Latin letters that %s shows are data',
     async (language) => {
       const pages = [...(await linked(language)), ...(await afterForms(world, asking(language)))]
       const english = pages.flatMap(([name, { html }]) =>
@@ -174,7 +174,7 @@ describe('which language', () => {
     expect(page.text).toContain(languages[language].applications.title)
   })
 
-  test('what was done is told in the language in which the form was sent', async () => {
+  test('confirms a form in the language in which it was sent', async () => {
     const sent = await world.person.post(at.newToken, { name: 'Laptop' }, asking('de'))
     const page = await world.person.get(sent.location ?? '', asking('fr'))
     expect(page.headers.get('content-language')).toBe('fr')

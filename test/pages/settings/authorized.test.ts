@@ -33,7 +33,7 @@ const newUser = async (): Promise<{ laptop: Person; desktop: Person }> => {
 const inBrowser = (client: TestClient, { session }: Person): TestClient =>
   new TestClient(app, session.agent, client, client.clientSecret === '' ? 'none' : 'basic')
 
-/** An application that the user allowed on both devices, through the whole flow. */
+/** An application that the user authorized on both devices, through the whole flow. */
 const newApplication = async (
   { laptop, desktop }: { laptop: Person; desktop: Person },
   input: Partial<ClientInput> = {},
@@ -46,7 +46,7 @@ const newApplication = async (
   return { onLaptop, onDesktop, clientId: onLaptop.clientId, first, second, devices }
 }
 
-/** The ids of the devices of an application, the latest first, as the list links them. */
+/** The IDs of the devices of an application, latest first, from the links of the list. */
 const devicesOf = async (person: Person, clientId: string): Promise<readonly string[]> => {
   const item = (await person.get(at.list)).items.find((html) =>
     html.includes(`"${at.revokeApplication(clientId)}"`),
@@ -58,7 +58,7 @@ const live = async (tokens: readonly TokenBody[]): Promise<readonly boolean[]> =
   Promise.all(tokens.map(async ({ access_token }) => (await statusOf(app, access_token)) === 200))
 
 describe('applications that the user authorized', () => {
-  test('are listed with their scopes, since when, by whom, and each device [T734]', async () => {
+  test('are listed with their scopes, time, owner and each device [T734]', async () => {
     const user = await newUser()
     const { clientId, devices } = await newApplication(user, {
       website: 'https://diary.example',
@@ -78,7 +78,7 @@ describe('applications that the user authorized', () => {
     expect(item).not.toContain(clientId.repeat(2))
   })
 
-  test('say when they were last used, and from where', async () => {
+  test('show when they were last used, and from where', async () => {
     const user = await newUser()
     const { first } = await newApplication(user)
     const before = textOf((await user.laptop.get(at.list)).item('Diary'))
@@ -94,7 +94,7 @@ describe('applications that the user authorized', () => {
     expect(textOf(after)).toContain(en.facts.neverUsed)
   })
 
-  test('that of the user alone, and once each', async () => {
+  test('are those of the user only, each once', async () => {
     const [user, other] = [await newUser(), await newUser()]
     const { clientId, onLaptop } = await newApplication(user)
     expect((await other.laptop.get(at.list)).html).not.toContain(clientId)
@@ -104,7 +104,7 @@ describe('applications that the user authorized', () => {
     expect((await user.laptop.get(at.list)).names).toEqual(['Diary'])
   })
 
-  test('neither a personal token nor a client that acts for itself is among them', async () => {
+  test('include neither a personal token nor a client that acts for itself', async () => {
     const owner = await Person.stranger(app)
     const { clientId, clientSecret } = await app.client({ userId: owner.user.id, name: 'Machine' })
     await app.server.tokens.createPersonal('Laptop', owner.user.id)
@@ -120,7 +120,7 @@ describe('applications that the user authorized', () => {
     expect(html).not.toContain('/view/')
   })
 
-  test('a device leaves the list when its tokens have ended', async () => {
+  test('show no device whose tokens have expired', async () => {
     const user = await newUser()
     const { clientId } = await newApplication(user, { name: 'Ends' })
     await app.server.consents.find(user.laptop.user.id, clientId)
@@ -129,7 +129,7 @@ describe('applications that the user authorized', () => {
     expect(await devicesOf(later, clientId)).toEqual([])
   })
 
-  test('a mark of an administrator is shown', async () => {
+  test('show the mark of an administrator', async () => {
     const user = await newUser()
     const { clientId } = await newApplication(user)
     expect((await user.laptop.get(at.list)).item('Diary')).not.toContain(en.facts.verified)
@@ -137,7 +137,7 @@ describe('applications that the user authorized', () => {
     expect((await user.laptop.get(at.list)).item('Diary')).toContain(en.facts.verified)
   })
 
-  test('XS-01 names from outside are text', async () => {
+  test('XS-01 show external names as text', async () => {
     const user = await newUser()
     const { clientId, devices } = await newApplication(user)
     const shown = async (name: string) => {
@@ -157,7 +157,7 @@ describe('applications that the user authorized', () => {
     }
   })
 
-  test('a browser that poses as markup is text, too', async () => {
+  test('show a user agent with markup as text, too', async () => {
     const user = await app.newUser({ email: 'odd@example.org' })
     const headers = { 'user-agent': 'Mozilla/5.0 <script>alert(1)</script> Chrome/"><b>' }
     const person = await Person.logIn(app, { user, headers })
@@ -167,8 +167,8 @@ describe('applications that the user authorized', () => {
   })
 })
 
-describe('what one authorization may do', () => {
-  test('is shown with help texts, the device, and when it ends', async () => {
+describe('the page of one authorization', () => {
+  test('shows scopes with help texts, the device, and the expiry', async () => {
     const user = await newUser()
     const { devices, clientId } = await newApplication(user, { website: 'https://diary.example' })
     const page = await user.desktop.get(at.view(devices[1] ?? ''))
@@ -205,7 +205,7 @@ describe('revoking', () => {
     expect((await user.desktop.post(at.revoke(devices[1] ?? ''))).status).toBe(404)
   })
 
-  test('an application ends it on all devices: tokens, pending codes, and the consent [T735]', async () => {
+  test('an application ends it on all devices: tokens, pending codes and the consent [T735]', async () => {
     const user = await newUser()
     const other = await newUser()
     const { clientId, first, second, onLaptop, onDesktop } = await newApplication(user)
@@ -222,13 +222,13 @@ describe('revoking', () => {
     expect(await statusOf(app, personal.accessToken)).toBe(200)
     const redeemed = await onDesktop.redeem(code)
     expect([redeemed.status, redeemed.body.error]).toEqual([400, 'invalid_grant'])
-    // It has to ask again.
+    // It must request consent again.
     const again = await user.laptop.session.agent.fetch(onLaptop.url({ scope: 'notes:read' }))
     expect(again.status).toBe(200)
     expect(await again.text()).toContain('name="authorization_request"')
   })
 
-  test('all ends them all, but for personal tokens and what belongs to others', async () => {
+  test('all applications keeps personal tokens and everything of other users', async () => {
     const [user, other] = [await newUser(), await newUser()]
     const one = await newApplication(user)
     const two = await newApplication(user, { name: 'Second' })
@@ -251,10 +251,10 @@ describe('revoking', () => {
     expect((await two.onLaptop.redeem(code)).status).toBe(400)
   })
 
-  test('what was allowed again after it stands in the list again, and can be revoked again', async () => {
+  test('an application that was authorized again lists it again, and it can be revoked again', async () => {
     const user = await newUser()
     const { clientId, onLaptop } = await newApplication(user)
-    // The same click as before, a moment later: it is another wish, and is done.
+    // The same click as before, a moment later, is a new request and is carried out.
     for (let round = 0; round < 3; round += 1) {
       const list = await user.laptop.get(at.list)
       const sent = await user.laptop.send(list.form(at.revokeApplication(clientId)))
@@ -265,7 +265,7 @@ describe('revoking', () => {
     }
   })
 
-  test('SS-04 a link revokes nothing: GET and HEAD are answered 405', async () => {
+  test('SS-04 requires POST: GET and HEAD answer 405', async () => {
     const user = await newUser()
     const { clientId, devices, first, second } = await newApplication(user)
     const before = written(app)
@@ -284,7 +284,7 @@ describe('revoking', () => {
     expect(await live([first, second])).toEqual([true, true])
   })
 
-  test('what is another user’s, or nothing, is 404 on every address', async () => {
+  test('an object of another user, or an unknown one, answers 404 on every address', async () => {
     const [user, other] = [await newUser(), await newUser()]
     const { clientId, devices, first, second } = await newApplication(user)
     const own = await newApplication(other, { name: 'Own' })
@@ -302,7 +302,7 @@ describe('revoking', () => {
     expect(await live([first, second, own.first, own.second])).toEqual([true, true, true, true])
   })
 
-  test('the application’s owner has no say in it', async () => {
+  test('is possible for the user, not for the owner of the application', async () => {
     const user = await newUser()
     const owner = await Person.logIn(app)
     const { clientId, devices, first } = await newApplication(user)
@@ -312,7 +312,7 @@ describe('revoking', () => {
     expect(await live([first])).toEqual([true])
   })
 
-  test('a consent without any token is listed, and can be revoked', async () => {
+  test('lists a consent without tokens, and revokes it', async () => {
     const user = await newUser()
     const { clientId } = await app.client({ name: 'Only agreed' })
     await app.server.consents.grant(user.laptop.user.id, clientId, ['notes:read'])
@@ -324,7 +324,7 @@ describe('revoking', () => {
 })
 
 describe('long lists', () => {
-  test('come in parts; none is lost, none comes twice, and each part leads back', async () => {
+  test('are paged; each item is listed once, and each page links back', async () => {
     const person = await Person.stranger(app)
     const userId = person.user.id
     for (let index = 0; index < 30; index += 1) {
@@ -350,7 +350,7 @@ describe('long lists', () => {
     expect(page.html).toContain(`<a class="button quiet" href="${at.list}?`)
   })
 
-  test('more devices than are shown are counted', async () => {
+  test('count the devices beyond those that are shown', async () => {
     const person = await Person.stranger(app)
     const { clientId } = await app.client({ name: 'Everywhere' })
     const asPerson = { ...app, user: person.user } as TestServer

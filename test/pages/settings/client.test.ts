@@ -30,7 +30,7 @@ const full = {
 const edit = async (clientId: string, changes: Fields): Promise<Page> =>
   person.fill(at.client(clientId), changes)
 
-/** Credentials that the token endpoint takes. */
+/** Returns the credentials that the token endpoint accepts. */
 const areValid = async (clientId: string, clientSecret: string): Promise<boolean> => {
   const grant = { grant_type: 'client_credentials' }
   const { status } = await tokenRequest(app.issuer, grant, { basic: { clientId, clientSecret } })
@@ -56,19 +56,19 @@ describe('editing a client', () => {
     ['optional_scopes, none ticked', { optional_scopes: undefined }, { optionalScopes: [] }],
     ['is_confidential', { is_confidential: 'false' }, { isConfidential: false }],
     ['nothing', {}, {}],
-  ])('%s is changed, and nothing else of it', async (_, changes, after) => {
+  ])('changes %s, and nothing else', async (_, changes, after) => {
     const { clientId } = await app.client(full)
     const before = { ...(await clientOf(app, clientId)) }
     const sent = await edit(clientId, changes)
     expect([sent.status, sent.location]).toEqual([303, at.client(clientId)])
-    // One that became public has another key: it has lost everything that was granted to it.
+    // A client that became public has another key: it has lost all its grants.
     const clientKey = 'isConfidential' in after ? expect.any(Number) : before.clientKey
     expect({ ...(await clientOf(app, clientId)) }).toEqual({ ...before, ...after, clientKey })
     expect((await person.follow(sent)).done).toBe(en.done.clientSaved)
     expect((await person.follow(sent)).done).toBe('')
   })
 
-  test('what is stored stands in the form', async () => {
+  test('shows the stored values in the form', async () => {
     const { clientId } = await app.client({ ...full, isConfidential: false })
     const { csrf_token, form_id, ...fields } = (await person.get(at.client(clientId))).form(
       at.client(clientId),
@@ -85,7 +85,7 @@ describe('editing a client', () => {
     })
   })
 
-  test('fields that a form does not send stay; boxes and the type follow decision §2', async () => {
+  test('keeps fields that a form does not send; boxes and the type follow decision §2', async () => {
     const { clientId } = await app.client({ ...full, isConfidential: false })
     expect((await person.post(at.client(clientId), { name: 'Only a name' })).status).toBe(303)
     expect(await clientOf(app, clientId)).toMatchObject({
@@ -99,7 +99,7 @@ describe('editing a client', () => {
     })
   })
 
-  test('an invalid field: 400, all that was typed, and everything stays', async () => {
+  test('answers an invalid field with 400 and all typed values, and changes nothing', async () => {
     const { clientId } = await app.client(full)
     const before = written(app)
     const typed = {
@@ -123,7 +123,7 @@ describe('editing a client', () => {
       default_scopes: ['user:email'],
     })
     expect(page.form(at.client(clientId), 'name').fields).not.toHaveProperty('optional_scopes')
-    // What it is called, and has to be typed to delete it, is what is stored.
+    // The heading and the name to type for deletion are the stored ones.
     expect(page.html).toContain('<h1><bdi>Printer</bdi></h1>')
     expect(written(app)).toEqual(before)
     for (const changes of [
@@ -139,7 +139,7 @@ describe('editing a client', () => {
     expect(written(app)).toEqual(before)
   })
 
-  test('SC-01 an internal scope that code gave it is not shown, and stays', async () => {
+  test('SC-01 does not show an internal scope that code granted, and keeps it', async () => {
     const { clientId } = await app.client({ ...full, defaultScopes: ['notes:read', 'test:scope'] })
     const page = await person.get(at.client(clientId))
     expect(page.html).not.toContain('test:scope')
@@ -147,7 +147,7 @@ describe('editing a client', () => {
     expect((await clientOf(app, clientId)).defaultScopes).toEqual(['notes:write', 'test:scope'])
   })
 
-  test('a scope that was given up since is no obstacle, and goes', async () => {
+  test('removes a scope that is no longer registered, without an error', async () => {
     const { clientId } = await app.client({ ...full, defaultScopes: ['notes:read', 'notes:write'] })
     const scopes = testScopes.filter(({ id }) => id !== 'notes:write')
     await using later = await startServer({ beside: app, scopes })
@@ -163,7 +163,7 @@ describe('editing a client', () => {
     })
   })
 
-  test('the mark of an administrator stays while the client is the same', async () => {
+  test('keeps the mark of an administrator while the checked fields are unchanged', async () => {
     const { clientId } = await app.client(full)
     const isVerified = async (changes: Fields): Promise<boolean> => {
       await app.server.clients.mark(clientId, { isVerified: true })
@@ -180,7 +180,7 @@ describe('editing a client', () => {
 })
 
 describe('a client that becomes public', () => {
-  test('loses what was granted to it while it could prove itself', async () => {
+  test('loses the grants that it received while it could authenticate', async () => {
     const agent = new UserAgent({ 'user-agent': browser })
     const client = await TestClient.register(app, agent, full)
     const { access_token, refresh_token } = await client.tokens()
@@ -211,14 +211,14 @@ describe('a client that becomes public', () => {
     expect(page.forms.some(({ action }) => action.endsWith('/reset/'))).toBe(false)
   })
 
-  test('one that stays what it is loses nothing', async () => {
+  test('loses nothing if its type does not change', async () => {
     const { clientId } = await app.client(full)
     const { accessToken } = await authorizationOf(app, clientId)
     await edit(clientId, { name: 'Other', redirect_uris: 'https://other.example' })
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('one that becomes confidential gets a secret, shown once', async () => {
+  test('gets a secret, shown once, if it becomes confidential', async () => {
     const { clientId, clientSecret } = await app.client({ ...full, isConfidential: false })
     const page = await person.follow(await edit(clientId, { is_confidential: 'true' }))
     expect(await areValid(clientId, page.copied('client-secret') ?? '')).toBe(true)
@@ -242,7 +242,7 @@ describe('resetting the secret', () => {
     ['an hour', { overlap: '3600' }, 3_600],
     ['a week', { overlap: '604800' }, 604_800],
     ['30 days, the most', { overlap: '2592000' }, 2_592_000],
-  ])('overlap %s: so long the old one stays valid', async (_, changes, seconds) => {
+  ])('overlap %s: keeps the old one valid for that long', async (_, changes, seconds) => {
     const { clientId, clientSecret } = await app.client(full)
     const sent = await reset(clientId, changes)
     expect([sent.status, sent.location]).toEqual([303, at.client(clientId)])
@@ -274,7 +274,7 @@ describe('resetting the secret', () => {
     ['NUL', '\u0000', true],
     ['doubled', ['0', '3600'], false],
     ['doubled and the same', ['0', '0'], false],
-  ])('overlap %s: 400, and the secret stays', async (_, overlap, atField) => {
+  ])('overlap %s: answers 400, and keeps the secret', async (_, overlap, atField) => {
     const { clientId, clientSecret } = await app.client(full)
     const before = written(app)
     const page = await reset(clientId, { overlap })
@@ -288,7 +288,7 @@ describe('resetting the secret', () => {
     expect(await areValid(clientId, clientSecret)).toBe(true)
   })
 
-  test('a second reset: of two former secrets the older one ends', async () => {
+  test('a second reset ends the older of two previous secrets', async () => {
     const { clientId, clientSecret } = await app.client(full)
     const second = await person.follow(await reset(clientId, { overlap: '3600' }))
     app.advance(11)
@@ -298,7 +298,7 @@ describe('resetting the secret', () => {
     for (const secret of secrets) expect(await areValid(clientId, secret)).toBe(true)
   })
 
-  test('a public client has no secret to be reset: 400', async () => {
+  test('answers 400 for a public client, which has no secret', async () => {
     const { clientId } = await app.client({ ...full, isConfidential: false })
     const before = written(app)
     const page = await person.post(at.reset(clientId))
@@ -306,7 +306,7 @@ describe('resetting the secret', () => {
     expect(written(app)).toEqual(before)
   })
 
-  test('its tokens go on working', async () => {
+  test('keeps its tokens valid', async () => {
     const { clientId } = await app.client(full)
     const { accessToken } = await authorizationOf(app, clientId)
     await reset(clientId)
@@ -331,18 +331,21 @@ describe('deleting a client', () => {
     ['with more', 'Printer ÀÉ!'],
     ['without its space', 'PrinterÀÉ'],
     ['a regular expression', '.*'],
-  ])('confirm_name %s: 400, the form, and it stays', async (_, confirm_name) => {
-    const { clientId } = await app.client({ ...full, name: 'Printer ÀÉ' })
-    const before = written(app)
-    const page = await remove(clientId, {
-      confirm_name: confirm_name === 'id' ? clientId : confirm_name,
-    })
-    expect(page.status).toBe(400)
-    expect(page.wrong('confirm_name')).toBe(problems.confirmName)
-    expect(page.html).toMatch(/<details class="danger" open>/)
-    expect(page.form(at.client(clientId), 'name').fields.website).toEqual([full.website])
-    expect(written(app)).toEqual(before)
-  })
+  ])(
+    'confirm_name %s: answers 400 with the form, and keeps the client',
+    async (_, confirm_name) => {
+      const { clientId } = await app.client({ ...full, name: 'Printer ÀÉ' })
+      const before = written(app)
+      const page = await remove(clientId, {
+        confirm_name: confirm_name === 'id' ? clientId : confirm_name,
+      })
+      expect(page.status).toBe(400)
+      expect(page.wrong('confirm_name')).toBe(problems.confirmName)
+      expect(page.html).toMatch(/<details class="danger" open>/)
+      expect(page.form(at.client(clientId), 'name').fields.website).toEqual([full.website])
+      expect(written(app)).toEqual(before)
+    },
+  )
 
   test.each<[string, string]>([
     ['as it is', 'Printer ÀÉ'],
@@ -350,7 +353,7 @@ describe('deleting a client', () => {
     ['typed as letters and marks', 'Printer ÀÉ'.normalize('NFD')],
     ['with a space that looks the same', 'Printer\u00A0ÀÉ'],
     ['with a letter that cannot be seen', 'Printer\u200B ÀÉ'],
-  ])('confirm_name %s: it is gone, with all that hung from it', async (_, confirm_name) => {
+  ])('confirm_name %s: deletes the client with all dependent rows', async (_, confirm_name) => {
     const { clientId, clientSecret } = await app.client({ ...full, name: 'Printer ÀÉ' })
     const { accessToken } = await authorizationOf(app, clientId)
     const sent = await remove(clientId, { confirm_name })
@@ -368,7 +371,7 @@ describe('deleting a client', () => {
     )
   })
 
-  test('anything but delete=yes deletes nothing', async () => {
+  test('deletes only with delete=yes', async () => {
     const { clientId } = await app.client(full)
     const confirm_name = 'Printer'
     const { csrfToken } = person.session
@@ -385,14 +388,14 @@ describe('deleting a client', () => {
     expect(await clientOf(app, clientId)).toMatchObject({ name: 'Printer' })
   })
 
-  test('fields of the edited form that come along are not saved', async () => {
+  test('ignores fields of the edited form that are sent too', async () => {
     const { clientId } = await app.client(full)
     await remove(clientId, { confirm_name: 'wrong', name: 'Renamed', website: '' })
     expect(await clientOf(app, clientId)).toMatchObject({ name: 'Printer', website: full.website })
   })
 })
 
-describe('a client that is not the user’s: 404 on every address, whatever the method', () => {
+describe('answers 404 for a client of another user on every address, with any method', () => {
   const kinds: Record<string, () => Promise<string>> = {
     'somebody else’s': async () => {
       const { user } = await Person.stranger(app)
@@ -422,7 +425,7 @@ describe('a client that is not the user’s: 404 on every address, whatever the 
       await person.post(at.client(clientId), { delete: 'yes' }),
       await person.post(at.reset(clientId), { overlap: '3600' }),
       await person.post(at.reset(clientId), { overlap: 'x' }),
-      // Nobody learns from a refused form that it is there, either.
+      // A rejected form does not reveal that the client exists, either.
       ...(await Promise.all(paths.map((path) => person.postRaw(path, fields)))),
     ]
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
@@ -434,14 +437,14 @@ describe('a client that is not the user’s: 404 on every address, whatever the 
     expect((await person.get(at.list)).html).not.toContain(`/${clientId}/`)
   })
 
-  test('an administrator sees it no better there', async () => {
+  test('answers 404 to an administrator on those addresses too', async () => {
     const admin = await Person.stranger(app, { isAdmin: true })
     const { clientId } = await app.client(full)
     expect((await admin.get(at.client(clientId))).status).toBe(404)
     expect((await admin.post(at.reset(clientId))).status).toBe(404)
   })
 
-  test('one that was handed over to somebody else is theirs', async () => {
+  test('shows a client to its new owner', async () => {
     const other = await Person.stranger(app)
     const { clientId } = await app.client(full)
     const page = await person.get(at.client(clientId))
@@ -453,7 +456,7 @@ describe('a client that is not the user’s: 404 on every address, whatever the 
 })
 
 describe('the page of a client', () => {
-  test('counts its users', async () => {
+  test('shows the number of its users', async () => {
     const { clientId } = await app.client(full)
     await authorizationOf(app, clientId)
     await authorizationOf(app, clientId)
@@ -485,7 +488,7 @@ describe('the page of a client', () => {
     }
   })
 
-  test('“try it” is left out where it cannot work', async () => {
+  test('omits “try it” if it cannot work', async () => {
     for (const input of [{ redirectUris: [] }, { responseTypes: ['token'] }, { grantTypes: [] }]) {
       const { clientId } = await app.client(input)
       expect((await person.get(at.client(clientId))).copied('try-it')).toBeUndefined()
@@ -497,7 +500,7 @@ describe('the page of a client', () => {
     expect(page.text).toContain(en.client.disabledAbout)
   })
 
-  test('never shows a digest, nor what is sealed', async () => {
+  test('never shows a digest or a sealed value', async () => {
     const { clientId, clientSecret } = await app.client(full)
     await app.server.clients.resetClientSecret(clientId, { overlap: 3_600 })
     const client = await clientOf(app, clientId)

@@ -4,7 +4,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 import { authorizeUrl, newPkce } from '../../support/user-agent.ts'
 import { at, type Fields, idIn, type Page, Person } from './support.ts'
 
-// What its owner types into the form of an application is what its users read before they decide.
+// Users read the values from the owner's form before they decide.
 
 const { consent } = en
 
@@ -46,7 +46,7 @@ const boxes = (page: Page): readonly (string | undefined)[] =>
   )
 
 describe('the consent page of an application that was registered by form', () => {
-  test('says who asks, who made it, what it says of itself, and where the answer goes', async () => {
+  test('shows name, owner, description and target', async () => {
     const page = await ask(await register())
     expect(page.status).toBe(200)
     expect(page.title).toBe(`${consent.title('Note Reader')} · The Notes`)
@@ -59,14 +59,14 @@ describe('the consent page of an application that was registered by form', () =>
     expect(page.html).not.toContain(`href="${at.list}"`)
   })
 
-  test('asks for its default permissions, of which the optional ones can be unticked', async () => {
+  test('requests its default scopes, with the optional ones as boxes', async () => {
     const page = await ask(await register())
     expect(page.text).toContain('Read your notes notes:read')
     expect(page.text).toContain('user:email')
     expect(boxes(page)).toEqual(['user:email'])
   })
 
-  test('leaves out what was left empty', async () => {
+  test('omits empty fields', async () => {
     const page = await ask(
       await register({ description: '', website: '', optional_scopes: undefined }),
     )
@@ -75,7 +75,7 @@ describe('the consent page of an application that was registered by form', () =>
     expect(boxes(page)).toEqual([])
   })
 
-  test('an edit shows at the next request, also to who agreed before', async () => {
+  test('shows an edit at the next request, also to users who consented before', async () => {
     const clientId = await register()
     await user.send((await ask(clientId)).form('/oauth/authorize'), { confirm: 'yes' })
     await owner.fill(at.client(clientId), {
@@ -92,7 +92,7 @@ describe('the consent page of an application that was registered by form', () =>
     expect(boxes(page)).toEqual(['notes:read', 'user:email'])
   })
 
-  test('an edit while the user is asked: what was shown is no longer so, and nothing is granted', async () => {
+  test('an edit while the user decides: rejects the decision, and grants nothing', async () => {
     const clientId = await register()
     const form = (await ask(clientId)).form('/oauth/authorize')
     await owner.fill(at.client(clientId), { optional_scopes: undefined })
@@ -102,14 +102,14 @@ describe('the consent page of an application that was registered by form', () =>
     expect(await app.server.consents.find(app.user.id, clientId)).toBeUndefined()
   })
 
-  test('a name in another direction, or in mixed letters, cannot pose as ours', async () => {
+  test('rejects a name with another writing direction or mixed alphabets', async () => {
     const hebrew = await ask(await register({ name: 'שלום' }))
     expect(hebrew.html).toContain('<bdi>שלום</bdi>')
     const mixed = await ask(await register({ name: 'Nоte Reader' }))
     expect(mixed.text).toContain(consent.mixesAlphabets)
   })
 
-  test('one that was deleted, or disabled, is not asked for any more', async () => {
+  test('is not shown for a deleted or disabled application', async () => {
     const clientId = await register()
     await app.server.clients.mark(clientId, { isDisabled: true })
     expect((await ask(clientId)).location).toMatch(/^\/oauth\/errors\?/)

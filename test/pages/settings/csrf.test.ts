@@ -28,7 +28,7 @@ afterAll(() => app.close())
 interface Case {
   readonly path: () => string
   readonly typed: Fields
-  /** The form that comes back with what was typed; undefined: another page, with its forms. */
+  /** The form that is shown again with the typed values, or undefined if the page is another one. */
   readonly again?: (page: Page) => Form
   readonly who?: () => Person
 }
@@ -121,7 +121,7 @@ const tokens: readonly (readonly [string, Sent])[] = [
 
 describe.each(Object.entries(cases))('%s', (_name, { path, typed, again, who = () => person }) => {
   test.each(tokens)(
-    'with a CSRF token that is %s: 403, the form with what was typed, a sentence, nothing done',
+    'with a CSRF token that is %s: answers 403 with the typed values and an error text, and changes nothing',
     async (_, send) => {
       const before = written(app)
       const page = await send(who(), path(), typed)
@@ -142,7 +142,7 @@ describe.each(Object.entries(cases))('%s', (_name, { path, typed, again, who = (
     },
   )
 
-  test('of a session that has ended: to the login, nothing done', async () => {
+  test('of an expired session: redirects to the login, and changes nothing', async () => {
     const gone = await Person.logIn(app, { user: who().user })
     await gone.post('/logout')
     const before = written(app)
@@ -157,7 +157,7 @@ describe.each(Object.entries(cases))('%s', (_name, { path, typed, again, who = (
     ['cross-site', { 'sec-fetch-site': 'cross-site' }],
     ['same-site, which may be another’s', { 'sec-fetch-site': 'same-site' }],
     ['cross-site with our Origin', { 'sec-fetch-site': 'cross-site', origin: 'OURS' }],
-  ])('from %s: 403, whatever token it has; nothing done', async (_, headers) => {
+  ])('from %s: answers 403 whatever its token, and changes nothing', async (_, headers) => {
     const before = written(app)
     const given = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
@@ -178,7 +178,7 @@ describe.each(Object.entries(cases))('%s', (_name, { path, typed, again, who = (
     ['a form as text', 'name=x', 'text/plain'],
     ['a form in another charset', 'name=x', 'application/x-www-form-urlencoded; charset=latin1'],
     ['no type at all', new Uint8Array([120]), undefined],
-  ])('with a body of %s for a page: 4xx, nothing done', async (_, content, type) => {
+  ])('with a body of %s for a page: answers 4xx, and changes nothing', async (_, content, type) => {
     const before = written(app)
     const page = await who().request(path(), {
       method: 'POST',
@@ -190,7 +190,7 @@ describe.each(Object.entries(cases))('%s', (_name, { path, typed, again, who = (
     expect(written(app)).toEqual(before)
   })
 
-  test('as multipart: 4xx, nothing done', async () => {
+  test('as multipart: answers 4xx, and changes nothing', async () => {
     const form = new FormData()
     for (const [name, value] of body({ ...typed, csrf_token: who().session.csrfToken }))
       form.append(name, value)
@@ -205,13 +205,13 @@ test.each<[string, Record<string, string>]>([
   ['Origin null, as no-referrer has it', { origin: 'null' }],
   ['same-origin', { 'sec-fetch-site': 'same-origin', origin: 'null' }],
   ['an address that was typed', { 'sec-fetch-site': 'none' }],
-])('decision §6.3 with a token, from %s: done', async (_, headers) => {
+])('decision §6.3 with a token, from %s: succeeds', async (_, headers) => {
   const given = Object.keys(headers).length > 0 ? headers : { origin: new URL(app.issuer).origin }
   const sent = await person.post(at.newClient, { name: 'Ours' }, given)
   expect(sent.status).toBe(303)
 })
 
-test('what came back can be sent again, and is then done', async () => {
+test('succeeds when the returned form is sent again', async () => {
   const typed = { name: 'Second try', redirect_uris: 'https://a.example', is_confidential: 'false' }
   const page = await person.postRaw(at.newClient, typed)
   const sent = await person.send(page.form(at.newClient))
@@ -224,7 +224,7 @@ test('what came back can be sent again, and is then done', async () => {
   })
 })
 
-test('what is typed is text, also here', async () => {
+test('shows typed values as text, also here', async () => {
   const name = '"><script>alert(1)</script>'
   const page = await person.postRaw(at.newClient, { name, redirect_uris: '</textarea><b>' })
   expect(page.form(at.newClient).fields).toMatchObject({
@@ -234,7 +234,7 @@ test('what is typed is text, also here', async () => {
   expect(page.html).not.toMatch(/<script>|<b>/)
 })
 
-test('a login in the same browser makes the forms of the session before stale', async () => {
+test('after a login in the same browser rejects forms of the previous session', async () => {
   const reader = await Person.stranger(app)
   const form = (await reader.get(at.newToken)).form(at.newToken)
   const login = await reader.session.agent.browse(`${app.issuer}/login?prompt=login`)

@@ -21,7 +21,7 @@ const form = async (path: string): Promise<Form> => (await person.get(path)).for
 const times = (number: number, work: () => Promise<Page>): Promise<Page[]> =>
   Promise.all(Array.from({ length: number }, work))
 
-/** Where all of them lead. */
+/** The common target of all responses. */
 const oneOf = (pages: readonly Page[]): string => {
   expect(pages.map(({ status }) => status)).toEqual(pages.map(() => 303))
   const [first, ...others] = new Set(pages.map(({ location }) => location))
@@ -33,7 +33,7 @@ describe.each<[string, string, () => number, Fields]>([
   ['a client', at.newClient, clients, { name: 'Once' }],
   ['a personal token', at.newToken, tokens, { name: 'Once', scopes: 'notes:read' }],
 ])('the form that makes %s', (_name, path, number, fields) => {
-  test('sent twice at once makes one, and both answers lead to it', async () => {
+  test('sent twice concurrently creates one, and both answers lead to it', async () => {
     for (const parallel of [2, 8]) {
       const shown = await form(path)
       const before = number()
@@ -47,7 +47,7 @@ describe.each<[string, string, () => number, Fields]>([
     }
   })
 
-  test('sent one after the other makes one; the second time shows no secret', async () => {
+  test('sent twice in a row creates one; the second answer shows no secret', async () => {
     const shown = await form(path)
     const before = number()
     const first = await person.send(shown, fields)
@@ -64,7 +64,7 @@ describe.each<[string, string, () => number, Fields]>([
     ])
   })
 
-  test('two forms that are filled in alike make two', async () => {
+  test('creates two from two forms with equal values', async () => {
     const [one, two] = [await form(path), await form(path)]
     const before = number()
     const pages = await Promise.all([person.send(one, fields), person.send(two, fields)])
@@ -72,7 +72,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 2)
   })
 
-  test('one form that is filled in otherwise after going back makes two', async () => {
+  test('creates one from a form that is changed after going back', async () => {
     const shown = await form(path)
     const before = number()
     const first = await person.send(shown, fields)
@@ -81,7 +81,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 2)
   })
 
-  test('invalid, sent twice, then corrected: it is refused twice, and then made', async () => {
+  test('sent twice with an error, then corrected: is rejected twice, and then creates one', async () => {
     const shown = await form(path)
     const before = number()
     const wrong = await times(2, () => person.send(shown, { ...fields, name: '' }))
@@ -92,7 +92,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 1)
   })
 
-  test('without form_id: twice at once, or a moment later, makes one; later, two', async () => {
+  test('without form_id: creates one if repeated concurrently or within a moment; later, two', async () => {
     const before = number()
     const send = () => person.post(path, { ...fields, name: 'By hand' })
     const location = oneOf(await times(2, send))
@@ -103,7 +103,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 2)
   })
 
-  test('another session, or another user, with the same form_id makes another', async () => {
+  test('creates another in another session, or for another user, with the same form_id', async () => {
     const [again, other] = [await Person.logIn(app), await Person.stranger(app)]
     const { form_id } = (await form(path)).fields
     const before = number()
@@ -112,7 +112,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 3)
   })
 
-  test('on two nodes at once it makes one', async () => {
+  test('creates one on two nodes concurrently', async () => {
     await using beside = await startServer({ beside: app })
     const there = new Person(beside, person.session, person.user)
     const shown = await form(path)
@@ -124,7 +124,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 1)
   })
 
-  test('whatever form_id is', async () => {
+  test('accepts any form_id', async () => {
     for (const form_id of ['', 'x', 'x'.repeat(1_000), ['a', 'b'], '\u0000', '🦔']) {
       const before = number()
       oneOf(await times(2, () => person.post(path, { ...fields, name: 'Odd', form_id })))
@@ -134,7 +134,7 @@ describe.each<[string, string, () => number, Fields]>([
 })
 
 describe('a form that changes something', () => {
-  test('a secret that is reset by a double click is reset once, and the one that is shown works', async () => {
+  test('resets a secret once after a double click, and the one that is shown works', async () => {
     const { clientId } = await app.client()
     const shown = (await person.get(at.client(clientId))).form(at.reset(clientId))
     const pages = await times(3, () => person.send(shown))
@@ -148,7 +148,7 @@ describe('a form that changes something', () => {
     expect((await tokenRequest(app.issuer, grant, { basic })).status).toBe(200)
   })
 
-  test('a token that is rotated by a double click is rotated once', async () => {
+  test('rotates a token once after a double click', async () => {
     const { id, accessToken } = await app.server.tokens.createPersonal('Laptop', app.user.id)
     const shown = (await person.get(at.token(id))).form(at.rotate(id))
     oneOf(await times(3, () => person.send(shown, { overlap: '3600' })))
@@ -186,7 +186,7 @@ describe('a form that changes something', () => {
     expect(oneOf(await times(2, () => person.send(shown, fields)))).toBe(at.list)
   })
 
-  test('there and back and there again: the last form holds', async () => {
+  test('after quick repeated switching the last form wins', async () => {
     const { clientId } = await app.client({ name: 'A' })
     for (const name of ['B', 'A', 'B', 'A', 'B']) {
       await person.fill(at.client(clientId), { name })
@@ -194,7 +194,7 @@ describe('a form that changes something', () => {
     }
   })
 
-  test('of two tabs the form that is sent last holds', async () => {
+  test('in two tabs the form that is sent last wins', async () => {
     const { clientId } = await app.client({ name: 'A', description: 'x' })
     const [one, two] = [await form(at.client(clientId)), await form(at.client(clientId))]
     const first = await person.send(one, { name: 'One' })
@@ -204,7 +204,7 @@ describe('a form that changes something', () => {
   })
 })
 
-test('100 forms at once make 100 things, each shown with its own secret', async () => {
+test('100 concurrent forms create 100 objects, each shown with its own secret', async () => {
   const names = Array.from({ length: 100 }, (_, index) => `Many ${index}`)
   const sent = await Promise.all(names.map((name) => person.post(at.newClient, { name })))
   const ids = sent.map(({ location }) => idIn(location))

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('decision §6.3 every page, whatever its status', () => {
-  test('has a strict content security policy, and is kept by nobody', () => {
+  test('has a strict content security policy, and is not cached', () => {
     expect(pages.length).toBeGreaterThan(50)
     for (const [name, { headers }] of pages) {
       const policy = headers.get('content-security-policy') ?? ''
@@ -42,7 +42,7 @@ describe('decision §6.3 every page, whatever its status', () => {
     }
   })
 
-  test('has no script or style of its own in it, and loads nothing from elsewhere', () => {
+  test('has no inline script or style, and loads nothing from other origins', () => {
     for (const [name, { html }] of pages) {
       const tags = [...html.matchAll(/<[a-z](?:"[^"]*"|[^">])*>/gi)].map(([tag]) => tag)
       const bare = tags.map((tag) => tag.replaceAll(/"[^"]*"/g, '""')).join('\n')
@@ -59,7 +59,7 @@ describe('decision §6.3 every page, whatever its status', () => {
     }
   })
 
-  test('links that others chose say so, and do not hand on the page', () => {
+  test('marks external links, and sends them no referrer', () => {
     for (const [name, { html }] of pages)
       for (const [tag] of html.matchAll(/<a\b[^>]*href="https?:[^>]*>/g)) {
         if (tag.includes(world.app.issuer)) continue
@@ -67,7 +67,7 @@ describe('decision §6.3 every page, whatever its status', () => {
       }
   })
 
-  test('every form that posts has the token of its own session, and each is told apart', () => {
+  test('has the CSRF token of its session in every POST form, each with its own form ID', () => {
     for (const [name, page] of pages) {
       for (const { action, fields } of page.forms) {
         expect([name, action, fields.csrf_token?.length]).toEqual([name, action, 1])
@@ -82,7 +82,7 @@ describe('decision §6.3 every page, whatever its status', () => {
     expect(new Set(all).size).toBe(all.length)
   })
 
-  test('ids are there once, labels lead to fields, and there is one heading of the first rank', () => {
+  test('has unique IDs, labels for its fields, and one first-level heading', () => {
     for (const [name, { html }] of pages) {
       const ids = [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id)
       expect([name, ids.length]).toEqual([name, new Set(ids).size])
@@ -96,7 +96,7 @@ describe('decision §6.3 every page, whatever its status', () => {
     }
   })
 
-  test('no page shows a secret, a digest, a session or a token, but the ones that are new', () => {
+  test('shows no secret, digest, session or token, except new ones', () => {
     const { session } = world.person
     for (const [name, { html }] of pages) {
       expect(html, name).not.toContain(session.identifier)
@@ -106,8 +106,8 @@ describe('decision §6.3 every page, whatever its status', () => {
   })
 })
 
-describe('HEAD is GET without a body', () => {
-  test('on every page: the same status, the same headers, nothing done', async () => {
+describe('answers HEAD like GET without a body', () => {
+  test('on every page: with the same status and headers, and without a change', async () => {
     const before = written(world.app)
     const compared = [
       'content-type',
@@ -125,7 +125,7 @@ describe('HEAD is GET without a body', () => {
         expect([name, header, head.headers.get(header)]).toEqual([
           name,
           header,
-          // Nobody reads the page of a wrong method that is asked for by HEAD.
+          // HEAD of a page that answers 405 is not tested.
           get.headers.get(header),
         ])
     }
@@ -153,8 +153,8 @@ const addresses = (): readonly (readonly [string, allow: string, who: Person])[]
   ]
 }
 
-describe('broken ways', () => {
-  test('a wrong method: 405 with Allow, as a page for people, and nothing done', async () => {
+describe('invalid requests', () => {
+  test('a wrong method: answers 405 with Allow as an HTML page, and changes nothing', async () => {
     const before = written(world.app)
     const { csrfToken } = world.person.session
     for (const [path, allow, who] of addresses()) {
@@ -175,7 +175,7 @@ describe('broken ways', () => {
     expect(written(world.app)).toEqual(before)
   })
 
-  test('a method that nobody knows: 4xx', async () => {
+  test('an unknown method: answers 4xx', async () => {
     const { cookie } = world.person.session
     for (const method of ['FOO', 'get', 'PROPFIND']) {
       const { status } = await rawHttp(world.app, {
@@ -187,7 +187,7 @@ describe('broken ways', () => {
     }
   })
 
-  test('query parameters that nobody knows change nothing', async () => {
+  test('unknown query parameters change nothing', async () => {
     for (const query of [
       'a=b',
       'delete=yes&others=yes&act=delete&confirm=yes',
@@ -210,7 +210,7 @@ describe('broken ways', () => {
       }
   })
 
-  test('a part of a list that is none: the first one, or an empty one', async () => {
+  test('an invalid cursor: answers with the first page, or an empty one', async () => {
     const lists = [
       ...['clients_after', 'tokens_after', 'authorized_after'].map((name) => [at.list, name]),
       [at.sessions, 'after'],
@@ -242,7 +242,7 @@ describe('broken ways', () => {
     expect(twice.status).toBe(200)
   })
 
-  test('a query that is too long: 414 or 431, and the next request is served', async () => {
+  test('a query that is too long: answers 414 or 431, and serves the next request', async () => {
     const { cookie } = world.person.session
     for (const path of [at.list, at.sessions, at.newClient]) {
       const { status } = await rawHttp(world.app, {
@@ -251,7 +251,7 @@ describe('broken ways', () => {
       })
       expect([414, 431]).toContain(status)
     }
-    // As a host with a wider limit would pass it on.
+    // As a host with a higher limit would pass it on.
     const long = new Request(`${world.app.issuer}${at.list}?${'x'.repeat(17_000)}`, {
       headers: { cookie, 'user-agent': browser },
     })
@@ -260,7 +260,7 @@ describe('broken ways', () => {
     expect((await world.person.get(at.list)).status).toBe(200)
   })
 
-  test('a body that is too large: 413, nothing done', async () => {
+  test('a body that is too large: answers 413, and changes nothing', async () => {
     const before = written(world.app)
     for (const [path, allow, who] of addresses()) {
       if (!allow.includes('POST')) continue
@@ -271,7 +271,7 @@ describe('broken ways', () => {
     expect(written(world.app)).toEqual(before)
   })
 
-  test('2,000 fields are taken, for many scopes; one more is too many: 400, nothing done', async () => {
+  test('accepts 2,000 fields, for many scopes; one more answers 400 and changes nothing', async () => {
     const { person, app } = world
     const before = written(app)
     // Besides them: the CSRF token and the name.
@@ -283,7 +283,7 @@ describe('broken ways', () => {
     expect((await person.post(at.newClient, many(1_998))).status).toBe(303)
   })
 
-  test('an empty body, and fields that are no text: 4xx', async () => {
+  test('an empty body, and fields that are no text: answers 4xx', async () => {
     const { person } = world
     const send = (body: string) =>
       person.request(at.newClient, {
@@ -299,7 +299,7 @@ describe('broken ways', () => {
     expect((await send(`${token}&name[]=x`)).status).toBe(400)
   })
 
-  test('a compressed body is refused', async () => {
+  test('rejects a compressed body', async () => {
     const page = await world.person.request(at.newClient, {
       method: 'POST',
       body: new URLSearchParams({ name: 'x' }),
@@ -333,7 +333,7 @@ describe('broken ways', () => {
     '/account/settings/activity/x/',
     '/admin/activity/x/',
     '/admin/applications/x/',
-  ])('%s leads nowhere', async (target) => {
+  ])('%s does not redirect to another origin', async (target) => {
     const { cookie } = world.admin.session
     const before = written(world.app)
     for (const method of ['GET', 'POST']) {
@@ -353,7 +353,7 @@ describe('broken ways', () => {
     expect(written(world.app)).toEqual(before)
   })
 
-  // A fence that the host puts before a path must not be passed by a detour (docs/security.md).
+  // A guard that the host puts before a path must not be bypassed by an alternative path (docs/security.md).
   test.each([
     '/account/settings/applications/./clients/new/',
     '/account/settings/applications/clients/../',
@@ -364,7 +364,7 @@ describe('broken ways', () => {
     expect((await rawHttp(world.app, { target, headers })).status).toBe(404)
   })
 
-  test('HTTP/1.0, another Host and an absolute address change no link and no redirect', async () => {
+  test('HTTP/1.0, another Host and an absolute request target change no link and no redirect', async () => {
     const path = at.list
     for (const headers of [
       ['Host: evil.example'],
@@ -390,13 +390,13 @@ describe('broken ways', () => {
     expect(signedIn.text).not.toContain('evil')
   })
 
-  test('nothing of this was a fault of ours', () => {
+  test('no request of this file caused a 5xx', () => {
     expect(world.app.log.filter(({ level }) => level === 'error')).toEqual([])
   })
 })
 
 describe('a server under a path, with prefixes of its own', () => {
-  test('every link and every form of every page leads to it', async () => {
+  test('every link and every form of every page is below it', async () => {
     await using app = await startServer({
       basePath: '/auth/v2',
       settingsPrefix: '/me',

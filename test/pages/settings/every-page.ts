@@ -18,7 +18,7 @@ const translated = (id: string): Scope =>
     ),
   })
 
-/** A server of its own at which everything is there that a page can show. */
+/** A server with an object of every kind that a page can show. */
 export interface World extends AsyncDisposable {
   readonly app: TestServer
   readonly person: Person
@@ -26,12 +26,12 @@ export interface World extends AsyncDisposable {
   readonly clientId: string
   readonly publicId: string
   readonly tokenId: number
-  /** Opens each page that is reached by GET; `headers` are what the browser sends besides. */
+  /** Opens each page that GET returns; the browser adds `headers`. */
   readonly pages: readonly OpenPage[]
   close(): Promise<void>
 }
 
-/** A page with its name, and the status that it has. */
+/** A page with its name and its status. */
 export interface OpenPage {
   readonly name: string
   readonly path: string
@@ -148,7 +148,7 @@ export const newWorld = async (): Promise<World> => {
   }
 }
 
-/** The pages that forms lead to: refused, stale, foreign, and what was just done. */
+/** The pages that forms lead to: rejected, stale, foreign and successful ones. */
 export const afterForms = async (
   world: World,
   headers: Record<string, string> = {},
@@ -211,7 +211,7 @@ export const afterForms = async (
 
 let forms = 0
 
-/** What a browser of that language sends. */
+/** The headers of a browser with that language. */
 export const asking = (language: Language): Record<string, string> => ({
   'accept-language': language,
 })

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Addresses that show something, and those that only take forms. */
+/** Addresses of pages, and those that accept only forms. */
 const shown = (): readonly string[] => [
   at.list,
   at.newClient,
@@ -62,7 +62,7 @@ const form = (headers: Record<string, string> = {}): RequestInit => ({
 })
 
 describe('decision §2 logged out: 303 to the login', () => {
-  test('every address that is shown, by GET and HEAD', async () => {
+  test('for every page, by GET and HEAD', async () => {
     for (const path of shown()) {
       for (const method of ['GET', 'HEAD'])
         expect(await open(path, { method }), path).toEqual({
@@ -73,12 +73,12 @@ describe('decision §2 logged out: 303 to the login', () => {
     }
   })
 
-  test('the address with its query', async () => {
+  test('with the address and its query', async () => {
     const path = `${at.list}?clients_after=1.x&ui_locales=de`
     expect((await open(path)).location).toBe(loginWith(path))
   })
 
-  test('every form: nothing is done, and the login leads to the page that it stands on', async () => {
+  test('for every form, which changes nothing; the login leads to the page of the form', async () => {
     const before = written(app)
     for (const path of posted())
       expect(await open(path, form()), path).toMatchObject({
@@ -93,13 +93,13 @@ describe('decision §2 logged out: 303 to the login', () => {
     expect(written(app)).toEqual(before)
   })
 
-  test('also where the id is nobody’s: nobody learns which are there', async () => {
+  test('for unknown IDs too, so that existing ones are not revealed', async () => {
     for (const path of [at.client('absent'), at.token(999), at.view(999)])
       expect((await open(path)).location).toBe(loginWith(path))
     expect((await open(at.reset('absent'), form())).location).toBe(loginWith(at.list))
   })
 
-  test('the login leads back to the page, which is then there', async () => {
+  test('the login leads back to the page', async () => {
     for (const path of [
       ...shown().filter((path) => path !== at.admin),
       `${at.list}?tokens_after=9.`,
@@ -113,7 +113,7 @@ describe('decision §2 logged out: 303 to the login', () => {
     }
   })
 
-  test('the login after a form that was sent leads to where the form stands', async () => {
+  test('the login after a form leads to the page of the form', async () => {
     for (const [path, back] of [
       [at.newClient, at.newClient],
       [at.rotate(tokenId), at.list],
@@ -128,7 +128,7 @@ describe('decision §2 logged out: 303 to the login', () => {
     }
   })
 
-  test('an address without its last slash leads there, form and all', async () => {
+  test('an address without its trailing slash redirects there, with the form', async () => {
     for (const path of [...shown(), ...onlyPosted()]) {
       const { status, location } = await open(`${path.slice(0, -1)}?a=b`, form())
       expect([status, location], path).toEqual([308, `${path}?a=b`])
@@ -136,7 +136,7 @@ describe('decision §2 logged out: 303 to the login', () => {
   })
 })
 
-describe('pages look at the cookie only', () => {
+describe('pages authenticate by the cookie only', () => {
   const tokens = async (): Promise<readonly string[]> => {
     const personal = await app.personalToken(['notes:read', 'notes:write', 'user:email'])
     const { accessToken } = await authorizationOf(app, clientId)
@@ -144,7 +144,7 @@ describe('pages look at the cookie only', () => {
     return [personal, accessToken, session.jwt]
   }
 
-  test('a token in the header or in the query changes nothing for who is logged out', async () => {
+  test('ignores a token in the header or in the query', async () => {
     for (const token of await tokens()) {
       const headers = { authorization: `Bearer ${token}` }
       const before = written(app)
@@ -154,7 +154,7 @@ describe('pages look at the cookie only', () => {
           status: 303,
           location: loginWith(path),
         })
-        // The token goes nowhere from here, not even to our own login.
+        // The token is not passed on, not even to our own login.
         expect((await open(withQuery)).location).toBe(loginWith(path))
       }
       for (const path of [...posted(), ...onlyPosted()]) {
@@ -167,7 +167,7 @@ describe('pages look at the cookie only', () => {
     }
   })
 
-  test('who is logged in is the one of the cookie, whatever token comes with it', async () => {
+  test('uses the user of the cookie, whatever token is sent with it', async () => {
     const person = await Person.stranger(app)
     for (const token of [...(await tokens()), 'nonsense', 'a.b.c']) {
       const page = await person.get(`${at.list}?access_token=${encodeURIComponent(token)}`, {
@@ -179,7 +179,7 @@ describe('pages look at the cookie only', () => {
     }
   })
 
-  test('a token stands in for no CSRF token', async () => {
+  test('accepts no token in place of a CSRF token', async () => {
     const person = await Person.logIn(app)
     const [personal = ''] = await tokens()
     const before = written(app)
@@ -189,7 +189,7 @@ describe('pages look at the cookie only', () => {
     expect(written(app)).toEqual(before)
   })
 
-  test('a request with two session cookies has none', async () => {
+  test('treats a request with two session cookies as logged out', async () => {
     const { session } = await Person.logIn(app)
     const cookie = `${session.cookie}; ${session.cookie}`
     const answer = await fetch(`${app.issuer}${at.list}`, {
@@ -199,7 +199,7 @@ describe('pages look at the cookie only', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, loginWith(at.list)])
   })
 
-  test('a session that ended, was moved, or whose user is inactive: logged out', async () => {
+  test('treats a session that ended, was moved, or whose user is inactive as logged out', async () => {
     const person = await Person.stranger(app)
     const { cookie } = person.session
     const elsewhere = await fetch(`${app.issuer}${at.list}`, {

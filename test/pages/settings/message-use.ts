@@ -8,10 +8,10 @@ interface Node {
   readonly [field: string]: unknown
 }
 
-/** A place in the messages: the names that lead there. */
+/** A place in the messages: the names on the path to it. */
 interface Place {
   readonly names: readonly string[]
-  /** One of the names where it is not written there but comes from elsewhere, such as a code of an error. */
+  /** One of the names, if it is not a literal but a value, such as an error code. */
   readonly chosen?: string
 }
 
@@ -41,20 +41,20 @@ const keyOf = ({ names }: Place): string => names.join('/')
 
 const root: readonly Place[] = [{ names: [] }]
 
-/** Every text, by the names that lead there, such as `login/title`. */
+/** Every text, by the names on its path, such as `login/title`. */
 export const leavesOf = (value: unknown = en, names: readonly string[] = []): readonly string[] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, [...names, key]))
     : [names.join('/')]
 
 interface Uses {
-  /** Texts that are named where they are used. */
+  /** Texts that are used by a literal name. */
   readonly named: Set<string>
-  /** Texts that are taken by a name from elsewhere, with that name. */
+  /** Texts that are selected by a computed name, with the expression. */
   readonly chosen: Map<string, string>
 }
 
-/** Finds what of the messages a source file reaches, by following its names from `texts` on. */
+/** Finds the messages that a source file uses, by following property names from `texts`. */
 const follow = (program: Node, uses: Uses): void => {
   const known = new Map<string, Map<string, Place>>()
 
@@ -127,12 +127,12 @@ const follow = (program: Node, uses: Uses): void => {
   for (const node of nodes) {
     if (node.type === 'MemberExpression') note(placesOf(node))
     if (node.type !== 'CallExpression' || !Array.isArray(node.arguments)) continue
-    // A group that is handed on: whoever gets it takes out of it what it wants.
+    // A group that is passed on: the receiver may use any of its texts.
     for (const argument of node.arguments) note(anyOf(placesOf(argument)))
   }
 }
 
-/** The strings of a program. What stands in a type is nothing that happens. */
+/** The string literals of a program, without those in types. */
 const stringsIn = (node: Node): readonly string[] => {
   if (/^TS(?:Type|Interface)/.test(node.type)) return []
   if (node.type === 'Literal') return typeof node.value === 'string' ? [node.value] : []
@@ -144,7 +144,7 @@ const sizeOf = (known: ReadonlyMap<string, ReadonlyMap<string, Place>>): number 
 
 const src = resolve(import.meta.dirname, '../../../src')
 
-/** The sources that may use a message: all but the messages themselves. */
+/** The sources that may use a message: all except the messages themselves. */
 const readSources = (): readonly string[] =>
   readdirSync(src, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
@@ -152,8 +152,8 @@ const readSources = (): readonly string[] =>
     .map((path) => readFileSync(`${src}/${path}`, 'utf8'))
 
 /**
- * The texts that nothing in `src` uses: neither by a name that leads to it from `texts`, nor, out of a group
- * from which they are chosen by name, where a string somewhere is that name.
+ * The texts that nothing in `src` uses: neither a path from `texts` leads to them, nor is their name a string literal
+ * somewhere while their group is accessed by computed names.
  */
 export const unusedMessages = (sources: readonly string[] = readSources()): readonly string[] => {
   const uses: Uses = { named: new Set(), chosen: new Map() }

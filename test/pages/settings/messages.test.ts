@@ -14,7 +14,7 @@ type Text = (...given: readonly unknown[]) => string
 
 const marker = '⟦marker⟧'
 
-/** The parameters of a text with numbers where it counts, and else texts. */
+/** Arguments of a text: numbers for parameters that are counted, else texts. */
 const samplesOf = (text: Text): readonly (readonly unknown[])[] => {
   if (text.length === 2) return [[7, marker]]
   const isCounted = /NaN/.test(text(marker)) || !text(marker).includes(marker)
@@ -25,11 +25,11 @@ const shown = (language: Language, value: unknown): string =>
   typeof value === 'number' ? value.toLocaleString(language) : String(value)
 
 describe('every language has every text', () => {
-  test('those that the issue names are there', () => {
+  test('including those that the requirements name', () => {
     expect(codes.toSorted()).toEqual(['ar', 'de', 'en', 'es', 'fr', 'it', 'ja', 'pl', 'pt', 'zh'])
   })
 
-  test.each(codes)('%s: the same names, each of the same kind, none empty', (language) => {
+  test.each(codes)('%s: has the same names, each of the same kind, none empty', (language) => {
     expect(leavesOf(languages[language]).toSorted()).toEqual(leaves.toSorted())
     for (const leaf of leaves) {
       const [text, english] = [textAt(language, leaf), textAt('en', leaf)]
@@ -42,7 +42,7 @@ describe('every language has every text', () => {
     }
   })
 
-  test.each(codes)('%s: what a text is given stands in it', (language) => {
+  test.each(codes)('%s: uses the arguments of each text', (language) => {
     for (const leaf of leaves) {
       const text = textAt(language, leaf)
       if (typeof text !== 'function') continue
@@ -55,7 +55,7 @@ describe('every language has every text', () => {
         }
         expect(result, leaf).not.toMatch(/undefined|NaN|\[object|#(?! )/)
       }
-      // One, none and two of a thing may be words.
+      // Counts of zero, one and two may be words.
       for (const number of [0, 1, 2]) {
         const result = (text as Text)(number, number)
         expect(result.trim(), leaf).not.toBe('')
@@ -66,8 +66,8 @@ describe('every language has every text', () => {
 })
 
 /**
- * The same words in both languages: proper words of the field, or spelt alike. Each is looked at before it
- * is put here.
+ * Texts that are equal in both languages: technical terms, or words with the same spelling. Review each one before you
+ * add it.
  */
 const alike: Readonly<Record<Language, readonly string[]>> = {
   en: [],
@@ -98,7 +98,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
     'home/sessions',
     'sessions/title',
   ],
-  // As the documents of the field have them: `client secret`, `account`, `password`.
+  // Technical terms of the field: `client secret`, `account`, `password`.
   it: ['facts/clientSecret', 'frame/navigation', 'login/password'],
   ja: [],
   pl: [],
@@ -106,7 +106,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
   zh: [],
 }
 
-describe('no text was forgotten to be translated', () => {
+describe('every text is translated', () => {
   const same = (language: Language): readonly string[] =>
     leaves.filter((leaf) => {
       const [text, english] = [textAt(language, leaf), textAt('en', leaf)]
@@ -124,7 +124,7 @@ describe('no text was forgotten to be translated', () => {
     ['ar', /\p{Script=Arabic}/u],
     ['ja', /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u],
     ['zh', /\p{Script=Han}/u],
-  ])('%s is written in its own letters', (language, letters) => {
+  ])('%s is written in its own script', (language, letters) => {
     for (const leaf of leaves) {
       const text = textAt(language, leaf)
       const result = typeof text === 'function' ? (text as Text)(7, marker) : String(text)
@@ -132,18 +132,18 @@ describe('no text was forgotten to be translated', () => {
     }
   })
 
-  test('no two languages are the same file', () => {
+  test('no two languages have the same file', () => {
     const texts = codes.map((code) => leaves.map((leaf) => String(textAt(code, leaf))).join('\n'))
     expect(new Set(texts).size).toBe(codes.length)
   })
 })
 
-describe('no text is there that nobody uses', () => {
-  test('each is used somewhere in the sources', () => {
+describe('no text is unused', () => {
+  test('each is used in the sources', () => {
     expect(unusedMessages()).toEqual([])
   })
 
-  test('the search sees what is not used', () => {
+  test('the search detects an unused text', () => {
     expect(unusedMessages(['']).toSorted()).toEqual(leaves.toSorted())
     const source = `
       export const page = (view: View, frame: Frame) => {

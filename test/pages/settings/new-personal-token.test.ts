@@ -24,7 +24,7 @@ const create = (changes: Fields, as = person): Promise<Page> => as.fill(at.newTo
 
 const valueOn = (page: Page): string | undefined => page.copied('access-token')
 
-/** The token that a form led to, with its value. */
+/** Returns the token that a form created, with its value. */
 const created = async (changes: Fields, as = person) => {
   const sent = await create({ name: 'Laptop', ...changes }, as)
   expect(sent.status).toBe(303)
@@ -46,7 +46,7 @@ const refused = async (changes: Fields, as = person): Promise<Page> => {
 }
 
 describe('creating a personal token', () => {
-  test('the form offers scopes under their groups with their help texts, internal ones not', async () => {
+  test('offers scopes under their groups with their help texts, without internal ones', async () => {
     const { html } = await person.get(at.newToken)
     const groups = [
       ...html.matchAll(
@@ -67,7 +67,7 @@ describe('creating a personal token', () => {
     expect(html).not.toMatch(/name="scopes"[^>]* checked/)
   })
 
-  test('a name is enough: no scope, no end, and the kind of token that the specification knows', async () => {
+  test('needs only a name: no scope, no expiry, and the kind of token that the specification defines', async () => {
     const { token, name, value, lastUse } = await created({ name: '  Läptop ' })
     expect(name).toBe('Läptop')
     expect(token).toMatchObject({
@@ -89,7 +89,7 @@ describe('creating a personal token', () => {
     })
   })
 
-  test('the ticked scopes are what it may do [T661]', async () => {
+  test('grants exactly the ticked scopes [T661]', async () => {
     const { value, token } = await created({ scopes: ['notes:read', 'plain'] })
     expect(token.scopes).toEqual(['notes:read', 'plain'])
     const info = await fetch(`${app.issuer}/oauth/info`, {
@@ -102,7 +102,7 @@ describe('creating a personal token', () => {
     })
   })
 
-  test('a scope that is sent twice counts once; no box ticked and an empty one are none', async () => {
+  test('counts a repeated scope once; treats no box and an empty box as no scope', async () => {
     expect((await created({ scopes: ['plain', 'plain'] })).token.scopes).toEqual(['plain'])
     expect((await created({ scopes: ['', ''] })).token.scopes).toEqual([])
   })
@@ -116,15 +116,18 @@ describe('creating a personal token', () => {
     ['with a space behind it', 'plain ', 'plain'],
     ['a name of ours', 'constructor', 'constructor'],
     ['markup', '<b>x</b>', '<b>x</b>'],
-  ])('SC-01 scope by hand, %s: 400, the form, nothing stored', async (_, scopes, wrong) => {
-    const page = await refused({ scopes, expires: '2027-01-31' })
-    expect(page.wrong('scopes')?.replaceAll(/\s+/g, ' ')).toBe(
-      problems.scopeUnknown(wrong).replaceAll(/\s+/g, ' '),
-    )
-    const { fields } = page.form(at.newToken)
-    expect(fields).toMatchObject({ name: ['Laptop'], expires: ['2027-01-31'] })
-    expect(fields.scopes ?? []).toEqual([scopes].flat().filter((scope) => scope === 'notes:read'))
-  })
+  ])(
+    'SC-01 scope by hand, %s: answers 400 with the form, and stores nothing',
+    async (_, scopes, wrong) => {
+      const page = await refused({ scopes, expires: '2027-01-31' })
+      expect(page.wrong('scopes')?.replaceAll(/\s+/g, ' ')).toBe(
+        problems.scopeUnknown(wrong).replaceAll(/\s+/g, ' '),
+      )
+      const { fields } = page.form(at.newToken)
+      expect(fields).toMatchObject({ name: ['Laptop'], expires: ['2027-01-31'] })
+      expect(fields.scopes ?? []).toEqual([scopes].flat().filter((scope) => scope === 'notes:read'))
+    },
+  )
 
   test.each<[string, string | undefined, sentence: string]>([
     ['missing', undefined, problems.nameMissing],
@@ -133,25 +136,31 @@ describe('creating a personal token', () => {
     ['41 characters', 'x'.repeat(41), problems.nameTooLong(40)],
     ['with a mark of direction', 'a\u200Eb', problems.unseenCharacter],
     ['with NUL', 'a\u0000', problems.unseenCharacter],
-  ])('a name, %s: 400, the form as it was typed, nothing stored', async (_, name, sentence) => {
-    const page = await refused({ name, scopes: ['plain'], expires: '2027-01-31' })
-    expect(page.wrong('name')).toBe(sentence)
-    expect(page.alert).toContain(sentence)
-    expect(page.form(at.newToken).fields).toMatchObject({
-      name: [name ?? ''],
-      scopes: ['plain'],
-      expires: ['2027-01-31'],
-    })
-    const sent = await person.send(page.form(at.newToken), { name: 'Corrected' })
-    expect((await person.follow(sent)).title).toContain('Corrected')
-  })
+  ])(
+    'a name, %s: answers 400 with the typed form, and stores nothing',
+    async (_, name, sentence) => {
+      const page = await refused({ name, scopes: ['plain'], expires: '2027-01-31' })
+      expect(page.wrong('name')).toBe(sentence)
+      expect(page.alert).toContain(sentence)
+      expect(page.form(at.newToken).fields).toMatchObject({
+        name: [name ?? ''],
+        scopes: ['plain'],
+        expires: ['2027-01-31'],
+      })
+      const sent = await person.send(page.form(at.newToken), { name: 'Corrected' })
+      expect((await person.follow(sent)).title).toContain('Corrected')
+    },
+  )
 
-  test.each(['name', 'expires'])('%s that is given twice: 400, nothing stored', async (field) => {
-    await refused({ [field]: ['2027-01-31', '2027-01-31'] })
-    await refused({ [field]: ['2027-01-31', '2027-02-28'] })
-  })
+  test.each(['name', 'expires'])(
+    '%s that is repeated: answers 400, and stores nothing',
+    async (field) => {
+      await refused({ [field]: ['2027-01-31', '2027-01-31'] })
+      await refused({ [field]: ['2027-01-31', '2027-02-28'] })
+    },
+  )
 
-  test('what the form does not have cannot be set', async () => {
+  test('ignores fields that the form does not have', async () => {
     const other = await Person.stranger(app)
     const { token, value } = await created({
       user_id: String(other.user.id),
@@ -171,29 +180,26 @@ describe('creating a personal token', () => {
     expect(value).not.toContain('mine')
   })
 
-  test.each(hostileTexts)(
-    'XS-01 its name is shown as text, wherever it appears: %s',
-    async (text) => {
-      const owner = await Person.stranger(app)
-      const name = [...text].slice(0, 40).join('')
-      const wrong = await create({ name, scopes: text, expires: text }, owner)
-      expect(wrong.status).toBe(400)
-      expect(wrong.form(at.newToken).fields).toMatchObject({ name: [name], expires: [text] })
-      const harmless = await created({ name: 'x' }, owner)
-      const { page, id } = await created({ name }, owner)
-      expect(skeleton(page.html)).toEqual(skeleton(harmless.page.html))
-      expect(page.title.startsWith(`${name} · `)).toBe(true)
-      const list = await owner.get(at.list)
-      expect(list.item(name.trim().replaceAll(/\s+/g, ' '))).toContain(`href="${at.token(id)}"`)
-    },
-  )
+  test.each(hostileTexts)('XS-01 shows its name as text everywhere: %s', async (text) => {
+    const owner = await Person.stranger(app)
+    const name = [...text].slice(0, 40).join('')
+    const wrong = await create({ name, scopes: text, expires: text }, owner)
+    expect(wrong.status).toBe(400)
+    expect(wrong.form(at.newToken).fields).toMatchObject({ name: [name], expires: [text] })
+    const harmless = await created({ name: 'x' }, owner)
+    const { page, id } = await created({ name }, owner)
+    expect(skeleton(page.html)).toEqual(skeleton(harmless.page.html))
+    expect(page.title.startsWith(`${name} · `)).toBe(true)
+    const list = await owner.get(at.list)
+    expect(list.item(name.trim().replaceAll(/\s+/g, ' '))).toContain(`href="${at.token(id)}"`)
+  })
 })
 
-describe('when it ends', () => {
+describe('the expiry', () => {
   const dayAfter = (days: number): string =>
     new Date(Date.parse(today) + days * day * 1000).toISOString().slice(0, 10)
 
-  test('the form offers the days from today, without a last one', async () => {
+  test('offers the days from today, without a last one', async () => {
     const { html } = await person.get(at.newToken)
     const field = /<input id="expires"[^>]*>/.exec(html)?.[0] ?? ''
     expect(field).toContain(` min="${dayAfter(0)}"`)
@@ -207,7 +213,7 @@ describe('when it ends', () => {
     ['tomorrow', dayAfter(1), 2],
     ['a leap day', '2028-02-29', (Date.parse('2028-03-01') - Date.parse(today)) / day / 1000],
     ['in nine years', dayAfter(9 * 365), 9 * 365 + 1],
-  ])('expires %s: to the end of that day, in UTC', async (_, expires, days) => {
+  ])('expires %s: at the end of that day, in UTC', async (_, expires, days) => {
     const { token, page } = await created({ expires })
     const end = days === null ? null : Date.parse(today) + days * day * 1000
     expect(token.expires).toBe(end)
@@ -215,7 +221,7 @@ describe('when it ends', () => {
     else expect(page.html).toContain(`<time datetime="${new Date(end).toISOString()}"`)
   })
 
-  test('it works until then, and not a second longer', async () => {
+  test('accepts the token until then, and not a second longer', async () => {
     await using own = await startServer()
     const owner = await Person.logIn(own)
     own.advance(day / 2)
@@ -244,7 +250,7 @@ describe('when it ends', () => {
     ['in other digits', '٢٠٢٧-٠١-٣١', 'expiresInvalid'],
     ['negative', '-2027-01-31', 'expiresInvalid'],
   ])(
-    'expires %s: 400, the form with what was typed, nothing stored',
+    'expires %s: answers 400 with the typed form, and stores nothing',
     async (_, expires, problem) => {
       const page = await refused({ expires, scopes: ['plain'] })
       expect(page.wrong('expires')).toBe(problems[problem])
@@ -256,7 +262,7 @@ describe('when it ends', () => {
     },
   )
 
-  test('a day further away than any token may live is not silently another one', async () => {
+  test('rejects a day beyond the maximum lifetime instead of replacing it', async () => {
     for (const expires of [dayAfter(11 * 365), '9999-12-31']) {
       const page = await refused({ expires })
       expect(page.wrong('expires')).toBeDefined()
@@ -264,7 +270,7 @@ describe('when it ends', () => {
     }
   })
 
-  describe('where the application sets a longest life', () => {
+  describe('with a maximum lifetime of the application', () => {
     const most: TestOptions = { tokenPersonalMaxExpiresIn: 30 * day }
     let strict: TestServer
     let owner: Person
@@ -275,7 +281,7 @@ describe('when it ends', () => {
     })
     afterAll(() => strict.close())
 
-    test('the form offers no later day, and wants one', async () => {
+    test('offers no later day, and requires one', async () => {
       const field = /<input id="expires"[^>]*>/.exec((await owner.get(at.newToken)).html)?.[0]
       expect(field).toContain(` min="${dayAfter(0)}" max="${dayAfter(30)}" required`)
     })
@@ -288,7 +294,7 @@ describe('when it ends', () => {
       ['for ever and a day', '9999-12-31', 'expiresTooLate'],
       ['yesterday', dayAfter(-1), 'expiresInPast'],
       ['a word', 'never', 'expiresInvalid'],
-    ])('expires %s: 400, nothing stored', async (_, expires, problem) => {
+    ])('expires %s: answers 400, and stores nothing', async (_, expires, problem) => {
       const page = await refused({ expires }, owner)
       const text = problems[problem]
       const latest = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' })
@@ -298,7 +304,7 @@ describe('when it ends', () => {
       expect(page.form(at.newToken).fields.expires).toEqual([expires ?? ''])
     })
 
-    test('the latest day is taken, and the life is no longer than allowed', async () => {
+    test('accepts the latest day, without exceeding the maximum lifetime', async () => {
       const { token } = await created({ expires: dayAfter(30) }, owner)
       expect(token.expires).toBe(strict.now() + 30 * day * 1000)
       const shorter = await created({ expires: dayAfter(29) }, owner)
@@ -307,8 +313,8 @@ describe('when it ends', () => {
   })
 })
 
-describe('the value is shown once', () => {
-  test('on the page that the form leads to, with a curl command that works as it stands [T662]', async () => {
+describe('shows the value once', () => {
+  test('on the target page of the form, with a curl command that works unchanged [T662]', async () => {
     const { page, value, id } = await created({ scopes: ['notes:read'] })
     expect(page.done).toBe(en.done.tokenCreated)
     expect(page.text).toContain(en.token.once)
@@ -324,7 +330,7 @@ describe('the value is shown once', () => {
     }
   })
 
-  test('the curl command works for a server under a path, too', async () => {
+  test('with a curl command that works for a server under a path, too', async () => {
     await using below = await startServer({ basePath: '/auth', oauthPrefix: '/o' })
     const owner = await Person.logIn(below)
     const page = await owner.fill('/auth/account/settings/applications/tokens/new/', { name: 'x' })
@@ -332,7 +338,7 @@ describe('the value is shown once', () => {
     expect(await curl(shown.copied('curl') ?? '')).toEqual({ status: 200, body: '{"ping":"pong"}' })
   })
 
-  test('for that token, and to the session that created it', async () => {
+  test('for that token, and only in the session that created it', async () => {
     const other = await Person.logIn(app)
     const first = await create({ name: 'First' })
     const second = await create({ name: 'Second' })
@@ -347,7 +353,7 @@ describe('the value is shown once', () => {
     ])
   })
 
-  test('HEAD, and forms that are refused, do not use it up', async () => {
+  test('even after HEAD requests and rejected forms', async () => {
     const sent = await create({ name: 'Laptop' })
     const path = sent.location ?? ''
     expect((await person.request(path, { method: 'HEAD' })).html).toBe('')
@@ -362,7 +368,7 @@ describe('the value is shown once', () => {
     expect(valueOn(await person.follow(sent))).toMatch(/^\w{60}$/)
   })
 
-  test('not after five minutes; the token is there, and can be rotated', async () => {
+  test('for at most five minutes; the token stays, and can be rotated', async () => {
     const sent = await create({ name: 'Laptop' })
     app.advance(300)
     expect(valueOn(await person.follow(sent))).toBeUndefined()
@@ -371,7 +377,7 @@ describe('the value is shown once', () => {
     expect(valueOn(await person.follow(rotated))).toMatch(/^\w{60}$/)
   })
 
-  test('neither an address nor the log has it', async () => {
+  test('and puts it in no address and no log', async () => {
     const { value, id } = await created({ name: 'Quiet' })
     await person.get(at.token(id))
     expect(JSON.stringify(app.log)).not.toContain(value)
@@ -379,7 +385,7 @@ describe('the value is shown once', () => {
 })
 
 describe('with a prefix', () => {
-  test('the value begins with it, ends with its checksum, and works; a misspelt one does not', async () => {
+  test('the value begins with it, ends with its checksum, and works; one with a bad checksum does not', async () => {
     await using own = await startServer({ tokenPersonalPrefix: 'notes_' })
     const owner = await Person.logIn(own)
     const { value, page, id } = await created({ scopes: ['notes:read'] }, owner)

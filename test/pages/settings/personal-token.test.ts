@@ -27,7 +27,7 @@ const found = async (id: number) => {
   return managed
 }
 
-/** What an API call with that token is answered. */
+/** Returns the answer to an API call with that token. */
 const call = async (path: string, token: string, init: RequestInit = {}): Promise<number> => {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const answer = await fetch(`${app.issuer}${path}`, { ...init, headers })
@@ -42,7 +42,7 @@ const newNote = (token: string): Promise<number> =>
 const valueOn = (page: Page): string => page.copied('access-token') ?? ''
 
 describe('editing a personal token', () => {
-  test('its name and its scopes stand in the form; the value does not', async () => {
+  test('shows its name and its scopes in the form, without the value', async () => {
     const { id, accessToken } = await newToken(['notes:read', 'user:email'])
     const page = await person.get(at.token(id))
     expect(page.status).toBe(200)
@@ -53,7 +53,7 @@ describe('editing a personal token', () => {
     expect(page.fact(en.facts.lastUsed)).toBe(en.facts.neverUsed)
   })
 
-  test('another name is kept, in the list and on the client row behind it', async () => {
+  test('stores another name, also on its client row', async () => {
     const { id, accessToken, clientId } = await newToken()
     const sent = await person.fill(at.token(id), { name: ' Tablet ' })
     expect([sent.status, sent.location]).toEqual([303, at.token(id)])
@@ -65,7 +65,7 @@ describe('editing a personal token', () => {
     expect(await notes(accessToken)).toBe(200)
   })
 
-  test('other scopes hold from the next API call on, both ways', async () => {
+  test('applies other scopes from the next API call on, added and removed ones', async () => {
     const { id, accessToken } = await newToken(['notes:read'])
     expect([await notes(accessToken), await newNote(accessToken)]).toEqual([200, 403])
     await person.fill(at.token(id), { scopes: ['notes:read', 'notes:write'] })
@@ -78,7 +78,7 @@ describe('editing a personal token', () => {
     expect((await found(id)).token.scopes).toEqual([])
   })
 
-  test('they hold on another node at the very next call, too', async () => {
+  test('applies them at the very next call on another node, too', async () => {
     await using beside = await startServer({ beside: app })
     const { id, accessToken } = await newToken(['notes:read'])
     const there = async () => {
@@ -90,7 +90,7 @@ describe('editing a personal token', () => {
     expect(await there()).toBe(403)
   })
 
-  test('SC-01 an internal scope that code gave it is not shown, and stays', async () => {
+  test('SC-01 does not show an internal scope that code granted, and keeps it', async () => {
     const { id, accessToken } = await newToken(['notes:read', 'test:scope'])
     const page = await person.get(at.token(id))
     expect(page.form(at.token(id), 'name').fields.scopes).toEqual(['notes:read'])
@@ -103,7 +103,7 @@ describe('editing a personal token', () => {
     expect((await person.get(at.list)).html).not.toContain('test:scope')
   })
 
-  test('a scope that was given up since is no obstacle, and goes', async () => {
+  test('removes a scope that is no longer registered, without an error', async () => {
     const { id } = await newToken(['notes:read', 'notes:write'])
     const scopes = testScopes.filter((scope) => scope.id !== 'notes:write')
     await using later = await startServer({ beside: app, scopes })
@@ -120,7 +120,7 @@ describe('editing a personal token', () => {
     ['an internal scope', { scopes: 'test:scope' }, 'scopes', problems.scopeUnknown('test:scope')],
     ['an unknown scope', { scopes: ['notes:read', 'x'] }, 'scopes', problems.scopeUnknown('x')],
     ['a name twice', { name: ['a', 'b'] }, undefined, ''],
-  ])('%s: 400, and it stays as it was', async (_, changes, field, sentence) => {
+  ])('%s: answers 400, and changes nothing', async (_, changes, field, sentence) => {
     const { id, accessToken } = await newToken()
     const before = written(app)
     const typed = { name: 'Typed', scopes: ['user:email'], ...changes }
@@ -137,7 +137,7 @@ describe('editing a personal token', () => {
     expect(await notes(accessToken)).toBe(200)
   })
 
-  test('what the form does not have cannot be changed', async () => {
+  test('ignores fields that the form does not have', async () => {
     const { id } = await newToken([], { expiresIn: 3_600 })
     const { token } = await found(id)
     await person.fill(at.token(id), {
@@ -162,7 +162,7 @@ describe('rotating a personal token', () => {
     ['0', { overlap: '0' }, 0],
     ['an hour', { overlap: '3600' }, 3_600],
     ['a week', { overlap: '604800' }, 604_800],
-  ])('overlap %s: so long the old value stays valid', async (_, changes, seconds) => {
+  ])('overlap %s: keeps the old value valid for that long', async (_, changes, seconds) => {
     await using own = await startServer()
     const owner = await Person.logIn(own)
     const { id, accessToken } = await own.server.tokens.createPersonal('Laptop', own.user.id, {
@@ -195,7 +195,7 @@ describe('rotating a personal token', () => {
     ['a second more than 30 days', '2592001'],
     ['huge', '9'.repeat(20)],
     ['doubled', ['0', '3600']],
-  ])('overlap %s: 400, and the value stays', async (_, overlap) => {
+  ])('overlap %s: answers 400, and keeps the value', async (_, overlap) => {
     const { id, accessToken } = await newToken()
     const before = written(app)
     const page = await rotate(id, { overlap })
@@ -208,7 +208,7 @@ describe('rotating a personal token', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('name, scopes and length of life stay; both values are changed by an edit meanwhile', async () => {
+  test('keeps name, scopes and lifetime; a concurrent edit changes both values', async () => {
     const options = { name: 'Rotated', expiresIn: 86_400 }
     const { id, accessToken } = await newToken(['notes:read'], options)
     const value = valueOn(await person.follow(await rotate(id, { overlap: '3600' })))
@@ -221,7 +221,7 @@ describe('rotating a personal token', () => {
     expect((await person.get(at.list)).names.filter((name) => name === 'Rotated')).toHaveLength(1)
   })
 
-  test('decision §4.5 one with an internal scope is not: only code gives what such a value may do', async () => {
+  test('decision §4.5 rejects one with an internal scope: only code may grant such a value', async () => {
     const { id, accessToken } = await newToken(['notes:read', 'test:scope'])
     const before = written(app)
     const page = await rotate(id, { overlap: '3600' })
@@ -231,7 +231,7 @@ describe('rotating a personal token', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('where the application has set a longest life since, the new value lives no longer', async () => {
+  test('limits the new value to a maximum lifetime that was configured since', async () => {
     const { id } = await newToken()
     await using strict = await startServer({ beside: app, tokenPersonalMaxExpiresIn: 86_400 })
     const owner = await Person.logIn(strict)
@@ -239,7 +239,7 @@ describe('rotating a personal token', () => {
     expect((await found(id)).token.expires).toBe(app.now() + 86_400_000)
   })
 
-  test('deleted within the overlap, both values end', async () => {
+  test('deletion within the overlap ends both values', async () => {
     const { id, accessToken } = await newToken()
     const value = valueOn(await person.follow(await rotate(id, { overlap: '3600' })))
     await person.send((await person.get(at.token(id))).form(at.token(id), 'delete'))
@@ -248,7 +248,7 @@ describe('rotating a personal token', () => {
 })
 
 describe('deleting a personal token', () => {
-  test('ends it at once, and leaves neither it nor the client behind it [T736]', async () => {
+  test('ends it immediately, and leaves neither it nor its client [T736]', async () => {
     const { id, accessToken, clientId } = await newToken(['notes:read'], { name: 'To be deleted' })
     const page = await person.get(at.token(id))
     const sent = await person.send(page.form(at.token(id), 'delete'))
@@ -263,7 +263,7 @@ describe('deleting a personal token', () => {
     expect(await app.server.clients.find(clientId)).toBeUndefined()
   })
 
-  test('anything but delete=yes in the form deletes nothing', async () => {
+  test('deletes only with delete=yes in the form', async () => {
     const { id, accessToken } = await newToken()
     const given = new URLSearchParams({ delete: 'yes', csrf_token: person.session.csrfToken })
     await person.get(`${at.token(id)}?${given}`)
@@ -275,7 +275,7 @@ describe('deleting a personal token', () => {
   })
 })
 
-describe('when and from where it was last used', () => {
+describe('the last use of a token', () => {
   test('is shown, at most a minute late', async () => {
     await using own = await startServer()
     const owner = await Person.logIn(own)
@@ -302,7 +302,7 @@ describe('when and from where it was last used', () => {
   })
 })
 
-describe('a token that is not a personal token of the user: 404 on every address, whatever the method', () => {
+describe('answers 404 for anything but a personal token of the user, on every address with any method', () => {
   const kinds: Record<string, () => Promise<number | string>> = {
     'somebody else’s': async () => {
       const { user } = await Person.stranger(app)
@@ -373,7 +373,7 @@ describe('a token that is not a personal token of the user: 404 on every address
     expect((await person.get(at.list)).html).not.toContain(`"${at.token(id)}"`)
   })
 
-  test('a personal token is no application that was authorized', async () => {
+  test('a personal token is not listed as an authorized application', async () => {
     const { id, clientId, accessToken } = await newToken()
     expect((await person.get(at.view(id))).status).toBe(404)
     expect((await person.post(at.revoke(id))).status).toBe(404)

@@ -24,7 +24,7 @@ const register = (changes: Fields, as = person): Promise<Page> => as.fill(at.new
 
 const secretOn = (page: Page): string | undefined => page.copied('client-secret')
 
-/** The client that a registration led to. */
+/** The client that a registration created. */
 const registered = async (changes: Fields) => {
   const { status, location } = await register({ name: 'Printer', ...changes })
   expect(status).toBe(303)
@@ -33,7 +33,7 @@ const registered = async (changes: Fields) => {
 }
 
 describe('a valid form registers a client of the user', () => {
-  test('a name is enough; the rest is as specified [T657]', async () => {
+  test('needs only a name; the other fields have the specified defaults [T657]', async () => {
     const client = await registered({})
     expect(client).toMatchObject({
       name: 'Printer',
@@ -52,7 +52,7 @@ describe('a valid form registers a client of the user', () => {
     })
   })
 
-  test('every field is stored as it was typed, without the spaces around it, and with single ones in the name', async () => {
+  test('stores every field without surrounding spaces, and the name with single spaces', async () => {
     const client = await registered({
       name: '  Ünï  ¡Printer! ',
       description: ' Prints\n\n what you\twrote. ',
@@ -82,11 +82,11 @@ describe('a valid form registers a client of the user', () => {
     expect((await registered({ is_confidential })).isConfidential).toBe(expected)
   })
 
-  test('redirect URIs stand one per line, in that order, whatever is around them [T658]', async () => {
+  test('stores one redirect URI per line, in order, without surrounding space [T658]', async () => {
     const lines = '\n  https://a.example/cb \n\n\thttp://localhost:9/b\n https://c.example\n\n'
     const uris = ['https://a.example/cb', 'http://localhost:9/b', 'https://c.example']
     expect((await registered({ redirect_uris: lines })).redirectUris).toEqual(uris)
-    // By hand, with line breaks of another kind, or the field once for each.
+    // By hand, with other line breaks, or with one field for each.
     const unix = await person.request(at.newClient, {
       method: 'POST',
       body: new URLSearchParams({
@@ -99,7 +99,7 @@ describe('a valid form registers a client of the user', () => {
     expect((await registered({ redirect_uris: uris })).redirectUris).toEqual(uris)
   })
 
-  test('what the form does not have cannot be set', async () => {
+  test('ignores fields that the form does not have', async () => {
     const client = await registered({
       client_id: 'mine',
       client_secret: 'mine',
@@ -127,7 +127,7 @@ describe('a valid form registers a client of the user', () => {
     expect(client.clientId).toHaveLength(40)
   })
 
-  test('the query of the address is never read in the place of the form', async () => {
+  test('never reads the query in place of the form', async () => {
     const before = written(app)
     const { csrfToken } = person.session
     const query = new URLSearchParams({ csrf_token: csrfToken, name: 'x' })
@@ -137,7 +137,7 @@ describe('a valid form registers a client of the user', () => {
     expect(written(app)).toEqual(before)
   })
 
-  test('the page of the client says what it is, and how to try it', async () => {
+  test('the page of the client shows its type, and how to try it', async () => {
     const page = await person.follow(
       await register({ name: 'Printer', redirect_uris: 'https://printer.example/cb' }),
     )
@@ -149,7 +149,7 @@ describe('a valid form registers a client of the user', () => {
     expect(page.copied('try-it')).toContain(page.copied('client-id'))
   })
 
-  test('it stands in the list of its owner, and in nobody else’s', async () => {
+  test('lists it for its owner, and for no other user', async () => {
     const { clientId } = await registered({ name: 'Listed once' })
     const list = await person.get(at.list)
     expect(list.item('Listed once')).toContain(`href="${at.client(clientId)}"`)
@@ -157,10 +157,10 @@ describe('a valid form registers a client of the user', () => {
   })
 })
 
-describe('the client secret is shown once', () => {
+describe('shows the client secret once', () => {
   const named = { name: 'Printer' }
 
-  test('on the page that the form leads to: it is the client’s, and a reload shows it no more [T659]', async () => {
+  test('on the target page of the form: it is the client’s, and a reload does not show it again [T659]', async () => {
     const sent = await register({ ...named, default_scopes: ['notes:read'] })
     const page = await person.follow(sent)
     const secret = secretOn(page) ?? ''
@@ -180,7 +180,7 @@ describe('the client secret is shown once', () => {
     }
   })
 
-  test('not to another session of the same user, which does not use it up either', async () => {
+  test('not in another session of the same user, which does not consume it either', async () => {
     const other = await Person.logIn(app)
     const sent = await register(named)
     expect(secretOn(await other.follow(sent))).toBeUndefined()
@@ -188,7 +188,7 @@ describe('the client secret is shown once', () => {
     expect(secretOn(await person.follow(sent))).toMatch(/^\w{60}$/)
   })
 
-  test('not to who is looking at another page meanwhile', async () => {
+  test('not on another page that is opened in between', async () => {
     const first = await register(named)
     const second = await register({ ...named, name: 'Other' })
     await person.get(at.list)
@@ -198,7 +198,7 @@ describe('the client secret is shown once', () => {
     expect(secrets[0]).not.toBe(secrets[1])
   })
 
-  test('HEAD, a form that is refused, and JSON do not use it up', async () => {
+  test('even after HEAD requests, rejected forms and JSON requests', async () => {
     const sent = await register(named)
     const path = sent.location ?? ''
     const head = await person.request(path, { method: 'HEAD' })
@@ -215,7 +215,7 @@ describe('the client secret is shown once', () => {
     expect(secretOn(await person.follow(sent))).toMatch(/^\w{60}$/)
   })
 
-  test('what a browser fetches in advance does not use it up', async () => {
+  test('even after a prefetch by the browser', async () => {
     const sent = await register(named)
     for (const [name, value] of [
       ['sec-purpose', 'prefetch'],
@@ -228,7 +228,7 @@ describe('the client secret is shown once', () => {
     expect(secretOn(await person.follow(sent))).toMatch(/^\w{60}$/)
   })
 
-  test('a second form before the page was opened does not lose it', async () => {
+  test('even if a second form is sent before the page is opened', async () => {
     const sent = await register(named)
     const saved = await person.post(sent.location ?? '', { name: 'Renamed' })
     const page = await person.follow(saved)
@@ -236,7 +236,7 @@ describe('the client secret is shown once', () => {
     expect(secretOn(page)).toMatch(/^\w{60}$/)
   })
 
-  test('a query, or a missing slash, does not lose it', async () => {
+  test('even with a query or a missing slash', async () => {
     const first = await register(named)
     expect(secretOn(await person.get(`${first.location}?ui_locales=de`))).toMatch(/^\w{60}$/)
     const second = await register(named)
@@ -245,19 +245,19 @@ describe('the client secret is shown once', () => {
     expect(secretOn(await person.get(moved.location ?? ''))).toMatch(/^\w{60}$/)
   })
 
-  test('of several tabs that open the page at once, one shows it', async () => {
+  test('in one of several tabs that open the page concurrently', async () => {
     const sent = await register(named)
     const pages = await Promise.all(Array.from({ length: 8 }, () => person.follow(sent)))
     expect(pages.filter((page) => secretOn(page) !== undefined)).toHaveLength(1)
   })
 
-  test('not after five minutes', async () => {
+  test('for at most five minutes', async () => {
     const sent = await register(named)
     app.advance(301)
     expect(secretOn(await person.follow(sent))).toBeUndefined()
   })
 
-  test('a public client has none', async () => {
+  test('not for a public client, which has none', async () => {
     const page = await person.follow(await register({ ...named, is_confidential: 'false' }))
     expect(page.done).toBe(en.done.clientCreated)
     expect(secretOn(page)).toBeUndefined()
@@ -265,7 +265,7 @@ describe('the client secret is shown once', () => {
     expect(page.forms.some(({ action }) => action.endsWith('/reset/'))).toBe(false)
   })
 
-  test('no address and no log has it', async () => {
+  test('and puts it in no address and no log', async () => {
     const sent = await register(named)
     const secret = secretOn(await person.follow(sent)) ?? ''
     expect(sent.location).not.toContain(secret)
@@ -273,7 +273,7 @@ describe('the client secret is shown once', () => {
   })
 })
 
-describe('an invalid field: 400, the form as it was typed, the sentence at the field, nothing stored', () => {
+describe('an invalid field: answers 400 with the typed form and an error at the field, and stores nothing', () => {
   const typed = {
     name: 'Printer <1>',
     description: ' Prints "it".\nTwice. ',
@@ -380,14 +380,14 @@ describe('an invalid field: 400, the form as it was typed, the sentence at the f
     const sent = lists({ ...typed, ...changes })
     const shown = again(page)
     for (const [name, values] of Object.entries(sent)) {
-      // A box that nobody offers cannot stand ticked, nor a choice that is none.
+      // A scope that the form does not offer cannot be ticked, nor an unknown choice selected.
       if (name.endsWith('_scopes') && name === field) continue
       if (name === 'is_confidential' && name === field) continue
       expect([name, shown[name]]).toEqual([name, values])
     }
   })
 
-  test('what was typed can be corrected and sent', async () => {
+  test('the typed values can be corrected and sent', async () => {
     const page = await refused({ name: '' })
     const sent = await person.send(page.form(at.newClient), { name: 'Corrected' })
     const client = await clientOf(app, idIn(sent.location))
@@ -402,7 +402,7 @@ describe('an invalid field: 400, the form as it was typed, the sentence at the f
   })
 
   test.each(['name', 'description', 'website', 'is_confidential', 'csrf_token'])(
-    '%s that is given twice is refused',
+    'rejects %s that is repeated',
     async (name) => {
       const clients = count(app.database, 'oauth2server_client')
       const value = name === 'csrf_token' ? person.session.csrfToken : 'true'
@@ -412,7 +412,7 @@ describe('an invalid field: 400, the form as it was typed, the sentence at the f
     },
   )
 
-  describe('redirect URIs: the wrong line by its number, as it was typed', () => {
+  describe('redirect URIs: names the invalid line by its number', () => {
     test.each<[string, string, line: number, wrong: string]>([
       ['the only one', 'ftp://x', 1, 'ftp://x'],
       ['the last one', 'https://a.example\nhttp://b.example', 2, 'http://b.example'],
@@ -437,7 +437,7 @@ describe('an invalid field: 400, the form as it was typed, the sentence at the f
       }
     })
 
-    test('AZ-09 %s and all that must not be registered', async () => {
+    test('AZ-09 %s rejects all URIs that must not be registered', async () => {
       const clients = count(app.database, 'oauth2server_client')
       for (const uri of dangerousRedirectUris) {
         const redirect_uris = `https://a.example/cb\n${uri}`
@@ -450,7 +450,7 @@ describe('an invalid field: 400, the form as it was typed, the sentence at the f
       expect(count(app.database, 'oauth2server_client')).toBe(clients)
     })
 
-    test('a line break of the old kind is no line break', async () => {
+    test('a bare carriage return is no line break', async () => {
       const page = await register({
         name: 'x',
         redirect_uris: 'https://a.example\rhttps://b.example',
@@ -458,14 +458,14 @@ describe('an invalid field: 400, the form as it was typed, the sentence at the f
       expect(page.wrong('redirect_uris')).toContain(en.frame.line(1, problems.redirectUriCharacter))
     })
 
-    test('51 are too many', async () => {
+    test('rejects 51 redirect URIs', async () => {
       const page = await refused({ redirect_uris: 'https://a.example\n'.repeat(51) })
       expect(page.wrong('redirect_uris')).toBe(problems.tooManyRedirectUris(50))
     })
   })
 })
 
-describe('XS-01, XS-04 text from outside is shown as text, wherever it appears', () => {
+describe('XS-01, XS-04 shows external text as text everywhere', () => {
   test.each(hostileTexts)('%s', async (text) => {
     const owner = await Person.stranger(app)
     const name = [...text].slice(0, 40).join('')
@@ -501,7 +501,7 @@ describe('XS-01, XS-04 text from outside is shown as text, wherever it appears',
     expect(skeleton(last.html).join('')).not.toMatch(/onerror|onfocus|onload|onmouseover|<base/)
   })
 
-  test('both directions of writing stay within their element', async () => {
+  test('keeps both writing directions within their element', async () => {
     for (const name of ['שלום עולם', 'مرحبا', 'a שלום b']) {
       const page = await person.follow(await register({ name }))
       expect(page.html).toContain(`<h1><bdi>${name}</bdi></h1>`)
@@ -510,7 +510,7 @@ describe('XS-01, XS-04 text from outside is shown as text, wherever it appears',
     }
   })
 
-  test('40 characters of any kind are a name', async () => {
+  test('accepts a name of 40 characters of any kind', async () => {
     for (const letter of ['x', 'W', '😀', '漢', 'ي']) {
       const { name } = await registered({ name: letter.repeat(40) })
       expect(name).toBe(letter.repeat(40))

@@ -17,7 +17,7 @@ afterAll(() => app.close())
 
 let users = 0
 
-/** A new user, in as many browsers. */
+/** A new user in several browsers. */
 const logIns = async (...browsers: readonly string[]): Promise<Person[]> => {
   users += 1
   const user = await app.newUser({ email: `reader-${users}@example.org` })
@@ -34,7 +34,7 @@ const isIn = async (person: Person): Promise<boolean> => (await person.get(at.li
 const idIn = (item: string): string => /name="session_id" value="([^"]*)"/.exec(item)?.[1] ?? ''
 
 describe('the sessions page', () => {
-  test('lists where the user is logged in, the current one marked', async () => {
+  test('lists where the user is logged in, with the current one marked', async () => {
     const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
     const { items, html, status } = await first.get(at.sessions)
     expect(status).toBe(200)
@@ -46,26 +46,26 @@ describe('the sessions page', () => {
     for (const item of items) expect(textOf(item)).toContain('127.0.0.1')
     const other = await second.get(at.sessions)
     expect(other.items.map((item) => item.includes(en.sessions.current))).toEqual([true, false])
-    // What names a session is no credential: neither identifier nor JWT is on the page.
+    // The ID of a session on the page is no credential: neither its identifier nor its JWT is shown.
     for (const { session } of [first, second]) {
       expect(html).not.toContain(session.identifier)
       expect(html).not.toContain(session.jwt)
     }
   })
 
-  test('an unknown program has a name, and one without any too', async () => {
+  test('names an unknown or missing user agent', async () => {
     const [person] = (await logIns('some program')) as [Person]
     expect((await person.get(at.sessions)).names).toEqual([en.facts.unknownBrowser])
   })
 
-  test('alone: there is nobody else to log out', async () => {
+  test('offers no logout of others if there are none', async () => {
     const [person] = (await logIns(firefox)) as [Person]
     const page = await person.get(at.sessions)
     expect(page.text).toContain(en.sessions.alone)
     expect(page.forms.some(({ fields }) => 'others' in fields)).toBe(false)
   })
 
-  test('does not list what has ended', async () => {
+  test('omits expired sessions', async () => {
     const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
     await second.post('/logout')
     expect((await first.get(at.sessions)).items).toHaveLength(1)
@@ -73,7 +73,7 @@ describe('the sessions page', () => {
 })
 
 describe('ending sessions', () => {
-  test('one: that browser is logged out, the others are not', async () => {
+  test('one: logs that browser out, and no other', async () => {
     const [first, second, third] = (await logIns(firefox, safari, firefox)) as [
       Person,
       Person,
@@ -100,7 +100,7 @@ describe('ending sessions', () => {
     expect(await isIn(second)).toBe(true)
   })
 
-  test('all others: this one stays', async () => {
+  test('all others: keeps this one', async () => {
     const [first, second, third] = (await logIns(firefox, safari, firefox)) as [
       Person,
       Person,
@@ -116,7 +116,7 @@ describe('ending sessions', () => {
     expect(states).toEqual([true, false, false, true])
   })
 
-  test('all others, again and again: who came back meanwhile is logged out again', async () => {
+  test('all others, repeatedly: logs out those that returned in between', async () => {
     const [first] = (await logIns(firefox)) as [Person]
     for (let round = 0; round < 3; round += 1) {
       const back = await Person.logIn(app, { user: first.user, headers: { 'user-agent': safari } })
@@ -126,7 +126,7 @@ describe('ending sessions', () => {
     }
   })
 
-  test('another user’s, or none: 404, and nobody is logged out', async () => {
+  test('another user’s, or an unknown one: answers 404, and logs nobody out', async () => {
     const [person] = (await logIns(firefox)) as [Person]
     const [stranger] = (await logIns(safari)) as [Person]
     const [theirs = ''] = (await stranger.get(at.sessions)).items.map(idIn)
@@ -137,7 +137,7 @@ describe('ending sessions', () => {
     expect(await isIn(stranger)).toBe(true)
   })
 
-  test('neither one nor all: 400, and nobody is logged out', async () => {
+  test('neither one nor all: answers 400, and logs nobody out', async () => {
     const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
     const id = idIn((await first.get(at.sessions)).item('Safari'))
     const before = written(app)
@@ -151,7 +151,7 @@ describe('ending sessions', () => {
       { session_id: `${id}\u0000` },
     ])
       expect((await first.post(at.sessions, fields)).status, JSON.stringify(fields)).toBe(400)
-    // In the address it is no form.
+    // In the query it is no form.
     const given = new URLSearchParams({ others: 'yes', csrf_token: first.session.csrfToken })
     expect((await first.get(`${at.sessions}?${given}`)).status).toBe(200)
     expect((await first.post(`${at.sessions}?${given}`)).status).toBe(400)
@@ -159,7 +159,7 @@ describe('ending sessions', () => {
     expect(await isIn(second)).toBe(true)
   })
 
-  test('a code that was granted in it ends with it', async () => {
+  test('ends a code that was granted in it', async () => {
     const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
     await first.send((await first.get(at.sessions)).form(at.sessions, 'others'))
     const rows = query<{ n: number }>(
@@ -171,8 +171,8 @@ describe('ending sessions', () => {
   })
 })
 
-describe('where users log in at the application itself', () => {
-  test('there is no such page, and no link to it', async () => {
+describe('with the login of the application itself', () => {
+  test('answers 404, and is linked nowhere', async () => {
     let app: TestServer | undefined
     await using host = await startServer({
       loginUrl: '/enter',
@@ -206,7 +206,7 @@ describe('where users log in at the application itself', () => {
   })
 })
 
-/** A browser that has never logged in with us: the host knows whose it is. */
+/** A browser that never logged in at the server: the host identifies its user. */
 const hostPerson = async (host: TestServer): Promise<Person> => {
   await using server = await startServer()
   const { session } = await Person.logIn(server)

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { redirectUri, startServer, type TestServer } from '../../support/server.ts'
 import { at, Person } from './support.ts'
 
-/** A store that fails every operation after the first transaction that has committed. */
+/** A store that fails every operation after the first committed transaction. */
 const failingAfterCommit = () => {
   const state = { isArmed: false, isDown: false, depth: 0 }
   const aroundStore: AroundStore = async ({ name }, run) => {
@@ -24,7 +24,7 @@ const failingAfterCommit = () => {
 
 interface Case {
   readonly name: string
-  /** Makes what the change needs. @returns its address and fields */
+  /** Creates the object to change. @returns its address and fields */
   readonly prepare: (
     app: TestServer,
   ) => Promise<{ readonly path: string; readonly fields: Record<string, string> }>
@@ -61,7 +61,7 @@ const cases: readonly Case[] = [
 ]
 
 describe('a secret that is shown once, if the store fails right after the commit', () => {
-  test.each(cases)('JSON has the secret: $name', async ({ prepare, secret }) => {
+  test.each(cases)('is in the JSON response: $name', async ({ prepare, secret }) => {
     const { state, aroundStore } = failingAfterCommit()
     await using app = await startServer({ aroundStore })
     const person = await Person.logIn(app)
@@ -81,7 +81,7 @@ describe('a secret that is shown once, if the store fails right after the commit
     expect(state.isDown, 'the store is down from the commit on').toBe(true)
   })
 
-  test.each(cases)('a person sees the secret in the answer: $name [T569]', async ({ prepare }) => {
+  test.each(cases)('is in the HTML response: $name [T569]', async ({ prepare }) => {
     const { state, aroundStore } = failingAfterCommit()
     await using app = await startServer({ aroundStore })
     const person = await Person.logIn(app)
@@ -99,7 +99,7 @@ describe('a secret that is shown once, if the store fails right after the commit
       expect(await app.server.tokens.find({ accessToken: value })).toBeDefined()
   })
 
-  test('a public client that becomes confidential gets its secret in the same transaction', async () => {
+  test('is created in the transaction in which a public client becomes confidential', async () => {
     const { state, aroundStore } = failingAfterCommit()
     await using app = await startServer({ aroundStore })
     const person = await Person.logIn(app)
@@ -114,7 +114,7 @@ describe('a secret that is shown once, if the store fails right after the commit
   })
 })
 
-test('a form without a secret whose notice cannot be kept leads on, since its work is done', async () => {
+test('redirects after a form without a secret whose notice cannot be stored, since it is complete', async () => {
   const { state, aroundStore } = failingAfterCommit()
   await using app = await startServer({ aroundStore })
   const person = await Person.logIn(app)
@@ -126,7 +126,7 @@ test('a form without a secret whose notice cannot be kept leads on, since its wo
   expect((await app.server.clients.find(clientId))?.name).toBe('Other')
 })
 
-test('a page that cannot be read leaves the secret for the next attempt', async () => {
+test('is kept for the next attempt if a page cannot be read', async () => {
   let failing = false
   const aroundStore: AroundStore = ({ name }, run) =>
     failing && name === 'clients.countUsers' ? Promise.reject(new StoreUnavailable(name)) : run()

@@ -25,10 +25,10 @@ export const at = {
   adminActivity: '/admin/activity/',
 } as const
 
-/** The fields of a form: a list is a field that is repeated, undefined one that is not sent. */
+/** The fields of a form: a list is a repeated field, and an undefined field is not sent. */
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** The body that a browser makes of them: line breaks are CRLF. */
+/** The body that a browser encodes: line breaks are CRLF. */
 export const body = (fields: Fields): URLSearchParams =>
   new URLSearchParams(
     Object.entries(fields).flatMap(([name, value = []]) =>
@@ -36,13 +36,13 @@ export const body = (fields: Fields): URLSearchParams =>
     ),
   )
 
-/** A form as it stands on a page, with what a browser would send of it. */
+/** A form on a page, with the values that a browser would send. */
 export interface Form {
   readonly action: string
   readonly fields: Readonly<Record<string, readonly string[]>>
 }
 
-/** A page, or a redirect, as a browser got it. */
+/** A page or a redirect that a browser received. */
 export class Page {
   readonly status: number
   readonly headers: Headers
@@ -62,36 +62,36 @@ export class Page {
     return unescaped(/<title>([^<]*)<\/title>/.exec(this.html)?.[1] ?? '')
   }
 
-  /** All that is shown, without its markup: one line. */
+  /** The visible text without markup, as one line. */
   get text(): string {
     return textOf(/<body>[\s\S]*<\/body>/.exec(this.html)?.[0] ?? '')
   }
 
-  /** What went wrong, as it is announced. */
+  /** The announced error. */
   get alert(): string {
     return textOf(/<p class="notice" role="alert">([\s\S]*?)<\/p>/.exec(this.html)?.[1] ?? '')
   }
 
-  /** What was just done. */
+  /** The announced success. */
   get done(): string {
     return textOf(/<p class="notice" role="status">([\s\S]*?)<\/p>/.exec(this.html)?.[1] ?? '')
   }
 
-  /** What stands next to a field that was refused; undefined: nothing. */
+  /** The error next to a field, or undefined. */
   wrong(field: string): string | undefined {
     const found = new RegExp(`<p class="wrong" id="${field}-problem">([\\s\\S]*?)</p>`)
     const sentence = found.exec(this.html)?.[1]
     return sentence === undefined ? undefined : textOf(sentence)
   }
 
-  /** What is copied from the element of that id: a secret, a command. */
+  /** The text to copy from the element with that ID: a secret, a command. */
   copied(id: string): string | undefined {
     const found = new RegExp(`<(?:code|pre) id="${id}"[^>]*>([\\s\\S]*?)</(?:code|pre)>`)
     const value = found.exec(this.html)?.[1]
     return value === undefined ? undefined : unescaped(value.replaceAll(/<\/?code>/g, ''))
   }
 
-  /** What stands beside a term. */
+  /** The value of a term. */
   fact(term: string): string | undefined {
     const found = this.html.split(`<dt>${term}</dt><dd>`)[1]
     return found === undefined ? undefined : textOf(found.split('</dd>')[0] ?? '')
@@ -103,12 +103,12 @@ export class Page {
     return items.map((item) => item.split(/<\/section>|<\/main>/)[0] ?? '')
   }
 
-  /** What its items are called. */
+  /** The names of its items. */
   get names(): readonly string[] {
     return this.items.map((item) => textOf(/<h[23]>([\s\S]*?)<\/h[23]>/.exec(item)?.[1] ?? ''))
   }
 
-  /** The one item with that text in it. */
+  /** The one item that contains that text. */
   item(text: string): string {
     const found = this.items.filter((item) => textOf(item).includes(text))
     if (found.length !== 1) throw new Error(`${found.length} items contain ${text}.`)
@@ -119,7 +119,7 @@ export class Page {
     return formsIn(this.html)
   }
 
-  /** The one form that is sent to that address, and has a field where one is named. */
+  /** The one form with that target and, if given, that field. */
   form(action: string, field?: string): Form {
     const found = this.forms.filter(
       (form) => form.action === action && (field === undefined || field in form.fields),
@@ -129,7 +129,7 @@ export class Page {
   }
 }
 
-/** What is shown of a piece of markup, on one line. */
+/** The visible text of a piece of markup, as one line. */
 export const textOf = (html: string): string =>
   unescaped(html.replaceAll(/<\/?(?:bdi|strong)>/g, '').replaceAll(/<(?:"[^"]*"|[^">])*>/g, ' '))
     .replaceAll(/\s+/g, ' ')
@@ -140,7 +140,7 @@ const attribute = (tag: string, name: string): string | undefined => {
   return value === undefined ? undefined : unescaped(value)
 }
 
-/** The forms of a page that are posted. */
+/** The POST forms of a page. */
 export const formsIn = (html: string): readonly Form[] =>
   [...html.matchAll(/<form\b((?:"[^"]*"|[^">])*)>([\s\S]*?)<\/form>/g)]
     .filter(([, tag = '']) => attribute(tag, 'method') === 'post')
@@ -173,7 +173,7 @@ const controlsIn = (html: string): readonly [string, string][] =>
 
 const htmlFirst = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
-/** Somebody at a browser, logged in: opens pages, and sends the forms that stand on them. */
+/** A logged-in user at a browser: opens pages, and sends the forms on them. */
 export class Person {
   readonly app: TestServer
   readonly session: LoggedIn
@@ -197,7 +197,7 @@ export class Person {
     return new Person(app, await logIn(account, { accept: htmlFirst, ...headers }), user)
   }
 
-  /** Somebody else, who has never been here. */
+  /** A new user who has never visited the server. */
   static async stranger(
     app: TestServer,
     input: { readonly email?: string; readonly isAdmin?: boolean } = {},
@@ -216,7 +216,7 @@ export class Person {
     return this.request(path, { headers })
   }
 
-  /** Sends fields alone: neither a CSRF token nor anything else is added. */
+  /** Sends only these fields, without a CSRF token. */
   postRaw(path: string, fields: Fields, headers: Record<string, string> = {}): Promise<Page> {
     return this.request(path, { method: 'POST', body: body(fields), headers })
   }
@@ -226,17 +226,17 @@ export class Person {
     return this.postRaw(path, { csrf_token: this.session.csrfToken, ...fields }, headers)
   }
 
-  /** Sends a form as it stands, but for what is changed in it. */
+  /** Sends a form with the given changes. */
   send({ action, fields }: Form, changes: Fields = {}): Promise<Page> {
     return this.postRaw(action, { ...fields, ...changes })
   }
 
-  /** Opens a page and sends the form that is sent back to its address. */
+  /** Opens a page and sends the form whose target is its own address. */
   async fill(path: string, changes: Fields): Promise<Page> {
     return this.send((await this.get(path)).form(path, 'name'), changes)
   }
 
-  /** The page that a redirect leads to. */
+  /** The target page of a redirect. */
   async follow({ status, location }: Page): Promise<Page> {
     if (status !== 303 || location === null) throw new Error(`The answer is ${status}.`)
     return this.get(location)
@@ -245,17 +245,17 @@ export class Person {
 
 let strangers = 0
 
-/** The id at the end of an address such as `…/clients/{id}/`. */
+/** The ID at the end of an address such as `…/clients/{id}/`. */
 export const idIn = (location: string | null): string =>
   /\/(?:clients|tokens)\/([^/]+)\/$/.exec(location ?? '')?.[1] ?? ''
 
-/** The words of a command, as a shell takes them apart. */
+/** Splits a command into words like a shell. */
 const wordsOf = (command: string): readonly string[] =>
   execFileSync('/bin/sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
     .split('\0')
     .slice(0, -1)
 
-/** What a `curl` command line of our pages is answered; `curl` itself need not be there. */
+/** Returns the answer to a `curl` command of our pages; `curl` itself is not needed. */
 export const curl = async (line: string): Promise<{ status: number; body: string }> => {
   const [program, ...words] = wordsOf(line)
   if (program !== 'curl') throw new Error(`${program} is not curl.`)

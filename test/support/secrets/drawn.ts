@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module'
 import { Worker } from 'node:worker_threads'
 
 /**
- * A text that must be written nowhere. Of random bytes it is every text that the server makes of them, one
- * after the other: a secret is a part of it.
+ * Text that must not be written anywhere. For random bytes it is the concatenation of every encoding that the server
+ * uses: a secret is a part of it.
  */
 export interface Secret {
   readonly kind: 'random' | 'whole'
@@ -13,13 +13,14 @@ export interface Secret {
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-// As `randomString` does: what is cut out of the bytes afterwards is cut out of this text too.
+// Follows `randomString`: a token that is cut out of the bytes is also a part of this text.
 const asCharacters = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => (byte < 248 ? alphabet[byte % 62] : '')).join('')
 
 /**
- * Tells of every secret that this process draws, and of every password and secret key that it is given: all
- * of them meet node:crypto, or the thread that hashes passwords. What is on disk, in the network and in the sources stays as it is.
+ * Reports every secret that this process draws, and every password and secret key that it receives: all of them pass
+ * through node:crypto or the thread that hashes passwords. Values on disk, in the network and in the sources are not
+ * observed.
  */
 export const watchSecrets = (saw: (secret: Secret) => void): void => {
   const { randomFillSync, randomBytes, argon2, hkdfSync } = crypto
@@ -56,7 +57,7 @@ export const watchSecrets = (saw: (secret: Secret) => void): void => {
     if (typeof job?.parameters?.message === 'string') whole(job.parameters.message)
     postMessage.call(this, job, ...rest)
   }
-  // CSRF tokens are made of session identifiers; digests to look rows up are made so too, and nobody logs one.
+  // CSRF tokens are derived from session identifiers; so are look-up digests, which are never logged.
   const { digest } = crypto.Hmac.prototype
   Object.assign(crypto.Hmac.prototype, {
     digest(this: crypto.Hmac, encoding: 'base64url') {

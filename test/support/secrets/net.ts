@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Secret, watchSecrets } from './drawn.ts'
 
-/** Secrets whatever their value: a JWT, what an `Authorization` header carries, a private key. */
+/** Patterns of secrets of any value: a JWT, the content of an `Authorization` header, a private key. */
 const shapes = [
   /eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}/,
   /(?:Basic|Bearer|DPoP) +(?!resource_metadata)[\w\-.~+/]{20,}/i,
@@ -11,17 +11,17 @@ const shapes = [
   /PRIVATE KEY-----/,
 ]
 /**
- * Random texts are known by every eleventh character and the ten behind it: one such block lies within any 21
- * characters of them, and is no chance.
+ * Random texts are indexed by blocks of eleven characters, at every eleventh position: any 21 characters of the text
+ * contain a whole block, which is too long to match by chance.
  */
 const block = 11
 const longRuns = /[\w-]{21,}/g
-/** Blocks that are kept for the next file of tests: random bytes are drawn in advance. */
+/** Blocks that are kept for the next test file, because random bytes are drawn in advance. */
 const drawnAhead = 10_000
-// A client's id is random, and no secret (RFC 6749 §2.2).
+// The ID of a client is random, but no secret (RFC 6749 §2.2).
 const clientId = /"(?:clientId|client_id|oldClientId)":"([^"]+)"/g
 
-/** Looks for secrets in what was written to logs and into errors. */
+/** Searches logs and errors for secrets. */
 export class SecretNet {
   readonly #random = new Set<string>()
   readonly #whole = new Set<string>()
@@ -35,20 +35,20 @@ export class SecretNet {
   }
 
   /**
-   * Passwords and keys of the tests before are no secrets any more: to another file of tests, the hostile text
-   * that somebody tried as a password is a text like any other.
+   * Forgets the passwords and keys of earlier tests: in another test file, hostile text that was tried as a password
+   * is ordinary text.
    */
   forgetGiven(): void {
     this.#whole.clear()
   }
 
-  /** Something was written: an entry of the log, an error, or text. */
+  /** Adds written text: an entry of the log, an error, or text. */
   wrote(where: string, what: unknown): void {
     const text = typeof what === 'string' ? what : JSON.stringify(what, withErrors)
     if (text) this.#texts.push({ where, text })
   }
 
-  /** What of it holds a secret; afterwards all that was written is forgotten. */
+  /** Returns the written texts that contain a secret, and forgets all texts. */
   leaks(): readonly string[] {
     const texts = this.#texts
     this.#texts = []
@@ -83,7 +83,7 @@ export class SecretNet {
   }
 }
 
-// As `logTo` writes them, with the message where the stack has another one.
+// Formatted like `logTo`, with the message if the stack has another one.
 const withErrors = (_: string, value: unknown): unknown => {
   if (typeof value === 'bigint') return String(value)
   if (!(value instanceof Error)) return value
@@ -112,16 +112,16 @@ const installed = (): Installed => {
   return place[symbol]
 }
 
-/** The net below all tests of a file. */
+/** The secret detector of all tests of a file. */
 export const secretNet = (): SecretNet => installed().net
 
-/** Where programs of a test tell of theirs: `TEST_SECRETS`. */
+/** The file in which the programs of a test report their secrets: `TEST_SECRETS`. */
 export const secretsFile = (): string => installed().file
 
-/** What programs load for it: `node --import`. */
+/** The module that programs load for it: `node --import`. */
 export const tellSecrets: string = join(import.meta.dirname, 'tell.ts')
 
-/** Takes what programs have told since. */
+/** Reads the reports of programs since the last call. */
 export const takeTold = (): void => {
   const { net, file } = installed()
   if (!existsSync(file)) return

@@ -1,4 +1,4 @@
-// What `svc-oauth2server` means within tests: the sources, with a net below their log and their errors.
+// The module `svc-oauth2server` in tests: the sources, with a secret detector on their log and their errors.
 
 import { createAuthorizationServer as create } from '../../../src/server/create-authorization-server.ts'
 import { logToStderr } from '../../../src/server/telemetry/log-to.ts'
@@ -22,7 +22,7 @@ export const createAuthorizationServer: typeof create = async (options) => {
   return server
 }
 
-/** Lets nothing else out of the methods of an object, and sees what they throw. */
+/** Wraps the methods of an object, and observes their errors. */
 const tapErrors = (records: unknown, failed: (error: unknown) => never): void => {
   if (typeof records !== 'object' || records === null) return
   const prototype: object = Object.getPrototypeOf(records) ?? {}

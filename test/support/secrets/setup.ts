@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest'
 import { secretNet, takeTold } from './net.ts'
 
-// Before any test of a file, and after all of them: nothing that was logged or thrown meanwhile holds a secret.
+// Runs before and after all tests of a file: nothing that they log or throw may contain a secret.
 const net = secretNet()
 net.forgetGiven()
 
@@ -11,7 +11,7 @@ const keep = <T>(response: Response, body: T): T => {
   if (isRefusal(response)) net.wrote(`the answer ${response.status} of ${pathOf(response)}`, body)
   return body
 }
-// Files share a process: what is watched there already stays as it is.
+// Files share a process: modules that are observed already stay as they are.
 const watched = Symbol.for('svc-oauth2server answers are watched')
 if (!(watched in Response.prototype)) {
   const { json, text } = Response.prototype

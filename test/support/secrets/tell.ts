@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { watchSecrets } from './drawn.ts'
 
-// Loaded into the programs that a test starts, before anything else of theirs.
+// Programs that a test starts load this module first.
 const { TEST_SECRETS: file } = process.env
 if (file) watchSecrets((secret) => appendFileSync(file, `${JSON.stringify(secret)}\n`))
