@@ -99,7 +99,7 @@ describe('a configuration', () => {
 
   test.each([
     [
-      'that leaves aside what it can is warned of each',
+      'that omits optional protections gets a warning for each',
       {
         BASE_URL: https.BASE_URL,
         OAUTH2SERVER_ALLOWED_GRANT_TYPES: 'authorization_code,password',
@@ -126,7 +126,7 @@ describe('a configuration', () => {
       ],
     ],
     [
-      'without the code grant is warned of the rest',
+      'without the code grant gets the remaining warnings',
       { OAUTH2SERVER_ALLOWED_GRANT_TYPES: 'client_credentials', ...https },
       ['implicit', 'token-in-query', 'pkce'],
     ],

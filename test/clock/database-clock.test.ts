@@ -43,7 +43,7 @@ const setUp = async (machineAhead = 0) => {
     setAway: (isOut: boolean) => {
       isAway = isOut
     },
-    /** What `now` has started ends. */
+    /** Waits for the measurement that `now` has started. */
     settle: () => new Promise((resolve) => setImmediate(resolve)),
     [Symbol.dispose]: () => clock.stop(),
   }
@@ -51,7 +51,7 @@ const setUp = async (machineAhead = 0) => {
 
 describe('the clock of a node with a database', () => {
   test.each([0, 61 * second, -61 * second, 3_600 * second])(
-    'is that of the database, to half a round trip, where the machine is %i ms ahead',
+    'is that of the database, to half a round trip, with the machine %i ms ahead',
     async (ahead) => {
       using it = await setUp(ahead)
       expect(Math.abs(it.clock.now() - it.at.database)).toBeLessThanOrEqual(3)
@@ -61,7 +61,7 @@ describe('the clock of a node with a database', () => {
     },
   )
 
-  test('does not follow the clock of the machine when that is set, and measures again', async () => {
+  test('does not follow a change of the machine clock, and measures again', async () => {
     using it = await setUp()
     it.pass(10 * second)
     it.at.machine += 3_600 * second
@@ -75,7 +75,7 @@ describe('the clock of a node with a database', () => {
     expect(it.asked(), 'a known difference is not measured by every request').toBe(2)
   })
 
-  test('catches up after the machine slept, in which monotonic time stood still', async () => {
+  test('corrects itself after the machine slept, while monotonic time was stopped', async () => {
     using it = await setUp()
     it.pass(10 * second)
     it.at.machine += 3_600 * second
@@ -86,7 +86,7 @@ describe('the clock of a node with a database', () => {
     expect(await it.clock.isWrong()).toBe(false)
   })
 
-  test('keeps the better measurement where a later answer is slow', async () => {
+  test('keeps the more precise measurement if a later answer is slow', async () => {
     using it = await setUp()
     const before = it.clock.now() - it.at.database
     it.setRoundTrip(2_000)
@@ -94,7 +94,7 @@ describe('the clock of a node with a database', () => {
     expect(Math.abs(it.clock.now() - it.at.database - before)).toBeLessThanOrEqual(1)
   })
 
-  test('goes on while the database is away', async () => {
+  test('continues while the database is away', async () => {
     using it = await setUp()
     it.setAway(true)
     it.pass(3_600 * second)
@@ -103,7 +103,7 @@ describe('the clock of a node with a database', () => {
     expect(await it.clock.isWrong()).toBe(false)
   })
 
-  test('within 5 s of difference it says nothing; beyond, it warns and serves [T609]', async () => {
+  test('reports no difference within 5 s; beyond, warns and serves [T609]', async () => {
     using it = await setUp(4 * second)
     expect(it.log).toEqual([])
     it.at.machine += 2 * second
@@ -113,7 +113,7 @@ describe('the clock of a node with a database', () => {
   })
 
   test.each([31 * second, -31 * second])(
-    'a difference of %i ms makes the node unready, and no sweep may judge by it',
+    'a difference of %i ms makes the node not ready, and prevents its sweeps',
     async (ahead) => {
       using it = await setUp(ahead)
       expect(it.log).toEqual([
@@ -132,7 +132,7 @@ describe('the clock of a node with a database', () => {
     },
   )
 
-  test('a database whose clock jumps, as after a failover, is not swept by it [T611]', async () => {
+  test('a database whose clock jumps, as after a fail-over, is not swept by it [T611]', async () => {
     using it = await setUp()
     it.at.database += 86_400 * second
     await expect(it.clock.sweepTime()).rejects.toThrow(ClockInDoubt)

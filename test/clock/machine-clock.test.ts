@@ -7,7 +7,7 @@ const hour = 60 * minute
 const day = 24 * hour
 const start = Date.UTC(2026, 0, 1)
 
-/** A machine whose clock the test sets, and what is kept of the last sweep. */
+/** A machine whose clock the test sets, and the stored time of the last sweep. */
 const setUp = (kept?: number) => {
   const at = { elapsed: 0, machine: start }
   const written: number[] = []
@@ -28,7 +28,7 @@ const setUp = (kept?: number) => {
 const scheduled = true
 
 describe('the clock of a machine with SQLite', () => {
-  test('is believed while it goes on evenly', async () => {
+  test('is trusted while it advances evenly', async () => {
     const { clock, at, pass } = setUp()
     for (let n = 0; n < 100; n += 1) {
       pass(hour)
@@ -38,7 +38,7 @@ describe('the clock of a machine with SQLite', () => {
   })
 
   test.each([day, 31_000, -day])(
-    'a jump of %i ms holds every sweep for an hour [T832]',
+    'a jump of %i ms stops every sweep for an hour [T832]',
     async (jump) => {
       const { clock, at, pass } = setUp()
       await clock.sweepTime(scheduled)
@@ -52,7 +52,7 @@ describe('the clock of a machine with SQLite', () => {
     },
   )
 
-  test('a clock that is slewed, or steps by some seconds, holds nothing', async () => {
+  test('a clock that is slewed, or steps by some seconds, stops no sweep', async () => {
     const { clock, at, pass } = setUp()
     for (let n = 0; n < 100; n += 1) {
       pass(minute)
@@ -62,7 +62,7 @@ describe('the clock of a machine with SQLite', () => {
     expect(clock.now()).toBe(at.machine)
   })
 
-  test('a start far behind the last sweep waits an hour, unless somebody asks for a sweep [T833]', async () => {
+  test('a start far behind the last sweep waits an hour, unless a sweep is requested [T833]', async () => {
     const { clock, at, pass, written } = setUp(start - 31 * day)
     pass(minute)
     await expect(clock.sweepTime(scheduled)).rejects.toThrow(ClockInDoubt)
@@ -73,7 +73,7 @@ describe('the clock of a machine with SQLite', () => {
     expect(written).toEqual([at.machine])
   })
 
-  test('a restart within an hour, or the first start, waits for nothing', async () => {
+  test('a restart within an hour, or the first start, does not wait', async () => {
     for (const kept of [undefined, start - 50 * minute, start + day]) {
       const { clock, at, pass } = setUp(kept)
       pass(minute)
@@ -81,7 +81,7 @@ describe('the clock of a machine with SQLite', () => {
     }
   })
 
-  test('keeps the time of the last sweep, every ten minutes', async () => {
+  test('stores the time of the last sweep every ten minutes', async () => {
     const { clock, pass, written } = setUp()
     for (let n = 0; n < 60; n += 1) {
       pass(minute)

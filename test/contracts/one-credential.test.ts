@@ -205,7 +205,9 @@ describe('decision §3 two credentials', () => {
       'two tokens in the query, one name encoded',
       ({ token }) => ({ query: `?access_token=${token}&%61ccess_token=${token}` }),
     ],
-  ])('%s: answers 400 invalid_request [T529]', (_, present) => check(present, { both: twoCredentials }))
+  ])('%s: answers 400 invalid_request [T529]', (_, present) =>
+    check(present, { both: twoCredentials }),
+  )
 })
 
 describe('decision §3 an opaque token', () => {
@@ -486,7 +488,8 @@ describe('decision §3 no session', () => {
     ],
     ['cookies named as members of every object', () => ({ cookie: '__proto__=x; constructor=y' })],
     ['an array-shaped parameter', ({ token }) => ({ query: `?access_token%5B%5D=${token}` })],
-  ])('and %s: answers 401 with a bare challenge; is anonymous where that is allowed [T754]', (_, present) =>
-    check(present, { guarded: bare, anonymous }),
+  ])(
+    'and %s: answers 401 with a bare challenge; is anonymous where that is allowed [T754]',
+    (_, present) => check(present, { guarded: bare, anonymous }),
   )
 })

@@ -266,7 +266,9 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       }),
     ))
 
-  test('own-users-and-login: logs in, returns only to safe addresses, and deactivates a user', ({ expect }) =>
+  test('own-users-and-login: logs in, returns only to safe addresses, and deactivates a user', ({
+    expect,
+  }) =>
     twoAtOnce(() =>
       running('own-users-and-login', async ({ url, database }) => {
         const users = table('people', { id: 'id', email: 'email', active: 'enabled' })
@@ -745,7 +747,9 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       )
     }))
 
-  test('tokens-for-other-servers: verifies by the published keys, and by introspection', ({ expect }) =>
+  test('tokens-for-other-servers: verifies by the published keys, and by introspection', ({
+    expect,
+  }) =>
     twoAtOnce(async () => {
       const data = join(folder.path, 'runs/tokens-for-other-servers/data')
       await mkdir(data, { recursive: true })
@@ -840,9 +844,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       })
     }))
 
-  test('mcp: an unknown assistant logs its user in, and asks again for a tool', ({
-    expect,
-  }) =>
+  test('mcp: an unknown assistant logs its user in, and asks again for a tool', ({ expect }) =>
     twoAtOnce(() =>
       running('mcp', async ({ url, database }) => {
         const server = await opened(database, {

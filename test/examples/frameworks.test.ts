@@ -21,10 +21,13 @@ const ours = (name: string): string[] => {
   })
 }
 
-test.each(['express', 'fastify', 'hono'])('examples/%s embeds the server in at most 15 lines', (name) => {
-  const lines = ours(name)
-  expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(most)
-})
+test.each(['express', 'fastify', 'hono'])(
+  'examples/%s embeds the server in at most 15 lines',
+  (name) => {
+    const lines = ours(name)
+    expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(most)
+  },
+)
 
 test('examples/nest embeds the server in at most 15 lines, apart from methods with @Auth()', () => {
   const lines = ours('nest').filter((line) => !/^\s*\w+\(@oauth2\.Auth\(\)/.test(line))

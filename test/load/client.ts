@@ -3,7 +3,7 @@ export interface Pair {
   refreshToken: string
 }
 
-/** A user's browser and a confidential client, who send their requests to whichever server they like. */
+/** A user's browser and a confidential client that can send their requests to any server. */
 export interface LoadClientOptions {
   readonly clientId: string
   readonly clientSecret: string
@@ -24,7 +24,7 @@ export class LoadClient {
     this.#options = options
   }
 
-  /** Logs the user in: the session holds at every server. */
+  /** Logs the user in; the session is valid on every server. */
   async logIn(url: string): Promise<void> {
     const page = await fetch(`${url}/login`)
     const cookie = cookieOf(page)
@@ -40,7 +40,7 @@ export class LoadClient {
     this.#cookie = cookieOf(answer)
   }
 
-  /** An authorization whose consent is remembered, redeemed at another server. */
+  /** Requests an authorization with a remembered consent, and redeems its code at another server. */
   async newPair(from: string, at: string): Promise<Pair> {
     const { clientId, redirectUri } = this.#options
     const query = new URLSearchParams({
@@ -66,7 +66,7 @@ export class LoadClient {
     await this.#token(at, { grant_type: 'client_credentials' })
   }
 
-  /** The bearer check. */
+  /** Sends a request with a bearer token. */
   async use(at: string, { accessToken }: Pair): Promise<void> {
     const answer = await fetch(`${at}/oauth/ping`, {
       headers: { authorization: `Bearer ${accessToken}` },
@@ -75,7 +75,7 @@ export class LoadClient {
     expectStatus(answer, 200)
   }
 
-  /** Opens a page as the user. @returns the status of the answer */
+  /** Opens a page as the user. @returns the status of the response */
   async open(address: string): Promise<number> {
     const answer = await fetch(address, { headers: { cookie: this.#cookie }, redirect: 'manual' })
     await answer.arrayBuffer()

@@ -8,16 +8,16 @@ import { sqlite } from '../../src/store/sqlite.ts'
 import type { StoreOpener } from '../../src/store/store.ts'
 import { makeDatabase } from '../support/postgres.ts'
 
-/** A database that is filled past the store, in the quickest way that it knows. */
+/** A database that is filled without the store, in its fastest way. */
 export interface GrowthDatabase {
   readonly opener: StoreOpener
   /** Its path or address. */
   readonly at: string
-  /** Where it keeps its files. */
+  /** The folder of its files. */
   folder(): Promise<string>
-  /** Copies the one token until there are so many, of which the first ones have expired. */
+  /** Copies the only token until there are this many; the first ones have expired. */
   fill(rows: number, expired: number): Promise<void>
-  /** The access digests of so many tokens, from all over the table but for the share of it that has expired. */
+  /** Returns the access digests of this many tokens, spread over the table except its expired part. */
   digests(count: number, expired: number): Promise<readonly string[]>
   bytes(): Promise<number>
   remove(): Promise<void>
@@ -27,7 +27,7 @@ const chunk = 200_000
 const users = 1_000
 const clients = 100
 
-/** How a database writes what the copies differ in; `i` is the number of the copy. */
+/** How a database computes the columns in which the copies differ; `i` is the number of the copy. */
 interface Dialect {
   readonly digest: string
   readonly numbers: (from: number, to: number) => string
@@ -43,7 +43,7 @@ const copies = ({ numbers }: Dialect): readonly string[] => [
    from oauth2server_client as c, ${numbers(2, clients)} where c.name = 'Load'`,
 ]
 
-/** The statements that make tokens and authorizations number `from` to `to`. */
+/** The statements that create tokens and authorizations number `from` to `to`. */
 const tokens = (
   { digest, numbers }: Dialect,
   {
@@ -77,13 +77,13 @@ const inChunks = async (
 }
 
 const inSqlite: Dialect = {
-  // As long as a real one, and as random.
+  // As long and as random as a real one.
   digest: 'substr(hex(randomblob(22)), 1, 43)',
   numbers: (from, to) =>
     `(with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to}) select i from n) as n`,
 }
 
-// An index that is built at once takes a tenth of the time that it takes row by row.
+// Building an index at the end takes a tenth of the time that it takes row by row.
 const indexesOfSqlite = `select name, sql from sqlite_master
   where type = 'index' and sql is not null and tbl_name in ('oauth2server_token', 'oauth2server_authorization')`
 
@@ -130,7 +130,7 @@ export const sqliteGrowth = async (): Promise<GrowthDatabase> => {
   }
 }
 
-/** Behind the expired part. */
+/** After the expired part. */
 const randomIds = (last: number, count: number, expired: number): readonly number[] => {
   const first = Math.floor(last * expired) + 2
   return Array.from({ length: count }, () => first + Math.floor(Math.random() * (last - first)))
@@ -148,7 +148,7 @@ const indexesOfPostgres = `select conrelid::regclass as name, conname as index, 
   from pg_index where not exists (select from pg_constraint where conindid = indexrelid)
   and indrelid in ('oauth2server_token'::regclass, 'oauth2server_authorization'::regclass)`
 
-/** A database of its own in the PostgreSQL at the address. */
+/** A new database on the PostgreSQL server at the address. */
 export const postgresGrowth = async (at: string): Promise<GrowthDatabase> => {
   const made = await makeDatabase(at)
   return {
@@ -163,7 +163,7 @@ export const postgresGrowth = async (at: string): Promise<GrowthDatabase> => {
       await client.connect()
       const run = async (sql: string) => (await client.query(sql)).rows
       try {
-        // Foreign keys hold by construction; checking them takes longer than the rows.
+        // The copies satisfy all foreign keys; checking them takes longer than the rows.
         await run(`set session_replication_role = replica`)
         await run(`set synchronous_commit = off`)
         await run(`set maintenance_work_mem = '1GB'`)
@@ -181,7 +181,7 @@ export const postgresGrowth = async (at: string): Promise<GrowthDatabase> => {
         })
         for (const { name, index, is_constraint, made: as } of dropped)
           await run(is_constraint ? `alter table ${name} add constraint ${index} ${as}` : as)
-        // What autovacuum would do soon.
+        // Does the work of autovacuum immediately.
         await run('vacuum analyze')
         await run('checkpoint')
       } finally {

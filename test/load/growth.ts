@@ -1,11 +1,12 @@
 /**
- * What ten million tokens cost: the look-up beside a small table, bytes on disk, and a purge under look-ups.
+ * Measures the cost of ten million tokens: look-ups compared with a small table, bytes on disk, and a purge during
+ * look-ups.
  *
  *     npm run test:load -- growth [--rows TOKENS] [--expired ROWS]
  *
- * A token and its authorization are two rows; a tenth of the tokens' number is to expire, unless said otherwise.
+ * A token and its authorization are two rows; by default, a tenth of the tokens is expired.
  *
- * With DATABASE_URL=postgres://…, an address that may make databases; without, SQLite files.
+ * With DATABASE_URL=postgres://…, a server on which databases may be created; without, SQLite files.
  */
 import { statfs } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -17,11 +18,11 @@ import { type GrowthDatabase, postgresGrowth, sqliteGrowth } from './growth-data
 
 const small = 10_000
 const lookups = 20_000
-/** Look-ups of one second beside a purge. */
+/** Look-ups of one second during a purge. */
 const rate = 250
 /** Milliseconds of look-ups without a purge, before and after it. */
 const idle = 15_000
-/** Indexes that are built at the end, and the log of changes, need room for a while. */
+/** Building indexes and the write-ahead log temporarily need space. */
 const spare = 1.6
 
 interface Filled {
@@ -31,7 +32,7 @@ interface Filled {
   readonly digests: readonly Digest[]
 }
 
-/** A database with one real token, of which all others are copies with digests of their own. */
+/** A database with one real token; all others are copies with their own digests. */
 const prepare = async (database: GrowthDatabase): Promise<AuthorizationServer> => {
   const server = await createAuthorizationServer({
     store: database.opener,
@@ -77,7 +78,7 @@ const find = async ({ store, digests }: Filled, index: number): Promise<void> =>
   if (!digest || !(await store.tokens.findByAccess(digest))) throw new Error('A token is gone.')
 }
 
-/** Milliseconds of each look-up, taken in turns, so that whatever else the machine does hits both alike. */
+/** Milliseconds of each look-up, alternating between the tables, so that other load on the machine affects both. */
 const compare = async (all: readonly Filled[]): Promise<readonly (readonly number[])[]> => {
   const times: number[][] = all.map(() => [])
   for (let index = -2_000; index < lookups; index += 1) {
@@ -90,7 +91,7 @@ const compare = async (all: readonly Filled[]): Promise<readonly (readonly numbe
   return times
 }
 
-/** Look-ups that come at their own times, however busy the process is: waiting counts. */
+/** Look-ups that start at fixed times, however busy the process is: waiting counts. */
 const arrivals = (filled: Filled) => {
   const times: number[] = []
   const begun = performance.now()
@@ -130,14 +131,17 @@ const purge = async (filled: Filled) => {
   return { removed, seconds, times: await end() }
 }
 
-/** Look-ups without a purge, beside one, and without again. @returns whether the purge is hardly noticed */
+/**
+ * Measures look-ups without a purge, during one, and without one again.
+ * @returns whether the purge has little effect
+ */
 export const purgeBesideLookups = async (filled: Filled): Promise<boolean> => {
-  // The first look-ups after so many inserts are slow for another reason.
+  // The first look-ups after many inserts are slow for another reason.
   await duringIdle(filled)
   const before = await duringIdle(filled)
   const { removed, seconds, times } = await purge(filled)
   const after = await duringIdle(filled)
-  // The quieter of the two, so that what else the machine did excuses nothing.
+  // The faster of the two, so that other load on the machine does not hide an effect.
   const idleP99 = Math.min(at(before, 0.99), at(after, 0.99))
   const p99 = at(times, 0.99)
   console.log(

@@ -1,11 +1,11 @@
 /**
- * Measurements under load, by hand: `npm run test:load -- NAME [ARGUMENT…]`. Each prints its figures, and
- * ends with status 1 where something was lost or failed.
+ * Load measurements, run by hand: `npm run test:load -- NAME [ARGUMENT…]`. Each prints its figures, and ends with
+ * status 1 if anything was lost or failed.
  */
 import { readdirSync } from 'node:fs'
 
 const [name = '', ...args] = process.argv.slice(2)
-// A measurement is a file here that exports `run`; the others help it.
+// A measurement is a file in this directory that exports `run`; the others are helpers.
 const helpers = ['main', 'client', 'growth-databases', 'meter', 'servers']
 const known = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts'))

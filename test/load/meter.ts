@@ -1,4 +1,4 @@
-/** What became of the requests of one kind. */
+/** The results of the requests of one kind. */
 export interface Figures {
   readonly requests: number
   readonly failed: number
@@ -12,14 +12,14 @@ const at = (sorted: readonly number[], share: number): number =>
   Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) /
   10
 
-/** Times requests by kind, in phases: each `take` gives the figures since the one before. */
+/** Times requests by kind, in phases: each `take` returns the figures since the previous one. */
 export class Meter {
   readonly #times = new Map<string, number[]>()
   readonly #failures = new Map<string, number>()
-  /** Why requests failed, the first few. */
+  /** The first few reasons of failed requests. */
   readonly reasons: string[] = []
 
-  /** Runs a request; whatever it throws is a failure. */
+  /** Runs a request; any error counts as a failure. */
   async time(kind: string, request: () => Promise<void>): Promise<void> {
     const begun = performance.now()
     try {

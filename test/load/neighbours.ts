@@ -1,11 +1,11 @@
 /**
- * What one user, client or row does to everybody else: an innocent caller beside each abuse.
+ * Measures how one user, client or row affects others: an innocent caller during each abuse.
  *
  *     npm run test:load -- neighbours [--store sqlite|postgres] [--abuse NAME] [--seconds S] [--rounds N] [--quick] [--record]
  *
- * PostgreSQL is that of TEST_POSTGRES_URL. Every abuse has a fresh database, a server process and a caller in
- * another process. --quick makes a tenth of the rows. --record keeps the figures for docs/operations.md, in which
- * `npm run reference` writes them.
+ * PostgreSQL is that of TEST_POSTGRES_URL. Every abuse has a fresh database, a server process and a caller in another
+ * process. --quick creates a tenth of the rows. --record stores the figures for docs/operations.md, into which `npm
+ * run reference` writes them.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { cpus, loadavg } from 'node:os'
@@ -79,7 +79,7 @@ const line = ({ name, store, undisturbed, during, ratio, control, attacked }: Re
   }),
 })
 
-/** Replaces what was measured before of the same abuse and store. */
+/** Replaces the previous measurement of the same abuse and store. */
 const record = async (results: readonly Result[], command: string): Promise<void> => {
   const before = JSON.parse(await readFile(kept, 'utf8')) as { results: readonly Result[] }
   const others = before.results.filter(
@@ -126,7 +126,7 @@ export const run = async (args: readonly string[]): Promise<boolean> => {
       try {
         const options = { store, seconds, rounds, scale: quick ? 0.1 : 1 }
         const measured = await measure(abuse, options)
-        // Right after it, since other work on the machine changes the floor.
+        // Measured right afterwards, since other load on the machine changes the control.
         const { control: prepare } = abuse
         const control = prepare && (await measure({ ...abuse, prepare }, options))
         const result = resultOf(abuse, store, measured, control)
@@ -148,7 +148,7 @@ export const run = async (args: readonly string[]): Promise<boolean> => {
 const isGood = ({ during, attacked }: Result): boolean =>
   during.failed === 0 && (attacked?.during.failed ?? 0) === 0
 
-/** Prints what is not in the table. */
+/** Prints the details that are not in the table. */
 const say = ({ during, attacked, took, errors, complaints }: Measured): void => {
   console.log(`the abuse took ${took.join(', ')} ms; load average ${loadavg()[0]?.toFixed(1)}`)
   for (const [kind, count] of Object.entries({ ...during.failures, ...attacked?.during.failures }))

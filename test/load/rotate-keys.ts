@@ -1,5 +1,5 @@
 /**
- * A rotation of the secret keys over many tokens, beside two servers under load.
+ * Measures a rotation of the secret keys over many tokens, with two servers under load.
  *
  *     npm run test:load -- rotate-keys [TOKENS]
  *
@@ -27,7 +27,7 @@ const email = 'load@example.org'
 const password = 'correct horse battery staple'
 const scopes = ['user:email']
 const workers = 12
-/** Milliseconds of load without a rotation, to compare with. */
+/** Milliseconds of load without a rotation, for comparison. */
 const idle = 5_000
 
 const openServer = async (env: Variables): Promise<AuthorizationServer> => {
@@ -53,7 +53,7 @@ const furnish = async (server: AuthorizationServer) => {
   return { holders, client, clientSecret }
 }
 
-/** Authorizations with their pairs, under the old key, written past the endpoints. */
+/** Inserts authorizations with their pairs under the old key, without the endpoints. */
 const fill = async (
   { store }: AuthorizationServer,
   { holders, client: { clientId, clientKey } }: Awaited<ReturnType<typeof furnish>>,
@@ -120,7 +120,7 @@ const fill = async (
 
 const secret = (): string => randomBytes(32).toString('hex')
 
-/** Sends requests to both servers until told to stop. */
+/** Sends requests to both servers until it is stopped. */
 const underLoad = (
   servers: readonly ServerProcess[],
   client: LoadClient,
@@ -157,7 +157,7 @@ const underLoad = (
   }
 }
 
-/** The pairs that a server with the new key alone does not find. */
+/** Counts the pairs that a server with only the new key does not find. */
 const lost = async (server: AuthorizationServer, pairs: readonly Pair[]): Promise<number> => {
   const limit = pLimit(8)
   const found = await Promise.all(
@@ -183,7 +183,7 @@ export const run = async ([count = '100000']: readonly string[]): Promise<boolea
   const env = {
     DATABASE_URL,
     BASE_URL: 'http://localhost:3000',
-    // What the start would warn of.
+    // Disables the settings that cause start-up warnings.
     OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
     OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
   }

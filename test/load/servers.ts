@@ -12,7 +12,7 @@ export type Variables = Readonly<Record<string, string>>
 
 const start = (args: readonly string[], env: Variables): ChildProcess =>
   spawn(process.execPath, [program, ...args], {
-    // Not in the checkout, whose package.json declares the scopes of the example.
+    // Not in the repository, whose package.json declares the scopes of the example.
     cwd: tmpdir(),
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -26,11 +26,11 @@ const freePort = async (): Promise<number> => {
   return typeof address === 'object' && address ? address.port : 0
 }
 
-/** A server process of its own: `svc-oauth2server serve`. */
+/** A server process: `svc-oauth2server serve`. */
 export interface ServerProcess {
   readonly url: string
   readonly pid: number
-  /** What it has logged that is no information. */
+  /** Its log entries above the level info. */
   readonly complaints: readonly string[]
   stop(): Promise<void>
 }
@@ -63,7 +63,7 @@ export const startServer = async (env: Variables): Promise<ServerProcess> => {
   }
 }
 
-/** Runs a command of the command line to its end. @returns what it wrote to stdout */
+/** Runs a command of the command line to its end. @returns its stdout */
 export const runCommand = async (args: readonly string[], env: Variables): Promise<string> => {
   const child = start(args, env)
   const [[code], stdout, stderr] = await Promise.all([

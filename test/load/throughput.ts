@@ -1,10 +1,10 @@
 /**
- * What one server process answers, and what its rows take: the figures of docs/operations.md.
+ * Measures the throughput of one server process, and the size of its rows: the figures of docs/operations.md.
  *
  *     npm run test:load -- throughput [SECONDS]
  *
- * With DATABASE_URL=postgres://…, an empty database, it uses that one; without, an SQLite file. Linux only:
- * processor time is read from /proc, so that a machine which does other things besides can be used.
+ * With DATABASE_URL=postgres://…, an empty database, it uses that one; without, an SQLite file. Linux only: processor
+ * time is read from /proc, so that other load on the machine does not matter.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ import { LoadClient, type Pair } from './client.ts'
 import { startServer, type Variables } from './servers.ts'
 
 const redirectUri = 'https://client.example/cb'
-/** One user alone would have more authorizations than any does. */
+/** With a single user, the number of authorizations would be unrealistic. */
 const emails = Array.from({ length: 64 }, (_, index) => `load-${index}@example.org`)
 const password = 'correct horse battery staple'
 const workers = 16
@@ -64,7 +64,7 @@ const sizeOf = async (url: string): Promise<number> => {
   return Number(row?.size)
 }
 
-/** The processes of a PostgreSQL on this machine: those that write in the background, and one per connection. */
+/** The processes of a PostgreSQL on this machine: the background writers, and one per connection. */
 const processesOf = async (url: string): Promise<number[]> => {
   const sql = `select pid from pg_stat_activity where pid <> pg_backend_pid()
     and backend_type <> 'autovacuum worker' and (datname is null or datname = current_database())`
@@ -80,7 +80,7 @@ const processorSeconds = async (pids: readonly number[]): Promise<number> => {
   return (await Promise.all(all)).reduce((sum, seconds) => sum + seconds, 0)
 }
 
-/** Each kind of request for so many seconds, one after the other. @returns whether none failed */
+/** Sends each kind of request for this number of seconds, one kind after the other. @returns whether none failed */
 export const run = async ([seconds = '8']: readonly string[]): Promise<boolean> => {
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-load-'))
   const DATABASE_URL = process.env.DATABASE_URL ?? `sqlite:${join(folder, 'load.sqlite')}`
@@ -88,7 +88,7 @@ export const run = async ([seconds = '8']: readonly string[]): Promise<boolean> 
     DATABASE_URL,
     BASE_URL: 'http://localhost:3000',
     SECRET_KEY: 'the secret key of the measurement of throughput',
-    // What the start would warn of.
+    // Disables the settings that cause start-up warnings.
     OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
     OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
   }
@@ -115,13 +115,13 @@ export const run = async ([seconds = '8']: readonly string[]): Promise<boolean> 
     await Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)))
     const took = (performance.now() - begun) / 1_000
     const own = (await processorSeconds([server.pid])) - used
-    // Asked again: connections that were opened meanwhile count too.
+    // Listed again, because connections that were opened since count too.
     const its = (await processorSeconds(await processesOf(DATABASE_URL))) - usedByDatabase
     figures[kind] = {
       requests,
       'per second': Math.round(requests / took),
       'per processor second': Math.round(requests / own),
-      // Zero of SQLite, which is within the server.
+      // Zero with SQLite, which runs within the server.
       'microseconds of the database': Math.round((its * 1_000_000) / requests),
       'bytes each': Math.round(((await sizeOf(DATABASE_URL)) - size) / requests),
     }

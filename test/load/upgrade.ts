@@ -1,6 +1,6 @@
 /**
- * An upgrade of a large token table beside nodes that serve: a made-up second version adds a column, fills it in parts and
- * builds an index.
+ * Measures an upgrade of a large token table while nodes serve: a fictitious second version adds a column, fills it in
+ * batches and builds an index.
  *
  *     npm run test:load -- upgrade [--rows TOKENS]
  *
@@ -12,7 +12,7 @@ import { copyTokens, migrateToSecond } from '../support/second-version.ts'
 import { startSite } from '../support/site.ts'
 import { figures, startTraffic } from '../support/traffic.ts'
 
-/** Milliseconds of load without an upgrade, to compare with. */
+/** Milliseconds of load without an upgrade, for comparison. */
 const idle = 5_000
 
 /** Fills the table, upgrades, prints the figures. @returns whether no request failed */
@@ -22,7 +22,7 @@ export const run = async (args: readonly string[]): Promise<boolean> => {
     options: { rows: { type: 'string', default: '4000000' } },
   })
   const rows = Number(values.rows)
-  // All requests are of one user.
+  // All requests belong to one user.
   const env = { OAUTH2SERVER_AUTHORIZATIONS_PER_APPLICATION: '1000000' }
   await using site = await startSite({ env })
   await site.client.tokens(site.node(0), site.agent)

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * A plug-in of Stryker: a random sample of the mutants instead of all of them, in `MUTATION_SAMPLE` a share
- * from 0 to 1. The same `MUTATION_SEED` chooses the same ones; what is left out counts neither way.
+ * A plug-in of Stryker: a random sample of the mutants instead of all of them, with the share `MUTATION_SAMPLE` from 0
+ * to 1. The same `MUTATION_SEED` chooses the same ones; excluded mutants do not count.
  */
 const { MUTATION_SAMPLE: share = '1', MUTATION_SEED: seed = '1' } = process.env
 

@@ -3,7 +3,7 @@ import base from '../../vitest.config.ts'
 
 const seconds = 1000
 
-// What meets the mutated code within this process, and soon: no processes, no browser, no other database.
+// Fast tests that run the mutated code in this process: no processes, no browser, no other database.
 export default defineConfig({
   resolve: base.resolve ?? {},
   test: {
@@ -14,7 +14,7 @@ export default defineConfig({
     exclude: [
       'test/attacks/*-slow.test.ts',
       'test/attacks/auditor.test.ts',
-      // They run servers in processes of their own, or take long by their nature.
+      // They run servers in other processes, or are slow by nature.
       'test/attacks/{cd,ds,ft,rf,st}.test.ts',
     ],
     isolate: false,

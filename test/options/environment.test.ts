@@ -109,15 +109,20 @@ console.log(dataFolder, options.store.description)`
     },
   )
 
-  test.each(['postgres', 'postgresql'])('DATABASE_URL=%s: requires a SECRET_KEY', async (scheme) => {
-    const DATABASE_URL = `${scheme}://user:s3cret@db.example/app`
-    const problems = await problemsOf({ DATABASE_URL })
-    expect(problems).toEqual([expect.stringMatching(/^SECRET_KEY is missing: at least 32 random/)])
-    const { options, dataFolder } = await fromEnvironment({ DATABASE_URL, SECRET_KEY: secretKey })
-    expect(options.store.description).toBe('postgres://db.example/app')
-    expect(options.secretKeys).toEqual([secretKey])
-    expect(dataFolder).toBeUndefined()
-  })
+  test.each(['postgres', 'postgresql'])(
+    'DATABASE_URL=%s: requires a SECRET_KEY',
+    async (scheme) => {
+      const DATABASE_URL = `${scheme}://user:s3cret@db.example/app`
+      const problems = await problemsOf({ DATABASE_URL })
+      expect(problems).toEqual([
+        expect.stringMatching(/^SECRET_KEY is missing: at least 32 random/),
+      ])
+      const { options, dataFolder } = await fromEnvironment({ DATABASE_URL, SECRET_KEY: secretKey })
+      expect(options.store.description).toBe('postgres://db.example/app')
+      expect(options.secretKeys).toEqual([secretKey])
+      expect(dataFolder).toBeUndefined()
+    },
+  )
 
   test('OAUTH2_CACHE_REDIS_URL is sufficient for Redis; an explicit cache type takes precedence', async () => {
     const OAUTH2_CACHE_REDIS_URL = 'redis://user:s3cret@cache.example:6380/1'

@@ -373,14 +373,11 @@ describe('the warnings in the log', () => {
     ['implicit grant', { acceptQueryAccessToken: false }, /^The implicit grant is on/],
     ['token in the query', { allowedResponseTypes: ['code'] }, /^Access tokens in the query/],
     ['password grant', { ...strict, allowedGrantTypes: ['password'] }, /^The password grant is on/],
-  ])(
-    'RFC 9700 %s: one warning says how to disable it [T062]',
-    async (_, options, message) => {
-      const messages = await warnings(options)
-      expect(messages).toEqual([expect.stringMatching(message)])
-      expect(messages[0]).toMatch(/\(OAUTH2SERVER_[A-Z_]+\) .*turns it off\.$/)
-    },
-  )
+  ])('RFC 9700 %s: one warning says how to disable it [T062]', async (_, options, message) => {
+    const messages = await warnings(options)
+    expect(messages).toEqual([expect.stringMatching(message)])
+    expect(messages[0]).toMatch(/\(OAUTH2SERVER_[A-Z_]+\) .*turns it off\.$/)
+  })
 
   test('are empty with all three disabled, and under OAuth 2.1', async () => {
     expect(await warnings(strict)).toEqual([])

@@ -5,7 +5,7 @@ import { TooMany, Worker } from './steps.ts'
 
 const workers = 16
 
-/** Steps of the mix by several workers, as many as the server can do or at a pace, until it is stopped. */
+/** Steps of the mix by several workers, at full speed or at a given rate, until it is stopped. */
 export class Load {
   readonly meter = new Meter()
   readonly #workers: readonly Worker[]
@@ -26,7 +26,7 @@ export class Load {
     return this.#workers.reduce((sum, worker) => sum + worker.requests, 0)
   }
 
-  /** @param rate steps a second from now on; 0: as many as can be done */
+  /** @param rate steps per second from now on; 0: unlimited */
   pace(rate: number): void {
     this.#interval = rate === 0 ? 0 : 1_000 / rate
     this.#slot = performance.now()
@@ -43,7 +43,7 @@ export class Load {
 
   async #work(worker: Worker): Promise<void> {
     while (!this.#isOver) {
-      // What was missed while the server or the machine was busy is not made up for.
+      // Steps that were missed while the server or the machine was busy are not repeated.
       this.#slot = Math.max(this.#slot + this.#interval, performance.now())
       if (this.#interval > 0) await delay(Math.max(0, this.#slot - performance.now()))
       if (this.#isOver) return

@@ -1,11 +1,11 @@
 /**
- * Loads a server of its own at half of what it can do, with all grants mixed and short lives, and looks whether
- * anything piles up: memory, connections, timers, rows.
+ * Loads a server at half of its capacity, with all grants mixed and short lifetimes, and checks that nothing
+ * accumulates: memory, connections, timers, rows.
  *
  *     npm run test:soak -- [--seconds 600] [--store sqlite|postgres] [--set '{"…": …}']
  *
- * Ends with status 1 where memory at the end is more than 1.2 times that after the first minute, anything leaks,
- * a table grows, a step fails, or an error is logged.
+ * Ends with status 1 if memory at the end is more than 1.2 times that after the first minute, anything leaks, a table
+ * grows, a step fails, or an error is logged.
  */
 import { parseArgs } from 'node:util'
 import { soak } from './run.ts'

@@ -11,7 +11,7 @@ export interface SoakOptions {
   readonly say: (line: string) => void
 }
 
-/** What there was at a moment. */
+/** The state at one time. */
 interface Sample {
   readonly seconds: number
   readonly probe: Probe
@@ -20,7 +20,7 @@ interface Sample {
   readonly rows: Readonly<Record<string, number>>
 }
 
-/** Short lives, so that the sweeper has work within the run. Seconds. */
+/** Short lifetimes in seconds, so that the sweeper has work within the run. */
 const lives = {
   tokenExpiresIn: 20,
   refreshTokenExpiresIn: 30,
@@ -31,14 +31,14 @@ const lives = {
 }
 const peakSeconds = 20
 const between = 30
-/** How much more memory there may be at the end than after the first minute. */
+/** The permitted ratio of memory at the end to memory after the first minute. */
 const growth = 1.2
-/** Tables that grow and shrink with the traffic: more than this, beside what was there, would be a pile. */
+/** Tables that grow and shrink with the traffic: a larger difference would be an accumulation. */
 const pile = 1.5
-/** Rows of one device authorization, which is known for twenty minutes: they gather while a run goes on. */
+/** Rows of one device authorization, which is kept for twenty minutes: they accumulate during a run. */
 const ofDevice: Readonly<Record<string, number>> = { authorization: 1, transient: 4 }
 
-/** Loads a server at half of what it can do, and looks whether anything piles up. @returns what is wrong */
+/** Loads a server at half of its capacity, and checks that nothing accumulates. @returns the problems */
 export const soak = async ({
   seconds,
   store,
@@ -57,7 +57,7 @@ export const soak = async ({
     // Kept connections end by themselves after some seconds without a request.
     await delay(8_000)
     const after = await server.probe()
-    // And all that was issued has ended.
+    // Everything that was issued has expired, too.
     await delay(lives.refreshTokenExpiresIn * 1_000)
     await server.sweep()
     say(`rows after the last has expired: ${JSON.stringify(await server.rows())}`)
@@ -78,7 +78,7 @@ const watch = async (
   load: Load,
   { seconds, say }: Pick<SoakOptions, 'seconds' | 'say'>,
 ): Promise<readonly Sample[]> => {
-  // The first seconds compile.
+  // Code is compiled in the first seconds.
   await delay(5_000)
   const { steps } = load
   await delay(peakSeconds * 1_000)
@@ -119,7 +119,7 @@ const judged = (samples: readonly Sample[]): string[] => {
     if (last.probe[figure] > first.probe[figure] * growth)
       wrong.push(`${figure} has grown from ${first.probe[figure]} to ${last.probe[figure]} bytes.`)
   }
-  // By now everything that was issued at the beginning has ended.
+  // Everything that was issued at the beginning has expired at this point.
   const [settled = first] = samples.filter(
     ({ seconds }) => seconds >= 2 * lives.refreshTokenExpiresIn,
   )
@@ -139,7 +139,7 @@ const leaks = (before: Probe, after: Probe, within: Probe | undefined): string[]
     const then = before.handles[handle] ?? 0
     if (count > then + 2) wrong.push(`${count} handles of ${handle}, where there were ${then}.`)
   }
-  // Without clients it needs what it needed under load, but for their connections.
+  // Without clients it needs the same resources as under load, except for their connections.
   const files = within ? within.files - within.connections : before.files
   if (after.files > files + 5)
     wrong.push(`${after.files} files are open, where there were ${files}.`)

@@ -7,19 +7,19 @@ import {
 } from '../support/observed-furniture.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 
-/** A limit was reached, which is a good answer: the client would try again later. */
+/** A limit was reached, which is a valid answer: the client would try again later. */
 export class TooMany extends Error {
   override readonly name = 'TooMany'
 }
 
-/** Milliseconds for which a pair is used: less than its tokens live. */
+/** Milliseconds for which a pair is used: shorter than the lifetime of its tokens. */
 const pairLife = 10_000
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const accessType = 'urn:ietf:params:oauth:token-type:access_token'
 
-/** Users with their browsers, clients and devices: what one of the workers does, step by step. */
+/** Users with their browsers, clients and devices, and the steps of one worker. */
 export class Worker {
   readonly #furniture: Furniture
   readonly #random = seededRandom(Date.now(), Math.floor(Math.random() * 2 ** 31))
@@ -31,7 +31,7 @@ export class Worker {
     this.#furniture = furniture
   }
 
-  /** A step of the mix, by chance, with its name. */
+  /** Runs a random step of the mix. Returns its name. */
   next(): readonly [name: string, step: () => Promise<void>] {
     const chosen = this.#random.below(100)
     let rest = chosen
@@ -55,7 +55,7 @@ export class Worker {
     ['personal token', 4, () => this.#personal()],
   ]
 
-  /** A request as if from another address each time. */
+  /** Sends a request from another address each time. */
   get #visitor(): Visitor {
     const part = () => this.#random.below(256)
     return new Visitor(this.#furniture.issuer, `10.${part()}.${part()}.${part()}`)
@@ -124,7 +124,7 @@ export class Worker {
     await this.#redeem(codeIn(answer), { client_id: publicId }, {})
   }
 
-  /** A pair that lives. */
+  /** A valid pair of tokens. */
   async #tokens(): Promise<Pair> {
     if (!this.#pair || Date.now() - this.#pair.since > pairLife) await this.#code()
     return (this.#pair as { tokens: Pair }).tokens
@@ -157,7 +157,7 @@ export class Worker {
     const { refresh } = await this.#tokens()
     const body = await this.#token({ grant_type: 'refresh_token', refresh_token: refresh })
     const tokens = { access: body.access_token ?? '', refresh: body.refresh_token ?? '' }
-    // It stays as old as its authorization is: it is left one day, and so are all that came before it.
+    // `since` stays that of the authorization, so that the worker replaces the pair before its refresh token expires.
     this.#pair = { tokens, since: this.#pair?.since ?? Date.now() }
   }
 

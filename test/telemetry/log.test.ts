@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { runNode, temporaryFolder } from '../support/processes.ts'
 import { startServer } from '../support/server.ts'
 
-/** What a pino logger writes of an entry. */
+/** The line that a pino logger writes for an entry. */
 const written = (entry: LogEntry): Record<string, unknown> => {
   let line = ''
   const logger = pino({ level: 'debug', base: null, timestamp: false }, {
@@ -34,7 +34,7 @@ describe('logTo', () => {
     }
   })
 
-  test("takes Fastify's logger", async () => {
+  test("writes to Fastify's logger", async () => {
     const lines: string[] = []
     const stream = { write: (line: string) => void lines.push(line) }
     const app = fastify({ logger: { level: 'info', stream } })
@@ -43,7 +43,7 @@ describe('logTo', () => {
     await app.close()
   })
 
-  test('of an error there is its stack, and nothing of the fields that a driver adds', () => {
+  test('writes the stack of an error without the fields that a driver adds', () => {
     const driver = Object.assign(new Error('duplicate key'), {
       detail: 'Key (email)=(secret@example.org) exists.',
       parameters: ['secret'],
@@ -58,20 +58,20 @@ describe('logTo', () => {
     })
   })
 
-  test('a cause that is no error, such as the claims of a JWT, is not written', () => {
+  test('omits a cause that is no error, such as the claims of a JWT', () => {
     const error = new Error('expired', { cause: { payload: { sub: 'secret' } } })
     const entry = written({ level: 'info', event: 'x', message: 'm', cause: error })
     expect(entry.cause).toEqual({ name: 'Error', stack: expect.any(String) })
   })
 
-  test('a circle of causes has an end', () => {
+  test('ends at a circular cause', () => {
     const error = new Error('circle')
     error.cause = error
     expect(() => written({ level: 'error', event: 'x', message: 'm', error })).not.toThrow()
   })
 })
 
-// The implicit grant and tokens in the query are warned about: one of them is off here.
+// The implicit grant and tokens in the query cause warnings; one of them is disabled here.
 const oneWarning = { allowedResponseTypes: ['code'] } as const
 
 describe('logLevel', () => {
@@ -87,7 +87,7 @@ describe('logLevel', () => {
     expect(app.log.map(({ event }) => event)).toEqual(events)
   })
 
-  test('at debug every request has its line: the pattern of the address, never the address', async () => {
+  test('writes a line for every request at debug, with the pattern of the address, never the address', async () => {
     await using app = await startServer({ logLevel: 'debug', securityProfile: 'oauth2.1' })
     await fetch(`${app.issuer}/account/settings/applications/clients/an-id/?access_token=secret`, {
       redirect: 'manual',
@@ -107,7 +107,7 @@ describe('logLevel', () => {
   })
 })
 
-test('by default the log goes to stderr, one JSON object a line, also right before the end', async () => {
+test('writes to stderr by default, one JSON object per line, also right before the exit', async () => {
   await using folder = await temporaryFolder()
   const program = `
     import { createAuthorizationServer } from 'svc-oauth2server'

@@ -37,8 +37,8 @@ const requests = (route: string | undefined, status: number, method = 'GET') =>
     'http.response.status_code': status,
   })
 
-describe('what is measured', () => {
-  test('grants by type and outcome; a type that is not ours has no series of its own', async () => {
+describe('metrics', () => {
+  test('count grants by type and outcome; an unknown type has no series of its own', async () => {
     const { refresh_token } = await client.tokens()
     expect(await grants('authorization_code', 'ok')).toBe(1)
     await client.refresh(refresh_token)
@@ -57,7 +57,7 @@ describe('what is measured', () => {
     expect(await grants('implicit', 'ok')).toBe(1)
   })
 
-  test('an outage is no refusal of a grant', async () => {
+  test('do not count an outage as a rejection of a grant', async () => {
     isDown = true
     await client.token({ grant_type: 'client_credentials' })
     isDown = false
@@ -66,7 +66,7 @@ describe('what is measured', () => {
     expect(await sdk.value('oauth2server.events', event)).toBe(1)
   })
 
-  test('look-ups by outcome, wherever a token is presented', async () => {
+  test('count look-ups by outcome, wherever a token is presented', async () => {
     const before = (await lookups('unknown')) ?? 0
     const { access_token } = await client.tokens()
     expect(await ping(app, access_token)).toBe(200)
@@ -86,7 +86,7 @@ describe('what is measured', () => {
     expect(await lookups('expired')).toBe(1)
   })
 
-  test('requests by method, pattern and status; what strangers choose has no series of its own', async () => {
+  test('count requests by method, pattern and status; values from clients create no series', async () => {
     const { clientId } = client
     const page = `${app.issuer}/account/settings/applications/clients/${clientId}/`
     await fetch(page, { redirect: 'manual' })
@@ -101,7 +101,7 @@ describe('what is measured', () => {
     expect(await requests(undefined, 404)).toBe(2)
   })
 
-  test('operations of the store, and those that failed', async () => {
+  test('count operations of the store, and failed ones', async () => {
     const name = 'oauth2server.store.operation.duration'
     const operation = { 'oauth2server.store.operation': 'tokens.findByAccess' }
     const before = (await sdk.value(name, operation)) ?? 0
@@ -115,7 +115,7 @@ describe('what is measured', () => {
     ).toBeGreaterThan(0)
   })
 
-  test('runs of the sweeper, their rows, and those that failed', async () => {
+  test('count runs of the sweeper, their rows, and failed ones', async () => {
     app.advance(365 * 24 * 3_600)
     const removed = await app.server.sweep()
     expect(removed).toBeGreaterThan(5)
@@ -128,7 +128,7 @@ describe('what is measured', () => {
     expect(await sdk.value('oauth2server.sweeper.run.duration', failed)).toBe(1)
   })
 
-  test('events that nobody reads are counted all the same', async () => {
+  test('count events without a hook too', async () => {
     await using silent = await startServer({ beside: app, logLevel: 'silent' })
     const code = await client.code()
     for (const expected of [200, 400]) expect((await client.redeem(code)).status).toBe(expected)
@@ -140,7 +140,7 @@ describe('what is measured', () => {
     expect(await sdk.value('oauth2server.events', reused)).toBe(1)
   })
 
-  test('reports the connections of a pool until the server is closed', async () => {
+  test('report the connections of a pool until the server is closed', async () => {
     const opener = sqlite(':memory:')
     let asked = 0
     const poolStats = () => {
@@ -165,7 +165,7 @@ describe('what is measured', () => {
   })
 })
 
-/** Nothing but what the table of instruments has, and all of it, was measured by now. */
+/** Expects that all instruments of the table were used by now, and no others. */
 const checkNames = async (): Promise<void> => {
   const rows: readonly Instrument[] = Object.values(instruments)
   const found = await sdk.metrics()

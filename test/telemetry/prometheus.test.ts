@@ -11,7 +11,7 @@ const metricsToken = randomBytes(24).toString('base64url')
 const scrape = ({ issuer }: TestServer, authorization = `Bearer ${metricsToken}`) =>
   fetch(`${issuer}/metrics`, { headers: { authorization } })
 
-/** The samples of a page in Prometheus's text format, which has to keep to it. */
+/** Parses the samples of a page in Prometheus's text format, which must be valid. */
 const samplesOf = (page: string): ReadonlyMap<string, number> => {
   const samples = new Map<string, number>()
   const types = new Map<string, string>()
@@ -30,13 +30,13 @@ const samplesOf = (page: string): ReadonlyMap<string, number> => {
 }
 
 describe('/metrics', () => {
-  test('is not there by default, and is left to the application', async () => {
+  test('is off by default, and left to the application', async () => {
     await using app = await startServer()
     expect(app.server.handles('/metrics')).toBe(false)
     expect((await scrape(app)).status).toBe(404)
   })
 
-  test('is for whoever presents the token', async () => {
+  test('requires the token', async () => {
     await using app = await startServer({ metricsToken })
     const refused = [
       '',
@@ -66,7 +66,7 @@ describe('/metrics', () => {
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 
-  test('shows what happened, without an SDK of the application', async () => {
+  test('shows metrics without an SDK of the application', async () => {
     await using app = await startServer({ metricsToken, basePath: '/auth' })
     await ping(app, await app.personalToken())
     await ping(app, 'A'.repeat(43))
@@ -86,7 +86,7 @@ describe('/metrics', () => {
     expect(strange).toEqual([])
   })
 
-  test('two servers of one process each show their own', async () => {
+  test('is separate for two servers in one process', async () => {
     await using one = await startServer({ metricsToken })
     await using other = await startServer({ metricsToken })
     await ping(one, 'A'.repeat(43))
@@ -95,7 +95,7 @@ describe('/metrics', () => {
   })
 
   test.each(['short', 'with a space in the middle', 'ä'.repeat(30), ''])(
-    'a token such as %j is refused, and no message repeats it',
+    'rejects the token %j, without repeating it in a message',
     async (wrong) => {
       const problem = await startServer({ metricsToken: wrong }).then(
         () => undefined,
@@ -106,13 +106,13 @@ describe('/metrics', () => {
     },
   )
 
-  test('a token of the environment is not repeated either', () => {
+  test('does not repeat a token of the environment either', () => {
     const wrong = { OAUTH2SERVER_METRICS_TOKEN: 'half-a-secret' }
     expect(() => settingsFrom(wrong)).toThrow(/OAUTH2SERVER_METRICS_TOKEN accepts at least 22/)
     expect(() => settingsFrom(wrong)).not.toThrow(/half-a-secret/)
   })
 
-  test('its packages are needed where it is on, and not loaded where it is off', async () => {
+  test('needs its packages if enabled, and does not load them otherwise', async () => {
     const away = `
       import { registerHooks } from 'node:module'
       registerHooks({

@@ -41,7 +41,7 @@ const whileFailing = async (operation: string, step: () => Promise<unknown>): Pr
   failing = ''
 }
 
-/** Uses everything, rightly and wrongly. @returns every secret that came up */
+/** Uses every feature, with success and with errors. @returns every secret that occurred */
 const useEverything = async (): Promise<ReadonlyMap<string, string>> => {
   const secrets = new Map([
     ['password', app.password],
@@ -96,7 +96,7 @@ const useEverything = async (): Promise<ReadonlyMap<string, string>> => {
   )
   const personal = keep('personal token', await app.personalToken(['notes:read']))
 
-  // Presented in every place where one can stand, and in some where none should.
+  // Presented in every valid place, and in some invalid ones.
   const ask = (path: string, authorization?: string) =>
     fetch(`${app.issuer}${path}`, {
       redirect: 'manual',
@@ -118,7 +118,7 @@ const useEverything = async (): Promise<ReadonlyMap<string, string>> => {
   }
   await ask('/metrics', `Bearer ${metricsToken}`)
 
-  // Faults, which are logged with what they know.
+  // Errors, which are logged with their details.
   await whileFailing('tokens.findByAccess', () => ask(`/oauth/ping?access_token=${personal}`))
   await whileFailing('sessions.find', () => agent.fetch(`${app.issuer}/account/settings/sessions/`))
   await whileFailing('users.findByEmail', () => client.token(byPassword))
@@ -130,7 +130,7 @@ const useEverything = async (): Promise<ReadonlyMap<string, string>> => {
   return secrets
 }
 
-test('no secret is in the log at its most talkative, in a span, or in a measurement', async () => {
+test('writes no secret to the log at its lowest level, to a span or to a metric', async () => {
   const secrets = await useEverything()
   const spans = sdk.spans().map(({ name, attributes, events, status, links }) => {
     return { name, attributes, events, status, links }
@@ -144,7 +144,7 @@ test('no secret is in the log at its most talkative, in a span, or in a measurem
     'page for Prometheus': await scraped.text(),
   }
 
-  // Much was written, and the search would find it.
+  // Much was written, and the search would find a secret.
   const events = new Set(
     lines
       .trimEnd()

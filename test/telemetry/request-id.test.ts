@@ -9,7 +9,7 @@ const passedOn: Endpoint = {
   path: () => '/passed-on',
   methods: ['GET'],
   errors: 'json',
-  // What `fetch` gives has headers that cannot be changed.
+  // The headers of a `fetch` response are immutable.
   handle: () => fetch('data:text/plain,there'),
 }
 const options: Partial<AuthorizationServerOptions> = {
@@ -33,7 +33,7 @@ const idOf = async (headers: readonly string[], target = '/oauth/style.css') =>
   (await rawHttp(app, { target, headers })).headers.get('x-request-id')
 
 describe('X-Request-Id', () => {
-  test('every answer has one, and no two the same', async () => {
+  test('is unique in every response', async () => {
     const targets = [
       ['GET', '/login', 200],
       ['HEAD', '/login', 200],
@@ -55,24 +55,24 @@ describe('X-Request-Id', () => {
     expect(ids.size).toBe(targets.length)
   })
 
-  test('a sane one is taken over', async () => {
+  test('is taken from a valid request header', async () => {
     for (const id of ['a', '7c2d-41.x_Z', 'x'.repeat(64)])
       expect(await idOf([`X-Request-Id: ${id}`])).toBe(id)
   })
 
   test.each([
-    ['a huge one', [`X-Request-Id: ${'x'.repeat(65)}`]],
-    ['a very huge one', [`X-Request-Id: ${'x'.repeat(12_000)}`]],
+    ['a long one', [`X-Request-Id: ${'x'.repeat(65)}`]],
+    ['a very long one', [`X-Request-Id: ${'x'.repeat(12_000)}`]],
     ['two', ['X-Request-Id: a', 'X-Request-Id: b']],
     ['two that are the same', ['X-Request-Id: a', 'x-request-id: a']],
     ['an empty one', ['X-Request-Id:']],
     ['one with a space', ['X-Request-Id: a b']],
     ['one with a quote', ['X-Request-Id: a"b']],
     ['one with markup', ['X-Request-Id: <script>']],
-    ['one with a line break that is encoded', ['X-Request-Id: a%0d%0aSet-Cookie:x']],
+    ['one with an encoded line break', ['X-Request-Id: a%0d%0aSet-Cookie:x']],
     ['one with a tab', ['X-Request-Id: a\tb']],
     ['one with a character of Latin-1', ['X-Request-Id: \u00E4\u0085']],
-  ])('%s is replaced', async (_name, headers) => {
+  ])('replaces %s', async (_name, headers) => {
     expect(await idOf(headers)).toMatch(uuid)
   })
 
@@ -81,13 +81,13 @@ describe('X-Request-Id', () => {
     ['a bare carriage return', 'X-Request-Id: a\rSet-Cookie: x=y'],
     ['a folded line', 'X-Request-Id: a\r\n Set-Cookie: x=y'],
     ['a zero byte', 'X-Request-Id: a\0b'],
-  ])('%s leads nowhere', async (_name, header) => {
+  ])('%s has no effect on the response', async (_name, header) => {
     const answer = await rawHttp(app, { target: '/oauth/style.css', headers: [header] })
     expect(answer.headers.get('set-cookie')).toBeNull()
     expect(answer.headers.get('x-request-id') ?? '').toMatch(/^(?:$|[A-Za-z0-9._-]{1,64}$)/)
   })
 
-  test('entries of the log have it, those of requests at the same time each their own', async () => {
+  test('is in log entries, each with the ID of its own request', async () => {
     const ids = Array.from({ length: 50 }, (_, index) => `request-${index}`)
     const answers = await Promise.all(
       ids.map((id) =>
@@ -101,7 +101,7 @@ describe('X-Request-Id', () => {
     }
   })
 
-  test('one that the application gave is kept', async () => {
+  test('keeps the one that the application set', async () => {
     const host = express()
     host.use((_request, response, next) => {
       response.setHeader('X-Request-Id', 'of-the-application')
@@ -122,7 +122,7 @@ describe('X-Request-Id', () => {
     }
   })
 
-  test('what is no request has none', async () => {
+  test('is absent outside of requests', async () => {
     await app.server.sweep()
     app.server.refusalOf(new StoreUnavailable('down'))
     expect(app.log.at(-1)).toEqual({

@@ -14,7 +14,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 
-/** The OpenTelemetry SDK of an application, which keeps everything in memory. */
+/** The OpenTelemetry SDK of an application, with exporters in memory. */
 export interface Sdk {
   spans(): readonly ReadableSpan[]
   metrics(): Promise<readonly MetricData[]>
@@ -23,7 +23,7 @@ export interface Sdk {
   stop(): Promise<void>
 }
 
-/** Registers it for this process, as an application does before it makes its server. */
+/** Registers it for this process, like an application before it creates its server. */
 export const startSdk = (): Sdk => {
   const spans = new InMemorySpanExporter()
   const tracing = new TracerProvider({
@@ -67,7 +67,7 @@ const countOf = (value: unknown): number =>
     ? Number(value.count)
     : Number(value)
 
-/** The context of the W3C, as far as these tests need it. */
+/** The W3C trace context, as far as these tests need it. */
 const traceparent: Parameters<typeof propagation.setGlobalPropagator>[0] = {
   inject: () => undefined,
   fields: () => ['traceparent'],

@@ -6,7 +6,7 @@ import { secretKey, startServer, type TestServer } from '../support/server.ts'
 import { logIn } from '../support/session.ts'
 import { TestClient } from '../support/user-agent.ts'
 
-// The net below every file of tests (test/support/secrets): that it catches what it is there for.
+// Tests of the secret detector of all test files (test/support/secrets).
 
 const net = secretNet()
 let app: TestServer
@@ -15,14 +15,14 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** What the net says of an entry, besides which nothing was found. */
+/** The findings in an entry; fails if there were others before. */
 const caught = (what: unknown): readonly string[] => {
   expect(net.leaks()).toEqual([])
   net.wrote('a test', what)
   return net.leaks()
 }
 
-test('every secret that is issued is caught in a log, wherever in an entry it stands', async () => {
+test('detects every issued secret in a log, at any place of an entry', async () => {
   const { agent, identifier, jwt, csrfToken } = await logIn(app)
   const client = await TestClient.register(app, agent)
   const code = await client.code()
@@ -48,7 +48,7 @@ test('every secret that is issued is caught in a log, wherever in an entry it st
   }
 })
 
-test('and in the message, the stack and the cause of an error', async () => {
+test('detects it in the message, the stack and the cause of an error', async () => {
   const token = await app.personalToken()
   expect(caught(new Error(`No ${token}.`))).toHaveLength(1)
   expect(caught({ error: new Error('No.', { cause: new Error(token) }) })).toHaveLength(1)
@@ -57,21 +57,21 @@ test('and in the message, the stack and the cause of an error', async () => {
   expect(caught(changed)).toHaveLength(1)
 })
 
-test('a client id, a path and what nobody drew are no secrets', async () => {
+test('ignores a client ID, a path and text that was not drawn', async () => {
   const { clientId } = await app.client()
   expect(caught({ clientId, requestId: crypto.randomUUID() })).toEqual([])
   expect(caught('GET /account/settings/applications/clients/:client_id/')).toEqual([])
   expect(caught(new Error('withoutAnySecretInThisVeryLongNameOfAFunction'))).toEqual([])
 })
 
-test('a password of an earlier file of tests is a text like any other', () => {
+test('ignores a password of an earlier test file', () => {
   net.saw({ kind: 'whole', text: 'javascript:alert(2)' })
   expect(caught('It was javascript:alert(2).')).toHaveLength(1)
   net.forgetGiven()
   expect(caught('It was javascript:alert(2).')).toEqual([])
 })
 
-test('what a server logs goes into the net by itself', async () => {
+test('reads the log of a server automatically', async () => {
   const token = await app.personalToken()
   await using loud = await startServer({
     beside: app,
@@ -87,7 +87,7 @@ test('what a server logs goes into the net by itself', async () => {
 const ping = ({ issuer }: TestServer, token: string): Promise<Response> =>
   fetch(`${issuer}/oauth/ping`, { headers: { authorization: `Bearer ${token}` } })
 
-test('so does the stderr of a program, with the secrets of that program', async () => {
+test('reads the stderr of a program, with the secrets of that program', async () => {
   const program = `
     const { randomBytes } = await import('node:crypto')
     console.error('issued ' + randomBytes(32).toString('base64url'))`
@@ -98,7 +98,7 @@ test('so does the stderr of a program, with the secrets of that program', async 
   expect(leak).toContain(running.stderr.trim())
 })
 
-test('so does a refusal that repeats a secret', async () => {
+test('detects a secret that an error response repeats', async () => {
   const secret = randomBytes(24).toString('hex')
   const refused = Response.json(
     { error: 'invalid_request', error_description: secret },

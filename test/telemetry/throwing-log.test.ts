@@ -19,7 +19,7 @@ const sinks: readonly { readonly how: string; readonly fail: () => unknown }[] =
   { how: 'rejects', fail: async () => Promise.reject(new Error('The disk of the log is full.')) },
 ]
 
-/** A server whose log fails at every entry, and operations of whose store fail while they are named. */
+/** A server whose log throws at every entry, and whose store fails at the listed operations. */
 const start = async (fail: () => unknown, options: TestOptions = {}) => {
   const entries: LogEntry[] = []
   const failing = new Set<string>()
@@ -36,7 +36,7 @@ const start = async (fail: () => unknown, options: TestOptions = {}) => {
   return { app, failing, count, [Symbol.asyncDispose]: () => app.close() }
 }
 
-test.each(sinks)('a log that $how keeps later uses of tokens from being lost', async ({ fail }) => {
+test.each(sinks)('a log that $how does not lose later uses of tokens', async ({ fail }) => {
   const entries: LogEntry[] = []
   let isAway = true
   const store = await sqlite(':memory:').open()
@@ -68,7 +68,7 @@ test.each(sinks)('a log that $how ends no background work', async ({ fail }) => 
   const { app, failing, count } = host
   failing.add('tokens.deleteExpired')
   await vi.waitFor(() => expect(count('sweeper.failed')).toBeGreaterThanOrEqual(1), 10_000)
-  // Another turn of the sweeper comes after the one whose failure could not be logged.
+  // Another run of the sweeper follows the one whose failure could not be logged.
   await vi.waitFor(() => expect(count('sweeper.failed')).toBeGreaterThanOrEqual(2), 10_000)
 
   let heard = 0
@@ -95,7 +95,7 @@ test.each(sinks)('a log that $how changes no answer', async ({ fail }) => {
   expect(await statusOf(app, 'x')).toBe(503)
 })
 
-test('a log that throws is reported once as a warning of the process', async () => {
+test('reports a log that throws once as a warning of the process', async () => {
   const warnings: Error[] = []
   const note = (warning: Error) => warnings.push(warning)
   process.on('warning', note)

@@ -24,7 +24,7 @@ afterAll(async () => {
   await sdk.stop()
 })
 
-/** The spans that a step leads to. */
+/** Returns the spans of a step. */
 const spansOf = async (step: () => Promise<unknown>): Promise<readonly ReadableSpan[]> => {
   const before = sdk.spans().length
   await step()
@@ -38,7 +38,7 @@ const pinging = async (headers: Record<string, string> = {}) => {
 }
 
 describe('spans', () => {
-  test('a request has one, named by its pattern, and its look-up another below it', async () => {
+  test('cover a request by its pattern, with its look-up as a child', async () => {
     const spans = await spansOf(await pinging())
     expect(spans.map(({ name, kind }) => [name, kind])).toEqual([
       ['oauth2server.token_lookup', SpanKind.INTERNAL],
@@ -55,13 +55,13 @@ describe('spans', () => {
     expect(lookup?.attributes).toEqual({})
   })
 
-  test('it goes on with the trace of the headers, where nobody else has', async () => {
+  test('continue the trace of the headers, unless there is an active one', async () => {
     const [, request] = await spansOf(await pinging({ traceparent }))
     expect(request?.spanContext().traceId).toBe(traceId)
     expect(request?.parentSpanContext?.spanId).toBe('b7ad6b7169203331')
   })
 
-  test("it stands below the application's own span where there is one", async () => {
+  test("are children of the application's own span", async () => {
     const outer = trace.getTracer('application').startSpan('GET /')
     const headers = { authorization: `Bearer ${await app.personalToken()}`, traceparent }
     const ask = () => app.server.fetch(new Request(`${app.issuer}/oauth/ping`, { headers }))
@@ -72,7 +72,7 @@ describe('spans', () => {
     expect(request?.parentSpanContext?.spanId).toBe(outer.spanContext().spanId)
   })
 
-  test('a guard alone makes one only within a trace', async () => {
+  test('cover a guard without the server only within a trace', async () => {
     const token = await app.personalToken()
     const credentials = {
       authorization: `Bearer ${token}`,
@@ -91,7 +91,7 @@ describe('spans', () => {
     expect(spans.map(({ name }) => name)).toEqual(['oauth2server.token_lookup'])
   })
 
-  test('a fault is one of the span, and says nothing but that', async () => {
+  test('record an error without its details', async () => {
     const ping = await pinging()
     isBroken = true
     const spans = await spansOf(ping)
@@ -104,7 +104,7 @@ describe('spans', () => {
     expect(spans[1]?.attributes['error.type']).toBe('500')
   })
 
-  test('the log names the trace', async () => {
+  test('have their trace ID in the log', async () => {
     const ping = await pinging({ traceparent })
     isBroken = true
     await ping()

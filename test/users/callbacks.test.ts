@@ -8,7 +8,7 @@ import { createTestServer } from 'svc-oauth2server/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { statusOf } from './status.ts'
 
-// Users of whom the store sees nothing: the application is asked for them.
+// The store has no users: the server asks the application for them.
 
 const people = new Map<UserId, User>()
 let asked: UserId[]
@@ -40,8 +40,8 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-describe('users by callbacks alone', () => {
-  test('are asked for at every check, so that a deactivation works at once', async () => {
+describe('users through callbacks only', () => {
+  test('are looked up at every check, so that a deactivation takes effect immediately', async () => {
     const id = add('ada')
     const { accessToken, userId } = await server.tokens.createPersonal('Laptop', id)
     expect(userId).toBe('ada')
@@ -55,7 +55,7 @@ describe('users by callbacks alone', () => {
     expect(asked.filter((who) => who === 'ada').length).toBeGreaterThanOrEqual(4)
   })
 
-  test("a client's owner counts as well", async () => {
+  test('are looked up as owners of clients as well', async () => {
     const { client, clientSecret } = await server.clients.create({
       name: 'C',
       userId: add('owner'),
@@ -76,7 +76,7 @@ describe('users by callbacks alone', () => {
     expect((await server.clients.resetClientSecret(client.clientId)).client.isActive).toBe(false)
   })
 
-  test('the password grant and the built-in login ask the application', async () => {
+  test('are looked up by the password grant and the built-in login', async () => {
     add('ada')
     const { client } = await server.clients.create({
       name: 'C',
@@ -101,7 +101,7 @@ describe('users by callbacks alone', () => {
     expect(await ask('secret')).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
   })
 
-  test('a refresh token of a deactivated user is refused, and lives again with its user', async () => {
+  test("a deactivated user's refresh token is rejected, and accepted again after reactivation", async () => {
     add('ada')
     const { client, clientSecret } = await server.clients.create({
       name: 'C',
@@ -132,7 +132,7 @@ describe('users by callbacks alone', () => {
     expect(await refresh()).toBe(200)
   })
 
-  test('the sweep asks for each user, and keeps what belongs to one who is missing for the first time', async () => {
+  test('the sweep looks up each user, and keeps the rows of one that is missing for the first time', async () => {
     for (const id of ['ada', 'bob', 'eve']) await server.tokens.createPersonal('Laptop', add(id))
     people.delete('ada')
     asked = []
@@ -144,7 +144,7 @@ describe('users by callbacks alone', () => {
     expect(await server.store.userData.idsInUse(null, 10)).toEqual(['ada', 'eve'])
   })
 
-  test('a directory that is out answers 503, and its mistake 500: never a verdict', async () => {
+  test('a directory outage answers 503, and an error in the callback 500: never a verdict', async () => {
     vi.spyOn(console, 'error').mockReturnValue()
     const { accessToken } = await server.tokens.createPersonal('Laptop', add('ada'))
     const original = people.get.bind(people)
@@ -162,7 +162,7 @@ describe('users by callbacks alone', () => {
     vi.restoreAllMocks()
   })
 
-  test('an outage of the directory removes nothing', async () => {
+  test('a directory outage deletes nothing', async () => {
     await server.tokens.createPersonal('Laptop', add('ada'))
     const found = vi.spyOn(people, 'get').mockImplementation(() => {
       throw new StoreUnavailable('The directory is out.')

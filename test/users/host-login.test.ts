@@ -7,7 +7,7 @@ import {
 import { createTestServer } from 'svc-oauth2server/testing'
 import { expect, test } from 'vitest'
 
-// The application's own session and login, whatever the framework; each framework has its own suite.
+// The application's own session and login, independent of the framework; each framework has its own suite.
 
 const redirectUri = 'https://client.example/cb'
 
@@ -58,7 +58,7 @@ test.each([
   ['/enter?theme=dark', 'http://browser.example/enter?theme=dark'],
   ['https://login.example.org/start', 'https://login.example.org/start'],
 ])(
-  'loginUrl %s gets where to come back to, which is a path of this very server',
+  'loginUrl %s receives a return address, which is a path of this server',
   async (loginUrl, expected) => {
     const { server, authorize } = await start({ loginUrl, issuer: 'https://app.example/shop' })
     const login = await authorize({ state: 'https://evil.example/?a=b&c', client_secret: 'hidden' })
@@ -74,7 +74,7 @@ test.each([
   },
 )
 
-test('prompt=login sends a user to log in again, and is not asked for a second time', async () => {
+test('prompt=login sends a user to log in again, but only once', async () => {
   const { server, authorize } = await start({ loginUrl: '/enter' }, ({ id }) => id)
   const login = await authorize({ prompt: 'login' })
   expect([login.pathname, login.searchParams.get('prompt')]).toEqual(['/enter', 'login'])
@@ -82,7 +82,7 @@ test('prompt=login sends a user to log in again, and is not asked for a second t
   await server.close()
 })
 
-test('RFC 9126 §4 prompt=login of a pushed request: once by the way over the login, and again by every other', async () => {
+test('RFC 9126 §4 prompt=login of a pushed request: accepts the return from the login, and requires it again otherwise', async () => {
   const { server, user, authorize, push } = await start({ loginUrl: '/enter' }, ({ id }) => id)
   const asked = await push({ prompt: 'login' })
   const first = await authorize(asked)
@@ -97,7 +97,7 @@ test('RFC 9126 §4 prompt=login of a pushed request: once by the way over the lo
   await server.close()
 })
 
-test('prompt=none tells the client that nobody is logged in', async () => {
+test('prompt=none returns an error to the client if nobody is logged in', async () => {
   const { server, authorize } = await start({ loginUrl: '/enter' })
   const answer = await authorize({ prompt: 'none' })
   expect(answer.origin + answer.pathname).toBe(redirectUri)
@@ -105,7 +105,7 @@ test('prompt=none tells the client that nobody is logged in', async () => {
   await server.close()
 })
 
-test('a session without an id of its own: its JWT is bound to the user alone', async () => {
+test('binds the JWT of a session without an ID to the user only', async () => {
   let owner: ResourceOwner = null
   const { server, user } = await start({ loginUrl: '/enter' }, async () => owner)
   const { id } = user
@@ -138,7 +138,7 @@ test('a session without an id of its own: its JWT is bound to the user alone', a
   await server.close()
 })
 
-test('without loginUrl it does not start: users could log in nowhere', async () => {
+test('does not start without loginUrl, because users could not log in', async () => {
   await expect(createTestServer({ resourceOwner: () => 1 })).rejects.toThrow(InvalidSettings)
 })
 
@@ -148,6 +148,6 @@ test.each([
   'http://evil.example/',
   'javascript:alert(1)',
   'login',
-])('loginUrl %s is refused', async (loginUrl) => {
+])('rejects loginUrl %s', async (loginUrl) => {
   await expect(createTestServer({ resourceOwner: () => 1, loginUrl })).rejects.toThrow('loginUrl')
 })

@@ -18,7 +18,7 @@ import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import { statusOf } from './status.ts'
 
-// Users of the application that it does not find: for a moment, or because they are deleted.
+// Users that the application does not find: temporarily, or because they are deleted.
 
 const hour = 3_600
 const day = 24 * hour
@@ -61,7 +61,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
   let server: AuthorizationServer
   let log: LogEntry[]
   let clock: ReturnType<typeof testClock>
-  /** The personal tokens of the users 1, 2, …: one row each, and the client behind it another. */
+  /** The personal tokens of the users 1, 2, …: one row each, with different clients. */
   let tokens: string[]
 
   beforeEach(async () => {
@@ -96,7 +96,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
       .map(({ details, ...rest }) => ({ ...rest, details: JSON.parse(String(details)) }))
   const logged = (event: string) => log.filter((entry) => entry.event === event)
 
-  test('an empty table of users deletes nothing: an error in the log, an audit event, one a day [T615]', async () => {
+  test('an empty table of users deletes nothing: logs an error and an audit event once a day [T615]', async () => {
     await furnish(15)
     await database.run('alter table people rename to away')
     await database.run('create table people (id integer primary key, email text not null)')
@@ -122,7 +122,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     ])
   })
 
-  test('a user who is not found is inactive at once, and deleted after a second miss a day later [T613]', async () => {
+  test('a missing user is inactive immediately, and deleted after a second miss a day later [T613]', async () => {
     await furnish(3)
     await database.run('delete from people where id = 2')
     expect(await statusOf(server, tokens[1] ?? '')).toBe(401)
@@ -140,7 +140,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
       { event: 'user.vanished', user_id: '2', actor: 'system', details: { since } },
     ])
     expect(await statusOf(server, tokens[2] ?? '')).toBe(200)
-    // Nothing is left to be noted, nor to be reported again.
+    // Nothing is left to record or to report.
     await server.sweep()
     expect((await server.sweepPlan()).missingUsers).toEqual([])
     expect(await eventsOf('user.vanished')).toHaveLength(1)
@@ -162,7 +162,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect(await statusOf(server, tokens[1] ?? '')).toBe(200)
   })
 
-  test('takes no user for another whose id is the nearest number [T834]', async () => {
+  test('a user with the nearest number as ID is not taken for another [T834]', async () => {
     const [gone, near] = ['9007199254740993', '9007199254740992']
     await database.run('drop table people')
     await database.run('create table people (id bigint primary key, email text not null)')
@@ -189,7 +189,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     await furnish(110)
     await database.run('delete from people where id <= 12')
     await server.sweep()
-    // The first 11 were not noted either: nobody knows which of these answers are right.
+    // The first 11 were not recorded either, because it is unknown which of these answers are right.
     expect((await server.sweepPlan()).missingUsers).toEqual([])
     await database.run(`insert into people values (12, '12@example.org')`)
     await server.sweep()
@@ -203,7 +203,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect(await usersWithRows()).toHaveLength(99)
   })
 
-  test('deleted(id) removes at once, and forgets the miss', async () => {
+  test('deleted(id) deletes immediately, and forgets the miss', async () => {
     await furnish(2)
     await database.run('delete from people where id = 2')
     await server.sweep()
@@ -212,7 +212,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect((await server.sweepPlan()).missingUsers).toEqual([])
   })
 
-  test('the plan lists who is missing and when they are removed, and changes nothing [T618]', async () => {
+  test('the plan lists missing users with the time of their deletion, and changes nothing [T618]', async () => {
     await furnish(2)
     await database.run('delete from people where id = 2')
     const since = clock.now()
@@ -228,7 +228,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect(await usersWithRows()).toEqual([1, 2])
   })
 
-  test('the plan counts exactly the rows that the next run removes', async () => {
+  test('the plan counts exactly the rows that the next run deletes', async () => {
     await furnish(3)
     await server.tokens.createPersonal('Short', 1, { expiresIn: hour })
     const [client] = await database.run('select client_key from oauth2server_client')
@@ -266,7 +266,7 @@ describe('callbacks', () => {
     people.clear()
   })
 
-  test('that answer undefined to everybody delete nothing, also of a handful of users [T616]', async () => {
+  test('that return undefined for all users delete nothing, even with only a few users [T616]', async () => {
     const server = await start()
     const tokens: string[] = []
     for (const id of ['ada', 'bob', 'eve']) {
@@ -285,7 +285,7 @@ describe('callbacks', () => {
     await server.close()
   })
 
-  test('are asked again just before a deletion', async () => {
+  test('are called again just before a deletion', async () => {
     const server = await start()
     people.set('ada', person('ada'))
     const { accessToken } = await server.tokens.createPersonal('Laptop', 'ada')

@@ -14,7 +14,7 @@ import { createTestServer, testClock } from 'svc-oauth2server/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { statusOf } from './status.ts'
 
-// The application's own table of users, in the very SQLite file of the store.
+// The application's own table of users, in the SQLite file of the store.
 
 interface Key {
   readonly keyType: 'integer' | 'text' | 'uuid'
@@ -23,7 +23,7 @@ interface Key {
 
 const keys: readonly Key[] = [
   { keyType: 'integer', ids: [7, 2_000_000_000_000] },
-  // What SQLite would take for numbers, were the column not text.
+  // Values that SQLite would treat as numbers if the column were not text.
   { keyType: 'text', ids: ['007', '1e5'] },
   {
     keyType: 'uuid',
@@ -44,7 +44,7 @@ interface App extends AsyncDisposable {
   readonly db: DatabaseSync
 }
 
-/** An application with two people, `a@Example.org` and `b@example.org`. */
+/** An application with two users, `a@Example.org` and `b@example.org`. */
 const start = async ({ keyType, ids }: Key, users: UserTable): Promise<App> => {
   const path = join(folder, 'app.sqlite')
   const db = new DatabaseSync(path, { timeout: 2_000 })
@@ -99,7 +99,7 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
   const { ids, foreignKeys } = given
   const [one, two] = ids
 
-  test('a user of the application is a user of ours, with an id of its own type [T729]', async () => {
+  test('a user of the application is a user of the server, with an ID of its own type [T729]', async () => {
     await using app = await start(given, people(given))
     const { server } = app
     const user = {
@@ -118,7 +118,7 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
     expect(found?.token.userId).toBe(two)
   })
 
-  test('deactivating works at the very next request, and so does reactivating', async () => {
+  test('deactivation and reactivation take effect at the very next request', async () => {
     await using app = await start(given, people(given))
     const { server, db } = app
     const { accessToken } = await server.tokens.createPersonal('Laptop', one)
@@ -130,7 +130,7 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
     expect(await statusOf(server, accessToken)).toBe(200)
   })
 
-  test('whom the application deletes holds nothing any more, and leaves nothing behind', async () => {
+  test('a user whom the application deletes holds and leaves nothing', async () => {
     await using app = await start(given, people(given))
     const { server, db } = app
     const { accessToken } = await server.tokens.createPersonal('Laptop', one)
@@ -138,7 +138,7 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
     const { client } = await server.clients.create({ name: 'Client', userId: one })
     const subject = await server.users.find(two)
     if (!subject) throw new Error('The user is missing.')
-    // A token of another user for the client of the one who goes.
+    // A token of another user for the client of the deleted one.
     const issued = await server.tokens.issue({
       type: 'user',
       client,
@@ -173,7 +173,7 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
     expect([rowsOf(db, one), rowsOf(db, two)]).toEqual([0, 2])
   })
 
-  test('nobody gets a token or a client who is no user of the application', async () => {
+  test('rejects tokens and clients for unknown users of the application', async () => {
     await using app = await start(given, people(given))
     const { server } = app
     const nobody = given.keyType === 'integer' ? 99 : 'nobody'
@@ -184,7 +184,7 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
   })
 })
 
-test('the application alone changes its users', async () => {
+test('only the application changes its users', async () => {
   const given = { keyType: 'integer', ids: [1, 2] } as const
   await using app = await start(given, people(given))
   const { users } = app.server
@@ -198,7 +198,7 @@ test('the application alone changes its users', async () => {
     await expect(change()).rejects.toThrow('The users belong to the application')
 })
 
-test('columns that the table does not have: every user may act, none is verified or an admin', async () => {
+test('columns that the table does not have: every user is active, none is verified or an admin', async () => {
   const given = { keyType: 'integer', ids: [1, 2] } as const
   await using app = await start(given, table('app people', { id: 'pk', email: 'mail' }))
   expect(await app.server.users.find(2)).toEqual({
@@ -210,7 +210,7 @@ test('columns that the table does not have: every user may act, none is verified
   })
 })
 
-test('a user without an e-mail address may do what others may, also as an administrator', async () => {
+test('a user without an e-mail address can do everything, also as an administrator', async () => {
   const path = join(folder, 'app.sqlite')
   const db = new DatabaseSync(path, { timeout: 2_000 })
   db.exec('create table people (id integer primary key, email text)')
@@ -230,7 +230,7 @@ test('a user without an e-mail address may do what others may, also as an admini
   db.close()
 })
 
-test('each run of the sweep checks 200 users, and the next one goes on behind them', async () => {
+test('each run of the sweep checks 200 users, and the next one continues after them', async () => {
   const given = { keyType: 'integer', ids: [1, 2] } as const
   await using app = await start(given, people(given))
   const { server, db, clock } = app

@@ -9,40 +9,40 @@ import { redirectUri } from './remote-hosts.ts'
 import { seedTokens, seedTombstones } from './seeds.ts'
 import type { Abuser, Site } from './site.ts'
 
-/** One abuse that is ready to happen. */
+/** One abuse that is ready to start. */
 export interface Attack {
   /** Runs right before the abuse, and is not measured. */
   arm?(): Promise<void>
-  /** Ends by itself, or where the window is over. */
+  /** Ends by itself, or at the end of the window. */
   run(isOver: () => boolean): Promise<void>
   disarm?(): Promise<void>
 }
 
-/** What one user, client, row or missing statistic can do to everybody else. */
+/** The effects of one user, client, row or missing statistic on others. */
 export interface Abuse {
   readonly name: string
   /** For the table in docs/operations.md. */
   readonly title: string
-  /** The stores in which it can happen; both, unless given. */
+  /** The stores in which it can happen; by default both. */
   readonly stores?: readonly StoreName[]
-  /** Settings that it needs. */
+  /** The settings that it needs. */
   readonly env?: Variables
-  /** A kind of request that it attacks: the innocent caller sends these too, and they are measured apart. */
+  /** A kind of request that it attacks: the innocent caller sends these too, and they are measured separately. */
   readonly attacks?: Innocents['extra'][number]
-  /** Makes an abuser with all that is needed. */
+  /** Creates an abuser with everything that the abuse needs. */
   prepare(site: Site): Promise<Attack>
-  /** As many requests for a constant answer, with the same hashes in another process: the floor of the machine. */
+  /** The control: as many requests for a constant answer, with the same hashes in another process. */
   readonly control?: (site: Site) => Promise<Attack>
 }
 
 const manyTokens = 300_000
-/** Milliseconds between two looks. */
+/** Milliseconds between two polls. */
 const pause = 250
 
 const basic = ({ clientId, clientSecret }: Abuser): string =>
   `Basic ${btoa(`${clientId}:${clientSecret}`)}`
 
-/** Sends a form as the abuser's client. Its answer is not judged, and neither is a lost connection. */
+/** Sends a form as the abuser's client. Ignores its answer and lost connections. */
 const post = async (
   { host }: Site,
   abuser: Abuser,
@@ -60,7 +60,7 @@ const askConstant = async (url: string): Promise<void> => {
   await answer?.arrayBuffer().catch(() => undefined)
 }
 
-/** Waits until the statement finds no row: what is removed beside the traffic is part of the abuse. */
+/** Waits until the statement finds no row: rows that are removed in the background are part of the abuse. */
 const untilGone = async ({ database }: Site, sql: string): Promise<void> => {
   while ((await database.query(sql)).length > 0) await delay(pause)
 }

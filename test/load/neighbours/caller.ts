@@ -12,38 +12,38 @@ export type Errand =
   | 'registration'
   | 'document'
 
-/** What an innocent caller has, and how often it comes. */
+/** The credentials and request rate of an innocent caller. */
 export interface Innocents {
-  /** Of the nodes, which are asked in turn. */
+  /** The addresses of the nodes, which receive the requests in turn. */
   readonly urls: readonly string[]
-  /** Requests a second of the mix. */
+  /** Requests of the mix per second. */
   readonly rate: number
-  /** Kinds that are sent besides, and measured apart. */
+  /** Kinds that are sent in addition, and measured separately. */
   readonly extra: readonly { readonly kind: Errand; readonly perSecond: number }[]
   readonly clients: readonly { readonly clientId: string; readonly clientSecret: string }[]
   readonly users: readonly { readonly email: string; readonly password: string }[]
   readonly pairs: readonly {
     readonly access: string
     readonly refresh: string
-    /** Which of the clients. */
+    /** The index of the client. */
     readonly client: number
   }[]
-  /** A client id of a remote document, with number 0. */
+  /** A client ID of a remote document, with number 0. */
   readonly remote: string
 }
 
 export interface Sample {
   readonly kind: Errand
-  /** When it was to be sent: milliseconds since the epoch. */
+  /** The scheduled time: milliseconds since the epoch. */
   readonly at: number
-  /** Milliseconds from then to the answer. */
+  /** Milliseconds from the scheduled time to the answer. */
   readonly took: number
-  /** The status of an answer that is a failure, or why there was none. */
+  /** The status of a failed answer, or the reason why there was none. */
   readonly failed?: number | 'reset' | 'silence'
 }
 
 export interface Caller extends AsyncDisposable {
-  /** Ends the requests and waits for the last answers. */
+  /** Stops the requests and waits for the last answers. */
   end(): Promise<readonly Sample[]>
 }
 

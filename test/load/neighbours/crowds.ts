@@ -8,11 +8,11 @@ import type { Abuse } from './abuses.ts'
 import { redirectUri } from './remote-hosts.ts'
 import type { Site } from './site.ts'
 
-// Abuses by requests from many addresses, which the abuser's proxy names.
+// Abuses by requests from many addresses, which the abuser's proxy reports.
 
 const agent = new Agent({ keepAlive: true })
 
-/** An address in a network of 48 bits, each in a network of 64 bits of its own. */
+/** An address in a /48 network, each in its own /64 network. */
 const somewhere = (): string =>
   `2001:db8:1:${randomInt(65_536).toString(16)}::${randomInt(1, 65_536).toString(16)}`
 
@@ -21,7 +21,7 @@ interface Answer {
   readonly cookie: string
 }
 
-/** A request from somewhere; its answer is not judged. */
+/** Sends a request from an address; ignores its answer. */
 const ask = (
   { host }: Site,
   path: string,
@@ -53,7 +53,7 @@ const ask = (
     sent.end(body)
   })
 
-/** The form of the login page, and the cookie that it is bound to. */
+/** The form of the login page, and the cookie to which it is bound. */
 const loginForm = async (site: Site) => {
   const { body, cookie } = await ask(site, '/login')
   return { cookie, token: /name="csrf_token" value="([^"]+)"/.exec(body)?.[1] ?? '' }
@@ -77,7 +77,7 @@ const askNothing = (site: Site): Promise<Answer> => ask(site, '/health/live')
 
 const hash = promisify(argon2)
 
-/** The hashes of so many wrong passwords, one after the other as in the server, in this process. */
+/** Hashes this many wrong passwords one after the other, like the server, but in this process. */
 const hashes = async (count: number): Promise<void> => {
   const one = pLimit(1)
   const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
@@ -89,7 +89,7 @@ const hashes = async (count: number): Promise<void> => {
   await Promise.all(made)
 }
 
-/** Wrong passwords of one account that a network may try, as in the table of limits. */
+/** The number of wrong passwords for one account that a network may try, as in the table of limits. */
 const triesOfAccount = 10
 
 const logins = { kind: 'login', perSecond: 2 } as const
@@ -118,7 +118,7 @@ export const wrongLogins: Abuse = {
 /** Milliseconds between an answer and the next request of the same stranger: an abuse, and no mere flood. */
 const pause = 100
 
-/** Sends one request after another until it is over, so many at a time. */
+/** Sends one request after another until the end, with limited concurrency. */
 const keepOn = async (
   width: number,
   isOver: () => boolean,
@@ -140,7 +140,7 @@ export const guesses: Abuse = {
   title: 'A whole network (/48) guesses the passwords of ten accounts',
   attacks: logins,
   async prepare(site) {
-    // Those of the innocent users, who log in meanwhile.
+    // Accounts of the innocent users, who log in at the same time.
     const { users } = site.innocents
     const form = await loginForm(site)
     const guess = (number: number) =>
@@ -212,6 +212,6 @@ export const silentHosts: Abuse = {
     }
     return { run: (isOver) => keepOn(50, isOver, name) }
   },
-  // The requests that wait for silent hosts cost nothing meanwhile.
+  // The requests that wait for silent hosts cost nothing until then.
   control: async (site) => ({ run: (isOver) => keepOn(50 - 17, isOver, () => askNothing(site)) }),
 }

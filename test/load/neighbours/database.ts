@@ -15,11 +15,11 @@ export interface Copies {
   /** The condition that finds the template row; the row has the alias `t`. */
   readonly template: string
   readonly count: number
-  /** SQL for the columns that differ; `i` counts from 1. Unique columns have to be among them. */
+  /** SQL for the columns that differ; `i` counts from 1. Unique columns must be among them. */
   readonly columns: Readonly<Record<string, string>>
 }
 
-/** A fresh database that is filled by SQL, past the store. */
+/** A fresh database that is filled by SQL, without the store. */
 export interface LoadDatabase {
   readonly store: StoreName
   /** For `DATABASE_URL`. */
@@ -27,14 +27,14 @@ export interface LoadDatabase {
   query(sql: string): Promise<readonly Row[]>
   /** Inserts copies of a row; does not check foreign keys. */
   copy(copies: Copies): Promise<void>
-  /** Does what autovacuum does after a while, and empties the log of changes. */
+  /** Does the delayed work of autovacuum, and empties the write-ahead log. */
   settle(): Promise<void>
-  /** SQL for a random text as long as a digest. */
+  /** SQL for a random text of the length of a digest. */
   readonly randomDigest: string
   remove(): Promise<void>
 }
 
-/** SQL that copies the template. Numeric keys are left to the database unless `columns` sets them. */
+/** SQL that copies the template. The database assigns numeric keys unless `columns` sets them. */
 const copySql = (
   { table, template, columns }: Copies,
   names: readonly string[],

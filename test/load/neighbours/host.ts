@@ -1,6 +1,6 @@
 /**
- * A server process as `svc-oauth2server serve` is one. Its parent can call the server's methods, as the code of
- * an application that embeds it does, and names the addresses of the remote hosts.
+ * A server process like `svc-oauth2server serve`. Its parent process can call the server's methods, like the code of
+ * an application that embeds it, and defines the addresses of the remote hosts.
  */
 import { answer } from '../../../src/adapters/node-http.ts'
 import { createAuthorizationServer } from '../../../src/index.ts'
@@ -37,7 +37,7 @@ process.on('message', async ({ number, call, args }: Order) => {
   process.send?.(answer)
 })
 
-// Its parent may be killed.
+// Its parent process may be killed.
 process.once('disconnect', () => process.exit())
 
 const http = await listen(answer(server), { port, host })

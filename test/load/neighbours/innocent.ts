@@ -1,6 +1,6 @@
 /**
- * A caller in a process of its own, who has nothing to do with the abuser. It sends requests at fixed times,
- * however late the answers are, and measures each from the time that it was to be sent.
+ * A caller in its own process that is independent of the abuser. It sends requests at fixed times, however late the
+ * answers are, and measures each from its scheduled time.
  */
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -8,8 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Errand, Innocents, Sample } from './caller.ts'
 import { redirectUri } from './remote-hosts.ts'
 
-// As many connections as it takes: no request waits here for another. An idle one is closed long before the server
-// closes it, which would look like a failure.
+// Unlimited connections: no request waits for another one in this process. Idle ones are closed long before the server
+// closes them, which would look like a failure.
 const agent = new Agent({ keepAlive: true, timeout: 2_000 })
 /** Milliseconds after which a request counts as never answered. */
 const patience = 10_000
@@ -60,9 +60,9 @@ const send = (url: string, { path, headers = {}, form, json }: Call): Promise<An
 const basic = ({ clientId, clientSecret }: Innocents['clients'][number]): string =>
   `Basic ${btoa(`${clientId}:${clientSecret}`)}`
 
-/** What it does of each kind. Its answer is a failure unless the status is the expected one. */
+/** The request of each kind. Its answer is a failure unless it has the expected status. */
 const errands = ({ clients, pairs, users, remote }: Innocents) => {
-  // Refreshing ends an access token, so those that are checked belong to other pairs.
+  // Refreshing ends an access token, so checks use the tokens of other pairs.
   const checked = pairs.slice(pairs.length / 2)
   const free = [...pairs.slice(0, pairs.length / 2).keys()]
   const jars = users.map(() => new Map<string, string>())
@@ -100,7 +100,7 @@ const errands = ({ clients, pairs, users, remote }: Innocents) => {
       return [await send(url, { path: '/oauth/introspect', headers, form: { token: access } }), 200]
     },
     async refresh(url) {
-      // A pair that nobody else refreshes at the moment.
+      // A pair that no other request refreshes at the moment.
       const index = free.shift() ?? 0
       const pair = pairIn(pairs, index)
       const form = { grant_type: 'refresh_token', refresh_token: pair.refresh }
@@ -112,7 +112,7 @@ const errands = ({ clients, pairs, users, remote }: Innocents) => {
       free.push(index)
       return [answer, 200]
     },
-    /** A browser that was here before types the right password. */
+    /** Enters the right password in a known browser. */
     async login(url, number) {
       const index = number % users.length
       const [jar, user] = [jars[index], users[index]]
@@ -148,7 +148,7 @@ const errands = ({ clients, pairs, users, remote }: Innocents) => {
   return all
 }
 
-/** Of fifteen requests: most are checks of tokens. */
+/** Fifteen requests, most of which check tokens. */
 const mix: readonly Errand[] = [
   ...['bearer', 'client', 'bearer', 'bearer', 'introspection'],
   ...['bearer', 'bearer', 'refresh', 'bearer', 'bearer'],
@@ -192,6 +192,6 @@ const run = async (innocents: Innocents): Promise<void> => {
   process.send?.(samples, () => process.exit(0))
 }
 
-// Its parent may be killed.
+// Its parent process may be killed.
 process.once('disconnect', () => process.exit())
 process.once('message', (innocents: Innocents) => void run(innocents))

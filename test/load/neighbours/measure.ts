@@ -6,33 +6,33 @@ import { startNeighbours } from './site.ts'
 
 export interface MeasureOptions {
   readonly store: StoreName
-  /** Length of a window. */
+  /** The length of a window in seconds. */
   readonly seconds: number
-  /** How often the abuse happens, each time by another abuser. */
+  /** The number of repetitions, each with another abuser. */
   readonly rounds?: number
   readonly nodes?: number
-  /** The share of the rows that the abuse makes. */
+  /** The share of the rows that the abuse creates. */
   readonly scale?: number
-  /** Innocent requests a second. */
+  /** Innocent requests per second. */
   readonly rate?: number
 }
 
-/** The innocent caller beside one abuse. */
+/** The results of the innocent caller during one abuse. */
 export interface Measured {
-  /** The windows without the abuse, the quietest first. */
+  /** The windows without the abuse, quietest first. */
   readonly undisturbed: readonly Figures[]
   readonly during: Figures
-  /** The kind of request that the abuse attacks, measured apart from the mix. */
+  /** The kind of request that the abuse attacks, measured separately from the mix. */
   readonly attacked?: {
     readonly kind: Errand
     readonly undisturbed: Figures
     readonly during: Figures
   }
-  /** Milliseconds that each abuse took. */
+  /** Duration of each abuse in milliseconds. */
   readonly took: readonly number[]
   /** Warnings and errors of the servers. */
   readonly complaints: readonly string[]
-  /** What the abuser got for an answer, where it was an error. */
+  /** The error that the abuser received, if any. */
   readonly errors: readonly string[]
 }
 
@@ -41,11 +41,11 @@ interface Window {
   readonly to: number
 }
 
-/** Milliseconds: the first requests of a process are slow. */
+/** Milliseconds of warm-up: the first requests of a process are slow. */
 const warmUp = 2_000
-/** Milliseconds after a window that an abuse may go on for, before the next window begins. */
+/** Milliseconds after a window that an abuse may continue before the next window begins. */
 const patience = 20_000
-/** Milliseconds for which an abuse is measured at least: a short one is not lost among samples. */
+/** The minimum duration of a measurement in milliseconds: a short abuse must not disappear among the samples. */
 const shortest = 2_000
 
 const now = (): number => performance.timeOrigin + performance.now()
@@ -53,7 +53,7 @@ const now = (): number => performance.timeOrigin + performance.now()
 const within = (samples: readonly Sample[], { from, to }: Window): readonly Sample[] =>
   samples.filter(({ at }) => at >= from && at < to)
 
-/** Measures one abuse in a database of its own. */
+/** Measures one abuse in a new database. */
 export const measure = async (abuse: Abuse, options: MeasureOptions): Promise<Measured> => {
   const { store, seconds, rounds = 1, nodes = 1, scale = 1, rate = 150 } = options
   await using site = await startNeighbours({

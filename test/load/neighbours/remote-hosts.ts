@@ -7,20 +7,20 @@ const pem = (name: string): string =>
   readFileSync(resolve(import.meta.dirname, '../../support/tls', `${name}.pem`), 'utf8')
 
 const good = { name: 'client.example', address: '127.0.0.1' }
-/** Another network than that of the good host. */
+/** In another network than the good host. */
 const silent = { name: 'silent.example', address: '127.9.9.9' }
 
-/** The address of a remote host by its name, as the server's resolver finds it. */
+/** Returns the address of a remote host for the resolver of the server. */
 export const addressOf = (hostname: string): string =>
   hostname.endsWith(silent.name) ? silent.address : good.address
 
 export const authority = (): string => pem('authority')
 
-/** Hosts of client documents: one that answers, and many that accept connections and say nothing. */
+/** Hosts of client documents: one that answers, and many that accept connections and stay silent. */
 export interface RemoteHosts {
-  /** A client id whose document is good; every number has another path. */
+  /** A client ID with a valid document; every number has another path. */
   goodClientId(number: number): string
-  /** A client id at a silent host; every number has another host. */
+  /** A client ID at a silent host; every number has another host. */
   silentClientId(number: number): string
   close(): Promise<void>
 }

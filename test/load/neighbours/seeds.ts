@@ -1,15 +1,15 @@
 import type { Abuser, Site } from './site.ts'
 
-// Rows that are only counted, changed or deleted need no seals of their own: they are copies of a real one.
+// Rows that are only counted, changed or deleted need no valid seals: they are copies of a real one.
 
 /** Users that hold the tokens of one client. */
 const holders = 1_000
 
-/** The condition that finds the first row that the abuser's client was given in a table. */
+/** The condition that finds the first row of the abuser's client in a table. */
 const firstOf = (table: string, { userId }: Abuser): string =>
   `t.id = (select min(id) from oauth2server_${table} where user_id = ${userId})`
 
-/** The greatest id of a table. */
+/** The greatest ID of a table. */
 const lastId = async ({ database }: Site, table: string): Promise<number> => {
   const [row] = await database.query(`select max(id) as last from oauth2server_${table}`)
   return Number(row?.last ?? 0)
@@ -18,7 +18,7 @@ const lastId = async ({ database }: Site, table: string): Promise<number> => {
 interface Grants {
   /** Tokens of the abuser's client; every third one belongs to an authorization. */
   readonly tokens: number
-  /** Whether they have expired long ago. */
+  /** Whether they expired long ago. */
   readonly areExpired?: boolean
 }
 
@@ -67,7 +67,7 @@ export const seedTokens = async (
 const devices = 500
 
 /**
- * Gives the abuser tombstones of refresh tokens: copies of one, which a refresh over HTTP has left.
+ * Gives the abuser tombstones of refresh tokens: copies of one that a refresh over HTTP has left.
  * @returns the condition that finds them
  */
 export const seedTombstones = async (

@@ -10,18 +10,18 @@ import { type RemoteHosts, redirectUri, remoteHosts } from './remote-hosts.ts'
 const password = 'correct horse battery staple'
 const scopes = ['user:email']
 
-/** The database with its servers, and what the innocent caller and the abuser own in it. */
+/** The database with its servers, and the objects of the innocent caller and the abuser. */
 export interface Site extends AsyncDisposable {
   readonly database: LoadDatabase
-  /** All of them serve from the one database. */
+  /** All of them use the same database. */
   readonly hosts: readonly HostProcess[]
-  /** The one that the abuser uses. */
+  /** The server that the abuser uses. */
   readonly host: HostProcess
   readonly remote: RemoteHosts
   readonly innocents: Pick<Innocents, 'clients' | 'users' | 'pairs'>
-  /** The share of the rows that an abuse names which it shall make. */
+  /** The share of the configured rows that an abuse creates. */
   readonly scale: number
-  /** A new user with a client, a token of the client and a pair of tokens. */
+  /** Creates a user with a client, a token of the client and a pair of tokens. */
   abuser(): Promise<Abuser>
 }
 
@@ -39,7 +39,7 @@ export interface SiteOptions {
   readonly store: StoreName
   readonly nodes?: number
   readonly scale?: number
-  /** Settings besides the usual ones. */
+  /** Settings in addition to the usual ones. */
   readonly env?: Variables
 }
 
@@ -47,9 +47,9 @@ const environment = (database: LoadDatabase, env: Variables): Variables => ({
   DATABASE_URL: database.url,
   BASE_URL: 'http://localhost:3000',
   SECRET_KEY: 'the secret key of the measurement of neighbours',
-  // The abuser's requests come from many addresses, which they name themselves.
+  // The abuser's requests come from many addresses, which they report themselves.
   TRUSTED_PROXIES: '127.0.0.1',
-  // What the start would warn of.
+  // Disables the settings that cause start-up warnings.
   OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
   OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
   ...env,
@@ -59,7 +59,7 @@ const users = 10
 const clients = 8
 const pairs = 240
 
-/** Of what is made at once: on a busy machine more would wait too long for a connection. */
+/** The concurrency of the set-up: on a busy machine more would wait too long for a connection. */
 const limit = pLimit(4)
 
 const range = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i)
@@ -129,12 +129,12 @@ export const startNeighbours = async ({
   const database = await openDatabase(store)
   opened.defer(() => database.remove())
   const env = environment(database, settings)
-  // It makes rows as a host's own code does, and is no neighbour: no timer runs in it.
+  // This process inserts rows like the code of a host, and must not disturb the measurement: no timer runs in it.
   const { options } = await fromEnvironment(env)
   const server = await createAuthorizationServer({ ...options, sweepInterval: 0, log: () => {} })
   opened.defer(() => server.close())
   const innocents = await furnish(server)
-  // All nodes start on a small database, and keep the plans that they make for it.
+  // All nodes start on a small database, and keep the plans that PostgreSQL makes for it.
   const hosts: HostProcess[] = []
   for (let node = 0; node < nodes; node += 1) {
     const started = await startHost(env)
