@@ -18,7 +18,7 @@ const stateOf =
     return `${ofAuthorization(end)}, state ${state === null ? 'absent' : state === given.state ? 'as sent' : 'changed'}`
   }
 
-/** Cases of the authorization endpoint. The user is logged in, and agrees. */
+/** Cases of the authorization endpoint. The user is logged in, and consents. */
 export const authorizationCases: readonly Case[] = [
   { id: 'A01', rule: 'RFC 6749 §4.1.1', what: 'a request as it should be', run: asks() },
   {

@@ -1,10 +1,10 @@
 /**
- * Asks us and two other libraries the same questions of the protocol, and writes what each answered, and why we
- * differ where we do: docs/security/differences.md. The reasons are in explanations.json.
+ * Sends the same requests to this server and two other libraries, and writes the outcomes, with the reasons for the
+ * differences, to docs/security/differences.md. The reasons are in explanations.json.
  *
  *     npm ci --prefix bench && npm run test:differential
  *
- * Ends with status 1 where a difference has no explanation, or an explanation no difference.
+ * Ends with status 1 if a difference has no explanation, or an explanation no difference.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

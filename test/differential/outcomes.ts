@@ -1,9 +1,9 @@
 import type { Answer } from './peer.ts'
 
-/** How an authorization request ended, in a few words that can be compared. */
+/** Returns the outcome of an authorization request in a short form that can be compared. */
 export const ofAuthorization = (end: URL | Answer): string => {
   if (!(end instanceof URL)) {
-    // A page, an error view, or JSON: what matters is that nobody was sent anywhere.
+    // An HTML page, an error view, or JSON: the relevant fact is that the server did not redirect.
     return end.status >= 500 ? `${end.status}` : 'refused here'
   }
   const fragment = new URLSearchParams(end.hash.slice(1))
@@ -15,7 +15,7 @@ export const ofAuthorization = (end: URL | Answer): string => {
   return 'redirect: nothing'
 }
 
-/** The same of an answer for programs. */
+/** The same for an endpoint that programs call. */
 export const ofAnswer = ({ status, body }: Answer): string => {
   if (typeof body.error === 'string') return `${status} ${body.error}`
   if (typeof body.access_token === 'string')

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-/** A client that every server has, by the same name. */
+/** A client that every server has, with the same name. */
 export interface Registered {
   readonly name: string
   readonly secret: string | null
@@ -37,7 +37,7 @@ export const registered = [
 
 export type ClientName = (typeof registered)[number]['name']
 
-/** Where a server has its endpoints; null: it has none. */
+/** The endpoints of a server; null if it does not have one. */
 export interface Addresses {
   readonly port: number
   readonly authorize: string
@@ -56,7 +56,7 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** How a client shows who it is. */
+/** How a client authenticates. */
 export interface Proof {
   readonly client?: ClientName
   readonly by?: 'basic' | 'body' | 'nothing'
@@ -119,7 +119,7 @@ export class Peer {
     return { status: answer.status, headers: answer.headers, text, body }
   }
 
-  /** The authorization request of a client as it should be, with changes; undefined leaves a parameter out. */
+  /** A valid authorization request of a client, with changes; undefined omits a parameter. */
   request(client: ClientName, given: Given = {}): string {
     return formOf({
       response_type: 'code',
@@ -133,7 +133,9 @@ export class Peer {
     })
   }
 
-  /** Goes the way of the browser until it leaves the server, or stays at a page. The user agrees to all. */
+  /**
+   * Follows the flow in the browser until it leaves the server, or stops at a page. The user consents to everything.
+   */
   async authorize(query: string, init: RequestInit = {}): Promise<URL | Answer> {
     let answer = await this.send(
       init.method === 'POST' ? this.at.authorize : `${this.at.authorize}?${query}`,
@@ -163,7 +165,7 @@ export class Peer {
     return value
   }
 
-  /** A form of a client to one of the endpoints for programs. */
+  /** Sends a form of a client to one of the endpoints for programs. */
   post(path: string | null, given: Given | string, proof: Proof = {}): Promise<Answer> {
     if (path === null) throw new Error(`${this.name} has no such endpoint.`)
     const { client = 'web', headers = {} } = proof
@@ -193,7 +195,7 @@ export class Peer {
     return this.post(this.at.token, given, proof)
   }
 
-  /** The token request for a code, as it should be, with changes. */
+  /** A valid token request for a code, with changes. */
   redeem(code: string, given: Given = {}, proof: Proof = {}): Promise<Answer> {
     const redirect_uri = proof.client === 'native' ? 'http://127.0.0.1/cb' : cb
     const own = { grant_type: 'authorization_code', code, redirect_uri, code_verifier: verifier }
@@ -221,5 +223,5 @@ const hiddenIn = (html: string): Record<string, string> =>
     ),
   )
 
-/** Something that nobody has issued. */
+/** A token that no server has issued. */
 export const unknown = (): string => randomUUID().replaceAll('-', '').repeat(2).slice(0, 43)

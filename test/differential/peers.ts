@@ -19,7 +19,7 @@ export interface Running {
 const email = 'user@example.org'
 const password = 'correct horse battery staple'
 
-/** Ours as it is by default, with the user logged in. */
+/** This server with its defaults, with the user logged in. */
 export const startOurs = async (): Promise<Running> => {
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-differential-'))
   const http = createServer()

@@ -1,4 +1,4 @@
-/** A case, and what each server answered; null where it has no such endpoint. */
+/** A case, and the outcome at each server; null if it has no such endpoint. */
 export interface Compared {
   readonly id: string
   readonly rule: string

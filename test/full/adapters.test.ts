@@ -15,12 +15,12 @@ import {
   temporaryFolder,
 } from '../support/processes.ts'
 
-// Each example as somebody has it who copied it: in a folder of its own, with the packed package.
+// Each example like a user's copy of it: in its own folder, with the packed package.
 
 interface Example {
   readonly folder: string
   readonly driver: string
-  /** What runs, once it was compiled or where Node runs it as it is. */
+  /** The file to run: the compiled one, or the source if Node can run it. */
   readonly run: { readonly driver: string; readonly main: string }
   readonly platforms: readonly string[]
 }
@@ -49,7 +49,9 @@ interface Variant {
   readonly settings: ServerSettings
 }
 
-/** `npm test` runs the suite for both on the adapters in the checkout, and `NODES=whole npm run test:full` does here. */
+/**
+ * `npm test` runs the suite for both on the adapters in the repository, and `NODES=whole npm run test:full` does here.
+ */
 const variants: Readonly<Record<string, Variant>> = {
   ...(process.env.NODES === 'whole' && {
     'at the root': { prefix: '', settings: { issuer: 'http://localhost' } },
@@ -66,7 +68,7 @@ const variants: Readonly<Record<string, Variant>> = {
 
 /** Runs a program to its end; it must succeed. */
 const run = async (command: string, args: readonly string[], options: ProgramOptions = {}) => {
-  // Whoever installs the package has the Node that it needs.
+  // Users who install the package have the Node that it requires.
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
   await using program = new Program(command, args, { ...options, env: { PATH } })
   const { code } = await program.exited
@@ -146,12 +148,12 @@ describe.each(examples)('examples/$folder, installed from the tarball', (example
   })
   afterAll(() => folder?.[Symbol.asyncDispose]())
 
-  test('its types check, ours among them, and it compiles', async () => {
+  test('compiles, and passes the type check together with our declarations', async () => {
     // `skipLibCheck` is off: the declarations of the package are checked as well.
     await run(join(folder.path, 'node_modules/.bin/tsc'), ['-p', '.'], { cwd: folder.path })
   })
 
-  test('it runs', async () => {
+  test('passes the adapter contract', async () => {
     const port = await freePort()
     const env = { PORT: String(port), DATABASE_URL: 'sqlite::memory:' }
     await using program = runNode([example.run.main], { cwd: folder.path, env })

@@ -21,7 +21,7 @@ import { formIn, UserAgent } from '../support/user-agent.ts'
 
 const issuer = 'http://localhost:8080'
 
-/** Base64 of a text that stands somewhere inside a longer one: what does not depend on its neighbours. */
+/** The part of the Base64 of a text that is the same wherever the text occurs in a longer one. */
 const base64Inside = (text: string): string[] =>
   [0, 1, 2].map((offset) => {
     const padded = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)])
@@ -29,7 +29,7 @@ const base64Inside = (text: string): string[] =>
     return padded.subarray(offset === 0 ? 0 : 3, whole).toString('base64')
   })
 
-/** Every way in which a secret could stand somewhere and still be read. */
+/** Every encoding in which a secret could be stored and still be read. */
 const writings = (secret: string): readonly Buffer[] => {
   const base64 = base64Inside(secret)
   const texts = [
@@ -65,7 +65,7 @@ const filesIn = async (folder: string): Promise<ReadonlyMap<string, Buffer>> => 
   )
 }
 
-/** Which secret stands where. */
+/** The secrets that a text contains. */
 const leaks = (
   places: ReadonlyMap<string, Buffer>,
   secrets: ReadonlyMap<string, string>,
@@ -76,7 +76,7 @@ const leaks = (
       .map(([name]) => `${name} stands in ${place}`),
   )
 
-/** Goes through every flow, the failing ones too, and returns each secret that came up. */
+/** Runs every flow, including failing ones, and returns each secret that occurred. */
 const useEverything = async (
   node: Node,
   data: string,
@@ -105,7 +105,7 @@ const useEverything = async (
     return body
   }
 
-  // Login: first with a wrong password, then without CSRF token, then right.
+  // Login: first with a wrong password, then without CSRF token, then with both.
   const agent = new UserAgent()
   const login = await agent.browse(`${node.url}/login`)
   const { hidden } = formIn(await login.clone().text())
@@ -119,7 +119,7 @@ const useEverything = async (
   expect(loggedIn.status).toBe(303)
   keep('session identifier', await cookieOf(agent))
 
-  // Consent: one request is never answered, one is refused, one is agreed to.
+  // Consent: one request is never answered, one is refused, one is granted.
   const secretInUrl = keep('client secret in the address', 'a-secret-that-some-clients-send-along')
   const state = keep('state', 'state-that-protects-the-client')
   const url = new URL(client.authorizeUrl(node, 'notes:read user:email'))
@@ -177,7 +177,7 @@ const useEverything = async (
   const fragment = new URL(answer.headers.get('location') ?? '').hash.slice(1)
   keep('implicit: access token', new URLSearchParams(fragment).get('access_token'))
 
-  // The JWT of the session, a wrong one, and tokens in every place where they can stand.
+  // The JWT of the session, an invalid one, and tokens in every place where they may occur.
   const home = await (await agent.fetch(`${node.url}/`)).text()
   const jwt = keep('JWT', /name="authorized_token" value="([^"]+)"/.exec(home)?.[1])
   keep('JWT: signature', jwt?.split('.')[2])
@@ -192,7 +192,7 @@ const useEverything = async (
   expect((await use(`/api/notes?access_token=${unknown}`)).status).toBe(401)
   expect((await use('/api/notes', { authorization: `Bearer ${unknown}` })).status).toBe(401)
 
-  // What the operator does, from another process.
+  // Operations of the operator in another process.
   const records = await openRecords({ data, issuer })
   const user = (await records.users.findByEmail(email)) as User
   const personal = await records.tokens.createPersonal('Laptop', user.id, {
@@ -210,7 +210,7 @@ const useEverything = async (
     200,
   )
 
-  // Faults in the middle of it all: they are logged, with what they know.
+  // Errors during requests, which are logged with their details.
   const broken = client.refreshing(node, living.refresh_token)
   for (const at of ['before tokens.rotate', 'after tokens.findByRefresh', 'after tokens.rotate']) {
     await node.order({ at, does: 'fail' })
@@ -220,10 +220,10 @@ const useEverything = async (
   expect(await status(send(client.form(node, grant.fields)))).toBe(500)
   await node.order({ at: 'after tokens.findByAccess', does: 'fail' })
   expect((await use(`/oauth/ping?access_token=${living_}`)).status).toBe(500)
-  // Its answer was lost; within the leeway it is given again.
+  // Its response was lost; within the leeway it is repeated.
   keepAnswer('after the faults', await send(broken))
 
-  // One more session, which is there when the files are read.
+  // One more session that still exists when the files are read.
   const last = new UserAgent()
   const again = { issuer: node.url, user, password: secrets.get('new password') ?? '' }
   expect((await last.logIn(again)).status).toBe(303)
@@ -233,7 +233,7 @@ const useEverything = async (
 
 describe('ST-01 I5 no usable credential at rest', () => {
   test.each(['SIGKILL', 'SIGTERM'] as const)(
-    'after all flows the database, its journal and the log hold none (%s)',
+    'database, journal and log hold no usable credential after all flows (%s)',
     async (signal) => {
       await using folder = await temporaryFolder()
       const shared = {
@@ -268,7 +268,7 @@ describe('ST-01 I5 no usable credential at rest', () => {
         ...[...ended].map(([name, bytes]) => [`${name} of the ended server`, bytes] as const),
         ['the log', Buffer.from(log)],
       ])
-      // Everything was really written, and the search would find it.
+      // The data was really written, and the search would find a secret.
       const there = new Map([
         ['name', 'A client that stands there'],
         ['redirect URI', redirectUri],
@@ -293,7 +293,7 @@ describe('ST-01 I5 no usable credential at rest', () => {
     },
   )
 
-  test('the search finds a secret in every writing', () => {
+  test('the search finds a secret in every encoding', () => {
     const secret = 'Geheim/nis+17 mit “Ä” & %'
     const blob = (text: string | Buffer) => new Map([['place', Buffer.from(text)]])
     const found = (text: string | Buffer) => leaks(blob(text), new Map([['it', secret]])).length

@@ -13,7 +13,7 @@ import { plainEnvironment, temporaryFolder } from '../support/processes.ts'
 
 const fixture = join(import.meta.dirname, 'fixtures/batch.ts')
 
-/** Runs fifty inserts in a process of their own. @returns what it was answered, and how it ended */
+/** Runs fifty inserts in a process. @returns the answers that it got, and how it ended */
 const inserts = async (moment: string, place: string, clientId: string) => {
   const child = fork(fixture, [moment, place, clientId], { env: plainEnvironment() })
   const answered: unknown[] = []
@@ -46,17 +46,17 @@ describe('I2 a process that is killed inside a batch', () => {
     }
 
     test.each(['half', 'written'])(
-      'before its commit (%s): nobody was answered, and nothing is there',
+      'before its commit (%s): no insert is answered, and nothing is stored',
       async (moment) => {
         expect(await run(moment)).toEqual({ answered: [], signal: 'SIGKILL', rows: 0 })
       },
     )
 
-    test('after its commit: all of it is there, though nobody was answered', async () => {
+    test('after its commit: all of it is stored, although no insert was answered', async () => {
       expect(await run('done')).toEqual({ answered: [], signal: 'SIGKILL', rows: 50 })
     })
 
-    test('and without being killed: everybody is answered', async () => {
+    test('without a kill: every insert is answered', async () => {
       const { answered, ...rest } = await run('never')
       expect(rest).toEqual({ signal: null, rows: 50 })
       expect(new Set(answered).size).toBe(50)
@@ -68,7 +68,7 @@ describe('I2 a process that is killed inside a batch', () => {
       const database = await makeDatabase()
       try {
         const result = await inserts(moment, database.url, await prepared(postgres(database.url)))
-        // What was sent is run to its end, whoever is there to hear of it.
+        // PostgreSQL completes a statement that it has received, even if the client is gone.
         await expect
           .poll(() =>
             database.query(
@@ -83,13 +83,13 @@ describe('I2 a process that is killed inside a batch', () => {
       }
     }
 
-    test('when it was sent: all of it is there, or nothing', async () => {
+    test('when it was sent: all of it is stored, or nothing', async () => {
       const { rows, ...rest } = await run('sent')
       expect(rest).toEqual({ answered: [], signal: 'SIGKILL' })
       expect([0, 50]).toContain(rows)
     })
 
-    test('when it was done: all of it is there, though nobody was answered', async () => {
+    test('when it was complete: all of it is stored, although no insert was answered', async () => {
       expect(await run('done')).toEqual({ answered: [], signal: 'SIGKILL', rows: 50 })
     })
   })

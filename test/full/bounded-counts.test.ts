@@ -20,7 +20,7 @@ const most = 1_001
 
 interface Database {
   readonly opener: StoreOpener
-  /** The numbers from one to another, as a table with one column `i`. */
+  /** A range of numbers as a table with one column `i`. */
   numbers(from: number, to: number): string
   execute(sql: string): Promise<unknown>
   cleanUp(): Promise<unknown>
@@ -43,13 +43,13 @@ const inPostgres = async (): Promise<Database> => {
   return {
     opener: postgres(made.url),
     numbers: (from, to) => `generate_series(${from}, ${to}) as n(i)`,
-    // Foreign keys hold by construction; checking them takes longer than the rows.
+    // The copies satisfy all foreign keys; checking them takes longer than the rows.
     execute: (sql) => made.query(`set session_replication_role = replica; ${sql}`),
     cleanUp: () => made.drop(),
   }
 }
 
-/** Milliseconds of the quickest of several runs, which is the one that nothing else has disturbed. */
+/** Milliseconds of the fastest of several runs, which is the least disturbed one. */
 const quickest = async (run: () => Promise<unknown>): Promise<number> => {
   let least = Number.POSITIVE_INFINITY
   for (let n = 0; n < 15; n += 1) {
@@ -71,7 +71,7 @@ describe.each([
     let store: OpenStore
     let next = 1
 
-    /** Makes tokens past the store. */
+    /** Inserts tokens without the store. */
     const tokens = async (
       howMany: number,
       clientId: string,
@@ -112,11 +112,11 @@ describe.each([
       many: () => Promise<unknown>,
       few: () => Promise<unknown>,
     ): Promise<void> => {
-      // A count of all rows takes 100 times as long and more.
+      // A count of all rows takes at least 100 times as long.
       expect(await quickest(many)).toBeLessThan(20 * ((await quickest(few)) + 0.05))
     }
 
-    test('users of a client, whatever its other tokens are [T583]', async () => {
+    test('users of a client: does not depend on its other tokens [T583]', async () => {
       const [many, few, mixed] = [await aClient(store), await aClient(store), await aClient(store)]
       await tokens(large, many, {})
       await tokens(small, few, {})
@@ -146,7 +146,7 @@ describe.each([
       expect(await clients.countUsers(many, Number.MAX_SAFE_INTEGER)).toBe(large)
     }, 120_000)
 
-    test('personal tokens and applications of a user, whatever internal ones there are [T829]', async () => {
+    test('personal tokens and applications of a user: does not depend on internal ones [T829]', async () => {
       const [many, few] = [await aUser(store), await aUser(store)]
       const clientId = await aClient(store, { isPersonal: true })
       const personal = { isPersonal: true }
@@ -182,7 +182,7 @@ describe.each([
       )
     }, 120_000)
 
-    test('devices of an application, whatever authorizations were revoked [T830]', async () => {
+    test('devices of an application: does not depend on revoked authorizations [T830]', async () => {
       const [many, few, clientId] = [await aUser(store), await aUser(store), await aClient(store)]
       const devices = async (userId: UserId, howMany: number, revokedAt: number | null) => {
         const first = next

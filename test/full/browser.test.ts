@@ -31,7 +31,7 @@ const launchArguments = [
   '--disable-sync',
 ]
 
-/** The client application's own server, at whose `/cb` the browser arrives in the end. */
+/** The client application's server, whose `/cb` is the last page of the flow. */
 const startClient = async (host: string): Promise<{ http: Server; port: number } | undefined> => {
   const http = createServer((request, response) => {
     const frame = new URL(request.url ?? '/', 'http://client').searchParams.get('frame')
@@ -55,7 +55,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
   let client: { http: Server; port: number }
   const user = { email: 'demo@example.org', password: '' }
   const contexts: BrowserContext[] = []
-  /** What the pages complained about since the test began. */
+  /** Errors and violations that the pages reported since the test began. */
   let complaints: string[] = []
 
   beforeAll(async () => {
@@ -74,14 +74,14 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
   })
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map((context) => context.close()))
-    // What the pages of other sites complain about is what we want of them.
+    // Complaints on pages of other sites are expected.
     const heard = complaints.filter((complaint) => complaint.startsWith(app.url))
     complaints = []
     expect(heard).toEqual([])
     expect(complaintsOf(app.program)).toEqual([])
   })
 
-  /** A browser of somebody who has never been here. */
+  /** A new browser without cookies. */
   const newPage = async (options: BrowserContextOptions = {}): Promise<Page> => {
     const context = await browser.newContext(options)
     context.setDefaultTimeout(10_000)
@@ -89,7 +89,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     const page = await context.newPage()
     page.on('console', (message) => {
       const { url } = message.location()
-      // That a page answers 4xx is what some tests are about.
+      // Some tests expect a page to answer 4xx.
       const isStatus = message.text().startsWith('Failed to load resource: the server responded')
       const isExpected = url === page.url() || url.endsWith('/favicon.ico')
       if (message.type() === 'error' && !(isStatus && isExpected))
@@ -125,7 +125,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     return made
   }
 
-  /** Begins at the client, and redeems at its end what the browser brought. */
+  /** Starts at the client, and redeems the code that the browser returns there. */
   const flow = async (input: Partial<ClientInput>, redirectUri: string) => {
     const { client: registered, clientSecret } = await register(input)
     const { verifier, challenge } = newPkce()
@@ -169,7 +169,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
   }
 
   const allow = (page: Page) => page.getByRole('button', { name: 'Allow' }).click()
-  /** The browser may well block the answer, once it has read its head. */
+  /** The browser may block the body of the response after it has read the headers. */
   const requestIsOver = (page: Page, url: string): Promise<void> =>
     new Promise((over) => {
       const look = (request: Request) => {
@@ -180,7 +180,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
 
   const callback = () => `http://127.0.0.1:${client.port}/cb`
 
-  test('log in with the keyboard alone, see a wrong password refused, log out', async () => {
+  test('logs in by keyboard only, rejects a wrong password, and logs out', async () => {
     const page = await newPage()
     await page.goto(`${app.url}/`)
     await page.getByRole('link', { name: 'Log in' }).click()
@@ -199,7 +199,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     expect(await page.getByRole('main').textContent()).toContain(user.email)
     const [cookie] = await page.context().cookies(app.url)
     expect(cookie).toMatchObject({ httpOnly: true, secure: true, sameSite: 'Lax' })
-    // Nothing of the page can read it.
+    // Scripts of the page cannot read it.
     expect(await page.evaluate('document.cookie')).toBe('')
 
     await page.getByRole('button', { name: 'Log out' }).click()
@@ -207,7 +207,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     expect(page.url()).toBe(`${app.url}/`)
   })
 
-  test('the home page embeds a JWT with which its scripts may ask the REST API [T665]', async () => {
+  test('embeds a JWT in the home page, with which its scripts may use the REST API [T665]', async () => {
     const page = await newPage()
     await logIn(page)
     const field = page.locator('input[type=hidden][name=authorized_token]')
@@ -230,11 +230,11 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByText('Nobody is logged in').waitFor()
     expect((await ask({ authorization: `Bearer ${jwt}` })).status).toBe(401)
-    // The browser reports answers of 400 and more to the console.
+    // The browser reports status codes of 400 and more to the console.
     complaints = complaints.filter((text) => !text.includes('the server responded with a status'))
   })
 
-  test('a confidential client: login, consent, code; then no consent, also straight after a login [T648]', async () => {
+  test('skips a remembered consent of a confidential client, also right after a login [T648]', async () => {
     const { url, redeem, arrives } = await flow(
       { redirectUris: [callback()], name: 'Confidential' },
       callback(),
@@ -260,7 +260,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await redeem(another)
   })
 
-  test('a public client asks every time, at whatever port of this computer it listens [T649]', async () => {
+  test('asks for each authorization of a public client, at any port of this computer [T649]', async () => {
     const { url, redeem, arrives } = await flow(
       { redirectUris: ['http://127.0.0.1/cb'], isConfidential: false },
       callback(),
@@ -278,7 +278,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await redeem(page)
   })
 
-  test('§4.1.2.1 a refusal tells the client access_denied, and nothing is remembered', async () => {
+  test('§4.1.2.1 returns access_denied to the client after a refusal, and remembers nothing', async () => {
     const { url, arrives } = await flow({ redirectUris: [callback()] }, callback())
     const page = await newPage()
     await logIn(page)
@@ -297,7 +297,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     }
   })
 
-  test('the first decision is final: the way back leads to no second one', async () => {
+  test('rejects a second decision after the back button', async () => {
     const { url, arrives } = await flow({ redirectUris: [callback()] }, callback())
     const page = await newPage()
     await logIn(page)
@@ -306,7 +306,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await page.getByRole('button', { name: 'Refuse' }).click()
     await arrives(page)
     await page.goBack()
-    // Not kept by the browser's cache: asked anew, with a request of its own.
+    // The page is not cached: the browser requests it again.
     expect(await page.getByRole('main').innerHTML()).not.toBe(first)
   })
 
@@ -343,7 +343,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     }
   })
 
-  test('SS no page lets itself be framed by another site', async () => {
+  test('SS lets no other site frame a page', async () => {
     const { url } = await flow({ redirectUris: [callback()] }, callback())
     const page = await newPage()
     await logIn(page)
@@ -360,7 +360,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     }
   })
 
-  test('a page of another site cannot log the user out or decide for them', async () => {
+  test('lets no page of another site log the user out or decide for them', async () => {
     const { url } = await flow({ redirectUris: [callback()] }, callback())
     const page = await newPage()
     await logIn(page)

@@ -10,15 +10,15 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { UserAgent } from '../support/user-agent.ts'
 import { selfSigned } from './pages/self-signed.ts'
 
-// The official conformance runner of the Model Context Protocol, against the authorization server. It opens a callback
-// of its own, prints where it would send a user, and we are that user's browser.
+// Runs the official conformance tests of the Model Context Protocol against the authorization server. The runner
+// listens for the callback, and prints the address to which a user would be sent; the test is that user's browser.
 
 const runner = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 
 const listed = execFileSync(process.execPath, [runner, 'list', '--authorization'], {
   encoding: 'utf8',
 })
-/** Each scenario with the versions of the specification that it belongs to. */
+/** Each scenario with its versions of the specification. */
 const scenarios = [...listed.matchAll(/^ *- (\S+) \[(.+)\]$/gm)].map(
   ([, name = '', versions = '']) => ({ name, versions: versions.split(',') }),
 )
@@ -39,7 +39,7 @@ interface Run {
   readonly resource?: string
 }
 
-/** Runs every scenario of a version, and answers what each of its checks found. */
+/** Runs every scenario of a version, and returns the results of its checks. */
 const run = async (given: Run): Promise<{ code: number | null; checks: readonly Check[] }> => {
   const { app, version, clientId, clientSecret, port, resource } = given
   await using results = await temporaryFolder()
@@ -57,7 +57,7 @@ const run = async (given: Run): Promise<{ code: number | null; checks: readonly 
   const [url] = await program.says(new RegExp(`^${endpoint}\\S+$`, 'm'))
   const answer = await new UserAgent().authorize(app, url)
   expect(`${answer.origin}${answer.pathname}`).toBe(`http://127.0.0.1:${port}/callback`)
-  // It says where to go a moment before it listens for who comes back.
+  // The runner prints the address shortly before it listens for the callback.
   await vi.waitFor(async () => (await fetch(answer)).body?.cancel(), 30_000)
   const { code } = await program.exited
   const files = globSync('**/checks.json', { cwd: results.path })
@@ -67,7 +67,7 @@ const run = async (given: Run): Promise<{ code: number | null; checks: readonly 
   return { code, checks }
 }
 
-/** What a run without a failure or a warning says. */
+/** The results of a run without a failure or a warning. */
 const allPass = (version: string) => ({
   code: 0,
   checks: expect.toSatisfy((checks: readonly Check[]) => {
@@ -76,12 +76,12 @@ const allPass = (version: string) => ({
   }),
 })
 
-test('the runner knows scenarios and versions', () => {
+test('the runner has scenarios and versions', () => {
   expect(scenarios.map(({ name }) => name)).toContain('authorization-code-grant')
   expect(versions.length).toBeGreaterThanOrEqual(4)
 })
 
-// It authenticates by none wherever that is offered, so each of the others has a server of its own.
+// It authenticates by none if the server offers that, so each of the other methods has its own server.
 describe.each<[string, readonly NonNullable<ClientInput['tokenEndpointAuthMethod']>[]]>([
   ['none', ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']],
   ['client_secret_post', ['client_secret_basic', 'client_secret_post']],
@@ -106,7 +106,7 @@ describe.each<[string, readonly NonNullable<ClientInput['tokenEndpointAuthMethod
   })
 })
 
-describe('a client whose id is the address of its metadata document', () => {
+describe('a client with a client ID metadata document', () => {
   let app: TestServer
   let documents: Server
   let host: string

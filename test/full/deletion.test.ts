@@ -12,7 +12,7 @@ const isLacking = await lacks('postgres')
 const issuer = 'http://localhost:8080'
 
 describe('kill -9 while the rows of a deleted client are removed', () => {
-  test('a later process removes the rest [T575]', async () => {
+  test('a later process deletes the rest [T575]', async () => {
     const many = 20_000
     await using folder = await temporaryFolder()
     const cluster = { data: folder.path, issuer, env: { OAUTH2SERVER_SWEEP_INTERVAL: '1' } }
@@ -29,7 +29,7 @@ describe('kill -9 while the rows of a deleted client are removed', () => {
       found?.clientKey ?? 0,
     )
     expect(await records.clients.delete(client.clientId)).toBe(true)
-    // It ends after the part that it is at.
+    // It ends after the current batch.
     await records.close()
     const atFirst = left()
     expect(atFirst).toBeGreaterThan(many / 2)

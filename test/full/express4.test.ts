@@ -4,7 +4,7 @@ import { expressHost } from '../adapters/hosts/express.ts'
 
 vi.mock('express', () => import('express4' as string))
 
-test('this is Express 4', async () => {
+test('runs on Express 4', async () => {
   const { default: express } = await import('express')
   // Express 5 has no such method.
   expect('del' in express()).toBe(true)

@@ -25,7 +25,7 @@ interface Greeting {
   readonly curl: string
 }
 
-/** What the first start tells its user. */
+/** The output of the first start for its user. */
 const greetingIn = (stdout: string): Greeting => {
   const after = (words: string) => new RegExp(`^ *${words} +(\\S+)$`, 'm').exec(stdout)?.[1] ?? ''
   const curl = stdout.split('\n').filter((line) => line.includes('curl'))
@@ -69,7 +69,7 @@ describe('the first start', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/'])
   })
 
-  test('logs go to stderr alone', async () => {
+  test('writes the log only to stderr', async () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({
       data: folder.path,
@@ -87,7 +87,7 @@ describe('the first start', () => {
     expect(app.program.stderr).not.toContain(token)
   })
 
-  test('§1 makes a secret key and a database that are nobody else’s', async () => {
+  test('§1 creates a secret key and a database that only their owner can read', async () => {
     await using folder = await temporaryFolder()
     const data = join(folder.path, 'not', 'there', 'yet')
     await using app = await startNotes({ data })
@@ -128,7 +128,7 @@ describe('a later start', () => {
       expect(second.program.stdout).not.toContain(secret)
       expect(second.program.stderr).not.toContain(secret)
     }
-    // Nor another user's, another token or another password.
+    // It creates no other user, token or password either.
     expect(second.program.stdout).not.toMatch(/[A-Za-z0-9]{40}|^ *password/m)
     const notes = await fetch(`${second.url}/api/notes`, { headers: { authorization } })
     expect(await notes.json()).toEqual([expect.objectContaining({ text: 'kept' })])
@@ -137,8 +137,8 @@ describe('a later start', () => {
   })
 })
 
-describe('two first starts at once', () => {
-  test.each([1, 2, 3])('make one demo user, and both serve (round %i)', async () => {
+describe('two concurrent first starts', () => {
+  test.each([1, 2, 3])('create one demo user, and both serve (round %i)', async () => {
     await using folder = await temporaryFolder()
     const [left, right] = await Promise.all([
       startNotes({ data: folder.path }),
@@ -161,7 +161,7 @@ describe('two first starts at once', () => {
   })
 })
 
-/** Starts what cannot start, and says how it ended. */
+/** Runs a start that must fail, and returns how it ended. */
 const refusedStart = async ({ data, port, env }: NotesOptions) => {
   const variables = { ...notesEnvironment(port ?? (await freePort()), data), ...env }
   await using program = runNode([notesProgram], { env: variables, limit: 60_000 })
@@ -169,7 +169,7 @@ const refusedStart = async ({ data, port, env }: NotesOptions) => {
   return { exit, stdout: program.stdout, stderr: complaints(program).join('\n') }
 }
 
-/** Exit 1, and on stderr nothing but one message of so many lines. */
+/** Expects exit status 1, and only one message with this number of lines on stderr. */
 const expectProblem = (
   { exit, stdout, stderr }: Awaited<ReturnType<typeof refusedStart>>,
   message: RegExp,
@@ -182,15 +182,15 @@ const expectProblem = (
   expect(exit).toEqual({ code: 1, signal: null })
 }
 
-describe('a start that cannot be: exit 1, one clear message, no stack', () => {
-  test('the port is in use', async () => {
+describe('a failing start exits with 1 and one clear message without a stack', () => {
+  test('if the port is in use', async () => {
     await using folder = await temporaryFolder()
     const port = await freePort()
     const other = createServer().listen(port, '127.0.0.1')
     try {
       const refused = await refusedStart({ data: folder.path, port })
       expectProblem(refused, new RegExp(`^Port ${port} on 127.0.0.1 is already in use.*PORT`))
-      // The demo user is not made yet, so that the next start can still tell its password.
+      // The demo user is not created yet, so the next start can still print its password.
       await using app = await startNotes({ data: folder.path })
       greetingIn(app.program.stdout)
     } finally {
@@ -198,7 +198,7 @@ describe('a start that cannot be: exit 1, one clear message, no stack', () => {
     }
   })
 
-  test('the data folder cannot be written', async () => {
+  test('if the data folder is not writable', async () => {
     await using folder = await temporaryFolder()
     const file = join(folder.path, 'file')
     await writeFile(file, '')
@@ -211,7 +211,7 @@ describe('a start that cannot be: exit 1, one clear message, no stack', () => {
     )
   })
 
-  test('the database file is none', async () => {
+  test('if the database file is no database', async () => {
     await using folder = await temporaryFolder()
     await writeFile(join(folder.path, 'oauth2server.sqlite'), 'not a database. '.repeat(500))
     expectProblem(await refusedStart({ data: folder.path }), /^The database file .*not a database/)
@@ -220,7 +220,7 @@ describe('a start that cannot be: exit 1, one clear message, no stack', () => {
     expectProblem(await refusedStart({ data: another.path }), /^The database file .*directory/)
   })
 
-  test('the database was made by a newer version: it serves, and warns', async () => {
+  test('but not if the database was created by a newer version: it serves, and warns', async () => {
     await using folder = await temporaryFolder()
     const app = await startNotes({ data: folder.path })
     const { token } = greetingIn(app.program.stdout)
@@ -234,7 +234,7 @@ describe('a start that cannot be: exit 1, one clear message, no stack', () => {
     expect(await me(again.url, token)).toBe(200)
   })
 
-  test('the secret key is another one, or too short', async () => {
+  test('if the secret key is another one, or too short', async () => {
     await using folder = await temporaryFolder()
     const key = (text: string) => ({ SECRET_KEY: `the ${text} secret key of more than 32 bytes` })
     const app = await startNotes({ data: folder.path, env: key('right') })
@@ -246,12 +246,12 @@ describe('a start that cannot be: exit 1, one clear message, no stack', () => {
     const short = await refusedStart({ data: folder.path, env: { SECRET_KEY: 'too short' } })
     expectProblem(short, /SECRET_KEY.* 32 bytes/, { lines: 2 })
     expect(short.stderr).not.toContain('too short')
-    // Nothing was harmed.
+    // The data is unchanged.
     await using again = await startNotes({ data: folder.path, env: key('right') })
     expect(await me(again.url, token)).toBe(200)
   })
 
-  test('§1 wrong settings: one message that names each and what it accepts', async () => {
+  test('§1 invalid settings: one message names each with its accepted values', async () => {
     await using folder = await temporaryFolder()
     const data = join(folder.path, 'data')
     const refused = await refusedStart({
@@ -275,7 +275,7 @@ describe('a start that cannot be: exit 1, one clear message, no stack', () => {
     expect(stderr).toMatch(/OAUTH2_CACHE_TYPE accepts one of database, redis, memory.*disk/)
     expect(stderr).toMatch(/TRUSTED_PROXIES accepts .*everybody/)
     expect(stderr).toMatch(/PORT accepts a number from 1 to 65535.*99999/)
-    // It was refused before anything was made.
+    // The start failed before it created anything.
     await expect(stat(data)).rejects.toThrow('ENOENT')
   })
 
@@ -298,7 +298,7 @@ const halfARequest = async (port: number, body: string): Promise<Socket> => {
   socket.setEncoding('utf8').on('error', () => undefined)
   const head = `POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`
   socket.write(head + body.slice(0, 5))
-  // The server has read the head then, and waits for the rest.
+  // The server has read the head at this point, and waits for the rest.
   const [answer] = await once(socket, 'data')
   expect(answer).toBe('HTTP/1.1 100 Continue\r\n\r\n')
   socket.pause()
@@ -315,7 +315,7 @@ const isListening = (port: number): Promise<boolean> =>
     socket.once('connect', end(true)).once('error', end(false))
   })
 
-/** A condition that comes true after a while, however busy the machine is. */
+/** Waits for a condition, however busy the machine is. */
 const patiently = { timeout: 60_000, interval: 10 }
 
 const everything = async (socket: Socket): Promise<string> => {
@@ -326,7 +326,7 @@ const everything = async (socket: Socket): Promise<string> => {
 
 describe('FT-09 SIGTERM', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s finishes the request in flight, takes no new one, and exits 0',
+    '%s finishes the request in flight, accepts no new one, and exits with 0',
     async (signal) => {
       await using folder = await temporaryFolder()
       await using app = await startNotes({ data: folder.path })
@@ -342,13 +342,13 @@ describe('FT-09 SIGTERM', () => {
       socket.write(body.slice(5))
       expect(await answer).toMatch(/^HTTP\/1\.1 401 [\s\S]*invalid_client/)
       expect(await app.program.exited).toEqual({ code: 0, signal: null })
-      // A connection that is kept alive would take five seconds more.
+      // A kept connection would take five seconds longer.
       expect(performance.now() - finished).toBeLessThan(4_000)
       expect(complaints(app.program)).toEqual([])
     },
   )
 
-  test('under load every request is answered whole or not taken, and the exit is 0', async () => {
+  test('under load every request is answered completely or not accepted, and the exit status is 0', async () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({ data: folder.path })
     const { token } = greetingIn(app.program.stdout)
@@ -378,16 +378,16 @@ describe('FT-09 SIGTERM', () => {
     expect(complaints(app.program)).toEqual([])
   })
 
-  test('who never finishes a request does not keep the server from ending', async () => {
+  test('a client that never finishes its request does not prevent the exit', async () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({ data: folder.path })
     const socket = await halfARequest(app.port, 'grant_type=client_credentials')
-    // Otherwise it would be killed in the end, and have no exit status.
+    // Otherwise it would be killed at the end, and have no exit status.
     expect(await app.program.stop()).toEqual({ code: 0, signal: null })
     socket.destroy()
   })
 
-  test('a client that goes away in the middle of its request harms nobody', async () => {
+  test('a client that disconnects during its request causes no error', async () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({ data: folder.path })
     for (let round = 0; round < 20; round += 1) {
@@ -402,7 +402,7 @@ describe('FT-09 SIGTERM', () => {
     }
     const { token } = greetingIn(app.program.stdout)
     expect(await me(app.url, token)).toBe(200)
-    // It may be noted; that something is wrong with the server would be a false alarm.
+    // A log entry at a low level is allowed; a warning or an error would be a false alarm.
     const levels = app.program.stderr
       .split('\n')
       .filter((line) => line !== '')

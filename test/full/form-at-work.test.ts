@@ -5,7 +5,7 @@ import { count } from '../support/database.ts'
 import { startServer } from '../support/server.ts'
 
 // Waits for the five seconds that the second request waits for the first.
-test('sent again while the first one is at work for long: 409 and a sentence, and still it makes one', async () => {
+test('a form that is sent again while the first request takes long answers 409 with a text, and creates one object', async () => {
   let isHolding = false
   let release: () => void = () => {}
   const held = new Promise<void>((resolve) => {

@@ -12,13 +12,13 @@ import {
 /** `NODES=whole npm run test:full` installs all packages. */
 const isWhole = process.env.NODES === 'whole'
 
-/** The folders of somebody's PATH who has Node and npm from their system, whatever version that is. */
+/** The PATH of a user with Node and npm from the system, whatever their version. */
 const systemPath = (process.env.PATH ?? '')
   .split(':')
   .filter((folder) => folder !== '' && !folder.includes('node_modules'))
   .join(':')
 
-/** Copies what a clone would have: every file that Git knows or would add. */
+/** Copies the files of a clone: every file that Git tracks or would add. */
 const copyOfCheckout = async (): Promise<TemporaryFolder> => {
   const folder = await temporaryFolder()
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z']
@@ -26,8 +26,8 @@ const copyOfCheckout = async (): Promise<TemporaryFolder> => {
   expect(await git.exited).toEqual({ code: 0, signal: null })
   for (const file of git.stdout.split('\0').filter((name) => name !== '')) {
     const from = join(root, file)
-    // A file that was removed since is still listed. A link may lead out of the copy, and `npm ci` would follow
-    // one that is named node_modules, and empty what others work with.
+    // A file that was deleted since is still listed. A link may lead out of the copy: `npm ci` would follow a linked
+    // node_modules and empty the target, which others use.
     const found = await lstat(from).catch(() => undefined)
     if (!found?.isFile()) continue
     const target = join(folder.path, file)
@@ -55,7 +55,7 @@ describe('in a fresh clone, with the system’s own Node first in the PATH', () 
     return program
   }
 
-  /** `npm start`, until it serves. */
+  /** Runs `npm start` until it serves. */
   const npmStart = async (env: Readonly<Record<string, string>> = {}) => {
     const port = await freePort()
     const program = run('npm', ['start'], { PORT: String(port), ...env })
@@ -65,7 +65,8 @@ describe('in a fresh clone, with the system’s own Node first in the PATH', () 
 
   beforeAll(async () => {
     clone = await copyOfCheckout()
-    // `.ci/run` begins with `npm ci` in a fresh clone. Here the same packages are linked, and what `npm ci` ends with is run.
+    // `.ci/run` begins with `npm ci` in a fresh clone. Here the same packages are linked, and the scripts at the end of
+    // `npm ci` are run.
     if (!isWhole) await symlink(join(root, 'node_modules'), join(clone.path, 'node_modules'))
     const install = run('npm', isWhole ? ['ci'] : ['run', 'prepare'])
     const { code } = await install.exited
@@ -86,7 +87,7 @@ describe('in a fresh clone, with the system’s own Node first in the PATH', () 
     const curl = run('sh', ['-c', `${line} -i -s`])
     expect(await curl.exited).toEqual({ code: 0, signal: null })
     expect(curl.stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n\[\]$/)
-    // The data lies where it is said to lie, and Git does not see it.
+    // The data is in the documented folder, and Git ignores it.
     const data = await readdir(join(clone.path, 'data'))
     expect(data).toEqual(expect.arrayContaining(['oauth2server.sqlite', 'secret-key']))
     expect(await readFile(join(clone.path, '.gitignore'), 'utf8')).toMatch(/^data\/$/m)
@@ -97,7 +98,7 @@ describe('in a fresh clone, with the system’s own Node first in the PATH', () 
     await again.stop()
   })
 
-  test('§1 two starts at once, after a source has changed, build once and do not disturb each other', async () => {
+  test('§1 two concurrent starts after a source has changed build once and do not disturb each other', async () => {
     const now = new Date()
     await utimes(join(clone.path, 'src/index.ts'), now, now)
     const before = await stat(join(clone.path, 'dist/.built'))
@@ -116,7 +117,7 @@ describe('in a fresh clone, with the system’s own Node first in the PATH', () 
     await Promise.all(apps.map((app) => app.stop()))
   })
 
-  // The walk-through of docs/getting-started.md, which has a test, runs it so too.
+  // The test of the walk-through in docs/getting-started.md runs it so too.
   if (isWhole) {
     test('npx svc-oauth2server runs in the checkout', async () => {
       const program = run('npx', ['svc-oauth2server', '--help'])

@@ -12,7 +12,7 @@ import {
 
 const mount = 'mount -t tmpfs -o size=8m tmpfs "$0" && exec "$@"'
 
-/** Starts the notes application with its database on a file system of a few megabytes, which nobody else sees. */
+/** Starts the notes application with its database on a private file system of a few megabytes. */
 const startOnSmallDisk = async () => {
   const folder = await temporaryFolder()
   const port = await freePort()
@@ -47,7 +47,7 @@ const startOnSmallDisk = async () => {
 const seconds = 1_000
 
 test.skipIf(await lacks('own mounts'))(
-  'a full disk: /health/ready answers 503 until there is room again, and each change is logged once',
+  '/health/ready answers 503 on a full disk until there is space again, and each change is logged once',
   async () => {
     await using server = await startOnSmallDisk()
     const ready = async () => {

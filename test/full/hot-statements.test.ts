@@ -24,12 +24,12 @@ import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
 const many = 2_000
 /** Rows and index entries that one operation may read, however large the tables are. */
 const bound = 60
-/** Operations of a kind that run at once, so that they share statements. */
+/** Operations of a kind that run concurrently, so that they share statements. */
 const together = 10
 /** PostgreSQL makes the plan of a prepared statement generic after five executions. */
 const executions = 7
 
-/** One row of each kind, which the others are copies of. */
+/** One row of each kind, of which the others are copies. */
 interface Owner {
   readonly userId: number | string
   readonly clientId: string
@@ -39,7 +39,7 @@ type Prepared = () => Promise<unknown>
 
 const now = 500
 
-/** Every operation that requests wait for: makes what it needs, and returns the operation itself. */
+/** Every operation that requests wait for: creates the rows that it needs, and returns the operation itself. */
 const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepared>>> = {
   'tokens.findByAccess': async (store, { clientId }) => {
     const { row } = await aPair(store, clientId)
@@ -209,7 +209,10 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
   'audit.add': async (store) => () => store.audit.add(auditRow()),
 }
 
-/** Operations that no request for a token or a resource waits for, and why what they read is bounded all the same. */
+/**
+ * Operations that no request for a token or a resource waits for, and the reason why their reads are bounded
+ * nevertheless.
+ */
 const others: Readonly<Record<string, string>> = {
   clients: 'of management, by users and administrators',
   'tokens.ofClient': 'the tokens of one client, when it is changed',
@@ -253,10 +256,10 @@ const others: Readonly<Record<string, string>> = {
 const isOther = (operation: string): boolean =>
   operation in others ||
   operation.replace(/\.[^.]+$/, '') in others ||
-  // What is deleted in parts, by the sweeper or beside the traffic.
+  // Rows that are deleted in batches, by the sweeper or in the background.
   /\.(?:delete|end|mark|remove)\w*(?:OfClient|Own|Expired|Unused|Before|OfOwner)$/.test(operation)
 
-/** Makes copies of one row of a table, with other values for what is unique. */
+/** Copies one row of a table, with other values in unique columns. */
 const copies = (table: string, from: string, changes: string): string =>
   `insert into oauth2server_${table} select made.* from (
      select * from oauth2server_${table} where ${from} limit 1
@@ -292,7 +295,7 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
 
   /** Rows and index entries that were read in this database so far. */
   const rowsRead = async (): Promise<number> => {
-    // The connection of the store reports what it counted before it answers this.
+    // The connection of the store reports its counters before it answers this.
     await store.ping()
     const own = connection
     await own?.query('select pg_stat_force_next_flush()')
@@ -319,7 +322,7 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
       copies('transient', 'true', `'key', 'k' || n, 'expires_at', 1000000`),
       copies('client', 'true', `'client_key', n, 'client_id', 'x' || n, 'client_secret', 'y' || n`),
     ]
-    // Without the checks of foreign keys, which hold.
+    // Without the checks of foreign keys, which are satisfied.
     await database.query(
       `do $$ begin set local session_replication_role = replica; ${statements.join(';')}; end $$`,
     )
@@ -341,7 +344,7 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
       for (let count = 0; count < executions; count += 1) await (await prepare(store, owner))()
   }
 
-  /** What each operation reads: alone, several at once, and inside a transaction. */
+  /** The rows that each operation reads: one by one, several concurrently, and inside a transaction. */
   const expectFewRows = async (owner: Owner): Promise<void> => {
     const found: Record<string, number> = {}
     for (const [name, prepare] of Object.entries(hot)) {
@@ -366,11 +369,11 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
       for (const [form, rows] of Object.entries(each)) found[`${name}, ${form}`] = rows
     }
     expect(Object.entries(found).filter(([, rows]) => rows > bound)).toEqual([])
-    // Something was counted, or nothing would be proved.
+    // Without any counted read, the test would prove nothing.
     expect(found['tokens.findByAccess, alone']).toBeGreaterThan(0)
   }
 
-  test('every operation of the store is one of these, or has its reason', () => {
+  test('every operation of the store is measured, or has a reason why not', () => {
     const operations = Object.entries(store).flatMap(([part, of]) =>
       typeof of === 'object'
         ? Object.entries(of).flatMap(([name, operation]) =>
@@ -398,14 +401,14 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
     await expectFewRows(owner)
   })
 
-  test('by plans that were made while the tables were tiny and never analyzed [T580]', async () => {
+  test('by plans from when the tables were tiny and never analyzed [T580]', async () => {
     const owner = await anOwner()
     await execute(owner)
     await grow()
     await expectFewRows(owner)
   })
 
-  test('by plans that were made while the tables were tiny and analyzed', async () => {
+  test('by plans from when the tables were tiny and analyzed', async () => {
     const owner = await anOwner()
     await database.query('analyze')
     await execute(owner)
@@ -413,7 +416,7 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
     await expectFewRows(owner)
   })
 
-  test('by plans that were made after an analyze of empty tables', async () => {
+  test('by plans from after an analyze of empty tables', async () => {
     await database.query('analyze')
     const owner = await anOwner()
     await execute(owner)

@@ -21,10 +21,10 @@ import { temporaryFolder } from '../support/processes.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
 const issuer = 'http://localhost:8080'
-/** Milliseconds: dozens of restarts take their time on a busy machine. */
+/** Milliseconds: dozens of restarts are slow on a busy machine. */
 const patience = 240_000
 
-/** A folder with a user and a client in its database, which nobody has open. */
+/** A folder with a user and a client in its database, which no process has open. */
 const furnished = async () => {
   const folder = await temporaryFolder()
   const shared: Cluster = { data: folder.path, issuer }
@@ -44,7 +44,7 @@ const expectIntact = (data: string) => {
   expect(query(data, 'pragma foreign_key_check')).toEqual([])
 }
 
-/** The answer, or undefined where it was lost. */
+/** The response, or undefined if it was lost. */
 const received = (sent: Promise<Answer>): Promise<Answer | undefined> => sent.catch(() => undefined)
 
 /** `NODES=whole npm run test:full` has more rounds, and kills earlier and later. */
@@ -52,7 +52,7 @@ const isWhole = process.env.NODES === 'whole'
 
 describe('kill -9 in the middle of 300 token requests', () => {
   test.each(isWhole ? [20, 150, 280] : [150])(
-    'every answered token works after the restart (killed after %i answers)',
+    'every token of an answered request works after the restart (killed after %i answers)',
     async (enough) => {
       await using it = await furnished()
       await using node = await startNode(it)
@@ -83,7 +83,7 @@ describe('kill -9 in the middle of 300 token requests', () => {
   )
 })
 
-/** What the database says of a code: how many authorizations, and how many tokens hang from them. */
+/** The rows of a code in the database: its authorizations, and their tokens. */
 const familyOf = (data: string, code: string) => {
   const [family] = query(
     data,
@@ -99,7 +99,7 @@ const redeemed = { families: 1, tokens: 1, revoked: 0 }
 const untouched = { families: 0, tokens: 0, revoked: 0 }
 const revoked = { families: 1, tokens: 0, revoked: 1 }
 
-/** After a crash around the redemption of a code: I1 and I2, and what a client finds that tries again. */
+/** Checks I1 and I2 after a crash during the redemption of a code, and the result of a retry by the client. */
 const expectSoundCode = async (
   { data, client }: { readonly data: string; readonly client: NodeClient },
   node: Node,
@@ -118,7 +118,7 @@ const expectSoundCode = async (
   expect([redeemed, untouched]).toContainEqual(family)
   const retry = await send(client.redemption(node, code))
   if (family?.families === 1) {
-    // The answer was lost; who proves everything again looks like a thief, and ends the family.
+    // The response was lost; the retry of the client looks like a replay, and revokes the token family.
     expect([retry.status, retry.body.error]).toEqual([400, 'invalid_grant'])
     expect(familyOf(data, code)).toEqual(revoked)
     return 'redeemed'
@@ -129,7 +129,7 @@ const expectSoundCode = async (
   return 'untouched'
 }
 
-/** Sends a form and kills the node so many milliseconds after its last byte. */
+/** Sends a form and kills the node this number of milliseconds after its last byte. */
 const killedAfter = async (
   node: Node,
   form: Form,
@@ -149,7 +149,7 @@ const killedAt = async (node: Node, form: Form, fault: Fault): Promise<void> => 
   expect((await node.program.exited).signal).toBe('SIGKILL')
 }
 
-/** Every moment before and after a store operation that the request reaches, each with its number. */
+/** Every point before and after a store operation that the request reaches, each with its number. */
 const momentsOf = async (node: Node, form: Form): Promise<readonly Fault[]> => {
   await node.order()
   expect((await send(form)).status).toBe(200)
@@ -186,7 +186,7 @@ describe('FT-01 kill -9 around the redemption of a code', () => {
       await node.program.crash()
     }
     console.log('killed at random around a code:', ends)
-    // Each code has one family, whatever happened.
+    // Each code has one token family in every case.
     expect(query(it.data, 'select count(*) as n from oauth2server_authorization')).toEqual([
       { n: rounds },
     ])
@@ -200,7 +200,7 @@ describe('FT-01 kill -9 around the redemption of a code', () => {
     try {
       const first = await it.client.code(node, it.agent)
       const reached = await momentsOf(node, it.client.redemption(node, first))
-      // The one commit is among them, with the two writes inside.
+      // The only commit is among them, with the two writes of its transaction.
       expect(reached.map(({ at }) => at)).toEqual(
         expect.arrayContaining([
           'before transaction',
@@ -239,7 +239,7 @@ describe('FT-01 kill -9 around a refresh', () => {
       digestOf('refresh_token', String(refreshToken)),
     )
 
-  /** A lost answer is given again: whether the rotation had happened or not, the client goes on. */
+  /** Checks that a lost response is repeated: the client can continue whether the rotation had happened or not. */
   const expectSoundRefresh = async (
     { data, client }: { readonly data: string; readonly client: NodeClient },
     node: Node,
@@ -248,7 +248,7 @@ describe('FT-01 kill -9 around a refresh', () => {
   ): Promise<Answer['body']> => {
     expectIntact(data)
     const rotations = rotationsOf(data, before.refresh_token)
-    // The old one is used up exactly where its successor is there.
+    // The old token is used if and only if its successor exists.
     expect([[], [{ followed: 1 }]]).toContainEqual(rotations)
     expect(await ping(node, before.access_token)).toBe(rotations.length === 0 ? 200 : 401)
     if (answer) expect(rotations).toHaveLength(1)
@@ -285,7 +285,7 @@ describe('FT-01 kill -9 around a refresh', () => {
         node = await startNode(it)
         current = await expectSoundRefresh(it, node, current, answer)
       }
-      // One authorization, one pair of tokens, after all of it.
+      // One authorization and one pair of tokens remain.
       expect(query(it.data, 'select count(*) as n from oauth2server_token')).toEqual([{ n: 1 }])
     } finally {
       await node.program.crash()

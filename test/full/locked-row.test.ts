@@ -10,7 +10,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 
 /** Milliseconds that another connection holds the row: longer than any statement may take. */
 const locked = 5_000
-/** Requests for the locked row that come at the same moment, and again while it is locked. */
+/** Concurrent requests for the locked row, which are sent again while it is locked. */
 const flood = 100
 /** Milliseconds between two requests of strangers. */
 const pace = 10
@@ -23,14 +23,14 @@ interface Party {
   refreshToken: string
 }
 
-/** What a request came to: its status, and how long it took. */
+/** The result of a request: its status and its duration. */
 interface Answer {
   readonly kind: string
   readonly status: unknown
   readonly took: number
 }
 
-describe.skipIf(await lacks('postgres'))('a row that somebody keeps locked', () => {
+describe.skipIf(await lacks('postgres'))('a row that is locked for long', () => {
   let database: TestDatabase
   let app: TestServer
   beforeAll(async () => {
@@ -90,7 +90,7 @@ describe.skipIf(await lacks('postgres'))('a row that somebody keeps locked', () 
         headers: { authorization: `Bearer ${accessToken}` },
       }),
     'client credentials': (party) => token(party, { grant_type: 'client_credentials' }),
-    // A transaction of several statements, as the redemption of a code.
+    // A transaction of several statements, like the redemption of a code.
     authorization: ({ client, user }) =>
       issue(client, user).then(() => ({ status: 200, headers: {} }), statusOf),
   }
@@ -115,7 +115,7 @@ describe.skipIf(await lacks('postgres'))('a row that somebody keeps locked', () 
     }
   }
 
-  /** Requests of strangers at an even pace, for so many milliseconds. */
+  /** Sends requests of strangers at a constant rate for this number of milliseconds. */
   const strangers = async (parties: readonly Party[], duration: number) => {
     const answers: Promise<Answer>[] = []
     const until = performance.now() + duration
@@ -139,7 +139,7 @@ describe.skipIf(await lacks('postgres'))('a row that somebody keeps locked', () 
     return all[Math.floor(all.length * part)] ?? 0
   }
 
-  /** Runs the work while another connection holds the row, which it lets go when the work is done. */
+  /** Runs the work while another connection holds the row. */
   const whileLocked = async <T>(sql: string, key: unknown, work: () => Promise<T>): Promise<T> => {
     const holder = new Client({ connectionString: database.url })
     await holder.connect()
@@ -193,9 +193,10 @@ describe.skipIf(await lacks('postgres'))('a row that somebody keeps locked', () 
     )
     expect(failed).toEqual([])
     expect(during.length).toBeGreaterThan(locked / pace / 4)
-    // One that waited for the row would take the 3,000 ms after which a statement ends.
+    // A request that waited for the row would take the 3,000 ms after which a statement times out.
     expect(Math.max(...during.map(({ took }) => took))).toBeLessThan(2_900)
-    // No foreign key leads to these rows (docs/decisions/0017-deletion.md): not even their own requests lock them.
+    // No foreign key refers to these rows (docs/decisions/0017-deletion.md): a lock does not affect the requests of
+    // their own user either.
     expect(victims.filter(({ status }) => status !== 200)).toEqual([])
   })
 })

@@ -19,7 +19,7 @@ const run = async (
   args: readonly string[],
   options: ProgramOptions = {},
 ): Promise<{ stdout: string; stderr: string }> => {
-  // Whoever installs the package has the Node that it needs.
+  // Users who install the package have the Node that it requires.
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
   await using program = new Program(command, args, { ...options, env: { PATH, ...options.env } })
   const { code } = await program.exited
@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 afterAll(() => packed[Symbol.asyncDispose]())
 
-/** A folder of somebody who installs the package with what else they need. */
+/** The folder of a user who installs the package with its peers. */
 const installed = async (...others: readonly string[]): Promise<TemporaryFolder> => {
   const folder = await temporaryFolder()
   await writeFile(join(folder.path, 'package.json'), JSON.stringify({ private: true }))
@@ -60,7 +60,7 @@ const versionOf = async (name: string): Promise<string> => {
 }
 
 describe('the packed package', () => {
-  test('holds what it needs, and nothing else', async () => {
+  test('contains the necessary files, and no others', async () => {
     const { stdout } = await run('tar', ['-tzf', tarball])
     const files = stdout.trim().split('\n')
     const pages = /^package\/docs\/.+\.(?:md|png|svg)$/
@@ -73,13 +73,13 @@ describe('the packed package', () => {
       'package/SECURITY.md',
       'package/package.json',
     ])
-    // The README of the package leads to pages that are there.
+    // The README of the package links to pages that exist.
     expect(files).toContain('package/docs/getting-started.md')
     expect(files).toContain('package/dist/pages/pages.css')
     const dist = files.filter((file) => file.startsWith('package/dist/'))
     const ordinary = /\.(?:js|js\.map|d\.ts|css)$/
     expect(dist.filter((file) => !ordinary.test(file) || file.includes('.test.'))).toEqual([])
-    // What is exported or run is there.
+    // All exports and programs exist.
     const { exports, bin } = await json(join(root, 'package.json'))
     const targets = [exports, bin].flatMap((map) =>
       JSON.stringify(map).match(/(?<="\.\/)dist\/[^"]+/g),
@@ -87,7 +87,7 @@ describe('the packed package', () => {
     expect(targets.filter((target) => !files.includes(`package/${target}`))).toEqual([])
   })
 
-  test('publint and attw find nothing wrong', async () => {
+  test('passes publint and attw', async () => {
     const publint = await run(bin('publint'), ['run', tarball, '--strict'])
     expect(publint.stdout).toContain('All good!')
     await run(bin('attw'), ['--profile', 'esm-only', '--no-color', tarball])
@@ -122,7 +122,7 @@ describe('installed in an empty folder', () => {
     skipLibCheck: false,
   }
 
-  /** Compiles the application of somebody else, and runs it. */
+  /** Compiles the application of a user, and runs it. */
   const compileAndRun = async (at: string): Promise<Record<string, unknown>> => {
     const there = { cwd: at }
     await copyFile(join(import.meta.dirname, 'fixtures/host.ts'), join(at, 'host.mts'))
@@ -159,11 +159,11 @@ describe('installed in an empty folder', () => {
     proxy: true,
   }
 
-  test('a strict TypeScript program on the public API compiles and runs', async () => {
+  test('compiles and runs a strict TypeScript program on the public API', async () => {
     expect(await compileAndRun(folder.path)).toEqual(expected)
   })
 
-  test('it compiles and runs with Express 4 as well [T785]', async () => {
+  test('compiles and runs it with Express 4 as well [T785]', async () => {
     const names = await Promise.all(['typescript', '@types/node'].map(versionOf))
     await using other = await installed('express@4', '@types/express@4', ...names)
     expect(await compileAndRun(other.path)).toEqual(expected)
@@ -171,7 +171,8 @@ describe('installed in an empty folder', () => {
 
   test('require() loads every part of it', async () => {
     const { exports } = await json(inFolder('node_modules/svc-oauth2server/package.json'))
-    // What needs Nest or a driver is loaded where that is: in the tests of the examples and of the how-to pages.
+    // Parts that need Nest or a driver are loaded in the tests of the examples and of the how-to pages, which install
+    // them.
     const parts = Object.keys(exports as object)
       .filter((path) => !['./nest', './postgres', './redis'].includes(path))
       .map((path) => `svc-oauth2server${path.slice(1)}`)
@@ -185,7 +186,7 @@ describe('installed in an empty folder', () => {
     expect(JSON.parse(stdout)).toEqual([true, 'function'])
   })
 
-  test('it needs no Express where none is used', async () => {
+  test('needs no Express if none is used', async () => {
     await using without = await installed()
     await expect(stat(join(without.path, 'node_modules/express'))).rejects.toThrow('ENOENT')
     const program = `import { createAuthorizationServer } from 'svc-oauth2server'
@@ -202,19 +203,19 @@ describe('installed in an empty folder', () => {
     expect([stdout, stderr]).toEqual(['400\n', ''])
   })
 
-  test('npx svc-oauth2server --help', async () => {
+  test('npx svc-oauth2server --help prints the usage', async () => {
     const { stdout } = await runThere('npx', ['svc-oauth2server', '--help'])
     for (const command of 'serve users tokens clients scopes migrate secret-key'.split(' ')) {
       expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
     }
-    // The scopes of the example in our checkout are not those of who installs the package.
+    // The scopes of the example in our repository are not those of a user's application.
     const scopes = await runThere('npx', ['svc-oauth2server', 'scopes', 'list'], {
       env: { DATABASE_URL: 'sqlite::memory:' },
     })
     expect(JSON.parse(scopes.stdout)).toMatchObject({ id: 'user:email' })
   })
 
-  test('the command-line program makes a user and a token that the server it serves accepts', async () => {
+  test('the command-line program creates a user and a token that its server accepts', async () => {
     await using data = await temporaryFolder()
     const port = await freePort()
     const env = {

@@ -13,7 +13,7 @@ const [many, poolSize] = [12, 4]
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
 const each = <T>(make: (index: number) => T): T[] => Array.from({ length: many }, (_, i) => make(i))
 
-/** Requests that all need one row, and the statement by which somebody else locks it. */
+/** Requests that all need one row, and the statement with which another connection locks it. */
 interface Case {
   readonly name: string
   readonly lock: string
@@ -83,7 +83,7 @@ describe.skipIf(await lacks('postgres'))('requests that wait for one locked row'
         await using app = await startServer({
           store: postgres(database.url, { poolSize }),
           tokenExchange: true,
-          // So many tries at once are not counted here.
+          // Disables the limits, which so many attempts would exceed.
           dangerouslyIgnoreLimits: true,
         })
         const stranger = await app.personalToken()
@@ -104,11 +104,11 @@ describe.skipIf(await lacks('postgres'))('requests that wait for one locked row'
           interval: 20,
         })
         for (let times = 0; times < 5; times += 1) expect(await statusOf(app, stranger)).toBe(200)
-        // One of them, and perhaps the write of when tokens were used.
+        // One of them, and possibly the write of the last uses of tokens.
         expect(await waiting()).toBeLessThanOrEqual(2)
         await holder.query('rollback')
         const statuses = new Set(await answers)
-        // 503 where this machine was too slow to release the row within two seconds.
+        // 503 if this machine was too slow to release the row within two seconds.
         statuses.delete(503)
         expect([...statuses]).toEqual([status])
       } finally {

@@ -22,7 +22,7 @@ import { UserAgent } from '../support/user-agent.ts'
 const issuer = 'http://localhost:8080'
 const many = 50
 
-/** Two server processes on one SQLite file, and this process beside them as the operator's. */
+/** Two server processes on one SQLite file, and this process as the operator's command line. */
 const cluster = (env: Readonly<Record<string, string>> = {}) => {
   let folder: TemporaryFolder
   const it = {} as {
@@ -46,7 +46,7 @@ const cluster = (env: Readonly<Record<string, string>> = {}) => {
   })
   afterAll(async () => {
     await Promise.all([it.a?.program.stop(), it.b?.program.stop()])
-    // Nobody has failed, and nobody was refused by a locked database.
+    // No request failed, and none was rejected because the database was locked.
     const logged = [it.a, it.b].map(({ program }) => program.stderr).join('')
     expect(logged).not.toMatch(/request\.failed|"level":"error"/)
     await it.records?.close()
@@ -60,7 +60,7 @@ const cluster = (env: Readonly<Record<string, string>> = {}) => {
 
 type Shared = ReturnType<typeof cluster>
 
-/** The same form, sent many times at one moment, in turn to one node and the other. */
+/** Sends the same form many times concurrently, alternating between the nodes. */
 const both = async (
   { a, b }: Shared,
   form: (node: Node) => Form,
@@ -73,7 +73,7 @@ const both = async (
   })
 }
 
-/** How many answers there were of each kind. */
+/** The number of answers of each kind. */
 const tally = (answers: readonly Answer[]): Record<string, number> => {
   const counts: Record<string, number> = {}
   for (const { status, body } of answers) {
@@ -107,7 +107,7 @@ describe('two processes on one SQLite file', () => {
   })
 
   test.each([1, 2, 3])(
-    'CD-06 of 50 parallel redemptions of one code one succeeds, and then its tokens are revoked (round %i)',
+    'CD-06 of 50 concurrent redemptions of one code one succeeds, and then its tokens are revoked (round %i)',
     async () => {
       const code = await it.client.code(it.a, it.agent)
       const answers = await both(it, (node) => it.client.redemption(node, code))
@@ -138,7 +138,7 @@ describe('two processes on one SQLite file', () => {
     },
   )
 
-  test('CD-06 redemptions of many codes at once: each succeeds once, none is refused for the rush', async () => {
+  test('CD-06 concurrent redemptions of many codes: each succeeds once, and none fails because of contention', async () => {
     const codes: string[] = []
     for (let made = 0; made < 25; made += 1) codes.push(await it.client.code(it.a, it.agent))
     const turn = (index: number) => (index % 2 === 0 ? it.a : it.b)
@@ -153,12 +153,12 @@ describe('two processes on one SQLite file', () => {
   })
 
   test.each([1, 2, 3])(
-    'RF-05 50 parallel refreshes are one rotation, with identical answers within the leeway (round %i)',
+    'RF-05 50 concurrent refreshes are one rotation, with identical answers within the leeway (round %i)',
     async () => {
       const { access_token, refresh_token } = await it.client.tokens(it.a, it.agent)
       const answers = await both(it, (node) => it.client.refreshing(node, refresh_token))
       expect(tally(answers)).toEqual({ '200 ok': many })
-      // `expires_in` is what remains.
+      // `expires_in` is the remaining time.
       const distinct = new Set(
         answers.map(({ body }) => JSON.stringify({ ...body, expires_in: undefined })),
       )
@@ -181,7 +181,7 @@ describe('two processes on one SQLite file', () => {
     },
   )
 
-  test('RF-05 a node that pauses between read and write gives the same answer as the one that was faster', async () => {
+  test('RF-05 a node that pauses between read and write returns the same answer as the faster one', async () => {
     const { refresh_token } = await it.client.tokens(it.a, it.agent)
     await it.a.order({ at: 'after tokens.findByRefresh', does: 'pause', milliseconds: 300 })
     const late = send(it.client.refreshing(it.a, refresh_token))
@@ -192,7 +192,7 @@ describe('two processes on one SQLite file', () => {
     expect(second.body.refresh_token).toBe(first.body.refresh_token)
   })
 
-  test('FT-07 login, consent, code, tokens and logout may each meet another node [T666]', async () => {
+  test('FT-07 login, consent, code, tokens and logout may each reach another node [T666]', async () => {
     const agent = new UserAgent()
     const login = { user: it.user, password }
     // The login page from one node, its form to the other.
@@ -214,7 +214,7 @@ describe('two processes on one SQLite file', () => {
     const issued = await send(it.client.redemption(it.a, code))
     expect(issued.status).toBe(200)
     expect(await ping(it.b, issued.body.access_token)).toBe(200)
-    // It is remembered everywhere: the other node asks no more.
+    // The consent is remembered everywhere: the other node does not ask again.
     const remembered = await agent.fetch(it.client.authorizeUrl(it.b))
     expect(remembered.headers.get('location')).toContain('code=')
 
@@ -224,7 +224,7 @@ describe('two processes on one SQLite file', () => {
     expect((await agent.logIn({ issuer: it.b.url, ...login })).status).toBe(303)
   })
 
-  test('a revocation by reuse of the code on one node is there for the next request to the other', async () => {
+  test('a revocation by reuse of the code on one node is effective at the next request to the other', async () => {
     const code = await it.client.code(it.a, it.agent)
     const { body } = await send(it.client.redemption(it.a, code))
     expect(await ping(it.b, body.access_token)).toBe(200)
@@ -233,7 +233,7 @@ describe('two processes on one SQLite file', () => {
     expect((await send(it.client.refreshing(it.b, body.refresh_token))).status).toBe(400)
   })
 
-  test('deactivation by the operator is there for the next request to either node, and so is its end [T570]', async () => {
+  test('deactivation by the operator is effective at the next request to either node, and so is reactivation [T570]', async () => {
     const tokens = await it.client.tokens(it.a, it.agent)
     const code = await it.client.code(it.a, it.agent)
     const statuses = async () => [
@@ -271,7 +271,7 @@ describe('two processes on one SQLite file', () => {
     expect((await send(it.client.refreshing(it.b, tokens.refresh_token))).status).toBe(200)
   })
 
-  test('a new secret, a password change and a deletion are there for the next request to either node [T571]', async () => {
+  test('a new secret, a password change and a deletion are effective at the next request to either node [T571]', async () => {
     const tokens = await it.client.tokens(it.a, it.agent)
     const { clientSecret } = await it.records.clients.resetClientSecret(it.client.clientId)
     for (const node of [it.a, it.b]) {
@@ -305,7 +305,7 @@ describe('two processes without a leeway', () => {
   })
 
   test.each([1, 2, 3])(
-    'RF-05 of 50 parallel refreshes one succeeds, and then the authorization is revoked (round %i)',
+    'RF-05 of 50 concurrent refreshes one succeeds, and then the authorization is revoked (round %i)',
     async () => {
       const { access_token, refresh_token } = await it.client.tokens(it.a, it.agent)
       const answers = await both(it, (node) => it.client.refreshing(node, refresh_token))
@@ -321,7 +321,7 @@ describe('two processes without a leeway', () => {
     },
   )
 
-  test('P-8 a revocation by reuse on one node takes nothing else along', async () => {
+  test('P-8 a revocation by reuse on one node ends no other authorization', async () => {
     const stays = await it.client.tokens(it.a, it.agent)
     const goes = await it.client.tokens(it.a, it.agent)
     const next = await send(it.client.refreshing(it.a, goes.refresh_token))

@@ -67,7 +67,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
       },
     })
 
-  /** A command that says where its services are, and then does what the script says. */
+  /** A command that prints the addresses of its services, and then runs the script. */
   const telling = (script: string): readonly string[] => {
     const addresses =
       'JSON.stringify({ postgres: process.env.TEST_POSTGRES_URL, redis: process.env.TEST_REDIS_URL })'
@@ -110,7 +110,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
   })
 
   test.each(['SIGTERM', 'SIGKILL', ...(isWhole ? (['SIGHUP'] as const) : [])] as const)(
-    'nothing is left when with-services alone receives %s',
+    'leaves nothing when only with-services receives %s',
     async (signal) => {
       await using running = withServices(telling(forever))
       await expectRunning(await addressesOf(running))
@@ -121,7 +121,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
   )
 
   test.each(['SIGINT', 'SIGKILL', ...(isWhole ? (['SIGTERM'] as const) : [])] as const)(
-    'nothing is left when the whole process group receives %s',
+    'leaves nothing when the whole process group receives %s',
     async (signal) => {
       await using running = withServices(telling(forever))
       await expectRunning(await addressesOf(running))
@@ -131,7 +131,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
     },
   )
 
-  test('nothing is left when the process group is killed while the services start', async () => {
+  test('leaves nothing when the process group is killed while the services start', async () => {
     await using running = withServices(telling(forever))
     await vi.waitFor(async () => expect(await readdir(temporary.path)).not.toEqual([]), {
       interval: 5,

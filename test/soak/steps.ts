@@ -157,7 +157,7 @@ export class Worker {
     const { refresh } = await this.#tokens()
     const body = await this.#token({ grant_type: 'refresh_token', refresh_token: refresh })
     const tokens = { access: body.access_token ?? '', refresh: body.refresh_token ?? '' }
-    // `since` stays that of the authorization, so that the worker replaces the pair before its refresh token expires.
+    // `since` stays that of the authorization, so that the worker replaces it after `pairLife`.
     this.#pair = { tokens, since: this.#pair?.since ?? Date.now() }
   }
 

@@ -18,17 +18,20 @@ import { UserAgent } from '../../support/user-agent.ts'
 const run = promisify(execFile)
 const isLacking = await lacks('postgres programs')
 
-/** What a backup must hold, and what it cannot know. */
+/** The credentials that a backup must contain, and those that it cannot. */
 interface Around {
   readonly before: Awaited<ReturnType<Awaited<ReturnType<typeof startTraffic>>['stop']>>
-  /** A refresh token that was redeemed after the backup, and the one that took its place. */
+  /** A refresh token that was redeemed after the backup, and its successor. */
   readonly pair: { readonly earlier: string; readonly later: string }
   /** Access tokens: revoked after the backup, and issued after it. */
   readonly revoked: string
   readonly issued: string
 }
 
-/** Traffic before the backup, beside it and after it; the tokens of which docs/operations.md says what a restore does. */
+/**
+ * Traffic before, during and after the backup, with the tokens for which docs/operations.md describes the effect of a
+ * restore.
+ */
 const backUpBesideTraffic = async (site: Site, copy: () => Promise<void>): Promise<Around> => {
   const { client, agent } = site
   const first = await startTraffic(site)
@@ -71,7 +74,7 @@ const expectRestored = async (site: Site, { before, pair, revoked, issued }: Aro
   expect((await post(site.client.refreshing(node, pair.earlier))).status).toBe(200)
 }
 
-describe('a backup of SQLite beside traffic', () => {
+describe('a backup of SQLite during traffic', () => {
   const copies = {
     'VACUUM INTO': async (from: string, to: string) => {
       using database = new DatabaseSync(from, { timeout: 5_000 })
@@ -83,7 +86,7 @@ describe('a backup of SQLite beside traffic', () => {
     },
   }
   test.each(Object.entries(copies))(
-    'made by %s is restored by putting the copy in place',
+    'by %s is restored by replacing the database with the copy',
     {
       timeout: 120_000,
     },
@@ -132,8 +135,8 @@ describe('a backup of SQLite beside traffic', () => {
   )
 })
 
-describe.skipIf(isLacking)('a backup of PostgreSQL beside traffic', () => {
-  test('made by pg_dump is restored by pg_restore into another cluster', {
+describe.skipIf(isLacking)('a backup of PostgreSQL during traffic', () => {
+  test('by pg_dump is restored by pg_restore into another cluster', {
     timeout: 120_000,
   }, async () => {
     await using folder = await temporaryFolder()

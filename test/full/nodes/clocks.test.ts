@@ -7,11 +7,11 @@ import { temporaryFolder } from '../../support/processes.ts'
 import { skewVariable } from '../../support/shared-clock.ts'
 import { startSite } from '../../support/site.ts'
 
-// Real processes, of which one has a machine whose clock is wrong.
+// Real processes, one of which has a machine with a wrong clock.
 
 const second = 1_000
 const hour = 3_600 * second
-/** On a machine that others use too. */
+/** For a machine that other work uses too. */
 const patience = { timeout: 30_000, interval: 100 }
 
 const skewFile = async () => {
@@ -30,7 +30,7 @@ const isReady = { status: 200, body: { status: 'ready' } }
 const isWrong = { status: 503, body: { status: 'not ready', clock: 'wrong' } }
 
 describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
-  test('a node whose clock is two hours ahead ends nothing early: it says not ready, and sweeps nothing [T608]', async () => {
+  test('a node whose clock is two hours ahead expires nothing early: it reports not ready, and does not sweep [T608]', async () => {
     await using skew = await skewFile()
     await skew.set(2 * hour)
     await using site = await startSite({
@@ -52,10 +52,10 @@ describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
     expect(wrong.program.stderr).toContain('clock.wrong')
     expect(wrong.program.stderr).toMatch(/7200\.\d s ahead of the database/)
     expect(await isSwept()).toBe(false)
-    // Nor does it keep the others from sweeping.
+    // It does not prevent the sweeps of the others either.
     const lease = `select 1 from oauth2server_transient where key = 'sweeper'`
     expect(await site.database.query(lease)).toEqual([])
-    // What it is asked all the same, it answers by the right time.
+    // It answers requests that reach it nevertheless, with the right time.
     for (const node of [right, other, wrong])
       expect(await ping(node, tokens.access_token)).toBe(200)
     const issued = await send(site.client.refreshing(wrong, tokens.refresh_token))
@@ -70,7 +70,7 @@ describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
       expect(await ping(node, issued.body.access_token)).toBe(200)
   })
 
-  test('a refresh that is retried at a node whose clock is 61 s off gets the same tokens [T610]', async () => {
+  test('a refresh that is retried at a node whose clock is 61 s off returns the same tokens [T610]', async () => {
     await using ahead = await skewFile()
     await ahead.set(61 * second)
     await using behind = await skewFile()
@@ -107,7 +107,7 @@ describe('a node on SQLite', () => {
       env: { [skewVariable]: file, OAUTH2SERVER_SWEEP_INTERVAL: '1' },
     })
 
-  test('whose clock jumps by a month, running or at a start, keeps every row for an hour [T612]', async () => {
+  test('whose clock jumps by a month, while running or before a start, keeps every row for an hour [T612]', async () => {
     await using skew = await skewFile()
     await using folder = await temporaryFolder()
     const data = folder.path

@@ -16,13 +16,13 @@ const replicateSynchronously = async (primary: OwnPostgres): Promise<void> => {
 }
 
 describe.skipIf(isLacking)('fail-over from a primary to its synchronous replica', () => {
-  test('loses no answered token, redeems no code twice, and puts requests off meanwhile [T568]', {
+  test('loses no answered token, redeems no code twice, and answers 503 until it is complete [T568]', {
     timeout: 120_000,
   }, async () => {
     await using primary = await startPostgres()
     await using replica = await startReplica(primary)
     await replicateSynchronously(primary)
-    // What clients of a database call its address: it leads to the primary, whichever that is.
+    // Like the service address of a managed database: it always leads to the primary.
     await using address = await newCable(primary.port)
     const through = Object.assign(new URL(primary.url), { port: String(address.port) }).href
     await using site = await startSite({
@@ -34,7 +34,7 @@ describe.skipIf(isLacking)('fail-over from a primary to its synchronous replica'
     await primary.stop('immediate')
     await traffic.flow(1_000)
     address.leadTo(replica.port)
-    // The replica is read-only until it is promoted: nodes that reach it already are not ready, and put requests off.
+    // The replica is read-only until it is promoted: nodes that reach it are not ready, and answer 503.
     await traffic.flow(1_000)
     const ready = site.nodes.map(async ({ url }) => (await fetch(`${url}/health/ready`)).status)
     expect(await Promise.all(ready)).toEqual([503, 503, 503])

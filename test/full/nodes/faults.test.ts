@@ -15,7 +15,7 @@ const isLacking = (await lacks('postgres programs')) || (await lacks('redis'))
 
 const timeout = 120_000
 
-/** How often a node is killed. */
+/** The number of times that a node is killed. */
 const rounds = process.env.NODES === 'whole' ? 3 : 2
 
 describe.skipIf(isLacking)('three nodes under load', () => {
@@ -28,7 +28,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
   afterAll(() => postgres?.[Symbol.asyncDispose]())
   beforeEach(async () => {
     folder = await temporaryFolder()
-    // Kept on disk: what a Redis forgets that keeps nothing, no node can know.
+    // Redis stores to disk here: without that, a restart loses values, and no node can notice.
     redis = await startRedis(['--dir', folder.path, '--appendonly', 'yes'])
   })
   afterEach(async () => {
@@ -44,7 +44,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
       ...options,
     })
 
-  test('nodes that are killed by kill -9 [T565]', { timeout }, async () => {
+  test('kill -9 of nodes is tolerated [T565]', { timeout }, async () => {
     await using site = await newSite()
     const traffic = await startTraffic(site)
     await traffic.flow(1_000)
@@ -60,13 +60,13 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     }
     await traffic.recover()
     const aftermath = await traffic.stop()
-    // Only what was under way at that very node is cut off.
+    // Only the requests in flight at that node are cut off.
     const isCut = ({ status, port }: Sample) => status === 'cut' && killed.has(port)
     await expectSound(site, 'nodes killed', traffic.samples, aftermath, killedLast, isCut)
     expect(traffic.samples.every((sample) => succeeded(sample) || isCut(sample))).toBe(true)
   })
 
-  test('PostgreSQL is stopped and started, in order and at once [T566]', { timeout }, async () => {
+  test('smart and immediate restarts of PostgreSQL are tolerated [T566]', { timeout }, async () => {
     await using site = await newSite()
     for (const how of ['fast', 'immediate'] as const) {
       const traffic = await startTraffic(site)
@@ -81,7 +81,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     }
   })
 
-  test('Redis is stopped and started, and is silent for a while', { timeout }, async () => {
+  test('a restart and a pause of Redis are tolerated', { timeout }, async () => {
     await using site = await newSite()
     const outages = {
       stopped: { begin: () => redis.stop(), end: () => redis.start() },
@@ -97,14 +97,14 @@ describe.skipIf(isLacking)('three nodes under load', () => {
       await traffic.recover()
       const aftermath = await traffic.stop()
       await expectSound(site, `Redis ${how}`, traffic.samples, aftermath, recovered)
-      // What needs no short-lived value does not miss them.
+      // Requests that need no short-lived value succeed.
       const others = traffic.samples.filter(({ kind }) => !['authorize', 'code'].includes(kind))
       expect(kinds(others.filter((sample) => !succeeded(sample)))).toEqual({})
     }
   })
 
   test.each(process.env.NODES === 'whole' ? [2_000, 8_000] : [5_000])(
-    'bytes between a node and PostgreSQL are lost for %i ms, and its connections for good',
+    'lost traffic between a node and PostgreSQL for %i ms, and for good on its connections, is tolerated',
     { timeout },
     async (milliseconds) => {
       await using cable = await newCable(postgres.port)
@@ -130,7 +130,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     },
   )
 
-  test('a node is cut off inside a transaction: exchanges elsewhere go on, and changes wait, not for long', {
+  test('a node cut off inside a transaction does not block exchanges elsewhere, and blocks changes only briefly', {
     timeout,
   }, async () => {
     await using cable = await newCable(postgres.port)
@@ -144,13 +144,13 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     const code = () => client.code(site.node(1), agent)
     const [lost, ...others] = [await code(), await code(), await code()]
     const [first] = site.nodes
-    // It holds the user's consent then.
+    // It holds the lock on the user's consent at this point.
     await first?.order({ at: 'after consents.find', does: 'pause', milliseconds: 2_000, time: 2 })
     const elsewhere = { ...site, node: (turn: number) => site.node(1 + (turn % 2)) }
     const traffic = await startTraffic(elsewhere)
     const stuck = post(client.redemption(site.node(0), lost))
     await delay(100)
-    // Of the same user and client: had they to wait for the same row, each would hold it in turn.
+    // Of the same user and client: if they waited for the same row, each would lock it in turn.
     const behind = others.map((other) => post(client.redemption(site.node(0), other)))
     await delay(400)
     cable.cut()
@@ -165,7 +165,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     expect(traffic.samples.filter((sample) => !succeeded(sample))).toEqual([])
   })
 
-  test('every connection to PostgreSQL is closed, and new ones are refused', {
+  test('closing every connection to PostgreSQL, and rejecting new ones, is tolerated', {
     timeout,
   }, async () => {
     const database = await makeDatabase(postgres.url)

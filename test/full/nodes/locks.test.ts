@@ -14,13 +14,13 @@ import { makeDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { redirectUri } from '../../support/redirect-uris.ts'
 import { secretKey, testScopes } from '../../support/server.ts'
 
-// In SQLite one transaction writes at a time. In PostgreSQL many do: what one has read and depends on must
-// not change before it has written. Two servers on one database, the second of which can be made to stop
-// inside a transaction.
+// In SQLite one transaction writes at a time. In PostgreSQL many do: rows that a transaction has read and depends on
+// must not change before it has written. Two servers use one database; the second one can be paused inside a
+// transaction.
 
 const password = 'correct horse battery staple'
 
-/** Lets one server stop behind an operation of the store until it is told to go on. */
+/** Pauses one server after an operation of the store until it is resumed. */
 const newBrake = () => {
   let at: string | undefined
   let time = 0
@@ -43,7 +43,7 @@ const newBrake = () => {
     around,
     /** The operations since the last call. */
     seen: () => seen.splice(0),
-    /** Stops behind an operation, the so-manieth time. @returns when it stands there, and how it goes on */
+    /** Pauses at the n-th occurrence of an operation. @returns a promise of the pause, and the function that resumes */
     arm(operation: string, count: number) {
       at = operation
       time = count
@@ -66,7 +66,7 @@ const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 const errorOf = (result: PromiseSettledResult<unknown>): unknown =>
   result.status === 'rejected' ? result.reason : undefined
 
-/** Milliseconds for whoever is not held up to have finished. */
+/** Milliseconds within which work that is not blocked has finished. */
 const meanwhile = 150
 
 describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL', () => {
@@ -112,7 +112,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
       })
     ).client
 
-  /** Runs one thing, and another while the first stands behind an operation. */
+  /** Runs one function, and another while the first is paused after an operation. */
   const interleaved = async (
     one: () => Promise<unknown>,
     operation: string,
@@ -128,7 +128,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     return Promise.allSettled([first, second])
   }
 
-  /** The same behind every operation that the first one reaches. */
+  /** The same at every operation that the first one reaches. */
   const everywhere = async (
     prepare: () => Promise<{
       readonly one: () => Promise<unknown>
@@ -182,7 +182,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
   const isAlive = async (issued: unknown) =>
     (await fast.tokens.find({ accessToken: (issued as IssuedToken).accessToken })) !== undefined
 
-  describe('I3 what was revoked while a code is redeemed leaves no token that lives', () => {
+  describe('I3 a revocation during the redemption of a code leaves no valid token', () => {
     const ends: Record<string, (of: Awaited<ReturnType<typeof grantedCode>>) => Promise<unknown>> =
       {
         'the application is revoked': ({ granting, client }) =>
@@ -240,7 +240,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     return { granting, client, refresh, token: first.token }
   }
 
-  describe('I3 and while a refresh token is redeemed', () => {
+  describe('I3 and during the redemption of a refresh token', () => {
     type Issued = Awaited<ReturnType<typeof issued>>
     const ends: Record<string, (of: Issued) => Promise<unknown>> = {
       'the token is revoked': ({ token }) => fast.tokens.revoke(token),
@@ -269,7 +269,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('P-9 a client gets another id while a code is redeemed: a token that was issued works', async () => {
+  test('P-9 a client gets another ID while a code is redeemed: an issued token works', async () => {
     await everywhere(async () => {
       const { client, redeem } = await grantedCode()
       return {
@@ -284,7 +284,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('P-9 a client gets another id while a token is refreshed: a token that was issued works', async () => {
+  test('P-9 a client gets another ID while a token is refreshed: an issued token works', async () => {
     await everywhere(async () => {
       const { client, refresh } = await issued()
       return {
@@ -299,7 +299,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('an owner is deleted while a client is saved: neither waits for the other in a circle', async () => {
+  test('an owner is deleted while a client is saved: no deadlock occurs', async () => {
     await everywhere(async () => {
       const owner = await newUser()
       const { clientId } = await newClient(owner)
@@ -308,8 +308,8 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
         other: () => fast.users.delete(owner.id),
         async check(first, second, where) {
           expect(errorOf(second), where).toBeUndefined()
-          // The deletion of the owner hides the client at once and waits for no row of it: a save that reads the client
-          // after that finds none, and changes nothing.
+          // The deletion of the owner hides the client immediately and waits for none of its rows: a save that reads
+          // the client after that finds none, and changes nothing.
           if (first.status === 'rejected')
             expect(first.reason, where).toEqual(
               new InvalidField('client_id', 'There is no such client.'),
@@ -320,7 +320,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('consents for different scopes at once are all remembered, as one', async () => {
+  test('concurrent consents for different scopes are all remembered, in one row', async () => {
     const scopes = Array.from({ length: 8 }, (_, index) => `scope-${index}`)
     for (let round = 0; round < 20; round += 1) {
       const [granting, client] = [await newUser(), await newClient()]
@@ -335,7 +335,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     }
   })
 
-  test('changes of different fields of a client at once are all kept', async () => {
+  test('concurrent changes of different fields of a client are all kept', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { clientId } = await newClient(user)
       const changes = {
@@ -357,7 +357,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     }
   })
 
-  test('an administrator disables a client while its owner saves it: both are kept', async () => {
+  test('an administrator disables a client while its owner saves it: both changes are kept', async () => {
     const actor = { user, address: '127.0.0.1' }
     await everywhere(async () => {
       const { clientId } = await newClient(user)
@@ -389,25 +389,28 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     const works = async (accessToken: string) =>
       (await fast.tokens.find({ accessToken })) !== undefined
 
-    test.each([0, 60])('ten rotations at once with an overlap of %i s', async (overlap) => {
-      for (let round = 0; round < 5; round += 1) {
-        const first = await fast.tokens.createPersonal('Laptop', user.id)
-        const rotated = await Promise.all(
-          Array.from({ length: 10 }, (_, index) =>
-            (index % 2 === 0 ? fast : slow).personalTokens.rotate(first.id, { overlap }),
-          ),
-        )
-        const values = [first, ...rotated].map(({ accessToken }) => accessToken)
-        const living = []
-        for (const value of values) if (await works(value)) living.push(value)
-        // The last value, and the one before it as long as they overlap.
-        expect(living).toHaveLength(overlap === 0 ? 1 : 2)
-        const managed = await fast.personalTokens.find(user.id, first.id)
-        expect(managed?.token.id).toBe(first.id)
-      }
-    })
+    test.each([0, 60])(
+      'ten concurrent rotations with an overlap of %i s leave one current value',
+      async (overlap) => {
+        for (let round = 0; round < 5; round += 1) {
+          const first = await fast.tokens.createPersonal('Laptop', user.id)
+          const rotated = await Promise.all(
+            Array.from({ length: 10 }, (_, index) =>
+              (index % 2 === 0 ? fast : slow).personalTokens.rotate(first.id, { overlap }),
+            ),
+          )
+          const values = [first, ...rotated].map(({ accessToken }) => accessToken)
+          const living = []
+          for (const value of values) if (await works(value)) living.push(value)
+          // The last value, and the previous one within the overlap.
+          expect(living).toHaveLength(overlap === 0 ? 1 : 2)
+          const managed = await fast.personalTokens.find(user.id, first.id)
+          expect(managed?.token.id).toBe(first.id)
+        }
+      },
+    )
 
-    test('scopes that are taken away are gone from every value, also from one that is just rotated away', async () => {
+    test('scopes that are removed are removed from every value, also from a concurrently rotated one', async () => {
       await everywhere(async () => {
         const scopes = ['notes:read', 'notes:write']
         const first = await fast.tokens.createPersonal('Laptop', user.id, { scopes })
@@ -427,7 +430,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('a password is changed while somebody logs in with the old one: no session is left', async () => {
+  test('a password change during a login with the old one leaves no session', async () => {
     const browser = { cookie: null, address: '127.0.0.1', userAgent: 'a browser', raw: undefined }
     await everywhere(async () => {
       made += 1
@@ -447,7 +450,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('nodes that note the use of the same tokens in another order do not wait for each other in a circle', async () => {
+  test('nodes that record uses of the same tokens in different order cause no deadlock', async () => {
     const ids: number[] = []
     for (let count = 0; count < 40; count += 1)
       ids.push((await fast.tokens.createPersonal('Laptop', user.id)).id)

@@ -15,7 +15,7 @@ import { figures, settle, startTraffic, succeeded } from '../../support/traffic.
 const isLacking = await lacks('postgres')
 const several = Array.from({ length: 6 }, (_, index) => index)
 
-/** The migrations that there are. */
+/** The existing migrations. */
 const known = async (): Promise<readonly string[]> => {
   const store = await sqlite(':memory:').open()
   const migrations = await store.migrate({ dryRun: true })
@@ -26,13 +26,13 @@ const known = async (): Promise<readonly string[]> => {
 const isReady = async ({ url }: { readonly url: string }): Promise<number> =>
   (await fetch(`${url}/health/ready`)).status
 
-describe('several nodes that start together on an empty database', () => {
+describe('several nodes that start concurrently on an empty database', () => {
   test.skipIf(isLacking)('PostgreSQL: all serve, and each migration ran once', async () => {
     await using site = await startSite({ count: several.length })
     expect(await Promise.all(site.nodes.map(isReady))).toEqual(several.map(() => 200))
     const rows = await site.database.query('select name from oauth2server_migration order by name')
     expect(rows.map(({ name }) => name)).toEqual(await known())
-    // They are one server: what one issues, all know.
+    // They are one server: each accepts the tokens of the others.
     const { access_token } = await site.client.tokens(site.node(0), site.agent)
     const headers = { authorization: `Bearer ${access_token}` }
     const answers = site.nodes.map(({ url }) => fetch(`${url}/oauth/ping`, { headers }))
@@ -51,8 +51,8 @@ describe('several nodes that start together on an empty database', () => {
   })
 })
 
-describe.skipIf(isLacking)('the version before goes on while a later one migrates', () => {
-  test('columns are added to every table under nodes that serve: no request fails', async () => {
+describe.skipIf(isLacking)('the previous version continues while a later one migrates', () => {
+  test('adding columns to every table under serving nodes fails no request', async () => {
     await using site = await startSite({ redisUrl: undefined })
     const tables = await site.database.query(
       "select table_name as name from information_schema.tables where table_name like 'oauth2server%' order by 1",
@@ -72,11 +72,11 @@ describe.skipIf(isLacking)('the version before goes on while a later one migrate
     expect(families).toBe(redeemed)
   })
 
-  test('a node that starts waits for another that migrates, however long that takes', async () => {
+  test('a starting node waits for another that migrates, however long that takes', async () => {
     const database = await makeDatabase()
     const other = new Client({ connectionString: database.url })
     await other.connect()
-    // As Kysely takes it. Longer than any statement of a request may take.
+    // Like the lock of Kysely. Longer than any statement of a request may take.
     await other.query('select pg_advisory_lock(3853314791062309107)')
     const released = delay(3_500).then(() => other.end())
     await using site = await startSite({ count: 1, database })
@@ -84,7 +84,7 @@ describe.skipIf(isLacking)('the version before goes on while a later one migrate
     await released
   })
 
-  test('a node that is cut off while it migrates gives the tables back', async () => {
+  test('a node that is cut off while it migrates releases the tables', async () => {
     const database = await makeDatabase()
     const store = await postgres(database.url).open()
     const isCutOff = Promise.withResolvers<void>()
@@ -92,7 +92,7 @@ describe.skipIf(isLacking)('the version before goes on while a later one migrate
     await using proxy = await startProxy(database.url, () => ({
       toServer(bytes) {
         if (isSilent) return undefined
-        // The statement itself arrives; its answer does not come back.
+        // The statement itself arrives; its response does not return.
         if (bytes.includes('create table "oauth2server_token"')) {
           isSilent = true
           isCutOff.resolve()
@@ -104,7 +104,7 @@ describe.skipIf(isLacking)('the version before goes on while a later one migrate
     const cut = await postgres(proxy.url).open()
     const migration = cut.migrate().catch((error: unknown) => error)
     await isCutOff.promise
-    // Waits for the lock of the one that was cut off.
+    // Waits for the lock of the node that was cut off.
     expect((await store.migrate()).map(({ name }) => name)).toEqual(await known())
     await proxy[Symbol.asyncDispose]()
     expect(await migration).toBeInstanceOf(StoreUnavailable)

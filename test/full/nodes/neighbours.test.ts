@@ -3,14 +3,14 @@ import { abuses } from '../../load/neighbours/abuses.ts'
 import { measure } from '../../load/neighbours/measure.ts'
 import { lacks } from '../../support/needs.ts'
 
-/** Those whose work or whose locks other nodes meet in the database. */
+/** Abuses whose work or whose locks affect other nodes through the database. */
 const shared = ['delete-client', 'delete-user', 'locked-row', 'reset-client-id']
 
 /** Milliseconds beyond the slowest answer without the abuse: see test/full/neighbours.test.ts. */
 const bound = 1_000
 
 describe.skipIf(await lacks('postgres'))(
-  'an innocent caller of three nodes beside an abuse',
+  'an innocent caller of three nodes during an abuse',
   () => {
     test.each(abuses.filter(({ name }) => shared.includes(name)))(
       'loses no request and waits for none: $title',

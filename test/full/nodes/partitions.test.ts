@@ -71,7 +71,7 @@ describe.skipIf(isLacking)('three nodes with a network namespace each', () => {
   ] as const
 
   test.each(partitions)(
-    'packets are lost between $what: readiness is $readiness, others go on, and the node recovers [T567]',
+    'packet loss between $what makes readiness $readiness, affects no other node, and the node recovers [T567]',
     { timeout },
     async ({ what, service, lost, readiness }) => {
       await using site = await startSite({
@@ -99,7 +99,7 @@ describe.skipIf(isLacking)('three nodes with a network namespace each', () => {
       expect(during.status).toBe(readiness)
       expect((await isReady()).status).toBe(200)
       const failed = traffic.samples.filter((sample) => !succeeded(sample))
-      // The cut was felt, and at that node only.
+      // The cut had an effect, and at that node only.
       expect(failed.length).toBeGreaterThan(0)
       expect(kinds(failed.filter(({ port }) => port !== cutOff))).toEqual({})
     },

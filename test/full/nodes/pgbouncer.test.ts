@@ -11,10 +11,13 @@ import { startTraffic, succeeded } from '../../support/traffic.ts'
 
 const isLacking = (await lacks('postgres programs')) || (await lacks('pgbouncer'))
 
-/** Fewer connections than three nodes would like to have, and each is replaced after a second. */
+/** Fewer connections than three nodes request, and each is replaced after a second. */
 const scarce = { default_pool_size: 6, server_lifetime: 1 }
 
-/** Three nodes that reach PostgreSQL through PgBouncer; the schema was made past it, as the how-to says. */
+/**
+ * Three nodes that reach PostgreSQL through PgBouncer; the schema was created over a direct connection, as the how-to
+ * describes.
+ */
 const siteBehind = async (own: OwnPostgres, bouncer: OwnPgBouncer): Promise<Site> => {
   const database = await makeDatabase(own.url)
   const store = await postgres(database.url).open()
@@ -57,7 +60,7 @@ describe.skipIf(isLacking)('three nodes behind PgBouncer in transaction mode', (
     await expectSound(site, 'behind PgBouncer', traffic.samples, aftermath, performance.now())
   })
 
-  test('put requests off while PgBouncer is away, and go on when it is back', {
+  test('answer 503 while PgBouncer is down, and recover when it is back', {
     timeout: 120_000,
   }, async () => {
     await using own = await startPostgres()

@@ -5,19 +5,19 @@ import { lacks } from '../../support/needs.ts'
 import { sharedRedis } from '../../support/redis.ts'
 import { type Site, startSite } from '../../support/site.ts'
 
-/** Of each kind; `npm run test:nodes` has more, which `test:full` has no time for. */
+/** The number of codes and of tokens; `npm run test:nodes` has more, which `test:full` has no time for. */
 const many = process.env.NODES === 'whole' ? 2_000 : 100
-/** How often each is presented at once. */
+/** The number of concurrent presentations of each. */
 const times = 5
-/** How many different ones are under way at once. */
+/** The number of different ones in flight. */
 const width = 20
-/** Milliseconds for all of them, on a machine that others use too. */
+/** Milliseconds for all of them, on a machine that other work uses too. */
 const timeout = 300_000
 
-/** Each of them over a connection of its own. */
+/** Each request uses a new connection. */
 const alone = { isAlone: true }
 
-/** Codes may wait for their turn, and as many as there are may be wrong, and belong to one user. */
+/** Codes may wait for their turn, as many wrong codes are accepted, and all may belong to one user. */
 const patient = {
   OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
   OAUTH2SERVER_LIMITS: 'wrongGrants=1000000/60',
@@ -26,11 +26,11 @@ const patient = {
 
 const isLacking = (await lacks('postgres')) || (await lacks('redis'))
 
-/** One thing presented several times at the same moment, each time to another node. */
+/** Presents one credential several times concurrently, each time to the next node. */
 const presented = (send: (turn: number) => Promise<Outcome>, index: number): Promise<Outcome[]> =>
   Promise.all(Array.from({ length: times }, (_, turn) => send(index + turn)))
 
-/** The sets of answers that there were, and how often. */
+/** The sets of answers that occurred, with their numbers. */
 const patterns = (volleys: readonly (readonly Outcome[])[]): Record<string, number> => {
   const counts: Record<string, number> = {}
   for (const volley of volleys) {
@@ -42,7 +42,7 @@ const patterns = (volleys: readonly (readonly Outcome[])[]): Record<string, numb
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`
 
-/** Codes that a signed-in user has agreed to before, made at all nodes. */
+/** Codes that a signed-in user has consented to before, issued by all nodes. */
 const makeCodes = async ({
   client,
   agent,
@@ -92,7 +92,7 @@ describe.skipIf(isLacking).each([
   })
   afterAll(() => site?.[Symbol.asyncDispose]())
 
-  test(`${many} codes, each presented ${times} times at once: every one is redeemed exactly once [T563]`, {
+  test(`redeem each of ${many} codes exactly once if each is presented ${times} times concurrently [T563]`, {
     timeout,
   }, async () => {
     const codes = await makeCodes(site)
@@ -110,11 +110,11 @@ describe.skipIf(isLacking).each([
        (select count(*) from oauth2server_token) as tokens
        from oauth2server_authorization a where a.code_digest is not null`,
     )
-    // Whoever came second has proved everything: a replay, which ends what was issued.
+    // The second request proved everything: a replay, which revokes the issued tokens.
     expect(row).toEqual({ families: `${many}`, codes: `${many}`, revoked: `${many}`, tokens: '0' })
   })
 
-  test(`${many} refresh tokens without a leeway, each presented ${times} times at once: one wins, and is then revoked`, {
+  test(`rotate each of ${many} refresh tokens once without a leeway, and revoke it after concurrent reuse (${times} times)`, {
     timeout,
   }, async () => {
     const tokens = await makeRefreshTokens(site)
@@ -134,7 +134,7 @@ describe.skipIf(isLacking).each([
 })
 
 describe.skipIf(isLacking)('three nodes with the leeway', () => {
-  test(`${many} refresh tokens, each presented ${times} times at once: one rotation, the same answer [T564]`, {
+  test(`rotate each of ${many} refresh tokens once and repeat the answer if each is presented ${times} times concurrently [T564]`, {
     timeout,
   }, async () => {
     await using site = await startSite({ redisUrl: sharedRedis })
@@ -156,7 +156,7 @@ describe.skipIf(isLacking)('three nodes with the leeway', () => {
   })
 })
 
-/** What became of refresh tokens: how many were rotated, and how many of their authorizations live. */
+/** The final state of refresh tokens: how many were rotated, and how many of their authorizations are live. */
 const rotationsOf = async ({ database }: Site, tokens: readonly string[]) => {
   const [row] = await database.query(
     `select count(*) as rotations, count(a.revoked_at) as revoked, count(t.id) as alive

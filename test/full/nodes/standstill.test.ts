@@ -11,7 +11,7 @@ import { startSite } from '../../support/site.ts'
  */
 const standstill = 4_500
 
-/** Tells the connections of the node from those of this process. */
+/** Distinguishes the connections of the node from those of this process. */
 const applicationName = 'node'
 
 /**
@@ -23,7 +23,7 @@ const established = `select pid from pg_stat_activity
   and query <> '' and state in ('idle', 'active') and state_change > clock_timestamp() - $2::interval`
 
 test.skipIf(await lacks('postgres'))(
-  'a node whose event loop stood still answers the requests that were in flight, and keeps its established connections',
+  'a node whose event loop was stopped answers the requests in flight, and keeps its established connections',
   { timeout: 60_000 },
   async () => {
     const database = await makeDatabase()
@@ -44,7 +44,7 @@ test.skipIf(await lacks('postgres'))(
     ]
     let isOver = false
     const outcomes: Outcome[] = []
-    // More than the pool has connections: some requests wait for one when the process stops.
+    // More than the pool has connections: some requests wait for one when the process is stopped.
     const workers = Array.from({ length: 40 }, async (_, index) => {
       while (!isOver) outcomes.push(await (asks[index % asks.length] as (typeof asks)[number])())
     })
@@ -52,7 +52,7 @@ test.skipIf(await lacks('postgres'))(
     await vi.waitFor(isWarm, { timeout: 20_000, interval: 50 })
     const stopped = performance.now()
     node.program.kill('SIGSTOP')
-    // PostgreSQL completes what is under way.
+    // PostgreSQL completes the statements in flight.
     await delay(100)
     const before = await connections('2 seconds')
     await delay(standstill)

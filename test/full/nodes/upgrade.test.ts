@@ -22,10 +22,10 @@ const isLacking = await lacks('postgres')
 /** Rows of the token table; `npm run test:nodes` has more. */
 const copies = process.env.NODES === 'whole' ? 200_000 : 100_000
 
-/** Milliseconds: far more than a lock may last, and less than the 3,000 after which a statement ends. */
+/** Milliseconds: much longer than a lock may be held, and shorter than the 3,000 after which a statement times out. */
 const longestRequest = 2_500
 
-/** Milliseconds: parts rest as long as they take, and the machine may be busy. */
+/** Milliseconds: batches rest as long as they take, and the machine may be busy. */
 const patience = 200_000
 
 const upgradeProgram = resolve(import.meta.dirname, '../fixtures/upgrade.ts')
@@ -65,7 +65,7 @@ const until = async (database: TestDatabase, sql: string): Promise<void> => {
   }
 }
 
-/** Some parts are filled, and some are not. */
+/** Some batches are complete, and some are not. */
 const isFilling = `select 1 where exists (select from oauth2server_token where scopes_copy is not null)
   and exists (select from oauth2server_token where scopes_copy is null)`
 const isIndexing = `select 1 from pg_index i join pg_class c on c.oid = i.indexrelid
@@ -74,7 +74,7 @@ const isIndexing = `select 1 from pg_index i join pg_class c on c.oid = i.indexr
 describe.skipIf(isLacking)(
   'the upgrade of a large token table while the previous version serves',
   () => {
-    test('killed twice and run again it completes; no request fails or waits long', {
+    test('completes after it was killed twice, and fails or delays no request', {
       timeout: 2 * patience,
     }, async () => {
       await using site = await startSite({ env: patientSettings })
@@ -92,16 +92,16 @@ describe.skipIf(isLacking)(
       expect(await rowsLeft(database)).toBeGreaterThan(0)
       expect(await onlineDone(database)).toEqual([])
 
-      // A transaction that stays open holds up the index, which is invalid meanwhile.
+      // An open transaction delays the index, which is invalid until that ends.
       const open = new Client({ connectionString: database.url })
-      // The database is dropped where the test fails before this ends.
+      // The database is dropped if the test fails before this ends.
       open.on('error', () => undefined)
       await open.connect()
       await open.query(
         'begin isolation level repeatable read; select count(*) from oauth2server_client',
       )
       const terminated = startUpgrade(database)
-      // A node of the previous version starts in the middle.
+      // A node of the previous version starts during the upgrade.
       const late = await startNode(site.cluster)
       await late.program.says(/schema\.newer/, { on: 'stderr' })
       site.nodes.push(late)
@@ -125,7 +125,7 @@ describe.skipIf(isLacking)(
       expect(traffic.samples.filter((sample) => !succeeded(sample))).toEqual([])
       expect(during.slowest).toBeLessThan(before.slowest + longestRequest)
       expect(traffic.samples.some(({ port }) => port === late.port)).toBe(true)
-      // The copies, but not what the previous version inserted after the last part.
+      // The copies, but not the rows that the previous version inserted after the last batch.
       const [unfilled] = await database.query(
         `select count(*) as missing from oauth2server_token where access_token_digest like 'copy %' and scopes_copy is null`,
       )
@@ -138,7 +138,7 @@ describe.skipIf(isLacking)(
       expect(await ping(late, aftermath.tokens[0])).toBe(200)
     })
 
-    test('of two processes that upgrade at once one reports it, and the other waits without blocking the index', async () => {
+    test('of two concurrent upgrades one reports it, and the other waits without blocking the index', async () => {
       const database = await makeDatabase()
       const stores = await Promise.all([1, 2].map(() => postgres(database.url).open()))
       const [first, second] = stores

@@ -21,7 +21,7 @@ describe.skipIf(await lacks('chromium'))('administration', () => {
   const site = useSite()
 
   describe.each(ways)('$name', (way) => {
-    test('find an application; verify, disable, enable and delete it', async () => {
+    test('finds an application; verifies, disables, enables and deletes it', async () => {
       const [admin, grace] = [await site.person(way, { isAdmin: true }), await site.person(way)]
       const { page, press, type } = admin
       const name = `Free Money ${grace.user.id}`
@@ -73,7 +73,7 @@ describe.skipIf(await lacks('chromium'))('administration', () => {
       expect(latest).toContain(admin.user.email)
     })
 
-    test('find a token and delete it', async () => {
+    test('finds a token and deletes it', async () => {
       const [admin, grace] = [await site.person(way, { isAdmin: true }), await site.person(way)]
       const name = `Lost script ${grace.user.id}`
       const { tokens } = site.app.server

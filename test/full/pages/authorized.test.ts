@@ -11,13 +11,13 @@ const firefox = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100
 const done = ({ page }: Person, sentence: string) =>
   page.getByRole('status').getByText(sentence).waitFor()
 
-describe.skipIf(await lacks('chromium'))('applications that I allowed', () => {
+describe.skipIf(await lacks('chromium'))('authorized applications', () => {
   const site = useSite()
 
   const statuses = ({ tokens }: ClientSite): Promise<number[]> =>
     Promise.all(tokens.map(({ access_token }) => ping(site.app, access_token)))
 
-  /** Somebody who allowed an application in two browsers. */
+  /** A user who authorized an application in two browsers. */
   const withTwoDevices = async (way: Way): Promise<{ ada: Person; diary: ClientSite }> => {
     const ada = await site.person(way)
     const diary = await startClientSite(site.app, { name: 'Travel Diary' })
@@ -33,7 +33,7 @@ describe.skipIf(await lacks('chromium'))('applications that I allowed', () => {
   }
 
   describe.each(ways)('$name', (way) => {
-    test('look at one, revoke it on one device, then everywhere [T737]', async () => {
+    test('shows one, revokes it on one device, then everywhere [T737]', async () => {
       const { ada, diary } = await withTwoDevices(way)
       const { page, press } = ada
       await ada.open(applications)
@@ -55,12 +55,12 @@ describe.skipIf(await lacks('chromium'))('applications that I allowed', () => {
       await page.getByText('You have not allowed any application').waitFor()
       expect(await statuses(diary)).toEqual([401, 401])
 
-      // It has to ask again.
+      // It must request consent again.
       await begin(ada, diary)
       await page.getByRole('heading', { name: 'Allow Travel Diary?' }).waitFor()
     })
 
-    test('revoke all of them', async () => {
+    test('revokes all of them', async () => {
       const { ada, diary } = await withTwoDevices(way)
       const { page, press } = ada
       const print = await startClientSite(site.app, { name: 'Photo Print' })

@@ -3,19 +3,22 @@ import { fileURLToPath } from 'node:url'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** Less than half of what `axe.source` is; each page has to read it. */
+/** Less than half of `axe.source`, which every page must parse. */
 const source = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-/** All rules, with the one of WCAG 2.2 AA that axe leaves out by default. */
+/** All rules, with the one of WCAG 2.2 AA that axe omits by default. */
 const everything = { rules: { 'target-size': { enabled: true } }, resultTypes: ['violations'] }
 
-/** What depends on colours. */
+/** Rules that depend on colours. */
 const colours = {
   runOnly: ['color-contrast', 'link-in-text-block'],
   resultTypes: ['violations'],
 }
 
-/** What axe finds wrong with a page, light and dark, by rule and element. Everything that unfolds is unfolded before. */
+/**
+ * The violations that axe finds in a page, light and dark, by rule and element. All collapsed elements are opened
+ * before.
+ */
 export const violations = async (page: Page): Promise<readonly string[]> => {
   await page.evaluate(source)
   await page.locator('details').evaluateAll((all) => {

@@ -7,25 +7,25 @@ import { onTestFinished } from 'vitest'
 import type { TestServer } from '../../support/server.ts'
 import { selfSigned } from './self-signed.ts'
 
-/** The web application of somebody else, which uses a client library and has a site of its own. */
+/** The web application of a third party, which uses a client library and has a site of its own. */
 export interface ClientSite {
   readonly clientId: string
   readonly name: string
   /** Its start page, with a link that begins the flow. */
   readonly url: string
   readonly host: string
-  /** What it was given, by each authorization that came to its end here. */
+  /** The results of the completed authorizations. */
   readonly tokens: readonly oidc.TokenEndpointResponse[]
 }
 
 export interface ClientSiteOptions extends Partial<ClientInput> {
   /** The host of an https site; without it, the site is a program on this computer. */
   readonly host?: string
-  /** What it asks for, where the link that begins the flow does not say. */
+  /** The requested scopes, if the link that begins the flow does not name any. */
   readonly scope?: string
 }
 
-/** A site that answers every request with a page; it ends with the test. @returns its origin */
+/** A site that answers every request with a page, until the end of the test. @returns its origin */
 export const startSite = async (
   pageAt: (url: URL) => Promise<string | URL> | string | URL,
   host?: string,
@@ -53,14 +53,14 @@ export const startSite = async (
 const around = (content: string): string =>
   `<!doctype html><html lang="en"><title>A client</title><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width"><style>:focus-visible { outline: 2px solid }</style>${content}`
 
-/** Starts the site of a client and registers it; it ends with the test. */
+/** Starts the site of a client and registers it, until the end of the test. */
 export const startClientSite = async (
   app: TestServer,
   { host, scope = 'notes:read user:email', ...input }: ClientSiteOptions = {},
 ): Promise<ClientSite> => {
   const name = input.name ?? 'Photo Print'
   const tokens: oidc.TokenEndpointResponse[] = []
-  // One person at a time: the tests ask for nothing more.
+  // One flow at a time: the tests need no more.
   const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
   const expectedState = oidc.randomState()
 

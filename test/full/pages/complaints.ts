@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** Listens to what a page of ours complains about: errors, warnings and violations of its content security policy. */
+/** Collects errors, warnings and violations of the content security policy that a page reports. */
 export const complaintsOf = async (
   page: Page,
   issuer: string,
@@ -11,7 +11,7 @@ export const complaintsOf = async (
     const { url } = message.location()
     const kind = message.type()
     if ((kind !== 'error' && kind !== 'warning') || !isOurs(page.url())) return
-    // That a page answers 4xx is what some tests are about.
+    // Some tests expect a page to answer 4xx.
     const isStatus = message.text().startsWith('Failed to load resource: the server responded')
     if (isStatus && url === page.url()) return
     hear(`${page.url()}: ${message.text()} (${url})`)
@@ -21,7 +21,7 @@ export const complaintsOf = async (
   })
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? ''
-    // A person may well go on before everything has arrived.
+    // A user may leave a page before everything has arrived.
     if (isOurs(page.url()) && reason !== 'net::ERR_ABORTED') hear(`${request.url()}: ${reason}`)
   })
   await page.addInitScript(`addEventListener('securitypolicyviolation', (event) => {

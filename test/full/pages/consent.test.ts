@@ -6,7 +6,7 @@ import { allow, arrives, begin } from './flow.ts'
 import { logIn, type Person, useSite } from './site.ts'
 import { ways } from './ways.ts'
 
-/** What the client's page says that it got. */
+/** The result that the client's page shows. */
 const result = ({ page }: Person) => page.getByRole('status').textContent()
 
 describe.skipIf(await lacks('chromium'))('consent, begun by a real OAuth client', () => {
@@ -16,7 +16,7 @@ describe.skipIf(await lacks('chromium'))('consent, begun by a real OAuth client'
     test.each([
       ['a program on this computer', undefined],
       ['an https site', 'photo-print.example'],
-    ])('log in, allow %s, and arrive there', async (_, host) => {
+    ])('logs in, allows %s, and arrives there', async (_, host) => {
       const ada = await site.person(way, { isLoggedIn: false })
       const client = await startClientSite(site.app, { ...(host !== undefined && { host }) })
       const { page } = ada
@@ -31,19 +31,19 @@ describe.skipIf(await lacks('chromium'))('consent, begun by a real OAuth client'
       expect(await result(ada)).toBe('notes:read user:email')
       expect(await ping(site.app, client.tokens[0]?.access_token ?? '')).toBe(200)
 
-      // Remembered: the next time the browser passes straight through.
+      // The consent is remembered: the next flow needs no page.
       await begin(ada, client)
       await arrives(ada, client)
       expect(client.tokens).toHaveLength(2)
 
-      // So does one that has to log in first.
+      // The same applies to a browser that must log in first.
       const elsewhere = await ada.elsewhere()
       await begin(elsewhere, client)
       await logIn(elsewhere)
       await arrives(elsewhere, client)
     })
 
-    test('refuse', async () => {
+    test('refuses', async () => {
       const ada = await site.person(way)
       const client = await startClientSite(site.app, { host: 'refused.example' })
       await begin(ada, client)
@@ -53,7 +53,7 @@ describe.skipIf(await lacks('chromium'))('consent, begun by a real OAuth client'
       expect(client.tokens).toEqual([])
     })
 
-    test('untick what is optional', async () => {
+    test('unticks optional scopes', async () => {
       const ada = await site.person(way)
       const client = await startClientSite(site.app, {
         scope: 'notes:read notes:write user:email',
@@ -69,7 +69,7 @@ describe.skipIf(await lacks('chromium'))('consent, begun by a real OAuth client'
       expect(await result(ada)).toBe('notes:read user:email')
     })
 
-    test('be asked again when more is wanted', async () => {
+    test('asks again if more scopes are requested', async () => {
       const ada = await site.person(way)
       const client = await startClientSite(site.app)
       for (const scope of ['notes:read', 'notes:read notes:write']) {

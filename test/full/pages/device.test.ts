@@ -10,7 +10,7 @@ import { isWhole, usual, ways } from './ways.ts'
 const submit = ({ page, press }: Person, name: string): Promise<void> =>
   press(page.getByRole('button', { name }))
 
-/** How far the page is wider than its window, in CSS pixels. */
+/** The width by which the page exceeds its window, in CSS pixels. */
 const overflow = (page: Page): Promise<number> =>
   page
     .locator('html')
@@ -29,7 +29,7 @@ describe.skipIf(await lacks('chromium'))('a device without a browser', () => {
   const site = useSite({ deviceAuthorization: true })
 
   describe.each(ways)('$name', (way) => {
-    test('log in, enter the code, untick what is optional, and allow', async () => {
+    test('logs in, enters the code, unticks optional scopes, and allows', async () => {
       const ada = await site.person(way, { isLoggedIn: false })
       const { page } = ada
       const device = await newDevice(site)
@@ -52,7 +52,7 @@ describe.skipIf(await lacks('chromium'))('a device without a browser', () => {
       expect(await ping(site.app, body.access_token)).toBe(200)
     })
 
-    test('follow the link of the device, and refuse', async () => {
+    test('follows the link of the device, and refuses', async () => {
       const ada = await site.person(way)
       const { page } = ada
       const device = await newDevice(site)
@@ -65,7 +65,7 @@ describe.skipIf(await lacks('chromium'))('a device without a browser', () => {
       expect(refusal(await device.poll(codes))).toBe('400 access_denied')
     })
 
-    test('mistype the code, and correct it', async () => {
+    test('mistypes the code, and corrects it', async () => {
       const ada = await site.person(way)
       const { page } = ada
       const { user_code } = await (await newDevice(site)).codes()
@@ -95,7 +95,7 @@ describe.skipIf(await lacks('chromium'))('the pages for a device', () => {
         ] as const)
       : []),
   ] as const)('in %s (%s), %i pixels wide', (_, locale, width) => {
-    test('axe finds nothing wrong, light and dark, and nothing is wider than the window', async () => {
+    test('pass axe in light and dark, and fit the window', async () => {
       const somebody = await site.person(usual)
       const ada = await somebody.elsewhere({ locale, viewport: { width, height: 800 } })
       const { page } = ada
@@ -108,7 +108,7 @@ describe.skipIf(await lacks('chromium'))('the pages for a device', () => {
       const button = (nth: number) => page.locator('main button[type=submit]').nth(nth)
       await ada.open('/oauth/device')
       await look('enter')
-      // Five wrong codes of one address are the most.
+      // One address may enter at most five wrong codes.
       if (locale === 'en-GB' || locale === 'ar') {
         await page.locator('#user_code').fill('WWWW-WWWW')
         await button(0).click()

@@ -18,7 +18,7 @@ const arabic = (device: string, options: BrowserContextOptions): Way => [
   { ...options, locale: 'ar' },
 ]
 
-/** Both looks at a page while it is open; it is left as the next one is to be opened. */
+/** Runs both checks on a page while it is open; the browser leaves it for the next one. */
 const look = async (page: Page): Promise<readonly string[]> => {
   const screen = page.viewportSize()
   const found = [...(await violations(page)), ...(await misfits(page))]
@@ -41,7 +41,7 @@ describe.skipIf(await lacks('chromium')).each([
 ] as const)('every page, showing %s', (_, fill, ways) => {
   const gallery = useGallery(fill)
 
-  test.each(ways)('suits axe, the screen and the finger, %s', async (_way, options) => {
+  test.each(ways)('passes axe and the layout checks, %s', async (_way, options) => {
     expect(await gallery.tour(options, look)).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import type { ClientSite } from './client-site.ts'
 import type { Person } from './site.ts'
 
-/** Begins the flow at the client's own site. */
+/** Starts the flow at the client's own site. */
 export const begin = async (
   { page, press }: Person,
   { url }: ClientSite,
@@ -11,11 +11,11 @@ export const begin = async (
   await press(page.getByRole('link', { name: 'Log in with Notes' }))
 }
 
-/** Agrees on the consent page. */
+/** Consents on the consent page. */
 export const allow = ({ page, press }: Person): Promise<void> =>
   press(page.getByRole('button', { name: 'Allow' }))
 
-/** Waits until the browser is back at the client, which was granted something. */
+/** Waits until the browser is back at the client with a granted authorization. */
 export const arrives = async ({ page }: Person, { name }: ClientSite): Promise<void> => {
   await page.getByRole('heading', { name: `Welcome to ${name}` }).waitFor()
 }

@@ -1,15 +1,15 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-/** What a person does with a page, by whatever means. */
+/** The actions of a user on a page, with any input device. */
 export interface Hands {
   /** A button, a link, a summary; a box to tick or untick; a radio button. */
   press(target: Locator): Promise<void>
-  /** Puts a text in the place of what stands in a field. */
+  /** Replaces the text of a field. */
   type(target: Locator, text: string): Promise<void>
   /** A day such as `2027-01-31`. */
   typeDay(target: Locator, day: string): Promise<void>
-  /** An option of a list, by what it says. */
+  /** An option of a list, by its label. */
   choose(target: Locator, option: string): Promise<void>
 }
 
@@ -27,13 +27,13 @@ const pointing = (page: Page, press: Hands['press']): Hands => ({
   },
 })
 
-/** Somebody with a mouse. */
+/** A user with a mouse. */
 export const mouse = (page: Page): Hands => pointing(page, (target) => target.click())
 
-/** Somebody with fingers. */
+/** A user with a touch screen. */
 export const touch = (page: Page): Hands => pointing(page, (target) => target.tap())
 
-/** Somebody with a keyboard alone: every stop on the way has to show where it is. */
+/** A user with only a keyboard: every focused element must be visibly focused. */
 export const keyboard = (page: Page): Hands => {
   const go = async (target: Locator): Promise<void> => {
     await target.waitFor()
@@ -69,7 +69,7 @@ export const keyboard = (page: Page): Hands => {
   }
 }
 
-// Of a group of radio buttons the keyboard reaches the one that is chosen, and arrows choose another.
+// Tab reaches the selected radio button of a group, and arrow keys select another.
 const goToRadio = async (
   page: Page,
   target: Locator,
@@ -92,7 +92,7 @@ const isThere = async (target: Locator): Promise<boolean> => {
       right > Math.max(0, left) &&
       top < view.innerHeight &&
       left < view.innerWidth
-    // The parts of a date have marks of their own.
+    // The parts of a date have their own focus indicators.
     const isMarked =
       active.type === 'date' || (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2)
     return {

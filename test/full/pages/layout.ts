@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** What does not fit: on a small screen, under a finger, and with text of twice the size. */
+/** Layout errors: on a small screen, with touch input, and with text of twice the size. */
 export const misfits = async (page: Page): Promise<readonly string[]> => {
   await unfold(page)
   await page.setViewportSize({ width: 320, height: 640 })
@@ -26,7 +26,7 @@ const unfold = (page: Page): Promise<void> =>
     for (const details of all) details.open = true
   })
 
-/** What stands wider than the screen, or is cut off. */
+/** Elements that are wider than the screen, or clipped. */
 const tooWide = async (page: Page): Promise<readonly string[]> => {
   return page.locator('html').evaluate((root) => {
     const screen = root.clientWidth
@@ -40,7 +40,7 @@ const tooWide = async (page: Page): Promise<readonly string[]> => {
   })
 }
 
-/** Controls that a finger can miss; a link within a sentence may be as high as its line. */
+/** Controls that are too small for touch input; a link within a sentence may be as high as its line. */
 const tooSmall = async (page: Page): Promise<readonly string[]> => {
   return page
     .locator('a, button, summary, select, textarea, input:not([type=hidden])')

@@ -3,11 +3,11 @@ import { lacks } from '../../support/needs.ts'
 import { applications, logIn, useSite } from './site.ts'
 import { ways } from './ways.ts'
 
-describe.skipIf(await lacks('chromium'))('login and what stands around it', () => {
+describe.skipIf(await lacks('chromium'))('login and related pages', () => {
   const site = useSite()
 
   describe.each(ways)('$name', (way) => {
-    test('log in, after a wrong password, and log out', async () => {
+    test('logs in after a wrong password, and logs out', async () => {
       const ada = await site.person(way, { isLoggedIn: false })
       const { page } = ada
       await ada.open('/')
@@ -26,14 +26,14 @@ describe.skipIf(await lacks('chromium'))('login and what stands around it', () =
       expect(new URL(page.url()).pathname).toBe('/login')
     })
 
-    test('log in on the way to somewhere', async () => {
+    test('logs in on the way to another page', async () => {
       const ada = await site.person(way, { isLoggedIn: false })
       await ada.open(applications)
       await logIn(ada)
       await ada.page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
     })
 
-    test('the error page says what happened and stays where it is', async () => {
+    test('the error page describes the error and stays at its address', async () => {
       const { page, open, press } = await site.person(way, { isLoggedIn: false })
       await open('/oauth/authorize?client_id=unknown&response_type=code')
       await page.getByRole('heading', { name: 'This did not work' }).waitFor()
@@ -43,7 +43,7 @@ describe.skipIf(await lacks('chromium'))('login and what stands around it', () =
       await page.waitForURL(`${site.app.issuer}/`)
     })
 
-    test('an address with nothing at it says so, and leads back', async () => {
+    test('an unknown address shows a 404 page with a link back', async () => {
       const ada = await site.person(way)
       const { page, open, press } = ada
       for (const path of [

@@ -18,7 +18,7 @@ const utcTime = 0x17
 
 const pem = (key: KeyObject): string => String(key.export({ type: 'pkcs8', format: 'pem' }))
 
-/** A certificate that nobody vouches for, with its key: for a site of the tests (RFC 5280 §4.1). */
+/** A self-signed certificate with its key, for a site of the tests (RFC 5280 §4.1). */
 export const selfSigned = (host: string): { readonly cert: string; readonly key: string } => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = sequence(der(0x31, sequence(commonName, text(utf8String, host))))

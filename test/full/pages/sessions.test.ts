@@ -22,7 +22,7 @@ describe.skipIf(await lacks('chromium'))('sessions', () => {
   }
 
   describe.each(ways)('$name', (way) => {
-    test('see where one is logged in, log one browser out, then all others', async () => {
+    test('shows all logins, logs one browser out, then all others', async () => {
       const ada = await site.person(way)
       const { page, press } = ada
       const onWindows = await inBrowser(ada, firefox)

@@ -11,22 +11,22 @@ import { complaintsOf } from './complaints.ts'
 import type { Hands } from './hands.ts'
 import type { Way } from './ways.ts'
 
-/** Somebody in front of a browser. */
+/** A user with a browser. */
 export interface Person extends Hands {
   readonly user: User
   readonly page: Page
   /** Opens an address of the server. */
   open(path: string): Promise<void>
-  /** The same user in a browser that is not logged in anywhere. */
+  /** The same user in a browser without a login. */
   elsewhere(options?: BrowserContextOptions): Promise<Person>
 }
 
-/** What the tests of a file share: a server with pages, and a browser. */
+/** The objects that the tests of a file share: a server with pages, and a browser. */
 export interface Site {
   readonly app: TestServer
-  /** A new user, logged in unless told otherwise. */
+  /** A new user, logged in by default. */
   person(way: Way, as?: Partial<PersonOptions>): Promise<Person>
-  /** A page of a browser of its own; what it complains about fails the test. */
+  /** A page in a new browser; errors that it reports fail the test. */
   newPage(options?: BrowserContextOptions): Promise<Page>
 }
 
@@ -44,11 +44,11 @@ const launchArguments = [
   '--disable-component-update',
   '--disable-sync',
   '--lang=en-US',
-  // The sites of client applications are on this machine, whatever they are called.
+  // The host names of all client applications resolve to this machine.
   '--host-resolver-rules=MAP *.example 127.0.0.1',
 ]
 
-/** The password of everybody. */
+/** The password of every user. */
 export const password = 'correct horse battery staple'
 
 /** The settings, below the issuer. */
@@ -82,7 +82,7 @@ export const useSite = (options: TestOptions = {}): Site => {
     const context = await browser.newContext({
       locale: 'en-GB',
       ignoreHTTPSErrors: true,
-      // What the focus moves to is in view at once.
+      // Focused elements scroll into view without an animation.
       reducedMotion: 'reduce',
       ...contextOptions,
     })
@@ -122,14 +122,14 @@ export const useSite = (options: TestOptions = {}): Site => {
   }
 }
 
-/** Logs in behind the back of the login page, which has tests of its own. */
+/** Logs in without the login page, which has tests of its own. */
 export const beginSession = async ({ user, page }: Person, { server }: TestServer) => {
   const userAgent = String(await page.evaluate('navigator.userAgent'))
   const cookie = await newSession(server, user.id, { address: '127.0.0.1', userAgent })
   await page.context().addCookies([asBrowserCookie(cookie)])
 }
 
-/** Logs in as a person does, from the login page on. */
+/** Logs in like a user, from the login page on. */
 export const logIn = async (person: Person, typed: string = password): Promise<void> => {
   const { page } = person
   await person.type(page.getByLabel('E-mail address'), person.user.email)

@@ -14,10 +14,7 @@ const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Fire
 
 /** All pages of a server with a sample in its database. */
 export interface Gallery {
-  /**
-   * Opens every page, and collects what the look at it says.
-   * @returns each line with the name of the page in front
-   */
+  /** Opens every page, and collects the findings of the check. @returns each finding after the name of its page */
   tour(
     options: BrowserContextOptions,
     look: (page: Page) => Promise<readonly string[]>,
@@ -52,7 +49,7 @@ export const useGallery = (fill: FillSample): Gallery => {
       const heard: string[] = []
       for (const { name, as, open } of gallery(site.app.issuer, sample)) {
         await open(pages[as])
-        // What stands on a page is there before its stylesheet is.
+        // The content of a page is there before its stylesheet.
         await pages[as].waitForLoadState('load')
         const seen = await look(pages[as])
         heard.push(...seen.map((line) => `${name}: ${line}`))

@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { type Hands, keyboard, mouse, touch } from './hands.ts'
 
-/** How somebody uses the pages. */
+/** The device and input of a user. */
 export interface Way {
   readonly name: string
   readonly options: BrowserContextOptions
@@ -9,7 +9,7 @@ export interface Way {
   readonly hasScripts: boolean
 }
 
-/** A screen on a desk. */
+/** A desktop screen. */
 export const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 800 } }
 
 /** A phone, held upright. */
@@ -39,8 +39,8 @@ const withoutScripts: Way = {
 }
 
 /**
- * Everything that the pages are for can be done in each of these ways. `npm run test:full` takes the two that ask most of
- * a page, which differ in device, input and scripts.
+ * Every task on the pages can be done in each of these ways. `npm run test:full` uses the two most demanding ones,
+ * which differ in device, input and scripts.
  */
 export const ways: readonly Way[] = [
   byKeyboard,
@@ -48,5 +48,5 @@ export const ways: readonly Way[] = [
   ...(isWhole ? [onDesktop, onPhone] : []),
 ]
 
-/** With a mouse, on a screen on a desk: for what has nothing to do with the way. */
+/** With a mouse on a desktop, for tests that do not depend on the way. */
 export const usual: Way = onDesktop
