@@ -7,29 +7,29 @@ import type { User, UserId } from '../model/user.ts'
 import type { TokenRequest } from './plug-ins/grant.ts'
 import type { ServerContext } from './server-context.ts'
 
-// What authorization codes and device codes have in common when they are redeemed.
+// The steps that the redemption of authorization codes and of device codes share.
 
 /** The codes that a client redeems for tokens of a user. */
 export type CodeKind = 'authorization_code' | 'device_code'
 
-/** What the user granted, and under which consent and session. */
+/** The scopes that the user granted, with the consent and the session. */
 export interface Granted {
   readonly userId: UserId
   readonly consentId: string
-  /** Null where the grant does not end with a session. */
+  /** Null if the grant does not end with a session. */
   readonly sessionId: string | null
   readonly scopes: readonly string[]
 }
 
-/** Wrong verifiers that the rightful client may present. After the last one, the code is deleted. */
+/** Wrong verifiers that the client of the code may present; the last one deletes the code. */
 const maxFailures = 20
 
-/** Returns the one error for every way in which a code can be wrong, so that guessing teaches nothing. */
+/** Returns the same error for every invalid code, so that guessing reveals nothing. */
 export const invalidCode = (kind: CodeKind, cause?: unknown): OAuthError =>
   new OAuthError('invalid_grant', `The ${kind.replace('_', ' ')} is not valid.`, { cause })
 
 /**
- * Checks what the client promised when it asked for the code, such as PKCE.
+ * Checks the request against the parameters of the authorization request, such as the PKCE challenge.
  * @param code counts wrong proofs of this code, and deletes it after too many
  * @throws OAuthError of the extension whose check fails
  */
@@ -48,7 +48,7 @@ export const checkProof = async (
 }
 
 /**
- * Returns the user who granted the code, if user, session, consent and scopes are still there.
+ * Returns the user who granted the code, if the user, session, consent and scopes still exist.
  * @throws OAuthError `invalid_grant`
  */
 export const grantingUser = async (
@@ -68,8 +68,8 @@ export const grantingUser = async (
 }
 
 /**
- * Runs the last checks on a fully proven code. If they fail for a code that was redeemed before, this request is a
- * replay: what was issued from the code is revoked.
+ * Runs the last checks of a code whose proof was verified. If they fail and the code was redeemed before, the request
+ * is a replay, and everything issued from the code is revoked.
  */
 export const orRevokeReplay = async <T>(
   kind: CodeKind,
@@ -85,14 +85,16 @@ export const orRevokeReplay = async <T>(
   }
 }
 
-/** Returns the authorization that a redeemed code led to: it stays as a tombstone of the code. */
+/** Returns the authorization that was issued for a redeemed code. The row stays as a tombstone of the code. */
 const redeemedFor = (
   kind: CodeKind,
   value: string,
   { store }: ServerContext,
 ): Promise<Authorization | undefined> => store.authorizations.findByCode(digestOf(kind, value))
 
-/** Revokes what was issued from a fully proven code that was redeemed before; undefined if it never was. */
+/**
+ * Revokes everything issued from a redeemed code whose proof was verified; returns undefined if it was never redeemed.
+ */
 export const revokeReplay = async (
   kind: CodeKind,
   value: string,
@@ -101,9 +103,9 @@ export const revokeReplay = async (
   (await redeemedFor(kind, value, server)) && server.tokens.revokeReusedCode(kind, value)
 
 /**
- * Returns the error for a code that is not stored for this client: another client's, expired, redeemed, or never issued.
- * A replay revokes what was issued only with full proof once more (RFC 6749 §4.1.2), so that a stolen code alone
- * cannot end somebody's tokens.
+ * Returns the error for a code that is not stored for this client: another client's, expired, redeemed, or never
+ * issued. A replay revokes issued tokens only if it also presents the complete proof (RFC 6749 §4.1.2), so that a
+ * stolen code is not enough to revoke tokens.
  * @param check the conditions of this kind of code @throws OAuthError
  */
 export const unknownCode = async (

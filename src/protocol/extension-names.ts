@@ -20,11 +20,11 @@ export interface ShortLivedKind<T> {
 /** Declares a kind of short-lived values of this type. Values are kept as JSON. */
 export const shortLived = <T>(): ShortLivedKind<T> => ({})
 
-/** What an extension registers besides grants and endpoints. */
+/** The names that an extension registers besides grants and endpoints. */
 export interface DeclaredNames {
-  /** Error codes with their HTTP status. They stand on the wire as they are, so no standard of ours may have them. */
+  /** Error codes with their HTTP status. They are sent unchanged, so they must differ from the built-in ones. */
   readonly errors?: Readonly<Record<string, number>>
-  /** Limits: so many times within so many seconds. */
+  /** Limits: a number of points within a number of seconds. */
   readonly limits?: Readonly<Record<string, Pick<Limit, 'points' | 'seconds'>>>
   /** Audit events. */
   readonly events?: readonly string[]
@@ -34,13 +34,13 @@ export interface DeclaredNames {
 
 type KeyOf<T> = keyof NonNullable<T> & string
 
-/** What these methods need of the server. */
+/** The part of the server that these methods use. */
 interface Port {
   transientValues<T>(kind: SecretKind): TransientValues<T>
   recordEvent(name: OwnEventName, about: About<OwnEventName>): Promise<void>
 }
 
-/** The names of one extension: limits, events and values are kept under its own name, apart from everybody else's. */
+/** The names of one extension. Limits, events and values are stored with the name of the extension as a prefix. */
 export interface ExtensionNames<D extends DeclaredNames = DeclaredNames> {
   readonly extension: string
   readonly declared: D

@@ -21,22 +21,24 @@ export interface ResourceServerOptions {
   readonly jwtAuthHeader: string
   readonly jwtAuthHeaderType: string | null
   readonly clock: () => number
-  /** Told of every token that passes: it must not wait for anything. */
+  /** Called for every accepted token. It must return without waiting. */
   readonly noteUse: (found: FoundToken, now: number, address: string) => void
-  /** Told what became of every token that is presented. */
+  /** Called with the outcome of every token look-up. */
   readonly noteLookup: (outcome: LookupOutcome) => void
   readonly limits: Pick<Limits, 'check' | 'consume' | 'countFailure'>
-  /** How often within a minute a token can be used; 0: any number. */
+  /** The maximum uses of a token within a minute; 0 for no maximum. */
   readonly tokenQuota: number
   readonly acceptQueryAccessToken: boolean
   readonly realm: string
-  /** Where the metadata of a protected resource stands, which leads a client to us. RFC 9728 §5.1. */
+  /**
+   * Returns the URL of the metadata of a protected resource, from which clients discover this server. RFC 9728 §5.1.
+   */
   readonly resourceMetadata: (resource?: string) => string
-  /** Whether tokens may be bound to keys (RFC 9449): where not, those that are can be used by nobody. */
+  /** Whether tokens may be bound to keys (RFC 9449). If not, bound tokens are refused. */
   readonly acceptsDpop: boolean
-  /** Whether they have to be, but for personal ones. */
+  /** Whether all tokens except personal ones must be bound to keys. */
   readonly requiresDpop: boolean
-  /** By which a proof may be signed, separated by spaces. RFC 9449 §7.1. */
+  /** The signature algorithms of proofs, separated by spaces. RFC 9449 §7.1. */
   readonly dpopAlgorithms: string
   /** Checks a valid token for the request that presents it. @throws OAuthError */
   readonly check: (presented: PresentedToken, found: FoundToken) => void | Promise<void>
@@ -46,7 +48,7 @@ const lacksScope = 'The token lacks a scope that is needed.'
 
 const b64token = /^[A-Za-z0-9\-._~+/]+=*$/
 
-/** The one place that decides who is asking: one credential decides, and never another in its stead. */
+/** Authenticates requests to the REST application. Exactly one credential decides; there is no fallback to another. */
 export class ResourceServer {
   readonly #options: ResourceServerOptions
 
@@ -56,7 +58,8 @@ export class ResourceServer {
 
   /**
    * Reads the credential of a request.
-   * @throws OAuthError, JWTExtendedException for one that is not valid, never for none; 429 where a limit was reached
+   * @throws OAuthError, JWTExtendedException for an invalid credential, but not for a missing one; 429 if a limit is
+   * reached
    */
   async resolve(credentials: PresentedCredentials): Promise<AuthResult> {
     const presented = this.#presentedToken(credentials)
@@ -71,7 +74,8 @@ export class ResourceServer {
     const bearer = this.#bearer({}, operation)
     const { requiresDpop, dpopAlgorithms: algs } = this.#options
     if (!requiresDpop) return new AuthenticationRequired(bearer)
-    // Each is whole, since a client reads that of its own scheme alone. Personal tokens are bearer tokens here too.
+    // Both challenges are complete, since a client reads only that of its own scheme. Personal tokens stay bearer
+    // tokens.
     const dpop = challengeOf('DPoP', this.#parts({ algs }, operation))
     return new AuthenticationRequired(`${bearer}, ${dpop}`)
   }
@@ -100,8 +104,8 @@ export class ResourceServer {
   }
 
   /**
-   * The refusal of a token that came by the scheme DPoP, or of the proof that came with it. RFC 9449 §7.1.
-   * @param headers others that the answer has
+   * Returns the refusal of a token in the DPoP scheme, or of its proof. RFC 9449 §7.1.
+   * @param headers additional headers of the response
    */
   dpopRefusal(
     code: 'invalid_token' | 'insufficient_scope' | 'invalid_dpop_proof' | 'use_dpop_nonce',
@@ -117,11 +121,11 @@ export class ResourceServer {
     })
   }
 
-  // An opaque token wherever it stands; undefined where the session method is to decide.
+  // Returns the presented access token; undefined if the session method has to decide.
   #presentedToken(credentials: PresentedCredentials): PresentedToken | undefined {
     const { authorization, query } = credentials
     const inQuery = this.#options.acceptQueryAccessToken ? queryTokens(query) : []
-    // A comma is in no credential that we take, so two headers were joined: RFC 9110 §5.3.
+    // No accepted credential contains a comma, so two headers were joined (RFC 9110 §5.3).
     if (
       inQuery.length > 1 ||
       (inQuery.length === 1 && authorization !== null) ||
@@ -130,12 +134,12 @@ export class ResourceServer {
       throw this.#challenge('invalid_request', 'Give one credential, once.', credentials)
     }
     const [fromQuery] = inQuery
-    // An empty one is a credential that is not valid: the request must not become anonymous or a session's.
+    // An empty value is an invalid credential: the request must not be treated as anonymous or as that of a session.
     if (fromQuery !== undefined) return { scheme: 'query', accessToken: fromQuery, credentials }
     const [, scheme, value] = /^(bearer|dpop) +(.+)$/i.exec(authorization ?? '') ?? []
     if (scheme === undefined || value === undefined) return undefined
     const isDpop = scheme.length === 4
-    // What has a dot behind another scheme than Bearer can be nothing but a token.
+    // In the DPoP scheme, a value with a dot is an access token and never a session's JWT.
     if (!isDpop && value.includes('.') && !isJwtAccessToken(value)) return undefined
     return { scheme: isDpop ? 'dpop' : 'bearer', accessToken: value, credentials }
   }
@@ -170,13 +174,13 @@ export class ResourceServer {
     }
   }
 
-  // What was narrowed from a token is no second one.
+  // A narrowed token shares the quota of its parent.
   async #spend({ token: { id, parentId } }: FoundToken): Promise<void> {
     const { limits, tokenQuota: points } = this.#options
     await limits.consume({ name: 'tokenQuota', points, seconds: 60 }, '', String(parentId ?? id))
   }
 
-  // A token that is bound to a key or to resources is worth nothing without the one or elsewhere.
+  // A bound token needs its key, and a token for certain resources is valid only there.
   #isForHere({ scheme, credentials }: PresentedToken, { token }: FoundToken): boolean {
     const { acceptsDpop, requiresDpop, realm } = this.#options
     const isBound = token.keyThumbprint !== null
@@ -193,12 +197,12 @@ export class ResourceServer {
     const signedIn = await session.signedIn(credentials)
     if (!signedIn) {
       if (authorization === null) {
-        // In a header of its own there can be nothing but a JWT, and that presents a session.
+        // The JWT header contains only a session's JWT.
         if (!inAuthorization && credentials.headers().has(jwtAuthHeader))
           throw this.unauthenticated(credentials)
         return { auth: anonymous }
       }
-      // A dotted value is a JWT: without its session it says nothing about anybody, so no error is named.
+      // A value with a dot is a JWT without its session: answer as if there were no credential.
       throw mayBeJwt(authorization, jwtAuthHeaderType)
         ? this.unauthenticated(credentials)
         : this.invalidToken(credentials)
@@ -215,7 +219,7 @@ export class ResourceServer {
   #refusedToken(outcome: LookupOutcome, { scheme, credentials }: PresentedToken): OAuthError {
     this.#options.noteLookup(outcome)
     const refused = this.invalidToken(credentials)
-    // Who used that scheme is answered in it (RFC 9449 §7.2), as long as it means something here.
+    // Answer in the scheme of the request (RFC 9449 §7.2), if this server supports it.
     return scheme === 'dpop' && this.#options.acceptsDpop
       ? this.dpopRefusal('invalid_token', refused.message, credentials)
       : refused
@@ -260,7 +264,7 @@ const mayBeJwt = (authorization: string, headerType: string | null): boolean => 
   )
 }
 
-// A JWT of this type is an access token (RFC 9068 §2.1); every other belongs to the session method.
+// A JWT of this type is an access token (RFC 9068 §2.1); other JWTs belong to the session method.
 const isJwtAccessToken = (value: string): boolean => {
   try {
     const header: unknown = JSON.parse(
@@ -274,7 +278,7 @@ const isJwtAccessToken = (value: string): boolean => {
   }
 }
 
-// Read from the raw query, so that a doubled parameter is seen and no framework's reading of it counts.
-// Most queries hold neither the name nor an encoding of it, and need not be taken apart.
+// Parse the raw query, so that a repeated parameter is detected independently of the framework. The pattern skips
+// parsing for queries that contain neither the name nor an encoded character.
 const queryTokens = (query: string): readonly string[] =>
   /access_token|%/.test(query) ? new URLSearchParams(query).getAll('access_token') : []

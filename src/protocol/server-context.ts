@@ -86,11 +86,11 @@ export interface Ui {
 export interface Operations {
   /** Whether requests should be sent to this process. */
   isReady(): Promise<boolean>
-  /** The same, and which dependencies are away. */
+  /** Returns the readiness, with the dependencies that are unavailable. */
   health(): Promise<Health>
   /** Writes the audit events that this process has collected. */
   flushAudit(): Promise<void>
-  /** Writes when tokens were last used, as far as this process knows. */
+  /** Writes the times at which tokens were last used in this process. */
   flushTokenUses(): Promise<void>
   /** Counts a grant of tokens by its outcome. @throws what `run` throws */
   countGrant<T>(type: string, run: () => Promise<T>): Promise<T>

@@ -3,23 +3,23 @@ import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { User } from '../model/user.ts'
 import type { TransientValues } from '../records/transient-values.ts'
 
-/** An authorization request that waits for its user's decision, bound to whom it was shown. */
+/** An authorization request that waits for the user's decision, bound to the session that saw it. */
 export interface PendingAuthorization {
   readonly request: AuthorizationRequest
-  /** What the client was allowed when its user was asked. */
+  /** The terms of the client that the page showed. */
   readonly terms: string
   readonly userId: User['id']
   readonly sessionId: string
 }
 
-/** What the next settings page says, once, to the session that did something: that it was done, and a new secret. */
+/** A notice that the next settings page shows once to a session: a confirmation and possibly a new secret. */
 export interface Notice {
   readonly done?: string
-  /** Shown this once, and kept nowhere else. */
+  /** Shown once and not stored elsewhere. */
   readonly secret?: string
 }
 
-/** Where a settings form led; null: it is at work still. */
+/** The URL to which a settings form led; null while the form is being processed. */
 export interface Outcome {
   readonly location: string | null
 }
@@ -28,7 +28,7 @@ export interface Outcome {
 export interface ShortLived {
   readonly codes: TransientValues<AuthorizationCode>
   readonly pending: TransientValues<PendingAuthorization>
-  /** By session and address. */
+  /** By session and URL. */
   readonly notices: TransientValues<Notice>
   /** By session and content. */
   readonly forms: TransientValues<Outcome>

@@ -1,14 +1,14 @@
 import { tooMany } from '../records/limits.ts'
 
-/** Requests of one sender that run at the same time: enough to fill the batches of the store. */
+/** The maximum number of concurrent requests of one sender: enough to fill the batches of the store. */
 const mostRunning = 32
-/** Requests of one sender that wait. */
+/** The maximum number of waiting requests of one sender. */
 const mostWaiting = 1_000
 /** Milliseconds after which a request that still waits is refused. */
 const patience = 30_000
 /** Turns of the event loop after which a sender may begin another request even though requests still arrive. */
 const rest = 32
-/** Milliseconds that the requests that begin together should take at least, and at most. */
+/** The minimum and maximum milliseconds that requests that begin together should take. */
 const shortestTurn = 3
 const longestTurn = 6
 
@@ -24,27 +24,27 @@ interface Queue {
  * Delays the token requests of a sender that sends many at once.
  *
  * Node accepts one connection per turn of the event loop. A delayed request therefore begins only after a turn in which
- * no other request was delayed: the server accepts and reads a whole burst before it works on it, so a new connection of
- * another caller does not wait for that work. Then a few requests begin in each turn, one sender after the other.
+ * no other request was delayed: the server accepts and reads a whole burst before it works on it, so a new connection
+ * of another caller does not wait for that work. Then a few requests begin in each turn, one sender after the other.
  */
 export class TokenQueues {
-  /** By sender; one that has no requests is removed in the next quiet turn. */
+  /** The queues by sender. An empty queue is removed in the next quiet turn. */
   readonly #queues = new Map<string, Queue>()
-  /** Queues in which a request can begin, or that are empty. The one that has not begun any for longest comes first. */
+  /** Queues in which a request can begin, and empty queues. The queue that has waited longest comes first. */
   readonly #ready = new Set<Queue>()
   #turns = 0
   #isTurnScheduled = false
-  /** Whether no request that has to wait has arrived since the last turn. */
+  /** Whether no request has started to wait since the last turn. */
   #isQuiet = true
-  /** Requests that begin in the next quiet turn. */
+  /** The number of requests that begin in the next quiet turn. */
   #atOnce = 1
-  /** When the last turn began requests, if it did. */
+  /** The time at which the last turn began requests, if it did. */
   #begun: number | undefined
 
   /**
-   * Runs the work of a request: at once, or when its turn comes.
-   * @param sender the address and the credentials that the request presents, not checked yet: a caller who does not know
-   * the secret of a client cannot fill its queue
+   * Runs the work of a request, immediately or after a wait in the sender's queue.
+   * @param sender the address and the credentials that the request presents, not checked yet: a caller who does not
+   * know the secret of a client cannot fill its queue
    * @throws OAuthError 429 with `Retry-After` if too many requests wait already, or if this one waited for too long
    */
   async run<T>(sender: string, work: () => Promise<T>): Promise<T> {
@@ -112,7 +112,10 @@ export class TokenQueues {
     this.#schedule()
   }
 
-  /** Work that ends within its turn of the event loop, as with SQLite, is measured by when the next turn comes. */
+  /**
+   * Adapts the number of requests per turn. With SQLite, work ends in its turn, so the time until the next turn
+   * measures it.
+   */
   #adapt(): void {
     if (this.#begun === undefined) return
     const took = performance.now() - this.#begun

@@ -8,9 +8,9 @@ import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
 /**
- * Returns the client that sent a request, proven by exactly one method. RFC 6749 §2.3, §3.2.1.
+ * Authenticates the client that sent a request, by exactly one method. RFC 6749 §2.3, §3.2.1.
  * @param params the form of the request
- * @throws OAuthError `invalid_client`, or `invalid_request` for two methods at once; 429 after too many failures
+ * @throws OAuthError `invalid_client`; `invalid_request` if the request uses two methods; 429 after too many failures
  */
 export const authenticateClient = async (
   http: Pick<HttpRequest, 'header' | 'address'>,
@@ -48,7 +48,7 @@ export const authenticateClient = async (
   limits.check('wrongSecrets', address)
   limits.check('wrongSecretsOfClient', address, clientId)
   const client = await getClient(clientId, lookup)
-  // An unknown client takes as long as a known one with a wrong secret.
+  // Verify credentials for unknown clients too, so that the response time does not reveal which clients exist.
   const isProven = await method.proves(credentials, client, server, lookup)
   if (!isProven || !client?.isActive) {
     // Don't count failures for unknown clients: an attacker could create unlimited counters.

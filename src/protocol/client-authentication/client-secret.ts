@@ -7,7 +7,7 @@ const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    // Not form-encoded at all: some clients send the secret raw, and ours need no encoding.
+    // Not form-encoded: some clients send the secret as it is, and the secrets of this server need no encoding.
     return text
   }
 }
@@ -18,7 +18,7 @@ const isSecretOf: ClientAuthenticationMethod['proves'] = ({ proof = '' }, client
   return false
 }
 
-/** Id and secret in a Basic header, form-encoded before base64. RFC 6749 §2.3.1. */
+/** Client ID and secret in a Basic header, form-encoded before base64. RFC 6749 §2.3.1. */
 export const clientSecretBasic: ClientAuthenticationMethod = {
   name: 'client_secret_basic',
   parameters: [],
@@ -28,7 +28,7 @@ export const clientSecretBasic: ClientAuthenticationMethod = {
     const [, encoded] = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization) ?? []
     if (encoded === undefined) throw refused()
     const bytes = Buffer.from(encoded, 'base64')
-    // Only the canonical spelling, so that one credential has one form (RFC 4648 §3.5).
+    // Accept only the canonical base64 encoding, so that each credential has exactly one form (RFC 4648 §3.5).
     if (bytes.toString('base64') !== encoded) throw refused()
     const text = bytes.toString('utf8')
     const colon = text.indexOf(':')
@@ -38,7 +38,7 @@ export const clientSecretBasic: ClientAuthenticationMethod = {
   proves: isSecretOf,
 }
 
-/** Id and secret in the body. RFC 6749 §2.3.1. */
+/** Client ID and secret in the body. RFC 6749 §2.3.1. */
 export const clientSecretPost: ClientAuthenticationMethod = {
   name: 'client_secret_post',
   parameters: ['client_id', 'client_secret'],

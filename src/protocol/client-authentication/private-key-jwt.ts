@@ -26,18 +26,18 @@ import type {
 
 const jwtBearer = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const longestAssertion = 8_192
-/** As long as an id can be that is an address. */
+/** Characters: a client ID may be a URL. */
 const longestClientId = 1_000
 const longestId = 255
-/** Seconds that an assertion may live at most, and by how much clocks may differ. */
+/** The maximum lifetime of an assertion and the tolerated clock skew, in seconds. */
 const longestLife = 600
 const clockSkew = 60
-/** Seconds that keys are at least used for, before an unknown one makes us look for others. */
+/** Seconds before fetched keys may be fetched again because an assertion names an unknown key. */
 const shortestKeyLife = 60
 const largestKeySet = 65_536
 const types = [undefined, 'jwt', 'client-authentication+jwt']
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being refused
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern rejects control characters
 const control = /[\u0000-\u001F\u007F]/
 
 const refused = (sentence: string, cause?: unknown): OAuthError =>
@@ -47,10 +47,10 @@ const refused = (sentence: string, cause?: unknown): OAuthError =>
     cause === undefined ? {} : { cause: withoutClaims(cause) },
   )
 
-/** Whom an assertion is from, before anything of it is proven. @throws OAuthError */
+/** Returns the client ID that an unverified assertion claims. @throws OAuthError */
 const claimedClient = (assertion: string): string => {
   const { iss, sub } = claimsOf(assertion)
-  // RFC 7523 §3: for client authentication both are the client.
+  // RFC 7523 §3: in client authentication, issuer and subject are the client.
   if (typeof sub !== 'string' || iss !== sub) throw refused('iss and sub must be the client id.')
   if (sub === '' || sub.length > longestClientId || control.test(sub) || !sub.isWellFormed())
     throw refused('sub is no client id.')
@@ -66,7 +66,7 @@ const claimsOf = (assertion: string): JWTPayload => {
   }
 }
 
-// A client with keys may use them unless it is limited to another method.
+// A client with registered keys may use them unless its registration names another method.
 const usesKeys = (client: Client | undefined): client is Client =>
   client?.isConfidential === true &&
   client.isActive &&
@@ -74,11 +74,14 @@ const usesKeys = (client: Client | undefined): client is Client =>
   (client.tokenEndpointAuthMethod ?? 'private_key_jwt') === 'private_key_jwt'
 
 interface KeyLookup extends ClientLookup {
-  /** Seconds: keys that were fetched before are asked for again. */
+  /** The maximum age of fetched keys in seconds; older keys are fetched again. */
   readonly maxAge?: number
 }
 
-/** Its keys: as they are registered, or as they stand at its address. @throws OAuthError, 429 for too many */
+/**
+ * Returns the registered keys of a client, or fetches them from its `jwks_uri`.
+ * @throws OAuthError, 429 for too many fetches
+ */
 const keysOf = async (
   { jwks, jwksUri }: Client,
   { outbound, limits }: Pick<ServerContext, 'outbound'> & Throttling,
@@ -100,13 +103,13 @@ const keysOf = async (
     if (error instanceof InvalidField) throw refused(sentence, error)
     if (!(error instanceof OutboundFailed)) throw error
     if (!error.isOutage) throw refused(sentence, error)
-    // Nobody has failed to prove anything: the client may send the same once more.
+    // The credentials were not checked, so this is not a failure of the client: it may retry the same request.
     const headers = { 'retry-after': '5' }
     throw new OAuthError('temporarily_unavailable', sentence, { cause: error, headers })
   }
 }
 
-/** Someone else's, whose private key nobody has: an unknown client takes as long as a known one. */
+/** A key whose private half was discarded: with it, an unknown client takes as long as a known one. */
 const nobodysKeys: JSONWebKeySet = {
   keys: [
     {
@@ -118,7 +121,7 @@ const nobodysKeys: JSONWebKeySet = {
   ],
 }
 
-/** What an assertion says, if one of the keys has signed it; undefined where none has. */
+/** Returns the verified assertion, or undefined if none of the keys signed it. */
 const verified = async (
   assertion: string,
   keys: JSONWebKeySet,
@@ -133,7 +136,7 @@ const verified = async (
     return await jwtVerify(assertion, createLocalJWKSet(keys), options)
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
-    // It names no key, and several would do.
+    // The assertion names no key, and several keys match.
     for await (const key of error) {
       const found = await jwtVerify(assertion, key, options).catch(ifUnsigned)
       if (found) return found
@@ -146,7 +149,7 @@ const ifUnsigned = (error: unknown): undefined => {
   if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
 }
 
-/** The same, where keys may have been exchanged since they were read. */
+/** Verifies an assertion; fetches the keys once more if the client may have replaced them. */
 const provenBy = async (
   assertion: string,
   client: Client | undefined,
@@ -163,7 +166,7 @@ const provenBy = async (
       return verified(assertion, newer, server)
     })
   } catch (error) {
-    // Only what is signed is judged by its claims, so this is told to the client itself.
+    // The signature was valid, so the client itself receives the reason.
     if (error instanceof errors.JWTExpired) throw refused('The assertion has expired.')
     if (error instanceof errors.JWTClaimValidationFailed)
       throw refused(`The claim ${error.claim} of the assertion is not valid.`)
@@ -172,7 +175,7 @@ const provenBy = async (
   }
 }
 
-/** Checks what a client has signed. @throws OAuthError that tells it what is wrong */
+/** Checks the claims of a verified assertion. @throws OAuthError with the reason */
 const checkClaims = (
   { payload, protectedHeader }: JWTVerifyResult,
   { issuer, settings, clock }: Identity & Configuration & Environment,
@@ -182,7 +185,8 @@ const checkClaims = (
   const type = protectedHeader.typ?.toLowerCase().replace(/^application\//, '')
   if (!types.includes(type))
     throw refused('The typ of the assertion must be client-authentication+jwt or JWT.')
-  // The issuer alone: an assertion for any other address could come from another server (draft-ietf-oauth-rfc7523bis §4).
+  // Accept only the issuer: another server could have received an assertion for any other address
+  // (draft-ietf-oauth-rfc7523bis §4).
   const audience = Array.isArray(aud) && settings.securityProfile !== 'fapi2' ? aud : [aud]
   if (audience.length !== 1 || audience[0] !== issuer)
     throw refused(`aud must be the issuer and nothing else: ${issuer}`)
@@ -195,7 +199,7 @@ const checkClaims = (
   return { jti, exp }
 }
 
-/** A JWT that the client has signed with its private key. RFC 7523 §2.2. */
+/** Authentication by a JWT that the client signed with its private key. RFC 7523 §2.2. */
 export const privateKeyJwt = (
   settings: Pick<ServerContext['settings'], 'securityProfile'>,
 ): ClientAuthenticationMethod => ({
@@ -216,7 +220,7 @@ export const privateKeyJwt = (
     const assertion = await provenBy(proof, signer, server, lookup)
     if (!signer || !assertion) return false
     const { jti, exp } = checkClaims(assertion, server)
-    // Last, so that an assertion that was refused has not been used. Of several nodes, one is the first.
+    // Record the use last, so that a rejected assertion stays unused. The store admits each assertion on one node only.
     const used = server.transientValues<true>('client_assertion')
     const name = JSON.stringify([clientId, jti])
     if (await used.claimOnce(name, true, (exp + clockSkew) * 1000)) return true

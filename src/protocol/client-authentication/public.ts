@@ -1,6 +1,6 @@
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 
-/** A public client has no credential: it only says who it is. RFC 6749 §2.1, §3.2.1. */
+/** A public client has no credential and only identifies itself. RFC 6749 §2.1, §3.2.1. */
 export const publicClient: ClientAuthenticationMethod = {
   name: 'none',
   parameters: ['client_id'],

@@ -11,7 +11,9 @@ import {
 import type { Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
-/** What the server can do, from the same records that route it: nothing that is off is listed. */
+/**
+ * Returns the capabilities of the server, from the same plug-ins that handle requests: disabled ones are not listed.
+ */
 const metadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
   const { issuer, scopes, clientAuthentication } = server
   const responseTypes = supportedResponseTypes(server)
@@ -28,7 +30,7 @@ const metadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
   }
 }
 
-// The one is required, and the absence of the other would mean two grants (RFC 8414 §2).
+// `response_types_supported` is required, and without `grant_types_supported` clients assume two grants (RFC 8414 §2).
 const meaningfulWhenEmpty = ['response_types_supported', 'grant_types_supported']
 
 export const authorizationServerMetadata: Extension = {

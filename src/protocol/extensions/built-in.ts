@@ -15,7 +15,7 @@ import { resourceIndicators } from './resource-indicators.ts'
 import { revocation } from './revocation.ts'
 import { uiLocales } from './ui-locales.ts'
 
-/** Every standard that is added to the core; each says itself whether it is switched on. */
+/** The built-in extensions; `isOn` of each decides whether it is enabled. */
 export const builtInExtensions: readonly Extension[] = [
   pkce,
   issuerIdentification,

@@ -15,18 +15,20 @@ import { remoteAddressProblem } from '../../model/remote-address.ts'
 import type { ClientLookup } from '../client-lookup.ts'
 import type { Extension } from '../plug-ins.ts'
 
-/** Three times the size that §8.7 recommends: keys may stand in it. */
+/** Three times the size that §8.7 recommends, because the document may contain keys. Bytes. */
 const document = { accept: ['application/json', 'application/*+json'], largest: 16_384 }
-/** Milliseconds for which a client that is kept here goes on with what it has while its document is not to be had. */
+/** Milliseconds for which a stored client is used while its document cannot be fetched. */
 const longestStandIn = 86_400_000
-/** Milliseconds after which a client's row is written again, though its document says the same. */
+/** Milliseconds after which the row of a client is written again although its document is unchanged. */
 const confirmationInterval = 3_600_000
 
-/** Grant types that a user has agreed to: nobody vouches here for a client that would act for itself. */
+/**
+ * Grant types without the consent of a user. A client document cannot enable them, since nobody vouches for the client.
+ */
 const withoutUser = ['client_credentials', 'password']
 const authMethods = ['none', 'private_key_jwt'] as const
 
-/** A client that cannot be known by its id, and why. */
+/** The error for a client ID whose document is not available or not acceptable. */
 class Unknown extends Error {
   override readonly name = 'Unknown'
   readonly isOutage: boolean
@@ -38,8 +40,8 @@ class Unknown extends Error {
 }
 
 /**
- * The client of an id that is an address: what the document there says, and what was decided of it here. Null where
- * somebody has tampered with that.
+ * Finds the client of a client ID that is a URL: combines its document with the stored decisions of users and
+ * administrators. Returns null if the stored client was tampered with.
  */
 const findClient = async (
   clientId: string,
@@ -50,7 +52,7 @@ const findClient = async (
   if (problem !== undefined)
     throw refusal(new Unknown(`The client id is not valid: ${problem}`, {}), forAuthorization)
   const asked = { url: clientId, ...document, requester: address }
-  // Nothing can stand in for the document here, so a refusal needs no look-up of the client.
+  // A new authorization needs the document, so refuse before the look-up if no fetch is allowed.
   if (forAuthorization) requireRoom(asked, server)
   const stored = await server.clients.find(clientId)
   if (stored?.isDisabled) return stored
@@ -75,7 +77,7 @@ const findClient = async (
   }
 }
 
-/** @throws OAuthError where the document has to be asked for, and would not be now */
+/** Checks that the document may be fetched if it is not cached. @throws OAuthError if too many fetches are under way */
 const requireRoom = (
   asked: Fetched & { readonly requester: string },
   { outbound, limits }: ServerContext,
@@ -88,7 +90,7 @@ const requireRoom = (
   }
 }
 
-// §3; compared as it is written, so nothing of it is normalized.
+// §3; client IDs are compared as strings, so the URL is not normalized.
 const idProblem = (clientId: string, { settings }: Configuration): string | undefined => {
   const problem = remoteAddressProblem(clientId, {
     allowPrivate: settings.dangerouslyAllowPrivateAddresses,
@@ -100,7 +102,10 @@ const idProblem = (clientId: string, { settings }: Configuration): string | unde
   return path.split('/').some(isDots) ? 'Its path must not contain . or .. alone.' : undefined
 }
 
-/** @throws OAuthError, InvalidField, ScopeDoesNotExists for a document that describes no client of ours */
+/**
+ * Returns the client that a document describes.
+ * @throws OAuthError, InvalidField, ScopeDoesNotExists if it is not valid
+ */
 const described = (
   document: unknown,
   clientId: string,
@@ -137,7 +142,7 @@ const described = (
   )
 }
 
-// Somebody may have vouched for it elsewhere, which is nothing to us (§4.3).
+// This server does not support software statements, so ignore them (§4.3).
 const withoutStatement = (document: unknown): unknown =>
   typeof document === 'object' && document !== null && !Array.isArray(document)
     ? { ...document, software_statement: undefined }
@@ -156,7 +161,7 @@ const checkDocument = (document: Readonly<Record<string, unknown>>, clientId: st
   }
 }
 
-// It is written for many servers: what this one has not is left out, and so is what needs more trust than an address.
+// A document is written for many servers: drop what this server does not support, and what needs more trust than a URL.
 const adapted = (metadata: ClientMetadata, known: readonly string[]): ClientMetadata => ({
   ...metadata,
   token_endpoint_auth_method: metadata.token_endpoint_auth_method ?? 'none',
@@ -165,7 +170,7 @@ const adapted = (metadata: ClientMetadata, known: readonly string[]): ClientMeta
   scope: undefined,
 })
 
-/** The most that it may ask for, of what there is here; null: whatever anybody may. */
+/** Returns the registered scopes that the client may request; null for the default. */
 const scopesOf = (
   { scope }: ClientMetadata,
   { scopes }: Configuration,
@@ -175,7 +180,7 @@ const scopesOf = (
   return scopes.requestable().filter((id) => said.includes(id))
 }
 
-// A link to somebody else's site would say that it is theirs (§8.1).
+// A link to another site would suggest that the client belongs to that site (§8.1).
 const isOfSameSite = (website: string, clientId: string): boolean =>
   website !== '' && new URL(website).origin === new URL(clientId).origin
 
@@ -195,10 +200,10 @@ const asUnknown = (error: unknown): unknown => {
   })
 }
 
-/** As the protocol says it: on the error page, or to a client that has to prove itself. RFC 6749 §4.1.2.1, §5.2. */
+/** Converts the error for the error page, or for a client that authenticates. RFC 6749 §4.1.2.1, §5.2. */
 const refusal = (error: Unknown, forAuthorization: boolean): OAuthError => {
   const { message, isOutage, cause } = error
-  // Characters of an `error_description` alone.
+  // Replace characters that are not allowed in an `error_description`.
   const sentence = message.replaceAll(/[^\x20-\x21\x23-\x5B\x5D-\x7E]/g, "'")
   if (forAuthorization) return new OAuthError('invalid_request', sentence, { cause })
   return isOutage
@@ -219,7 +224,7 @@ const confirmedAt = ({ metadata }: Client): number =>
 const mayStandIn = (stored: Client, { clock }: Environment): boolean =>
   confirmedAt(stored) + longestStandIn > clock()
 
-// What the document decides, but for the time at which it was last seen.
+// The members that the document decides, without the time of the last fetch.
 const saidOf = (client: Client): string =>
   JSON.stringify([
     client.name,
@@ -238,7 +243,7 @@ const saidOf = (client: Client): string =>
 const isNews = (client: Client, stored: Client, now: number): boolean =>
   saidOf(client) !== saidOf(stored) || confirmedAt(stored) + confirmationInterval < now
 
-/** Clients that are known by an address of theirs, at which they describe themselves. */
+/** Accepts client IDs that are URLs of a document with the client's metadata. */
 export const clientIdMetadataDocuments: Extension = {
   name: 'client-id-metadata-documents',
   isOn: (settings) => settings.clientIdMetadataDocuments,

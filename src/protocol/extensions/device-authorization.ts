@@ -4,7 +4,7 @@ import { deviceEndpoint } from '../endpoints/device/device.ts'
 import { deviceAuthorizationEndpoint } from '../endpoints/device/device-authorization.ts'
 import type { Extension } from '../plug-ins.ts'
 
-/** For devices without a browser, and programs without a window: the user agrees elsewhere. */
+/** Authorizes devices without a browser and command-line programs: the user decides on another device. */
 export const deviceAuthorization: Extension = {
   name: 'device-authorization',
   isOn: ({ deviceAuthorization }) => deviceAuthorization,

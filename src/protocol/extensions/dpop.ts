@@ -11,16 +11,16 @@ import type { TokenIssue } from '../plug-ins/extension.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { Identity, ServerContext } from '../server-context.ts'
 
-/** What an authorization request said of the key that its code is for. RFC 9449 §10. */
+/** The key to which an authorization request binds its code. RFC 9449 §10. */
 interface RememberedKey {
   readonly thumbprint: string
 }
 
 const thumbprintSyntax = /^[A-Za-z0-9_-]{43}$/
-/** Milliseconds that a nonce is good for. */
+/** The lifetime of a nonce in milliseconds. */
 const nonceLife = 300_000
 
-/** Binds tokens to a key, so that they are useless without proof of possession of it. */
+/** Binds tokens to a key, so that nobody can use them without the private key. */
 export const dpop: Extension = {
   name: 'dpop',
   isOn: ({ dpop }) => dpop !== 'off',
@@ -75,7 +75,7 @@ async function bind(
   { redemption, params, http, remembered }: TokenIssue,
   server: ServerContext,
 ): Promise<Redemption> {
-  // At the authorization endpoint a browser asks, which has no key.
+  // Requests to the authorization endpoint come from a browser, which has no key.
   if (params.optional('grant_type') === undefined) return redemption
   const proof = await proofOf(http, server)
   const { isBound, key } = boundKey(redemption, remembered)
@@ -89,12 +89,12 @@ async function bind(
   }
   if (key !== undefined && key !== proof.thumbprint)
     throw new OAuthError('invalid_grant', 'The grant is bound to another key.')
-  // Last, so that only a proof that is good for everything else is used up.
+  // Record the use last, so that a rejected request does not consume its proof.
   await useOnce(proof, server)
   return { ...redemption, keyThumbprint: proof.thumbprint }
 }
 
-/** Whether a grant is for the holder of a key, and which key that has to be where it may not change. */
+/** Returns whether a grant is bound to a key, and which key is required if the client may not change it. */
 const boundKey = (
   redemption: Redemption,
   remembered: TokenIssue['remembered'],
@@ -107,7 +107,7 @@ const boundKey = (
   const { token } =
     redemption.type === 'narrowing' ? redemption.parent : (redemption.current?.found ?? {})
   const key = token?.keyThumbprint ?? undefined
-  // A client that authenticates holds its refresh token by that, and may change its key (RFC 9449 §5).
+  // The refresh token of a confidential client is bound to the client, which may change its key (RFC 9449 §5).
   const mayChange = redemption.type === 'refresh' && redemption.client.isConfidential
   return { isBound: key !== undefined, key: mayChange ? undefined : key }
 }
@@ -142,14 +142,14 @@ const checkHolder = async (
   if (!(await isFirstUse(proof, server))) throw refuse('invalid_dpop_proof', wasUsed)
 }
 
-/** The proof in a request to one of our endpoints; undefined where there is none. Its use is still to be noted. */
+/** Returns the verified proof of a request, or undefined without one. The caller has to record its use. */
 const proofOf = async (
   http: HttpRequest,
   server: ServerContext,
 ): Promise<DpopProof | undefined> => {
   const text = http.header('dpop')
   if (text === null) return undefined
-  // Never the host that the request names, which anybody can choose.
+  // Use the issuer: the sender of a request can choose its Host header.
   const { origin } = new URL(server.issuer)
   const proof = await checkDpopProof(text, {
     method: http.method,
@@ -178,17 +178,17 @@ const useOnce = async (proof: DpopProof, server: ServerContext): Promise<void> =
   if (!(await isFirstUse(proof, server))) throw refused(wasUsed, server)
 }
 
-// RFC 9449 §11.1; of all nodes, one gets to claim it.
+// RFC 9449 §11.1. The store lets only one node claim a proof.
 const isFirstUse = (
   { thumbprint, jti, expiresAt }: DpopProof,
   server: ServerContext,
 ): Promise<boolean> =>
   server.transientValues<true>('dpop_proof').claimOnce(`${thumbprint} ${jti}`, true, expiresAt)
 
-// A nonce is kept nowhere: it is the time, sealed, so that every node knows its own and those of the others.
+// A nonce is the sealed time, so that nodes accept each other's nonces without storing them.
 const nonceClaims = ({ issuer }: Identity) => ['dpop_nonce', issuer]
 
-/** A nonce to be used from now on, where nonces are needed. RFC 9449 §8.2. */
+/** Returns the header with a new nonce, if nonces are required. RFC 9449 §8.2. */
 const nonceHeader = (server: ServerContext): Readonly<Record<string, string>> => {
   if (!server.settings.requireDpopNonce) return {}
   const nonce = server.keys.seal('transient', String(server.clock()), nonceClaims(server))

@@ -21,20 +21,22 @@ import { supportedGrantTypes, supportedResponseTypes } from '../endpoints/token/
 import type { Endpoint, Extension } from '../plug-ins.ts'
 import type { Configuration, Identity, ServerContext, Throttling } from '../server-context.ts'
 
-/** So many clients may be registered that were never used. */
+/** The maximum number of unused registered clients. */
 const mostUnused = 10_000
-/** So many of them are deleted together, and counted again after so many registrations: counting takes a while. */
+/**
+ * The number of clients that are deleted together, and of registrations between two counts, because counting is slow.
+ */
 const deletedAtOnce = 20
-/** Registrations of each server in this process. */
+/** The number of registrations of each server in this process. */
 const registrations = new WeakMap<ServerContext, number>()
 
-/** Grant types that nobody gives to itself: no user is asked on a page of ours. */
+/** Grant types without the consent of a user, which a client cannot enable for itself. */
 const vouchedGrantTypes = ['client_credentials', 'password']
 
 const refused = (sentence: string): OAuthError =>
   new OAuthError('invalid_client_metadata', sentence)
 
-/** A client registers itself. RFC 7591 §3. */
+/** The client registration endpoint. RFC 7591 §3. */
 const registration: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/register`,
   methods: ['POST'],
@@ -73,7 +75,7 @@ const registration: Endpoint = {
   },
 }
 
-/** A client reads, changes or deletes its registration. RFC 7592 §2. */
+/** The client configuration endpoint: reads, changes or deletes a registration. RFC 7592 §2. */
 const configuration: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/register/:client_id`,
   methods: ['GET', 'PUT', 'DELETE'],
@@ -94,7 +96,7 @@ const configuration: Endpoint = {
   },
 }
 
-/** Lets clients register themselves and look after their registration, as far as the settings let them. */
+/** Lets clients register themselves and manage their registration. */
 export const dynamicClientRegistration: Extension = {
   name: 'dynamic-client-registration',
   isOn: ({ dynamicRegistration }) => dynamicRegistration !== 'off',
@@ -107,7 +109,7 @@ const bearerIn = ({ headers }: HttpRequest): string | undefined =>
 const nothingPresented = ({ issuer }: Identity): AuthenticationRequired =>
   new AuthenticationRequired(`Bearer realm="${issuer}"`)
 
-/** Tokens of registrations are counted with all others that are wrong. */
+/** Counts wrong registration tokens together with other wrong tokens. */
 const unlessGuessed = async <T>(
   { address }: HttpRequest,
   { limits }: Throttling,
@@ -121,13 +123,13 @@ const unlessGuessed = async <T>(
   })
 }
 
-// One answer for every way to be wrong: who guesses learns nothing of clients that there are (RFC 7592 §2.1).
+// Give the same answer in all cases, so that guessing does not reveal which clients exist (RFC 7592 §2.1).
 const notTheirs = ({ issuer }: Identity): OAuthError =>
   new OAuthError('invalid_token', 'The token is not valid.', {
     headers: { 'www-authenticate': `Bearer realm="${issuer}", error="invalid_token"` },
   })
 
-/** What lets the request in, where one needs something; judged by the host where no setting says what it is. */
+/** Returns the initial access token, if one is required. Without the setting, the host's hook verifies it. */
 const checkedInitialToken = (http: HttpRequest, server: ServerContext): string | undefined => {
   const { dynamicRegistration, initialAccessToken } = server.settings
   if (dynamicRegistration !== 'token') return undefined
@@ -151,7 +153,7 @@ const objectIn = async (http: HttpRequest): Promise<Readonly<Record<string, unkn
   throw refused('The client metadata must be a JSON object.')
 }
 
-/** What the metadata describes, once the host has had its say. */
+/** Returns the client that the metadata describes, after the decision of the host's hook. */
 const judged = async (
   metadata: ClientMetadata,
   facts: RegistrationRequest,
@@ -187,7 +189,7 @@ const rulesFor = (
   }
 }
 
-/** Deletes the oldest registrations that were never used where there are too many: a flood must not keep others out. */
+/** Deletes the oldest unused registrations if there are too many, so that a flood does not exclude other clients. */
 const makeRoom = async (server: ServerContext): Promise<void> => {
   const { store, log, clock } = server
   const before = registrations.get(server) ?? 0
@@ -212,7 +214,7 @@ const managed = async (
   if (registrationToken === undefined) throw nothingPresented(server)
   const client = await server.clients.find(http.param('client_id'))
   const presented = digestOf('registration_token', registrationToken)
-  // Compared in any case, so that a client that is there takes no longer.
+  // Compare even for an unknown client, so that the response time is the same.
   const isTheirs = constantTimeEqual(presented, client?.registrationToken ?? 'nobody')
   if (!client || !isTheirs || client.origin !== 'registration') throw notTheirs(server)
   if (client.isDisabled)
@@ -220,7 +222,7 @@ const managed = async (
   return { client, registrationToken }
 }
 
-/** The whole of the metadata in the place of what was there; what is left out is gone. RFC 7592 §2.2. */
+/** Replaces all metadata of a registration; omitted members are removed. RFC 7592 §2.2. */
 const change = async (
   http: HttpRequest,
   before: Client,
@@ -235,11 +237,11 @@ const change = async (
     throw refused('client_secret must be the present one: it cannot be chosen.')
   const { address, headers } = http
   const facts = { address, headers, initialAccessToken: undefined, client: before }
-  // What it was given once it may keep, and nothing of that kind is added.
+  // The client may keep such grant types but not add any.
   const vouched = vouchedGrantTypes.filter((type) => before.grantTypes?.includes(type))
   const described = await judged(parseClientMetadata(given), facts, vouched, server)
   try {
-    // One that has never been told its secret needs it now; any other keeps what it has.
+    // A client that becomes able to use a secret gets a new one; other clients keep their secret.
     const isToldNow = hasSecret(described.input) && !hasSecret(before)
     const { metadata } = described
     if (isToldNow)
@@ -252,14 +254,14 @@ const change = async (
   }
 }
 
-// Every other kind of client has one that nobody was ever told.
+// Other clients have a random secret that was never disclosed.
 const hasSecret = ({
   isConfidential,
   tokenEndpointAuthMethod,
 }: Pick<Client, 'isConfidential' | 'tokenEndpointAuthMethod'>): boolean =>
   isConfidential && tokenEndpointAuthMethod !== 'private_key_jwt'
 
-/** RFC 7591 §3.2.1, RFC 7592 §3. A secret that is kept as a digest alone is told once. */
+/** Returns the client information response. RFC 7591 §3.2.1, RFC 7592 §3. It contains a secret only once. */
 const information = (
   client: Client,
   secrets: { readonly registrationToken: string; readonly clientSecret?: string | undefined },

@@ -8,7 +8,7 @@ import { authenticationMetadata, readAboutToken } from '../endpoints/token/about
 import type { Extension } from '../plug-ins.ts'
 import type { Configuration, Environment, Identity, ServerContext } from '../server-context.ts'
 
-/** Whether a client is the server of a resource that the token can be used at, and so has to know what it says. */
+/** Returns whether the client is a resource server for which the token is valid. */
 const servesIts = ({ resources }: Token, { clientId }: Client, server: Identity): boolean =>
   server.resources.some(
     ({ resource, introspectionClients = [] }) =>
@@ -45,7 +45,7 @@ const ofAccessToken = (
   }
 }
 
-// A JWT has an identifier of its own (RFC 9068 §2.2).
+// A JWT access token contains its identifier (RFC 9068 §2.2).
 const identifierOf = (presented: string, { id }: Token): string => {
   if (!presented.includes('.')) return String(id)
   try {
@@ -55,7 +55,7 @@ const identifierOf = (presented: string, { id }: Token): string => {
   }
 }
 
-// Nobody but its client has to do with a refresh token, and no type of access token fits it.
+// A refresh token concerns only its client, and has no access token type.
 const ofRefreshToken = (
   found: FoundToken,
   client: Client,
@@ -87,7 +87,7 @@ const whatItIs = (
 
 const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)
 
-/** Tells a client what its tokens are good for, and a resource server those that are for it; nothing about any other. */
+/** Describes tokens to their client and to the resource servers that they are for; all others appear inactive. */
 export const introspection: Extension = {
   name: 'introspection',
   isOn: ({ introspection }) => introspection,
@@ -106,7 +106,7 @@ export const introspection: Extension = {
         const { client, token } = await readAboutToken(request, server)
         if (!client.isConfidential)
           throw new OAuthError('invalid_client', 'The client has to authenticate itself.')
-        // Both, whatever it is: how long the answer takes says nothing about what was found.
+        // Look up both kinds, so that the response time does not reveal the kind of a token.
         const [access, refresh] = await Promise.all([
           server.getToken({ accessToken: token }),
           server.getToken({ refreshToken: token }),
@@ -115,7 +115,7 @@ export const introspection: Extension = {
           (access && ofAccessToken(access, token, client, server)) ??
           (refresh && ofRefreshToken(refresh, client, server))
         if (answer) return jsonAnswer(answer)
-        // What it was sent by strangers, but no scan; those that are active are answered in any case. RFC 7662 §4
+        // A resource server may receive invalid tokens, but must not scan for valid ones. RFC 7662 §4
         await server.limits.consume('wrongIntrospections', request.address, client.clientId)
         return jsonAnswer({ active: false })
       },

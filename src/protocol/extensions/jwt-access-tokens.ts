@@ -11,7 +11,7 @@ interface Minting {
   readonly random: RandomSource
 }
 
-/** Access tokens that other servers check by the published keys. Here they are looked up as any other. RFC 9068 §2. */
+/** Creates JWT access tokens, which resource servers verify with the published keys. RFC 9068 §2. */
 export const jwtMint =
   ({ issuer, signingKeys, random }: Minting): MintAccessToken =>
   (fields, store) => {

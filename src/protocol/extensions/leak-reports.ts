@@ -1,4 +1,4 @@
-// GitHub's secret scanning partner programme: reports of credentials that were found where everybody can read them
+// GitHub's secret scanning partner programme: reports of credentials that were found in public places
 import { verify } from 'node:crypto'
 import { z } from 'zod'
 import type { HttpRequest } from '../../http/request.ts'
@@ -11,9 +11,9 @@ import { jsonAnswer } from '../endpoints/responses/answers.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { Configuration, Environment, ServerContext } from '../server-context.ts'
 
-/** So many credentials may be in one report. */
+/** The maximum number of credentials in one report. */
 const mostItems = 250
-/** Milliseconds for which a report that is sent again gets the same answer. */
+/** Milliseconds for which a repeated report gets the same answer. */
 const remembered = 86_400_000
 
 const optionalText = z.string().nullish()
@@ -22,7 +22,7 @@ const items = z.array(
 )
 type Item = z.output<typeof items>[number]
 
-// All that we ever issue; what else was found is none, and no database is asked.
+// The characters of credentials of this server. For other texts, no database look-up is needed.
 const ours = /^[A-Za-z0-9._-]+$/
 
 const itemsIn = (text: string): readonly Item[] => {
@@ -46,12 +46,12 @@ const isSigned = (http: HttpRequest, text: string, { settings }: Configuration):
   const key = given && p256Key(given)
   if (!key || signature === null) return false
   const bytes = Buffer.from(signature, 'base64')
-  // Only the canonical spelling (RFC 4648 §3.5).
+  // Accept only the canonical base64 encoding (RFC 4648 §3.5).
   if (bytes.toString('base64') !== signature) return false
   return verify('sha256', Buffer.from(text), key, bytes)
 }
 
-/** Lets in who signed by a key that is known, and where the settings say so who did not sign at all. */
+/** Checks that a report is signed by a known key, or that the settings accept unsigned reports. */
 const checkSender = async (
   http: HttpRequest,
   text: string,
@@ -65,7 +65,7 @@ const checkSender = async (
   throw new OAuthError('access_denied', 'The report is not signed by a key that is known here.')
 }
 
-/** Ends what was found. Whether it was a credential of ours, also where it was reported before. */
+/** Revokes a reported credential. Returns whether this server issued it, even if it was reported before. */
 const wasOurs = async ({ token, url, source }: Item, server: ServerContext): Promise<boolean> => {
   if (!ours.test(token)) return false
   const reported = server.transientValues<true>('leaked_credential')
@@ -105,7 +105,7 @@ const notifyOwner = (
     )
 }
 
-/** Takes reports of secret scanners: what they found ends at once. */
+/** Accepts reports of secret scanners and revokes the reported credentials. */
 export const leakReports: Extension = {
   name: 'leak-reports',
   isOn: ({ leakReportKeys, acceptUnsignedLeakReports }) =>
@@ -119,7 +119,7 @@ export const leakReports: Extension = {
         const text = await http.jsonText()
         await checkSender(http, text, server)
         const found = itemsIn(text)
-        // One after the other, and each value once, however often it was found.
+        // Process values one by one, and each value once.
         const verdicts = new Map<string, boolean>()
         for (const item of found) {
           if (!verdicts.has(item.token)) verdicts.set(item.token, await wasOurs(item, server))

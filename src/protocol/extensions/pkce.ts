@@ -12,7 +12,7 @@ const challengeSyntax = /^[A-Za-z0-9\-_]{43}$/
 
 const refused = (): OAuthError => new OAuthError('invalid_grant', 'The code verifier is not valid.')
 
-/** Binds a code to who asked for it: S256 alone, since `plain` protects nothing that it shows. */
+/** Binds a code to the client instance that requested it. Only S256, since `plain` exposes the verifier. */
 export const pkce: Extension = {
   name: 'pkce',
   authorizationParameters: ['code_challenge', 'code_challenge_method'],
@@ -38,7 +38,7 @@ export const pkce: Extension = {
     return { codeChallenge }
   },
 
-  // RFC 7636 §4.6; a verifier without a challenge betrays a downgrade (RFC 9700 §4.8.2)
+  // RFC 7636 §4.6. A verifier without a challenge indicates a downgrade attack (RFC 9700 §4.8.2).
   onCodeRedemption(params, { extensions }) {
     const challenge = extensions[pkce.name] as Challenge | undefined
     const verifier = params.optional('code_verifier')

@@ -30,7 +30,7 @@ const metadata = (
   ...resourceMetadataOfExtensions(server),
 })
 
-/** Tells clients which authorization server protects the application, and each part of it that has an address. */
+/** Tells clients which authorization server protects the application and each of its resources. */
 export const protectedResourceMetadata: Extension = {
   name: 'protected-resource-metadata',
   // RFC 9728 §4

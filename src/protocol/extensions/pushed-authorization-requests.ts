@@ -14,25 +14,27 @@ import type { Endpoint, Extension } from '../plug-ins.ts'
 
 interface PushedRequest {
   readonly clientId: string
-  /** `application/x-www-form-urlencoded`, without any credential of the client. */
+  /** `application/x-www-form-urlencoded`, without the client's credentials. */
   readonly form: string
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
 }
 
-/** Seconds in which the user has to reach the consent page, login included; FAPI 2.0 wants less than 600. */
+/**
+ * Seconds within which the user has to reach the consent page, including the login. FAPI 2.0 requires less than 600.
+ */
 const expiresIn = 540
-/** Further seconds for which the request is kept, so that a user at the consent page has time to decide. */
+/** Additional seconds for which the request is stored, so that a user on the consent page has time to decide. */
 const timeToDecide = 600
 
 const urn = 'urn:ietf:params:oauth:request_uri:'
 const requestUriSyntax = /^urn:ietf:params:oauth:request_uri:([A-Za-z0-9]{43})$/
 
-/** Credentials of the client: they prove who pushes, and are no part of what is asked. RFC 9126 §2.1. */
+/** Credentials of the client, which are not part of the authorization request. RFC 9126 §2.1. */
 const credentials = ['client_secret', 'client_assertion', 'client_assertion_type']
 
-// Requests that were pushed, with the reference they are kept under. An object cannot be sent, so no parameter of anybody's
-// can pose as one of these.
+// Pushed requests with their reference. A request cannot contain an object identity, so no sent parameter can imitate
+// one.
 const pushed = new WeakMap<Parameters, string | undefined>()
 
 const pushEndpoint: Endpoint = {
@@ -98,7 +100,7 @@ const unknown = (): OAuthError =>
     'request_uri is unknown, has expired, or was used. Begin again in the application.',
   )
 
-// Nothing but the client and the reference is read of the request itself; nor is any address fetched. RFC 9126 §4.
+// Read only the client ID and the reference from the request, and never fetch a URL. RFC 9126 §4.
 const load = async (params: Parameters, server: ServerContext): Promise<Parameters | undefined> => {
   const requestUri = params.opaque('request_uri')
   if (requestUri === undefined) return undefined
@@ -111,7 +113,7 @@ const load = async (params: Parameters, server: ServerContext): Promise<Paramete
   return meant
 }
 
-/** A client sends its request beforehand, where it is authenticated and nobody reads along. */
+/** Lets clients send the authorization request directly to the server, authenticated and out of the user's view. */
 export const pushedAuthorizationRequests: Extension = {
   name: 'pushed-authorization-requests',
   isOn: ({ pushedAuthorizationRequests }) => pushedAuthorizationRequests !== 'off',
@@ -133,7 +135,7 @@ export const pushedAuthorizationRequests: Extension = {
     return pushed.get(params)
   },
 
-  // Used up by the decision and not by the look at a page; of several decisions, one gets it. RFC 9126 §7.3.
+  // The decision consumes the request, not the display of a page, and only one decision can do so. RFC 9126 §7.3.
   async onAuthorizationResponse(server, answered) {
     const reference = answered?.[pushedAuthorizationRequests.name]
     if (typeof reference === 'string' && !(await requests(server).take(reference))) throw unknown()

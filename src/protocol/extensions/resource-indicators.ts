@@ -8,7 +8,7 @@ import type { Redemption } from '../../model/redemption.ts'
 import type { TokenIssue } from '../plug-ins/extension.ts'
 import type { Extension } from '../plug-ins.ts'
 
-/** What an authorization request asked for; without it, tokens are for all that the server protects. */
+/** The requested resources. Without any, tokens are valid for all resources of the server. */
 interface Asked {
   readonly resources: readonly string[]
 }
@@ -35,30 +35,30 @@ export const resourceIndicators: Extension = {
     if (granted.length > 0 && !asked.every((resource) => granted.includes(resource)))
       throw refused()
     if (asked.length > 0) {
-      // Further tokens may be for the rest of what was granted with a code.
+      // Later tokens of this authorization may be for its other resources.
       const isPart = redemption.type === 'user' && redemption.code !== undefined
       const whole = isPart ? { grantedResources: granted } : {}
       return { ...redemption, resources: asked, ...whole }
     }
-    // A refresh that asks for nothing is for the whole of its authorization.
+    // A refresh without `resource` is for all resources of its authorization.
     const isDecided = redemption.type === 'refresh' || redemption.resources !== undefined
     return isDecided || granted.length === 0 ? redemption : { ...redemption, resources: granted }
   },
 }
 
-// Each by the name that the server has for it, and in its order: a request says the same in any order.
+// Use the server's own names and order, so that the order in the request makes no difference.
 const askedFor = (params: Parameters, { resources }: Identity): readonly string[] => {
-  // What has no value counts as left out (RFC 6749 §3.1).
+  // A parameter without a value counts as omitted (RFC 6749 §3.1).
   const named = params.repeated('resource').filter((identifier) => identifier !== '')
   const found = named.map((identifier) => resourceNamed(resources, identifier))
   if (found.includes(undefined)) throw refused()
   return resources.filter((known) => found.includes(known)).map(({ resource }) => resource)
 }
 
-/** What the authorization, or the token that is narrowed, is restricted to; empty: to nothing. */
+/** Returns the resources to which the authorization or the parent token is restricted; empty if unrestricted. */
 const grantedTo = ({ redemption, remembered }: TokenIssue): readonly string[] => {
   if (redemption.type === 'narrowing') return redemption.parent.token.resources
-  // A rotated refresh token that is presented again gets the tokens that were issued then, or none.
+  // A refresh token that was already rotated gets the tokens of that rotation again, or none.
   if (redemption.type === 'refresh') return redemption.current?.found.authorization?.resources ?? []
   return (remembered[resourceIndicators.name] as Asked | undefined)?.resources ?? []
 }

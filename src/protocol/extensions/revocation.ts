@@ -6,8 +6,8 @@ import type { Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
 /**
- * Ends a token of the client's, with its authorization. What is not its own, unknown or ended already is no
- * error: the client could do nothing about it (RFC 7009 §2.2).
+ * Revokes a token of the client together with its authorization. An unknown, revoked or foreign token is not an error,
+ * since the client could not handle it (RFC 7009 §2.2).
  */
 const revoke = async (presented: string, clientId: string, server: ServerContext) => {
   const { tokens, settings } = server
@@ -15,13 +15,13 @@ const revoke = async (presented: string, clientId: string, server: ServerContext
   const found = access ?? (await server.getToken({ refreshToken: presented }))
   if (!found) return tokens.revokeRotated(presented, clientId)
   const { token } = found
-  // A personal token is its user's, and ends where that user manages it.
+  // A personal token belongs to its user, who revokes it on the settings page.
   if (token.clientId !== clientId || token.isPersonal) return false
   const isAlone = access && settings.revokeAccessTokenAlone && token.refreshExpires !== null
   return isAlone ? tokens.revokeAccess(found, presented) : tokens.revoke(token)
 }
 
-/** Lets a client give back its tokens: when its user logs out, or removes it. */
+/** Lets a client revoke its tokens, for example when its user logs out or uninstalls it. */
 export const revocation: Extension = {
   name: 'revocation',
   isOn: ({ revocation }) => revocation,

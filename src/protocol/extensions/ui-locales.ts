@@ -2,7 +2,7 @@
 import { supportedLocales } from '../endpoints/responses/reader.ts'
 import type { Extension } from '../plug-ins.ts'
 
-/** Says which languages a client may ask for: the pages follow `ui_locales`, or else the browser. RFC 8414 §2. */
+/** Announces the languages of the pages, which follow `ui_locales` or the browser. RFC 8414 §2. */
 export const uiLocales: Extension = {
   name: 'ui-locales',
   metadata: () => ({ ui_locales_supported: supportedLocales }),

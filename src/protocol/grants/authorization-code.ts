@@ -13,10 +13,10 @@ import type { ServerContext } from '../server-context.ts'
 
 const kind = 'authorization_code'
 
-/** A user agreed on the consent page, and the client fetches its tokens. RFC 6749 §4.1.3. */
+/** Redeems an authorization code that the user granted on the consent page. RFC 6749 §4.1.3. */
 export const authorizationCode: BuiltInGrant = {
   type: 'authorization_code',
-  // Without the response type, no code is issued that could be redeemed.
+  // Without response type `code`, there are no codes to redeem.
   isOn: ({ allowedGrantTypes, allowedResponseTypes }) =>
     allowedGrantTypes.includes('authorization_code') && allowedResponseTypes.includes('code'),
   parameters: ['code', 'redirect_uri', 'code_verifier', 'scope'],
@@ -62,7 +62,7 @@ const checkRedirectUri = (
   { settings }: ServerContext,
 ): void => {
   const redirectUri = params.optional('redirect_uri')
-  // In OAuth 2.1, PKCE replaces the repetition of the redirect URI, and clients leave it out (§10.2).
+  // In OAuth 2.1, PKCE replaces the repeated redirect URI, so clients omit it (§10.2).
   const mustRepeat = code.redirectUriGiven && settings.securityProfile !== 'oauth2.1'
   if (redirectUri === undefined ? mustRepeat : redirectUri !== code.redirectUri)
     throw invalidCode(kind)

@@ -16,7 +16,7 @@ import type { ServerContext } from '../server-context.ts'
 
 const kind = 'device_code'
 
-/** A device polls until its user has decided in a browser. RFC 8628 §3.4. */
+/** Redeems a device code. The device polls until its user has decided in a browser. RFC 8628 §3.4. */
 export const deviceCode: BuiltInGrant = {
   type: 'urn:ietf:params:oauth:grant-type:device_code',
   isOn: (settings) => settings.deviceAuthorization,
@@ -31,7 +31,7 @@ export const deviceCode: BuiltInGrant = {
       countFailure: () => devices.countFailure(value, asked),
       delete: () => devices.delete(value),
     })
-    // A replay of a code that was redeemed in time is not answered with `expired_token`.
+    // If the code was redeemed before it expired, this request is a replay and not an expired code.
     if (asked.expiresAt <= now) throw (await revokeReplay(kind, value, server)) ?? expired()
     const decision = await devices.decision(value)
     if (!decision) throw await pending(value, asked, server)
@@ -41,7 +41,7 @@ export const deviceCode: BuiltInGrant = {
       throw new OAuthError('access_denied', description, { status: 400 })
     }
     const { consentId, scopes } = granted
-    // The user may have logged out of the browser that was at hand: the grant does not end with that session.
+    // The user may log out of the browser at any time; the grant of a device does not end with that session.
     const sessionId = null
     const subject = await orRevokeReplay(kind, value, server, () =>
       grantingUser(kind, { userId, consentId, sessionId, scopes }, request, server),

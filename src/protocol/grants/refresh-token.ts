@@ -3,7 +3,7 @@ import { narrow, parseScope } from '../../model/scope.ts'
 import { isActive, isExpired } from '../../model/token.ts'
 import type { BuiltInGrant } from '../plug-ins.ts'
 
-/** A new access token for the scopes that were granted, or for fewer. RFC 6749 §6. */
+/** Redeems a refresh token for an access token with the granted scopes or fewer. RFC 6749 §6. */
 export const refreshToken: BuiltInGrant = {
   type: 'refresh_token',
   isOn: ({ allowedGrantTypes }) => allowedGrantTypes.includes('refresh_token'),
@@ -20,7 +20,8 @@ export const refreshToken: BuiltInGrant = {
     if (token.clientId !== client.clientId || !authorization) throw refused()
     if (isExpired(token.refreshExpires, now) || !isActive(found)) throw refused()
 
-    // What the application or the client has lost since is lost; what was never granted is not to be had.
+    // Scopes that the application or the client has lost since are removed; scopes that were not granted cannot be
+    // added.
     const ceiling = new Set(client.scopeCeiling)
     const remaining = authorization.scopes.filter((scope) => ceiling.has(scope))
     const scopes = narrow(requested, { within: remaining, otherwise: remaining })

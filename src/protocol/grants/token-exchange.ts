@@ -18,7 +18,7 @@ const subjectToken = (params: Parameters): string => {
   return value
 }
 
-// RFC 8693 §2.1. Nobody acts for somebody else here: what comes out is the same holder's.
+// RFC 8693 §2.1. There is no delegation: the new token belongs to the same holder.
 const checkTypes = (params: Parameters): void => {
   if (params.required('subject_token_type') !== accessTokenType)
     throw new OAuthError('invalid_request', `subject_token_type must be ${accessTokenType}.`)
@@ -31,14 +31,14 @@ const checkTypes = (params: Parameters): void => {
   }
 }
 
-// What restricts a token must not be overlooked: the token would be good for more than was asked for.
+// Refuse restrictions that are not supported: ignoring them would issue a token with more rights than requested.
 const checkTarget = (params: Parameters, { settings }: Configuration): void => {
   const isGiven = (name: string) => params.repeated(name).some((value) => value !== '')
   if (isGiven('audience') || (isGiven('resource') && !settings.resourceIndicators))
     throw new OAuthError('invalid_target', 'The target is unknown.')
 }
 
-/** Seconds that the child lives at most; a parameter of ours asks for fewer. */
+/** Returns the lifetime of the new token in seconds; the extension parameter `expires_in` can shorten it. */
 const lifetime = (params: Parameters, { settings }: Configuration): number => {
   const asked = params.optional('expires_in')
   if (asked === undefined) return settings.tokenExpiresIn
@@ -47,7 +47,7 @@ const lifetime = (params: Parameters, { settings }: Configuration): number => {
   return Math.min(Number(asked), settings.tokenExpiresIn)
 }
 
-// A child has no children: each of them would have to be found and ended with all that is above it.
+// A narrowed token cannot be narrowed again: revocation would have to follow a chain of parents.
 const isParent = (found: FoundToken, now: number): boolean =>
   found.token.parentId === null && !isExpired(found.token.expires, now) && isActive(found)
 
@@ -56,8 +56,8 @@ const hasCredentials = ({ headers }: HttpRequest, params: Parameters): boolean =
   ['client_secret', 'client_assertion'].some((name) => params.opaque(name) !== undefined)
 
 /**
- * Token exchange, limited to narrowing one's own token: the holder of a token gets another one that may do less,
- * ends earlier, and is revoked with the first. RFC 8693.
+ * Exchanges a token for another one of the same holder with fewer rights, an earlier expiry, and revocation together
+ * with the first. Other kinds of token exchange are not supported. RFC 8693.
  */
 export const tokenExchange: BuiltInGrant = {
   type: 'urn:ietf:params:oauth:grant-type:token-exchange',
@@ -76,7 +76,7 @@ export const tokenExchange: BuiltInGrant = {
   /** The holder of a personal token is not a client, so the client is the one behind the token. */
   async findClient({ params, http }, server) {
     const accessToken = subjectToken(params)
-    // Without a secret, this is a place to guess tokens like any other: here is where a right one first makes a difference.
+    // This request needs no client secret, so it could be used to guess tokens: apply the limit of wrong tokens.
     server.limits.check('wrongTokens', http.address)
     const found = await server.getToken({ accessToken })
     if (!found) await server.limits.countFailure('wrongTokens', http.address)

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../http/request.ts'
 import type { BrowserCredentials } from './sessions.ts'
 
-/** What of a request a session is found by and bound to: pages look at the cookie only. */
+/** Returns the parts of a request that identify and bind a session. Pages only use the cookie. */
 export const browserOf = ({
   headers,
   address,
@@ -15,8 +15,8 @@ export const browserOf = ({
 })
 
 /**
- * Whether the browser says that another site sent this form. `Sec-Fetch-Site` decides where it is sent;
- * our own forms have the origin `null` under `no-referrer`, so that is left to the CSRF token.
+ * Returns whether the browser reports that another site sent the form. `Sec-Fetch-Site` decides if the browser sends
+ * it. Forms of this server have the origin `null` because of `no-referrer`, so for `null` the CSRF token decides.
  */
 export const isForeign = ({ headers }: HttpRequest, issuer: string): boolean => {
   const site = headers.get('sec-fetch-site')

@@ -18,32 +18,32 @@ const networks = (cidrs: readonly string[]): BlockList => {
 
 const loopback = networks(['127.0.0.0/8', '::1/128'])
 
-/** One writing for one machine: mapped IPv4 as IPv4, and the two loopback families as one. */
+/** Normalizes an address: IPv4-mapped addresses become IPv4, and both loopback addresses become one. */
 const normalized = (address: string): string => {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').toLowerCase()
   if (!isIPv4(plain) && !isIPv6(plain)) return ''
   return loopback.check(plain, kindOf(plain)) ? '127.0.0.1' : plain
 }
 
-// Some proxies write the port of whom they saw, and then an IPv6 address in brackets.
+// Some proxies add the port of the peer, and then put an IPv6 address in brackets.
 const withoutPort = (hop: string): string => {
   const [, inBrackets, ipv4] = /^(?:\[([^\]]*)\](?::\d+)?|(\d+(?:\.\d+){3}):\d+)$/.exec(hop) ?? []
   return inBrackets ?? ipv4 ?? hop
 }
 
-/** Among the trusted proxies, a peer without an address: one on a Unix socket. */
+/** The entry of `trustedProxies` for a peer on a Unix socket, which has no address. */
 export const unixPeer = 'unix'
 
-/** Finds the address of the client that stands behind trusted proxies; empty where nobody says it. */
+/** Returns a function that finds the client address behind trusted proxies; the address is empty if it is unknown. */
 export const clientAddress = (trustedProxies: readonly string[]) => {
   const trusted = networks(trustedProxies.filter((proxy) => proxy !== unixPeer))
   const trustsUnixPeer = trustedProxies.includes(unixPeer)
-  // Loopback is written in one way here, so trust in either family has to be trust in that.
+  // Both loopback addresses are normalized to one, so trusting either must trust that one.
   if (trusted.check('::1', 'ipv6')) trusted.addSubnet('127.0.0.0', 8, 'ipv4')
   return (peer: string | undefined, forwardedFor: string | null): string => {
     let address = normalized(peer ?? '')
     if (trustedProxies.length === 0 || forwardedFor === null) return address
-    // From the right: each proxy appends whom it saw, and what stands left of an untrusted one is anybody's claim.
+    // Read from the right: each proxy appends the peer it saw, and entries left of an untrusted address can be forged.
     const isTrusted = () =>
       address === '' ? trustsUnixPeer : trusted.check(address, kindOf(address))
     for (const hop of forwardedFor.split(',').reverse()) {
@@ -56,7 +56,7 @@ export const clientAddress = (trustedProxies: readonly string[]) => {
   }
 }
 
-/** Whether two addresses share their leading bits: all of them, unless the application relaxed it. */
+/** Returns whether two addresses share their leading bits; by default, all bits. */
 export const isSameNetwork = (
   a: string,
   b: string,

@@ -5,7 +5,7 @@ import type { Callers, Configuration } from '../server-context.ts'
 import { browserOf } from './browser.ts'
 import { clientAddress } from './client-address.ts'
 
-/** The user whose session or token a request carries; null where there is none, or it is not valid. */
+/** Returns the user of the session or token of a request; null without a valid credential. */
 export const currentUser = async (
   request: Request,
   { resourceServer, sessions, settings }: Callers & Configuration,
@@ -23,7 +23,7 @@ export const currentUser = async (
       query: http.query,
       headers: () => http.headers,
     })
-    // A page of the session needs no JWT to know whom it is shown to.
+    // A page only needs the session cookie, not the JWT.
     return auth.kind === 'anonymous'
       ? ((await sessions.signedIn(browserOf(http)))?.user ?? null)
       : auth.user

@@ -10,11 +10,11 @@ import {
 } from '../../model/jwt-error.ts'
 import type { JwtContext, VerifyJwt } from '../../model/verify-jwt.ts'
 
-/** Sets the JWT of a session apart from every other JWT that the host may sign. RFC 8725 §3.11. */
+/** Distinguishes the JWT of a session from other JWTs that the host may sign. RFC 8725 §3.11. */
 const type = 'session+jwt'
 const required = ['sub', 'iat', 'exp', 'jti', 'aud', 'sid']
 
-/** The JWT that the pages of a session embed, against cross-site request forgery. `jti` is random. */
+/** Creates the JWT that the pages of a session embed, against cross-site request forgery. `jti` is random. */
 export const createJwt = (
   { userId, sessionId, audience, keys, now, expiresIn }: JwtContext,
   jti: string,
@@ -33,7 +33,7 @@ export const createJwt = (
 }
 
 /**
- * The claims of the JWT in the configured header, if it was made for this user and this session.
+ * Returns the claims of the JWT in the configured header, if it was issued for this user and this session.
  * @throws JWTInvalidHeaderError, JWTDecodeError, JWTExpiredToken, JWTInvalidIssuer, JWTNoAuthorizationError
  */
 export const jwtVerifyToken: VerifyJwt = async (headers, context) => {
@@ -55,7 +55,7 @@ const tokenIn = (headers: Headers, { header, headerType }: JwtContext): string =
   return rest.join(' ')
 }
 
-// RFC 7515 §2: base64url without padding. A decoder takes more.
+// RFC 7515 §2: base64url without padding. The decoder would accept other encodings too.
 const compact = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 const verified = async (token: string, context: JwtContext): Promise<JWTPayload> => {
@@ -79,10 +79,10 @@ const verified = async (token: string, context: JwtContext): Promise<JWTPayload>
   throw new JWTDecodeError()
 }
 
-/** Seconds that the clocks of two nodes may differ. */
+/** The tolerated clock skew between two nodes in seconds. */
 const skew = 60
 
-// A JWT lives no longer than configured, whatever it says of itself.
+// A JWT expires after the configured time, even if its `exp` is later.
 const checkLife = ({ iat = 0, exp = 0 }: JWTPayload, { now, expiresIn }: JwtContext): void => {
   if (iat + expiresIn <= now / 1000) throw new JWTExpiredToken()
   if (iat > now / 1000 + skew || exp - iat > expiresIn) throw new JWTNoAuthorizationError()

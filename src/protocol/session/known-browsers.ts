@@ -7,26 +7,26 @@ import type { RecordsContext } from '../../records/context.ts'
 import { type CheckedUser, Users } from '../../records/users/users.ts'
 
 // The device cookie of OWASP's "Slow Down Online Guessing Attacks with Device Cookies": a browser in which an account
-// was logged in before is counted by itself, so strangers who guess at the account do not lock it out.
+// logged in before has its own limit, so strangers who guess the password do not lock it out.
 
-/** Seconds after the last login of an account for which its browser is known. */
+/** Seconds after the last login of an account in a browser for which the browser is known. */
 const lifetime = 90 * 86_400
-/** Accounts that one browser is known for: the cookie stays below 2 KiB. */
+/** The maximum number of accounts of one browser, which keeps the cookie below 2 KiB. */
 const mostAccounts = 5
 const separator = '~'
 /** 128 bits. */
 const nonceCharacters = 22
-/** What the seal of an entry claims. */
+/** The claims in the seal of an entry. */
 const claims = ['known_browser']
 
-/** An account that was logged in in this browser. */
+/** An account that logged in before in this browser. */
 interface Entry {
-  /** The digest of what was typed as its e-mail address. */
+  /** The digest of the e-mail address as it was typed. */
   readonly account: string
   readonly userId: UserId
   /** Changes with the password. */
   readonly mark: string
-  /** By this the browser's wrong passwords are counted. */
+  /** The key by which wrong passwords from this browser are counted. */
   readonly nonce: string
   /** Milliseconds since the epoch. */
   readonly until: number
@@ -38,7 +38,7 @@ export interface KnownBrowser {
   readonly userId: UserId
 }
 
-/** Browsers that are known for an account, by a sealed cookie that they got when somebody logged in. */
+/** Recognizes browsers in which an account logged in before, by a sealed cookie. */
 export class KnownBrowsers {
   readonly #context: RecordsContext
   readonly #issuer: string
@@ -55,8 +55,8 @@ export class KnownBrowsers {
   }
 
   /**
-   * Whether the browser is known for the account that was typed. Users are looked up only for a cookie that was issued
-   * for this very account, so the time of the answer says nothing about other accounts.
+   * Returns the entry of the browser for an account. A user is looked up only if the cookie was issued for this
+   * account, so the response time reveals nothing about other accounts.
    */
   async find(account: string, cookie: string | null): Promise<KnownBrowser | undefined> {
     const digest = accountDigest(account)
@@ -65,7 +65,7 @@ export class KnownBrowsers {
     return { nonce: entry.nonce, userId: entry.userId }
   }
 
-  /** @returns the `Set-Cookie` value after a login; other accounts of this browser stay known */
+  /** Returns the `Set-Cookie` value after a login. Other accounts of the browser stay known. */
   remember(account: string, user: CheckedUser, cookie: string | null): string {
     const { clock, random, keys } = this.#context
     const digest = accountDigest(account)
@@ -90,7 +90,7 @@ export class KnownBrowsers {
     })
   }
 
-  /** The entries that are ours and have not expired. A planted cookie of the same name displaces none of them. */
+  /** Returns the valid entries of all cookies of this name, so that a planted cookie cannot displace the real one. */
   #entries(cookie: string | null): readonly Entry[] {
     const prefix = `${this.cookieName}=`
     const now = this.#context.clock()

@@ -2,28 +2,28 @@ import { html } from 'hono/html'
 import type { UserProxy } from '../../model/user.ts'
 import type { BrowserCredentials, Sessions } from './sessions.ts'
 
-/** Addresses for the pages of the application. */
+/** URLs for the pages of the application. */
 export interface PageLinks {
   /** The script that adds the JWT of the page to the page's own requests. */
   readonly script: string
   readonly login: string
-  /** Takes a POST with the `csrf_token`; null where users log in and out at the application itself. */
+  /** Accepts a POST with the `csrf_token`; null if the application has its own login. */
   readonly logout: string | null
-  /** Where users manage their applications and tokens. */
+  /** The page on which users manage their applications and tokens. */
   readonly applications: string
 }
 
-/** What a page of the application needs of the session. */
+/** The session as a page of the application needs it. */
 export interface PageSession {
-  /** Null where nobody is signed in. */
+  /** Null if no user is signed in. */
   readonly user: UserProxy | null
-  /** A hidden field named `authorized_token` with the JWT, as markup; empty where nobody is signed in. */
+  /** Returns the markup of a hidden field named `authorized_token` with the JWT; empty if no user is signed in. */
   readonly jwt: () => string
-  /** The JWT alone; empty where nobody is signed in. */
+  /** Returns the JWT; empty if no user is signed in. */
   readonly jwtToken: () => string
-  /** For the page's own forms. */
+  /** The CSRF token for forms of the page. */
   readonly csrfToken: string
-  /** The `Set-Cookie` that a browser without our cookie needs for them. */
+  /** The `Set-Cookie` value for a browser that has no cookie yet; the CSRF token is bound to it. */
   readonly setCookie: string | undefined
   readonly links: PageLinks
 }

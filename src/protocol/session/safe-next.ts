@@ -1,6 +1,6 @@
 const longestNext = 16_384
 
-/** Where to go after the login: a path of this very server, or its start page. */
+/** Returns the path to open after the login: a path on this server, or the start page. */
 export const safeNext = (
   given: readonly string[],
   { basePath, issuer }: { readonly basePath: string; readonly issuer: string },
@@ -8,7 +8,7 @@ export const safeNext = (
   const start = `${basePath}/`
   const [next] = given
   if (given.length !== 1 || next === undefined || next.length > longestNext) return start
-  // Printable ASCII without a backslash: what a browser would strip or turn around must not get through.
+  // Accept only printable ASCII without a backslash: browsers strip other characters and turn backslashes into slashes.
   if (!/^\/(?!\/)[\x21-\x5B\x5D-\x7E]*$/.test(next)) return start
   const { origin } = new URL(issuer)
   return URL.canParse(next, origin) && new URL(next, origin).origin === origin ? next : start

@@ -19,33 +19,33 @@ import type { Store } from '../../store/store.ts'
 import { isSameNetwork } from './client-address.ts'
 import { createJwt } from './jwt.ts'
 
-/** What of a request a session is found by and bound to. */
+/** The parts of a request that identify and bind a session. */
 export type BrowserCredentials = Pick<
   PresentedCredentials,
   'cookie' | 'address' | 'userAgent' | 'raw'
 >
 
-/** The cookie that a form is bound to, with the token that the form must bring back. */
+/** The CSRF token of a form, and the cookie to which it is bound. */
 export interface CsrfProtection {
   readonly csrfToken: string
-  /** The `Set-Cookie` that a browser without the cookie needs. */
+  /** The `Set-Cookie` value for a browser without the cookie. */
   readonly setCookie?: string
 }
 
-/** The signed-in user as the application reports it: the id, and what names the session, if it has one. */
+/** The signed-in user as the application reports it: the user ID, and the session ID if there is one. */
 export type ResourceOwner =
   | UserId
   | { readonly id: UserId; readonly sessionId?: string | undefined }
   | null
   | undefined
 
-/** Takes the application's own session instead of ours; given the framework's own request. */
+/** Returns the user of the application's own session, for a request of the framework. */
 export type FindResourceOwner = (request: never) => ResourceOwner | Promise<ResourceOwner>
 
-/** How often at most a session's last use is written: every minute, or tenth of the idle time, in milliseconds. */
+/** Returns the milliseconds between two writes of a session's last use: a minute, or a tenth of the idle time. */
 const touchInterval = (idleSeconds: number): number => Math.min(60_000, idleSeconds * 100)
 
-/** Signed-in browsers: a random identifier in a cookie, its digest in the store, bound to machine and browser. */
+/** The sessions of browsers: a random identifier in a cookie, its digest in the store, bound to address and browser. */
 export class Sessions implements SessionCheck {
   readonly #context: RecordsContext
   readonly #verifyJwt: VerifyJwt
@@ -66,7 +66,7 @@ export class Sessions implements SessionCheck {
     this.#users = new Users(context)
   }
 
-  /** `__Host-` ties the cookie to this very host; browsers accept it on https alone. */
+  /** The cookie's name. `__Host-` binds a cookie to this host; browsers accept it only over https. */
   get cookieName(): string {
     return this.#issuer.startsWith('https:')
       ? '__Host-oauth2server_session'
@@ -74,11 +74,11 @@ export class Sessions implements SessionCheck {
   }
 
   /**
-   * Begins a new session; whatever the browser had before ends, and its identifier is never adopted. Of a user who is
-   * signed in in too many browsers, the oldest session ends.
-   * @param passwordHash what the password was checked against: it may have been changed meanwhile
+   * Starts a new session with a new identifier and ends the former session of the browser. If the user has too many
+   * sessions, the oldest one ends.
+   * @param passwordHash the hash that the password was checked against; the password may have changed since
    * @returns the `Set-Cookie` value
-   * @throws ReferenceNotFound where the user is gone, inactive or has another password by now
+   * @throws ReferenceNotFound if the user was deleted or deactivated, or the password was changed
    */
   async signIn(
     userId: UserId,
@@ -124,7 +124,7 @@ export class Sessions implements SessionCheck {
     return serialize(this.cookieName, '', { ...this.#attributes, maxAge: 0 })
   }
 
-  /** The signed-in user; undefined for a session that ended, was tampered with or comes from elsewhere. */
+  /** Returns the signed-in user; undefined if the session ended, was tampered with, or belongs to another browser. */
   async signedIn(browser: BrowserCredentials): Promise<SignedIn | undefined> {
     const { store, clock, settings, keys } = this.#context
     if (this.#resourceOwner)
@@ -155,27 +155,27 @@ export class Sessions implements SessionCheck {
     }
   }
 
-  /** What a code depends on: the row of a session of ours. Of the application's own session we know no end. */
+  /** Returns the session ID on which a code depends; null for a session of the application, whose end is unknown. */
   rowOf({ sessionId }: SignedIn): string | null {
     return this.#resourceOwner ? null : sessionId
   }
 
-  /** Whether the session that granted something is still there. */
+  /** Returns whether a session still exists. */
   async isAlive(sessionId: string): Promise<boolean> {
     const found = await this.#context.store.sessions.find(sessionId as StoredSession['id'])
     return found !== undefined && this.#isAlive(found.session)
   }
 
-  /** The browsers in which a user is signed in, the latest login first. */
+  /** Lists the sessions of a user, the latest login first. */
   async listByUser(userId: UserId, cursor: Cursor): Promise<Page<StoredSession>> {
     const { items, next } = await this.#context.store.sessions.ofUser(userId, cursor)
     return { items: items.filter((session) => this.#isAlive(session)), next }
   }
 
-  /** Ends one session of a user. False where the user has no such session. */
+  /** Ends one session of a user. Returns false if the user does not have this session. */
   async endOne(userId: UserId, id: string): Promise<boolean> {
     const { store } = this.#context
-    // Not held: of two who end it at once, each would wait for the other.
+    // Read without a lock: two concurrent requests would wait for each other.
     const found = await store.sessions.find(id as StoredSession['id'])
     if (found?.session.userId !== userId) return false
     return store.transaction(async (tx) => {
@@ -185,7 +185,7 @@ export class Sessions implements SessionCheck {
     })
   }
 
-  /** Ends all sessions of the user but this one. */
+  /** Ends all other sessions of the user. */
   async endOthers({ user, sessionId }: SignedIn): Promise<void> {
     await this.#context.store.transaction(async (tx) => {
       const count = await tx.sessions.deleteOfUser(user.id, sessionId as StoredSession['id'])
@@ -207,7 +207,7 @@ export class Sessions implements SessionCheck {
     return this.#context.audit.add(tx, 'session.ended', { ...about, ...(by && { by }) })
   }
 
-  /** The JWT for the pages of this session. */
+  /** Creates the JWT for the pages of this session. */
   jwtToken(signedIn: SignedIn): Promise<string> {
     return createJwt(this.#jwtContext(signedIn), randomString(22, this.#context.random))
   }
@@ -227,7 +227,7 @@ export class Sessions implements SessionCheck {
     }
   }
 
-  /** The token for the forms of a page, bound to the browser's cookie; anonymous browsers get one. */
+  /** Returns the CSRF token for the forms of a page, bound to the browser's cookie. Anonymous browsers get a cookie. */
   csrf(cookie: string | null): CsrfProtection {
     const { keys, random } = this.#context
     const known = this.#identifier(cookie)
@@ -236,7 +236,7 @@ export class Sessions implements SessionCheck {
     return known === undefined ? { csrfToken, setCookie: this.#cookie(identifier) } : { csrfToken }
   }
 
-  /** Whether a form's token belongs to the browser's cookie. */
+  /** Returns whether the CSRF token of a form belongs to the browser's cookie. */
   isCsrfToken(cookie: string | null, token: string | undefined): boolean {
     const identifier = this.#identifier(cookie)
     if (identifier === undefined || token === undefined) return false
@@ -245,7 +245,7 @@ export class Sessions implements SessionCheck {
       .some((valid) => constantTimeEqual(valid, token))
   }
 
-  // A stolen cookie cannot end the session from another machine either.
+  // Only the browser of the session can end it, so that a stolen cookie cannot end it from another machine.
   async #end(
     identifier: string,
     browser: BrowserCredentials,
@@ -267,7 +267,7 @@ export class Sessions implements SessionCheck {
     const user = await this.#users.find(id)
     if (!user?.active) return undefined
     noteUser(user)
-    // A digest, since the host may give us the very identifier of its cookie.
+    // Use a digest, since the host may return the identifier in its cookie.
     return {
       user: new UserProxy(user, this.#users),
       sessionId: digestOf('session', sessionId ?? `user ${id}`),
@@ -275,7 +275,7 @@ export class Sessions implements SessionCheck {
     }
   }
 
-  // Two cookies of one name: one of them was planted, and nobody can say which.
+  // Ignore two cookies of the same name: one was planted, and the server cannot tell which.
   #identifier(cookie: string | null): string | undefined {
     const prefix = `${this.cookieName}=`
     const values = (cookie ?? '')

@@ -1,7 +1,7 @@
 import { sha256 } from '../../../crypto/digest.ts'
 import type { HttpRequest } from '../../../http/request.ts'
 
-/** A text that all pages load, with the tag by which browsers ask whether theirs is still the same. */
+/** A text that all pages load, with its `ETag`. */
 export interface Asset {
   readonly text: string
   readonly contentType: string
@@ -14,7 +14,7 @@ export const assetOf = (text: string, contentType: string): Asset => ({
   etag: `"${sha256(text)}"`,
 })
 
-/** Asked for each time, so that no page of a new release meets a script or a style of the old one. */
+/** Answers with an asset that browsers revalidate each time, so that pages and assets of two releases never mix. */
 export const assetAnswer = (
   { headers }: Pick<HttpRequest, 'headers'>,
   { text, contentType, etag }: Asset,

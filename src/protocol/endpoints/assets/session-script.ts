@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../plug-ins.ts'
 
 /**
- * A script for pages of the application: it adds the JWT that `jwt()` put into the page to the page's
- * own `fetch` requests, and to no other site's.
+ * A script for pages of the application. It adds the JWT that `jwt()` wrote into the page to `fetch` requests to the
+ * same origin only.
  */
 export const sessionScriptEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/session.js`,

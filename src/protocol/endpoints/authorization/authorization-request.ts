@@ -23,13 +23,13 @@ const prompts: readonly Prompt[] = ['none', 'login', 'consent']
 const longestState = 4_096
 const longestUiLocales = 500
 
-/** Whether a `state` is longer than we send back. */
+/** Returns whether a `state` is too long to be sent back. */
 export const isTooLong = (state: string | undefined): boolean =>
   state !== undefined && state.length > longestState
 
 /**
- * The request that is meant: one that is kept here already, where it was only named.
- * @throws OAuthError where nothing is known by that name
+ * Returns the parameters of the request, or of the stored request that it refers to.
+ * @throws OAuthError if the reference is unknown
  */
 export const referredTo = async (
   params: Parameters,
@@ -42,7 +42,7 @@ export const referredTo = async (
   return params
 }
 
-/** Client and redirect URI of a request, proven: from here on errors may go to the client. */
+/** The validated client and redirect URI of a request. With them, errors may be sent to the client. */
 export interface ProvenRedirect {
   readonly client: Client
   readonly redirectUri: string
@@ -52,9 +52,9 @@ export interface ProvenRedirect {
 }
 
 /**
- * Validates the client and the redirect URI before anything else. If this fails, there is no redirect.
+ * Validates the client and the redirect URI before anything else. If this fails, the server must not redirect.
  * @param lookup the address of the request's sender
- * @throws OAuthError to be shown here, RFC 6749 §4.1.2.1
+ * @throws OAuthError to be shown by this server, RFC 6749 §4.1.2.1
  */
 export const proveRedirect = async (
   params: Parameters,
@@ -83,7 +83,7 @@ export const proveRedirect = async (
   }
   return {
     client,
-    // For a loopback address that is the very URI asked for, with the port of this installation.
+    // For a loopback address, use the requested URI, because its port differs from the registered one.
     redirectUri: given ?? redirectUri,
     redirectUriGiven: given !== undefined,
     responseType: params.opaque('response_type'),
@@ -130,7 +130,7 @@ export const validateRequest = (
   }
 }
 
-// Everything outside a scope token is `invalid_scope`, a control character too (RFC 6749 §4.1.2.1).
+// Invalid characters are `invalid_scope`, including control characters (RFC 6749 §4.1.2.1).
 const scopeParameter = (params: Parameters): string | undefined => params.opaque('scope')
 
 const responseTypeOf = (text: string, client: Client, server: ServerContext): ResponseType => {
@@ -144,7 +144,7 @@ const responseTypeOf = (text: string, client: Client, server: ServerContext): Re
   return allowed
 }
 
-/** The only `response_mode` of each response type: an access token never stands in a query. */
+/** The only `response_mode` of each response type: an access token is never sent in a query. */
 export const responseModeOf = { code: 'query', token: 'fragment' } as const
 
 const checkResponseMode = (mode: string | undefined, responseType: ResponseType): void => {

@@ -14,8 +14,9 @@ type Remembered = Readonly<Record<string, unknown>>
 type Answer = Readonly<Record<string, string | undefined>>
 
 /**
- * Returns what extensions add to an answer. Spends what may be answered once, such as a pushed request.
- * @param answered what extensions remembered, where the user has decided
+ * Returns the parameters that extensions add to an authorization response. Consumes stored requests, such as pushed
+ * ones.
+ * @param answered the values that extensions stored, if the user has decided
  */
 export const addedParameters = async (
   server: ServerContext,
@@ -27,7 +28,7 @@ export const addedParameters = async (
   return Object.assign({}, ...added)
 }
 
-/** A code goes into the query, a token into the fragment alone. RFC 6749 §4.1.2, §4.2.2. */
+/** Redirects with a code in the query, or with a token in the fragment. RFC 6749 §4.1.2, §4.2.2. */
 export const grantedResponse = (answer: Answer, target: Target, added: Answer): Response => {
   const { redirectUri, responseType, state } = target
   const parameters = { ...answer, state, ...added }
@@ -39,8 +40,8 @@ export const grantedResponse = (answer: Answer, target: Target, added: Answer): 
 }
 
 /**
- * An error goes into the query, as specified; for response type `token` into the fragment as well (RFC 6749 §4.2.2.1).
- * @param answered what extensions remembered, where the user has decided
+ * Redirects with an error in the query; for response type `token` also in the fragment (RFC 6749 §4.2.2.1).
+ * @param answered the values that extensions stored, if the user has decided
  */
 export const errorResponse = async (
   error: OAuthError,

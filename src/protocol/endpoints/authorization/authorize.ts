@@ -26,7 +26,7 @@ import { grant } from './grant-authorization.ts'
 import { isPrefetch } from './is-prefetch.ts'
 import { askedForLogin, hasLoggedInAgain, loginAgain } from './login-again.ts'
 
-/** Where a client sends its user to ask for an authorization. RFC 6749 §3.1. */
+/** The authorization endpoint, to which a client redirects its user. RFC 6749 §3.1. */
 export const authorizationEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/authorize`,
   methods: ['GET', 'POST'],
@@ -35,14 +35,14 @@ export const authorizationEndpoint: Endpoint = {
   async handle(request, server) {
     if (request.method === 'HEAD')
       return new Response(null, { headers: { 'cache-control': 'no-store' } })
-    // With a remembered consent a look at this address issues a code or a token.
+    // With a remembered consent, a GET request would issue a code or a token.
     if (isPrefetch(request))
       throw new OAuthError('invalid_request', 'This page cannot be fetched in advance.', {
         status: 403,
       })
     const text = request.method === 'POST' ? await request.formText() : request.query
     const params = request.method === 'POST' ? new Parameters(text) : request.queryParameters()
-    // After the login it has to come back in an address.
+    // After the login, the request has to fit into a URL again.
     if (text.length > longestQuery)
       throw new OAuthError('invalid_request', 'The request is too long.', { status: 413 })
     if (request.method === 'POST' && params.repeated('confirm').length > 0)
@@ -60,7 +60,7 @@ export const authorizationEndpoint: Endpoint = {
   },
 }
 
-/** A request as the browser brings it: what is meant may be kept here, and only named there. */
+/** A request as the browser sent it. It may only refer to a stored request. */
 interface Sent {
   readonly text: string
   readonly sent: Parameters
@@ -96,8 +96,8 @@ const authorize = async (
   } catch (error) {
     const known = asOAuthError(error)
     if (!(known instanceof OAuthError)) throw error
-    // Nobody is sent to another site by a link alone: an error waits until we know the user (RFC 9700 §4.11.2). Where no
-    // login can follow, it goes on to clients that somebody answers for.
+    // Redirect errors only after a login, so that a link alone cannot send a visitor to another site (RFC 9700
+    // §4.11.2). If no login can follow, redirect only to trusted clients.
     if (!signedIn) {
       const isFinal = known.code === 'login_required' || known.code === 'temporarily_unavailable'
       if (!isFinal) return toLogin(text, server)
@@ -108,17 +108,17 @@ const authorize = async (
   }
 }
 
-// A client that registered itself is unknown until an administrator has verified it.
+// A client that registered itself is not trusted until an administrator has verified it.
 const isTrusted = ({ origin, isVerified }: Client): boolean => origin === 'owner' || isVerified
 
 interface GivenConsent {
   readonly consent: Consent
-  /** Those of the requested scopes that it grants. */
+  /** The requested scopes that the consent grants. */
   readonly scopes: readonly string[]
 }
 
-// Consent is remembered for clients that prove who they are: anybody can pose as a public one (RFC 8252 §8.6), and
-// call itself what it likes where it registers itself.
+// Remember consent only for clients that authenticate: anyone can impersonate a public client (RFC 8252 §8.6), and a
+// client that registers itself can choose any name.
 const givenConsent = async (
   request: AuthorizationRequest,
   client: Client,
@@ -145,9 +145,8 @@ const toErrorView = (
 }
 
 /**
- * The login page, which comes back to the very same request, but for the secrets that somebody sent along,
- * and for the prompt that it fulfils.
- * @param asked what comes back with a request that is kept here, from which no prompt can be taken
+ * Redirects to the login page, which returns to the same request without secrets and without the fulfilled prompt.
+ * @param asked parameters to add to a stored request, from which a prompt cannot be removed
  */
 const toLogin = (
   text: string,
@@ -167,10 +166,10 @@ const toLogin = (
   return redirectAnswer(withQuery(ui.links.login, { next, prompt: again ? 'login' : undefined }))
 }
 
-// No secret is asked for here, and no address of ours has one in it. Of an earlier login nothing comes back.
+// This endpoint needs no secrets, and the login URL must not contain any. The mark of an earlier login is dropped too.
 const unkept = ['client_secret', 'access_token', loginAgain]
 
-// Sloppy clients leave it as it is, and so may the body of a POST, which comes back as a query.
+// Characters that need encoding in a URL: some clients do not encode them, and the body of a POST may contain them.
 const unfitForUrl = /[^\x21\x22\x24-\x5B\x5D-\x7E]/gu
 
 const isNamed = (pair: string, name: string): boolean => new URLSearchParams(pair).has(name)

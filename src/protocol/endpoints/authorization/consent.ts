@@ -23,10 +23,10 @@ import { renderPage } from '../responses/render.ts'
 import { errorResponse } from './authorization-response.ts'
 import { grant } from './grant-authorization.ts'
 
-/** Milliseconds that a user has to decide. */
+/** Milliseconds within which the user has to decide. */
 const timeToDecide = 600_000
 
-/** Stores the validated request, and asks the user: the form carries nothing but its one-time ID. */
+/** Stores the validated request and shows the consent page, whose form contains only the one-time ID of the request. */
 export const showConsent = async (
   http: HttpRequest,
   request: AuthorizationRequest,
@@ -63,7 +63,7 @@ export const decide = async (
     const consent = await giveConsent(decision, server)
     return await grant(http, { ...request, scopes }, client, signedIn, consent, server)
   } catch (error) {
-    // The request is spent: tell the client, so that it can ask again.
+    // The request is consumed: report the error to the client, so that it can start again.
     const known = asOAuthError(error)
     if (known instanceof OAuthError) return errorResponse(known, request, server)
     throw error
@@ -79,7 +79,7 @@ const redirectFlow = (
     const stored = await server.shortLived.pending.get(id)
     return stored && { stored, asked: stored.request }
   },
-  // A scope that the client lost meanwhile is an error for the client, after the decision.
+  // If the client has lost a scope since, it receives an error after the decision.
   mayAsk: (client, { redirectUri }) => isRegistered(redirectUri, client),
   ask: (question, _stored, signedIn, refused) =>
     renderConsent(http, question, signedIn, server, refused),

@@ -8,7 +8,7 @@ import type { ServerContext } from '../../server-context.ts'
 import { issueToken } from '../token/issue-token.ts'
 import { addedParameters, grantedResponse } from './authorization-response.ts'
 
-/** Answers the client: a code, or with response type `token` the token itself. */
+/** Answers the client with a code, or for response type `token` with an access token. */
 export const grant = async (
   http: HttpRequest,
   request: AuthorizationRequest,
@@ -22,7 +22,7 @@ export const grant = async (
   const remembered = request.extensions
   const sessionId = server.sessions.rowOf(signedIn)
   if (request.responseType === 'token') {
-    // First: what was spent by another tab must not leave a token behind that nobody has.
+    // Consume the request first: if another tab has consumed it, no token may be issued that nobody receives.
     const added = await addedParameters(server, remembered)
     const issued = await server.operations.countGrant('implicit', () =>
       issueToken(

@@ -2,22 +2,23 @@ import type { SignedIn } from '../../../model/auth.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { Environment, Keys } from '../../server-context.ts'
 
-// A request that is kept here, and only named in the address (RFC 9126 §4), goes on asking for its prompt=login (OpenID
-// Connect Core §3.1.2.1). What fulfils it comes back beside the name: to have looked at a page is no login.
+// A stored request, to which the URL only refers (RFC 9126 §4), keeps its prompt=login (OpenID Connect Core
+// §3.1.2.1).
+// A parameter beside the reference records the login that was asked for. Opening the login page is not enough.
 
-/** The parameter that comes back from the login that such a request asks for. */
+/** The parameter that returns from the login. */
 export const loginAgain = 'login_again'
 
 interface Asked {
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** Who was logged in then. */
+  /** The session at that time. */
   readonly sessionId: string | undefined
 }
 
 const claims = (sent: Parameters) => [loginAgain, ...sent.repeated('request_uri')]
 
-/** What a request takes along to the login: when it asked for one, and in which session. */
+/** Returns the parameters to add for the login: the time and the session of the request, sealed. */
 export const askedForLogin = (
   sent: Parameters,
   signedIn: SignedIn | undefined,
@@ -27,7 +28,7 @@ export const askedForLogin = (
   return keys.seal('transient', JSON.stringify(asked), claims(sent))
 }
 
-/** Whether the request comes from the login that it asked for, and somebody has logged in there. */
+/** Returns whether the request returns from the login that it asked for, and the user logged in there. */
 export const hasLoggedInAgain = (
   sent: Parameters,
   { sessionId, loggedInAt }: SignedIn,
@@ -36,7 +37,7 @@ export const hasLoggedInAgain = (
   const [sealed = ''] = sent.repeated(loginAgain)
   const text = keys.open('transient', sealed, claims(sent))
   if (text === undefined) return false
-  // The application answers for its own login.
+  // With its own login, the application is responsible for asking again.
   if (loggedInAt === null) return true
   const asked: Asked = JSON.parse(text)
   return sessionId !== asked.sessionId && loggedInAt >= asked.at

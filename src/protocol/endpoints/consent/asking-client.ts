@@ -3,7 +3,7 @@ import { keptMetadata } from '../../../model/client-metadata.ts'
 import { mixesAlphabets } from '../../../model/mixes-alphabets.ts'
 import type { AskingClient } from '../../../pages/parts/asking-client.ts'
 
-/** A client as the page shows it on which a user decides. */
+/** Returns the view of a client on the consent page. */
 export const askingClient = (client: Client): AskingClient => {
   const { name, description, website, origin, clientId } = client
   const { tos_uri: terms = '', policy_uri: privacy = '' } = keptMetadata(client)
@@ -15,7 +15,7 @@ export const askingClient = (client: Client): AskingClient => {
     isVerified: client.isVerified || client.isInternal,
     mixesAlphabets: mixesAlphabets(name),
     origin,
-    // Such a client's id is the address of its document.
+    // The client ID is the URL of the document.
     describedAt: origin === 'metadata_document' ? new URL(clientId).host : undefined,
     terms,
     privacy,

@@ -11,7 +11,7 @@ import { readerOf, textsOf } from '../responses/reader.ts'
 import { askingClient } from './asking-client.ts'
 import { optionalScopesOf } from './optional-scopes.ts'
 
-/** What a client asks of a user: an authorization request, or the request of a device. */
+/** The request of a client to a user: an authorization request or a device authorization request. */
 export interface Asked {
   readonly clientId: string
   readonly scopes: readonly string[]
@@ -19,7 +19,7 @@ export interface Asked {
   readonly uiLocales?: string | undefined
 }
 
-/** What a stored question is bound to: the session that saw it, and what its page said of the client. */
+/** The session that saw a stored question, and the terms that the page showed. */
 export interface BoundQuestion {
   readonly terms: string
   readonly userId: UserId
@@ -28,7 +28,7 @@ export interface BoundQuestion {
 
 /** A question as its page shows it. */
 export interface Question<A extends Asked> {
-  /** The one-time ID under which it is stored: all that the form carries of it. */
+  /** The one-time ID under which it is stored. The form contains nothing else. */
   readonly id: string
   readonly asked: A
   readonly client: Client
@@ -36,13 +36,13 @@ export interface Question<A extends Asked> {
   readonly ticked: readonly string[]
 }
 
-/** What the two ways to a consent page have of their own: a redirect (RFC 6749 §4.1.1) and a device (RFC 8628 §3.3). */
+/** The steps in which the two consent flows differ: a redirect (RFC 6749 §4.1.1) and a device (RFC 8628 §3.3). */
 export interface ConsentFlow<A extends Asked, Stored extends BoundQuestion> {
   /** The form field with the one-time ID. */
   readonly field: string
   /** Returns the question that is stored under the ID; undefined if it was answered or has expired. */
   find(id: string): Promise<{ readonly stored: Stored; readonly asked: A } | undefined>
-  /** Returns whether the client, as it is now, may ask for this. */
+  /** Returns whether the client may still make this request. */
   mayAsk(client: Client, asked: A): boolean
   /** Shows the question once more. */
   ask(
@@ -53,7 +53,7 @@ export interface ConsentFlow<A extends Asked, Stored extends BoundQuestion> {
   ): Promise<Response>
 }
 
-/** A decision that may be carried out: every check but its storing has passed. */
+/** A decision that passed every check and can be stored. */
 export interface Decision<A extends Asked, Stored extends BoundQuestion> {
   readonly id: string
   readonly stored: Stored
@@ -66,21 +66,21 @@ export interface Decision<A extends Asked, Stored extends BoundQuestion> {
   readonly declined: readonly string[]
 }
 
-/** Returns the client as it is now, looked up on behalf of the user who is asked. */
+/** Returns the current client of a request. */
 export const clientOf = (
   { clientId }: Asked,
   { address }: HttpRequest,
   server: ServerContext,
 ): Promise<Client | undefined> => server.getClient(clientId, { address, forAuthorization: true })
 
-/** Binds a question to the session that is asked, and to the terms that its page shows. */
+/** Binds a question to the session of the user, and to the terms that the page shows. */
 export const boundTo = (
   client: Client,
   { user, sessionId }: SignedIn,
   server: ServerContext,
 ): BoundQuestion => ({ terms: termsOf(client, server), userId: user.id, sessionId })
 
-/** Returns the optional scopes that are ticked at first: all but those that the user refused before. */
+/** Returns the optional scopes that are ticked initially: all except those that the user refused before. */
 export const tickedAtFirst = async (
   { scopes }: Asked,
   client: Client,
@@ -106,8 +106,8 @@ export const questionView = <A extends Asked>(
 })
 
 /**
- * Reads the user's decision on a stored question. Nothing is spent yet.
- * @returns the decision, or the page that says why there is none
+ * Reads the user's decision on a stored question, and consumes nothing.
+ * @returns the decision, or a page that explains why it cannot be accepted
  */
 export const readDecision = async <A extends Asked, Stored extends BoundQuestion>(
   flow: ConsentFlow<A, Stored>,
@@ -144,7 +144,7 @@ export const readDecision = async <A extends Asked, Stored extends BoundQuestion
   const confirm = params.optional('confirm')
   if (confirm !== 'yes' && confirm !== 'no') return refused(400, 'undecided')
 
-  // The form can take optional scopes away from what was asked for, and nothing else.
+  // The form can only remove optional scopes from the request.
   const declined = optionalScopesOf(asked.scopes, client).filter((scope) => !ticked.includes(scope))
   const scopes = asked.scopes.filter((scope) => !declined.includes(scope))
   return { id, stored, asked, client, signedIn, allowed: confirm === 'yes', scopes, declined }
@@ -159,8 +159,8 @@ export const giveConsent = async <A extends Asked>(
   return consents.grant(signedIn.user.id, client.clientId, scopes, { declined })
 }
 
-// The user decides about the client that the page showed. If the client changes meanwhile, the user has to be asked again:
-// a name or an owner that the user never saw, or a scope that was optional on the page, must not be agreed to.
+// The user decides about the client that the page showed. If the client changed since, the user has to be asked again:
+// the user must not agree to a name, an owner or a required scope that the page did not show.
 const termsOf = (client: Client, { settings }: ServerContext): string =>
   JSON.stringify([
     askingClient(client),

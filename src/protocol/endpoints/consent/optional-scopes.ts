@@ -8,8 +8,8 @@ export const optionalScopesOf = (
 ): readonly string[] => requested.filter((scope) => optionalScopes.includes(scope))
 
 /**
- * The requested scopes that an earlier decision grants; undefined where it says nothing of one of them,
- * or refused one that the user cannot refuse any more.
+ * Returns the requested scopes that an earlier decision grants. Returns undefined if the decision does not cover one of
+ * them, or refused one that is no longer optional.
  */
 export const rememberedScopes = (
   requested: readonly string[],

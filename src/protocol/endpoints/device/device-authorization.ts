@@ -15,7 +15,7 @@ import type { Endpoint, Extension } from '../../plug-ins.ts'
 import type { PlugIns, ServerContext } from '../../server-context.ts'
 import { jsonAnswer } from '../responses/answers.ts'
 
-/** Where a device asks for its codes. RFC 8628 §3.1. */
+/** The device authorization endpoint. RFC 8628 §3.1. */
 export const deviceAuthorizationEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/device_authorization`,
   methods: ['POST'],
@@ -59,7 +59,7 @@ const knownParameters = (server: PlugIns): readonly string[] => [
   ...server.extensions.flatMap(({ authorizationParameters = [] }) => authorizationParameters),
 ]
 
-// What is sent along is kept, and checked when the code is redeemed, as that of an authorization request is.
+// Extensions store values with the request and check them when the code is redeemed, as in an authorization request.
 const remembered = (
   params: Parameters,
   client: Client,
@@ -74,7 +74,7 @@ const remembered = (
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
 
-// No redirect can be intercepted here, so what protects one (RFC 7636) is nobody's duty.
+// There is no redirect to intercept, so PKCE (RFC 7636) is optional here.
 const isMeant = ({ authorizationParameters = [] }: Extension, params: Parameters): boolean =>
   authorizationParameters.length === 0 ||
   authorizationParameters.some((name) => params.optional(name) !== undefined)

@@ -28,20 +28,20 @@ import { renderPage } from '../responses/render.ts'
 
 /** A device that waits for a decision, found by its user code. */
 interface FoundDevice {
-  /** The name by which the user code is taken. */
+  /** The key by which the user code is consumed. */
   readonly name: string
   readonly userCode: string
   readonly deviceCode: string
   readonly asked: DeviceAuthorization
 }
 
-/** What a user was shown, bound to the session that saw it. */
+/** The device that a user was shown, bound to the session that saw it. */
 type Confirmation = Omit<FoundDevice, 'asked'> & BoundQuestion
 
 const confirmations = ({ transientValues }: Pick<ServerContext, 'transientValues'>) =>
   transientValues<Confirmation>('device_confirmation')
 
-/** Returns where the forms are sent, with the languages that the page was asked for in. */
+/** Returns the URL of the forms, with the requested languages. */
 export const deviceAddress = (
   { query }: HttpRequest,
   { basePath, settings }: Identity & Configuration,
@@ -49,8 +49,8 @@ export const deviceAddress = (
   withQuery(`${basePath}${settings.oauthPrefix}/device`, { ui_locales: uiLocalesIn(query) })
 
 /**
- * Asks the user, also where a consent is remembered: the user has to look at the device (RFC 8628 §5.4).
- * @returns undefined if the client may not ask any more
+ * Shows the consent page, even if consent is remembered: the user has to recognize the device (RFC 8628 §5.4).
+ * @returns undefined if the client may no longer make the request
  */
 export const askAboutDevice = async (
   http: HttpRequest,

@@ -15,7 +15,7 @@ import { renderPage } from '../responses/render.ts'
 import { askAboutDevice, decideOnDevice, deviceAddress } from './device-consent.ts'
 import { noteWrongUserCode, tryUserCode } from './user-code-tries.ts'
 
-/** Where a user enters the code that a device shows, and decides about it. RFC 8628 §3.3. */
+/** The page on which a user enters the code of a device and decides. RFC 8628 §3.3. */
 export const deviceEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/device`,
   methods: ['GET', 'POST'],
@@ -31,8 +31,8 @@ export const deviceEndpoint: Endpoint = {
   },
 }
 
-// An address with the code only fills in the form: a user who follows a link has not yet seen which device it
-// is about (RFC 8628 §3.3.1, §5.4).
+// A URL with the code only fills in the form: a user who follows a link may not know the device yet
+// (RFC 8628 §3.3.1, §5.4).
 const show = async (http: HttpRequest, server: ServerContext): Promise<Response> => {
   const params = http.queryParameters()
   const signedIn = await server.sessions.signedIn(browserOf(http))
@@ -61,11 +61,11 @@ const enter = async (
     if (!(error instanceof OAuthError && error.status === 429)) throw error
     return again(device.tooMany, error.status, error.headers)
   }
-  // Mistyped, expired or used: who guesses learns nothing from the difference.
+  // Give the same answer for mistyped, expired and used codes, so that guessing reveals nothing.
   const found = await deviceAuthorizations(server)
     .findByUserCode(typed)
     .catch(async (error: unknown) => {
-      // Nobody knows whether it was wrong, so it does not count.
+      // The code could not be checked, so the try does not count.
       await wasRight()
       throw error
     })
@@ -75,7 +75,7 @@ const enter = async (
   return asking ?? again(device.wrong, 400)
 }
 
-/** Characters of what was typed, to be corrected. */
+/** Characters of the input that are shown again. */
 const longestShown = 20
 
 const codeIn = (params: Parameters): string | undefined => {

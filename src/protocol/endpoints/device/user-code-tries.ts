@@ -4,18 +4,18 @@ import { deviceCodeExpiresIn } from '../../../records/device-authorizations.ts'
 import type { Limit } from '../../../settings/limit-table.ts'
 import type { Environment, ServerContext, Throttling } from '../../server-context.ts'
 
-// As long as a code lives, five of 2^34.5 can be tried: the chance is below 2^-32 (RFC 8628 §5.1).
+// Within the lifetime of a code, five of 2^34.5 codes can be tried: the chance is below 2^-32 (RFC 8628 §5.1).
 const mostWrong = { points: 5, seconds: deviceCodeExpiresIn }
-/** Whatever sessions the user has. */
+/** Counts all sessions of the user together. */
 const ofUser: Limit = { name: 'user_code.user', ...mostWrong }
 const ofAddress: Limit = { name: 'user_code.address', ...mostWrong }
 
-/** So many wrong codes from all users together, within the life of a code, are no mistypings any more. */
+/** Wrong codes of all users together, within the lifetime of a code, that suggest guessing. */
 const alarming = 50
 
 /**
  * Admits one more try to enter a user code.
- * @returns what is called where the code was right
+ * @returns a function to call if the code was right
  * @throws OAuthError 429 with `Retry-After` after too many wrong ones of the user, or of the address
  */
 export const tryUserCode = async (
@@ -31,13 +31,13 @@ export const tryUserCode = async (
       await giveBackAddress()
     }
   } catch (error) {
-    // It was not tried, so it counts for nobody.
+    // No code was tried, so give the place back.
     await giveBackUser()
     throw error
   }
 }
 
-/** Counts a wrong user code, and says in the log when there are too many of them. */
+/** Counts a wrong user code, and logs a warning if there are too many. */
 export const noteWrongUserCode = async ({
   transientValues,
   clock,
@@ -46,7 +46,7 @@ export const noteWrongUserCode = async ({
   const length = deviceCodeExpiresIn * 1000
   const window = Math.floor(clock() / length)
   const counted = transientValues<never>('user_code')
-  // Every caller gets another number, so exactly one of all nodes sounds the alarm.
+  // Each caller gets a different count, so exactly one node logs the warning.
   const count = await counted.countFailure(`wrong ${window}`, (window + 1) * length)
   if (count !== alarming) return
   log({

@@ -41,7 +41,8 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
   const texts = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) })).login
   const again = (problem: string) => form(request, server, { ...view, problem })
   if (isForeign(request, server.issuer)) {
-    // It came without the browser's cookie (Lax); a new one would take the place of a living session's.
+    // The request came without the browser's cookie (SameSite=Lax); a new cookie would overwrite that of a live
+    // session.
     return form(request, server, { ...view, problem: texts.foreign, keepCookie: true })
   }
   if (!server.sessions.isCsrfToken(request.headers.get('cookie'), params.optional('csrf_token'))) {
@@ -100,11 +101,11 @@ const form = async (
   )
 }
 
-/** The languages that the page was asked for in, or those that the application asks for that waits behind it. */
+/** Returns the requested languages of the page, or those of the authorization request that waits for the login. */
 const uiLocalesOf = ({ query }: HttpRequest, next: string): string | undefined =>
   uiLocalesIn(query) ?? uiLocalesIn(next.replace(/^[^?]*/, ''))
 
-/** Where a pending authorization request may redirect straight after the login, when its consent is remembered. */
+/** Returns the CSP source to which a waiting authorization request may redirect right after the login. */
 const redirectAfter = async (
   next: string,
   address: string,

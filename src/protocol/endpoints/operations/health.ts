@@ -1,10 +1,10 @@
 import type { Endpoint } from '../../plug-ins.ts'
 import { jsonAnswer } from '../responses/answers.ts'
 
-/** Seconds after which somebody who watches may ask again. */
+/** Seconds after which a monitor may ask again. */
 const retryAfter = '5'
 
-/** Says that the process answers, whatever it depends on: a restart would not help where that is away. */
+/** Reports that the process answers, even without its database: a restart would not help then. */
 export const liveEndpoint: Endpoint = {
   path: () => '/health/live',
   methods: ['GET'],
@@ -12,7 +12,7 @@ export const liveEndpoint: Endpoint = {
   handle: async () => jsonAnswer({ status: 'live' }),
 }
 
-/** Says whether requests should be sent here. The log has the details, since everybody may ask. */
+/** Reports whether this process should receive requests. The endpoint is public, so the details are in the log. */
 export const readyEndpoint: Endpoint = {
   path: () => '/health/ready',
   methods: ['GET'],

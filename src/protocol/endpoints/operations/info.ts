@@ -2,7 +2,7 @@ import type { Endpoint } from '../../plug-ins.ts'
 import { jsonAnswer } from '../responses/answers.ts'
 import { tokenHolder } from '../token/token-holder.ts'
 
-/** Tells a token's holder whose token it is and how far it reaches. */
+/** Returns the user, client and scopes of the presented token. */
 export const infoEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/info`,
   methods: ['GET'],

@@ -3,14 +3,14 @@ import { AuthenticationRequired } from '../../../model/oauth-error.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import { textAnswer } from '../responses/answers.ts'
 
-/** Measurements for Prometheus, which has to present `metricsToken`: they say how much goes on, and where it fails. */
+/** Metrics for Prometheus, which has to present the `metricsToken`. */
 export const metricsEndpoint = (scrape: () => Promise<string>): Endpoint => ({
   path: () => '/metrics',
   methods: ['GET'],
   errors: 'challenge',
   async handle(request, { settings: { metricsToken } }) {
     const [, given] = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
-    // Digests have one length, so not even the length of the token shows in the time.
+    // Compare digests, so that the time does not reveal the length of the token.
     const isRight =
       metricsToken !== null &&
       given !== undefined &&

@@ -9,7 +9,7 @@ import {
   supportedResponseTypes,
 } from '../token/supported.ts'
 
-/** Describes the settings, and the protocol's endpoints, to programs: OpenAPI 3.1. */
+/** Serves the OpenAPI 3.1 document of the settings API and of the protocol endpoints. */
 export const openApiEndpoint: Endpoint = {
   path: ({ openapiPath }) => openapiPath,
   methods: ['GET'],

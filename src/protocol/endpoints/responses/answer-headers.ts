@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../../http/request.ts'
 import type { ServerContext } from '../../server-context.ts'
 
-/** What extensions add to the headers of an answer to a client. */
+/** Returns the headers that extensions add to a response to a client. */
 export const answerHeaders = (
   http: HttpRequest,
   server: ServerContext,

@@ -15,7 +15,7 @@ export const jsonAnswer = (
 export const textAnswer = (body: string, contentType: string): Response =>
   new Response(body, { headers: { ...noStore, 'content-type': contentType } })
 
-/** Metadata is the same for everybody. */
+/** Answers with metadata, which caches may share. */
 export const metadataAnswer = (body: object): Response =>
   Response.json(body, {
     headers: {
@@ -24,7 +24,7 @@ export const metadataAnswer = (body: object): Response =>
     },
   })
 
-/** Members of metadata: a list of nothing is left out (RFC 8414 §3.2, RFC 9728 §3.2), but for these. */
+/** Omits empty lists from metadata (RFC 8414 §3.2, RFC 9728 §3.2), except the given members. */
 export const withoutEmptyLists = (
   members: Readonly<Record<string, unknown>>,
   kept: readonly string[] = [],
@@ -38,9 +38,9 @@ export const withoutEmptyLists = (
 export interface PageOptions {
   readonly status?: number | undefined
   readonly setCookie?: string | undefined
-  /** Where the redirect after a form of this page may lead, besides here: a CSP source. */
+  /** A CSP source to which a form of this page may redirect, besides this server. */
   readonly formAction?: string | undefined
-  /** Where images may come from, besides here: a CSP source. */
+  /** A CSP source of images, besides this server. */
   readonly imageSource?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -60,7 +60,7 @@ const contentSecurityPolicy = ({ formAction, imageSource }: PageOptions): string
 const sources = (directive: string, further: string | undefined): string =>
   further === undefined ? directive : `${directive} ${further}`
 
-/** A page under a strict content security policy: our own script and style alone, and no frame. */
+/** Answers with a page under a strict content security policy: only own scripts and styles, and no frames. */
 export const pageAnswer = async (html: Html, options: PageOptions = {}): Promise<Response> => {
   const { status = 200, setCookie, headers = {} } = options
   const answer = new Response(`${await html}`, {
@@ -77,11 +77,11 @@ export const pageAnswer = async (html: Html, options: PageOptions = {}): Promise
   return answer
 }
 
-/** 308: the same request, at the address that it was meant for. */
+/** Redirects to the canonical URL with 308, which keeps method and body. */
 export const movedAnswer = (location: string): Response =>
   new Response(null, { status: 308, headers: { ...noStore, location } })
 
-/** 303, so that no browser sends the body of a form on to where it is redirected (RFC 9700 §4.12). */
+/** Redirects with 303, so that browsers do not repeat the form at the new URL (RFC 9700 §4.12). */
 export const redirectAnswer = (location: string, ...setCookies: readonly string[]): Response => {
   const answer = new Response(null, {
     status: 303,

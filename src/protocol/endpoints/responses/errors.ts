@@ -1,13 +1,13 @@
 import type { Endpoint } from '../../plug-ins.ts'
 import { renderPage } from './render.ts'
 
-/** The view named `svc_oauth2server.errors`: says what went wrong, and leads nowhere by itself. */
+/** The view named `svc_oauth2server.errors`: shows an error and never redirects. */
 export const errorsEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/errors`,
   methods: ['GET'],
   errors: 'page',
   async handle(request, server) {
-    // Shown as text whatever it is, so a doubled parameter is no reason to fail.
+    // The page shows any value as text, so a repeated parameter is accepted.
     const params = request.queryParameters()
     const first = (name: string): string => params.repeated(name)[0] ?? ''
     const view = {

@@ -4,12 +4,12 @@ import type { HttpRequest } from '../../../http/request.ts'
 type Asking = Pick<HttpRequest, 'headers'>
 
 /**
- * Whether the sender wants JSON rather than a page: where it names JSON and gives no page as much weight.
- * A wildcard, or no `Accept` at all, means the page.
+ * Returns whether the sender prefers JSON to a page: `Accept` names JSON with a higher weight than HTML. A wildcard or
+ * no `Accept` header means the page.
  */
 export const prefersJson = (http: Asking): boolean => weightOf(http, json) > weightOf(http, pages)
 
-/** Whether the sender is a browser that shows a page to somebody: it names HTML, as nothing else does. */
+/** Returns whether the sender is a browser that navigates: only browsers name HTML in `Accept`. */
 export const asksForPage = (http: Asking): boolean =>
   weightOf(http, pages) > 0 && !prefersJson(http)
 

@@ -5,16 +5,16 @@ import type { ServerContext } from '../../server-context.ts'
 import { readerOf, textsOf } from './reader.ts'
 import { type RenderOptions, renderPage } from './render.ts'
 
-/** Why something was not done, as a name of its sentence. */
+/** The name of a problem, by which its sentence is found in the messages. */
 export type ProblemName = Exclude<keyof Messages['problem'], 'title' | 'notFoundTitle'>
 
 export interface ProblemOptions extends Pick<RenderOptions, 'uiLocales' | 'headers'> {
   readonly status: number
-  /** The protocol's own words, in English. */
+  /** The error description of the protocol, in English. */
   readonly details?: string | undefined
 }
 
-/** A page that says why something was not done. It has no form, so it sets no cookie. */
+/** Answers with a page about a problem. The page has no form, so it sets no cookie. */
 export const renderProblem = (
   http: HttpRequest,
   server: ServerContext,
@@ -27,11 +27,11 @@ export const renderProblem = (
   return renderPage(http, server, 'problem', view, { ...options, status, keepCookie: true })
 }
 
-/** For what is not there, and for what is another user's: nobody learns the difference. */
+/** Returns the error for a missing object and for another user's, so that the two cannot be told apart. */
 export const notFound = (): OAuthError =>
   new OAuthError('invalid_request', 'There is nothing at this address.', { status: 404 })
 
-/** The sentence for a refusal of which nothing but its status is known. */
+/** Returns the problem for a refusal with only a status. */
 export const problemOf = (status: number): ProblemName => {
   if (status === 404) return 'notFound'
   if (status === 405) return 'wrongMethod'

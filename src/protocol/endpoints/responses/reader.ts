@@ -4,30 +4,30 @@ import type { Reader } from '../../../pages/frame.ts'
 import type { Messages } from '../../../pages/messages/en.ts'
 import { type Language, languages } from '../../../pages/messages/languages.ts'
 
-/** What of a wish is looked at: nobody reads more languages than that. */
+/** Bounds for the requested languages: characters and number of tags. */
 const longestWish = 500
 const mostTags = 20
 const rightToLeft: readonly string[] = ['ar']
 
-/** The languages that pages are written in, as `ui_locales` names them. RFC 8414 §2. */
+/** The languages of the pages, as language tags. RFC 8414 §2. */
 export const supportedLocales = Object.keys(languages)
 
-/** Who reads the answer: `ui_locales` decides (OpenID Connect Core §3.1.2.1), then the browser, then English. */
+/** Returns the language of the reader: from `ui_locales` (OpenID Connect Core §3.1.2.1), the browser, or English. */
 export const readerOf = (
   { headers, query }: Pick<HttpRequest, 'headers' | 'query'>,
   { uiLocales = uiLocalesIn(query) }: { readonly uiLocales?: string | undefined } = {},
 ): Reader => chooseReader(uiLocales, headers.get('accept-language'))
 
-/** The texts in the language of a reader. */
+/** Returns the messages in the language of a reader. */
 export const textsOf = ({ language }: Reader): Messages => languages[language]
 
-/** The `ui_locales` of a query, where it stands there once. */
+/** Returns the `ui_locales` of a query, unless the query repeats it. */
 export const uiLocalesIn = (query: string): string | undefined => {
   const [value, ...more] = new URLSearchParams(query).getAll('ui_locales')
   return more.length === 0 ? value?.slice(0, longestWish) : undefined
 }
 
-/** The first language of either wish that we have; whatever is no language tag is passed over. */
+/** Returns the first supported language of both lists. Invalid language tags are ignored. */
 export const chooseReader = (
   uiLocales: string | undefined,
   acceptLanguage: string | null,
@@ -36,7 +36,7 @@ export const chooseReader = (
     .map(localeOf)
     .filter((locale) => locale !== undefined)
   const language = wished.map((locale) => locale.language).find(isOurs) ?? 'en'
-  // `de, de-AT` asks for German as it is written in Austria: the language alone says nothing of that.
+  // `de, de-AT` asks for Austrian German, so prefer the more specific tag.
   const exact = wished.find(
     (locale) => locale.language === language && locale.baseName !== language,
   )

@@ -9,18 +9,18 @@ import { readerOf, textsOf } from './reader.ts'
 
 export interface RenderOptions {
   readonly status?: number | undefined
-  /** Whom the page names as signed in; undefined: it names nobody. */
+  /** The signed-in user that the page shows; undefined for none. */
   readonly signedIn?: SignedIn | undefined
-  /** The languages that the request asks for, where they stand elsewhere than in its own query. */
+  /** The requested languages, if they are not in the query of the request. */
   readonly uiLocales?: string | undefined
-  /** Where the redirect after a form of this page may lead, besides here: a CSP source. */
+  /** A CSP source to which a form of this page may redirect, besides this server. */
   readonly formAction?: string | undefined
-  /** Sets no cookie: for pages without a form, and where a new one would take a living session's place. */
+  /** Sets no cookie: for pages without a form, or if a new cookie would overwrite that of a live session. */
   readonly keepCookie?: boolean | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** Answers with a page, the host's own where it replaced it, in the reader's language. */
+/** Answers with a page, or with the host's replacement of it, in the reader's language. */
 export const renderPage = async <N extends keyof Pages>(
   http: HttpRequest,
   server: ServerContext,

@@ -6,7 +6,7 @@ import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { answer, settingsPage } from './settings-page.ts'
 
-/** The events of the user's account. */
+/** Lists the audit events of the user's account. */
 export const activityPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/activity/`,
   async show(request) {

@@ -2,7 +2,7 @@ import type { Ui } from '../../server-context.ts'
 import { notFound } from '../responses/problem.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** The addresses of the settings pages. */
+/** Returns the URLs of the settings pages. */
 export const addresses = ({ links }: Ui) => {
   const at = (...parts: readonly (string | number)[]): string =>
     `${links.applications}${parts.map((part) => `${encodeURIComponent(part)}/`).join('')}`
@@ -21,11 +21,11 @@ export const addresses = ({ links }: Ui) => {
   }
 }
 
-/** @throws OAuthError 404 for what is no id of a token */
+/** Parses the ID of a token. @throws OAuthError 404 for any other text */
 export const asTokenId = (text: string): number => {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound()
   return Number(text)
 }
 
-/** The id of the token that the address names. @throws OAuthError 404 for what is no id */
+/** Returns the token ID in the path. @throws OAuthError 404 if it is not an ID */
 export const tokenIdOf = ({ http }: SettingsRequest): number => asTokenId(http.param('id'))

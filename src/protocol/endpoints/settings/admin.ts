@@ -24,7 +24,7 @@ export const checkAdmin = ({ signedIn }: SettingsRequest): void => {
 
 /** Returns the value of a search field of the query. */
 export const searchedIn = ({ http }: SettingsRequest, name: string): string =>
-  // No name has a control character, and PostgreSQL rejects NUL.
+  // Names contain no control characters, and PostgreSQL rejects NUL.
   (http.queryParameters().repeated(name)[0] ?? '')
     .replaceAll(/\p{Cc}/gu, '')
     .trim()

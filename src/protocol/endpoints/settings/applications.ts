@@ -17,7 +17,7 @@ import { answer, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { authorizedToWire, clientToWire, personalTokenToWire } from './wire.ts'
 
-/** All that a user manages: own applications, personal tokens, authorized applications. */
+/** Shows the user's own applications, personal tokens and authorized applications. */
 export const showApplications = async (
   request: SettingsRequest,
   refused?: Refused,
@@ -31,7 +31,7 @@ export const showApplications = async (
     server.personalTokens.listByUser(id, cursorOf(request, 'tokens_after')),
     server.authorizedApplications.listByUser(id, cursorOf(request, 'authorized_after')),
   ])
-  // Last, so that no read that fails takes the notice along.
+  // Take the notice last: if another read failed after it, the notice would be lost.
   const notice = await takeNotice(request)
   const page = {
     clients: listed(request, 'clients_after', clients, (item) => clientItem(item, request)),
@@ -91,7 +91,7 @@ const tokenItem = (managed: ManagedToken, { server }: SettingsRequest): Personal
   }
 }
 
-/** A device as pages list it. */
+/** Converts a device to an item of a list. */
 export const deviceItem = (device: Device, { server }: SettingsRequest): DeviceItem => ({
   href: addresses(server.ui).view(device.tokenId),
   revokeAction: addresses(server.ui).revoke(device.tokenId),

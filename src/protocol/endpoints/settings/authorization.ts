@@ -20,7 +20,7 @@ const clientOf = async (clientId: string, { server }: SettingsRequest): Promise<
   return client
 }
 
-/** What one authorization of an application may do. */
+/** Shows one authorization of an application. */
 export const authorizationPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/view/`,
   async show(request) {
@@ -50,7 +50,7 @@ export const authorizationPage = settingsPage({
   },
 })
 
-/** Takes back what an application was allowed, on one device. */
+/** Revokes one authorization of an application. */
 export const revokeTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/revoke/`,
   isShown: false,
@@ -69,7 +69,7 @@ export const revokeTokenPage = settingsPage({
   },
 })
 
-/** Takes back what an application was allowed, on all devices. */
+/** Revokes all authorizations of an application. */
 export const revokeApplicationPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/:client_id/revoke/`,
   isShown: false,
@@ -86,7 +86,7 @@ export const revokeApplicationPage = settingsPage({
   },
 })
 
-/** Takes back everything from every application. */
+/** Revokes all authorizations of all applications. */
 export const revokeAllPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/revoke/`,
   isShown: false,

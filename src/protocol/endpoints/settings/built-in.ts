@@ -16,7 +16,7 @@ import { personalTokenPage } from './personal-token.ts'
 import { resetClientSecretPage } from './reset-client-secret.ts'
 import { rotatePersonalTokenPage } from './rotate-personal-token.ts'
 
-/** Every settings page but the sessions, which an application with a login of its own has itself. */
+/** Every settings page except the sessions, which an application with its own login manages itself. */
 export const settingsEndpoints: readonly Endpoint[] = [
   applicationsPage,
   newClientPage,

@@ -7,7 +7,7 @@ import type { ClientInput } from '../../../records/clients/client-input.ts'
 import { flagIn, listIn, textIn } from './form.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** The form of a new client before anything is typed. */
+/** The empty form of a new client. */
 export const emptyClient: ClientFormValues = {
   name: '',
   description: '',
@@ -28,7 +28,7 @@ export const valuesOf = (client: Client): ClientFormValues => ({
   optionalScopes: client.optionalScopes,
 })
 
-/** What was typed, to be shown again. */
+/** Returns the submitted values, to show them again. */
 export const typedClient = (params: Parameters): ClientFormValues => ({
   name: first(params, 'name'),
   description: first(params, 'description'),
@@ -44,9 +44,9 @@ const first = (params: Parameters, name: string): string => params.repeated(name
 type Fields = Omit<ClientInput, 'userId'>
 
 /**
- * The documented fields of a client's form, and no others. A box that is not ticked is not sent, so for a
- * person a list that is missing is empty; a script names what it changes.
- * @throws InvalidField for an internal scope too: no form can set one
+ * Reads the documented fields of a client's form. Browsers do not send unticked boxes, so a missing list in a form is
+ * empty; a script sends only the fields that it changes.
+ * @throws InvalidField also for an internal scope, which forms cannot set
  */
 export const clientFields = (
   params: Parameters,
@@ -59,7 +59,8 @@ export const clientFields = (
     for (const scope of chosen) {
       if (server.scopes.get(scope)?.isInternal !== false) throw unknown(name, scope)
     }
-    // What code has given it beyond what forms show stays as it is; what was given up since goes.
+    // Keep internal scopes, which code assigned and forms do not show. Scopes that are no longer registered are
+    // dropped.
     return [...chosen, ...kept.filter((scope) => server.scopes.get(scope)?.isInternal)]
   }
   const redirectUris = params.repeated('redirect_uris')
@@ -78,7 +79,7 @@ export const clientFields = (
   })
 }
 
-// Of two fields with scopes, the one that it stands in.
+// Two fields contain scopes: report the field in which the unknown scope was sent.
 const unknown = (field: string, scope: string): InvalidField =>
   new InvalidField(field, new ScopeDoesNotExists(scope).message, {
     problem: 'scopeUnknown',

@@ -15,7 +15,7 @@ import { tryIt } from './try-it.ts'
 import { clientToWire } from './wire.ts'
 
 /**
- * The client that the address names, if it is the user's. An internal one is the host's: code alone changes it.
+ * Returns the client in the path if the user owns it. Internal clients belong to the host and are changed only by code.
  * @throws OAuthError 404
  */
 export const ownClient = async ({ http, server, signedIn }: SettingsRequest): Promise<Client> => {
@@ -25,7 +25,7 @@ export const ownClient = async ({ http, server, signedIn }: SettingsRequest): Pr
   return client
 }
 
-/** A client of the user, with what was typed where a form could not be taken. */
+/** Shows a client of the user, with the submitted values if the form was refused. */
 export const showClient = async (
   request: SettingsRequest,
   refused?: Refused,
@@ -65,7 +65,7 @@ export const showClient = async (
   })
 }
 
-/** A client of the user: to look at, to change, to delete. */
+/** Shows, changes and deletes a client of the user. */
 export const clientPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/:client_id/`,
   show: showClient,
@@ -81,7 +81,8 @@ export const clientPage = settingsPage({
     }
     const users = await client.getUsers(countLimit)
     const fields = clientFields(params, request, client)
-    // Nobody ever saw the secret of a public client; now it needs one. A script asks for it by itself.
+    // A public client becomes confidential: create a secret, since nobody knows the old one. A script resets it
+    // separately.
     const needsSecret = fields.isConfidential && !client.isConfidential && !request.asJson
     const { client: changed, clientSecret: secret } = needsSecret
       ? await server.clients.updateWithSecret(client.clientId, fields)
@@ -95,7 +96,7 @@ export const clientPage = settingsPage({
   },
 })
 
-/** What cannot be taken back is confirmed by typing the name. @throws InvalidField */
+/** Checks that the user typed the name to confirm an irreversible action. @throws InvalidField */
 export const checkConfirmation = (
   params: Parameters,
   { name }: { readonly name: string },

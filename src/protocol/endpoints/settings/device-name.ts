@@ -1,6 +1,6 @@
 import Bowser from 'bowser'
 
-/** The browser and the system that a `User-Agent` names, such as `Chrome on Linux`; null where it names neither. */
+/** Returns the browser and the operating system of a `User-Agent`, such as `Chrome on Linux`; null if unknown. */
 export const deviceName = (userAgent: string): string | null => {
   if (userAgent === '') return null
   const parser = Bowser.getParser(userAgent)

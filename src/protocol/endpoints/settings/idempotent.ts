@@ -6,7 +6,7 @@ import type { SettingsRequest } from './settings-request.ts'
 
 /** Milliseconds in which the same form from the same session counts as the same request. */
 const memory = 600_000
-/** The same for a form without the one-time ID of our pages: it is a double click at most. */
+/** The same for a form without the one-time ID of the pages, in which only a double click is expected. */
 const briefMemory = 2_000
 /** Milliseconds after which a form that is still being processed counts as abandoned. */
 const atWork = 15_000
@@ -39,7 +39,7 @@ export const idempotent = async (
     for (let waited = 0; waited < patience; waited += 50) {
       const outcome = await forms.get(name)
       if (outcome?.location) return { location: outcome.location }
-      // The first one was refused, and forgotten: this one is judged anew.
+      // The first request was refused and forgotten, so process this one as new.
       if (!outcome) return idempotent(request, form, work)
       await pause(50)
     }

@@ -19,7 +19,7 @@ export const listed = <T, I>(
   toItem: (item: T) => I,
 ): Listed<I> => {
   const params = new URLSearchParams(http.query)
-  // A token that somebody put there is not written into another address.
+  // Do not copy a token in the query into another URL.
   params.delete('access_token')
   const begins = params.has(name)
   const to = (after: string | null): string => {

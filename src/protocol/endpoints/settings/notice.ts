@@ -2,7 +2,7 @@ import type { Notice } from '../../short-lived.ts'
 import { isPrefetch } from '../authorization/is-prefetch.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** Milliseconds until it is forgotten. */
+/** Milliseconds for which a notice is stored. */
 const life = 300_000
 
 const nameOf = ({ signedIn }: SettingsRequest, location: string): string =>
@@ -19,7 +19,7 @@ export const leaveNotice = async (
     clock,
   } = request.server
   const name = nameOf(request, location)
-  // A secret that nobody has seen yet is not lost to the next notice.
+  // Keep a secret that was not shown yet.
   const secret = notice.secret ?? (await notices.get(name))?.secret
   await notices.set(name, { ...notice, ...(secret && { secret }) }, clock() + life)
 }
@@ -37,15 +37,15 @@ export const takeNotice = async (request: SettingsRequest): Promise<Notice> => {
   return ((await notices.get(name)) && (await notices.take(name))) || {}
 }
 
-/** What became of a form. */
+/** The change that a form made. */
 export interface Changed {
   /** Where the browser goes next. */
   readonly location: string
-  /** What that page says, once, to this session. */
+  /** Shown once by that page, to this session only. */
   readonly notice?: Notice
   /** The sentence beside a secret in the notice. */
   readonly once?: string
-  /** What a script is answered. */
+  /** The JSON response for a script. */
   readonly json?: object
   readonly status?: number
 }

@@ -8,7 +8,9 @@ const day = 86_400_000
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
-/** The days that can be chosen for the end of a new token. The last is null where it need not end. */
+/**
+ * The first and last day that can be chosen as the expiry of a new token. The last is null if tokens need not expire.
+ */
 export const expiryDays = ({
   server,
 }: SettingsRequest): { firstDay: string; lastDay: string | null } => {
@@ -18,8 +20,8 @@ export const expiryDays = ({
 }
 
 /**
- * For how many seconds a new token shall live: to the end of the day that was chosen, in UTC, or to the
- * second where a script gave one; undefined: for ever.
+ * Returns the lifetime of a new token in seconds: until the end of the chosen day in UTC, or until the time that a
+ * script sent. Returns undefined if the token does not expire.
  * @throws InvalidField
  */
 export const expiresInOf = (params: Parameters, request: SettingsRequest): number | undefined => {
@@ -41,7 +43,7 @@ export const expiresInOf = (params: Parameters, request: SettingsRequest): numbe
   if (Number.isNaN(at) || (isDay && dayOf(at - day) !== text)) throw refused('expiresInvalid')
   const seconds = Math.floor((at - clock()) / 1000)
   if (seconds <= 0) throw refused('expiresInPast')
-  // The last day that can be chosen ends after the longest life does.
+  // The last day that can be chosen ends after the maximum lifetime.
   if (seconds > longest && !(isDay && text <= latest)) throw refused('expiresTooLate')
   return Math.min(seconds, longest)
 }
@@ -57,7 +59,7 @@ const sentences = {
   expiresMissing: 'expires is needed: the application sets a longest life.',
 } as const
 
-/** @throws ScopeDoesNotExists for an internal scope too: no form can put one on a token */
+/** Returns the chosen scopes. @throws ScopeDoesNotExists also for an internal scope, which forms cannot set */
 export const chosenScopes = (
   scopes: readonly string[],
   { server }: SettingsRequest,

@@ -12,7 +12,7 @@ import type { SettingsRequest } from './settings-request.ts'
 import { inShell } from './try-it.ts'
 import { personalTokenToWire } from './wire.ts'
 
-/** The personal token that the address names, if it is the user's. @throws OAuthError 404 */
+/** Returns the personal token in the path if it belongs to the user. @throws OAuthError 404 */
 export const ownToken = async (request: SettingsRequest): Promise<ManagedToken> => {
   const { server, signedIn } = request
   const managed = await server.personalTokens.find(signedIn.user.id, tokenIdOf(request))
@@ -20,7 +20,7 @@ export const ownToken = async (request: SettingsRequest): Promise<ManagedToken> 
   return managed
 }
 
-/** A personal token of the user, with what was typed where a form could not be taken. */
+/** Shows a personal token of the user, with the submitted values if the form was refused. */
 export const showPersonalToken = async (
   request: SettingsRequest,
   refused?: Refused,
@@ -66,7 +66,7 @@ export const showPersonalToken = async (
 const curlOf = (accessToken: string, { server }: SettingsRequest): string =>
   `curl -H 'Authorization: Bearer ${accessToken}' ${inShell(`${server.issuer}${server.settings.oauthPrefix}/ping`)}`
 
-/** A personal token of the user: to look at, to change, to delete. */
+/** Shows, changes and deletes a personal token of the user. */
 export const personalTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/`,
   show: showPersonalToken,
@@ -82,7 +82,7 @@ export const personalTokenPage = settingsPage({
     }
     const keepsScopes = asJson && params.repeated('scopes').length === 0
     const name = textIn(params, 'name') ?? (asJson ? undefined : '')
-    // Internal scopes that code gave it are not on the form, and stay.
+    // Keep internal scopes, which code assigned and the form does not show.
     const hidden = token.scopes.filter((scope) => server.scopes.get(scope)?.isInternal)
     const chosen = keepsScopes ? undefined : chosenScopes(listIn(params, 'scopes'), request)
     await server.personalTokens.update(managed, {

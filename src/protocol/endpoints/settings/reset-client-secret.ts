@@ -7,7 +7,7 @@ import { secondsIn } from './form.ts'
 import { settingsPage } from './settings-page.ts'
 import { clientToWire } from './wire.ts'
 
-/** Gives a client another secret; the old one may stay valid for a while. */
+/** Resets the secret of a client; the former secret may stay valid for a chosen time. */
 export const resetClientSecretPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/:client_id/reset/`,
   isShown: false,
@@ -20,7 +20,7 @@ export const resetClientSecretPage = settingsPage({
     if (!before.isConfidential)
       throw new InvalidField('client_secret', 'A public client has no secret.')
     const overlap = secondsIn(params, 'overlap')
-    // Everything is read before the secret changes: nothing that can fail stands between the change and the answer.
+    // Read everything before the secret changes: a failure after the change would lose the new secret.
     const users = await before.getUsers(countLimit)
     const { client, clientSecret } = await server.clients.resetClientSecret(clientId, { overlap })
     return {

@@ -6,7 +6,7 @@ import { ownToken, showPersonalToken } from './personal-token.ts'
 import { settingsPage } from './settings-page.ts'
 import { personalTokenToWire } from './wire.ts'
 
-/** Gives a personal token another value; the old one may stay valid for a while. */
+/** Rotates the value of a personal token; the former value may stay valid for a chosen time. */
 export const rotatePersonalTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/rotate/`,
   isShown: false,
@@ -15,7 +15,7 @@ export const rotatePersonalTokenPage = settingsPage({
   async change(request, params) {
     const { server, texts } = request
     const { token, name, lastUse } = await ownToken(request)
-    // A new value would give what only code may give, and for as long again (decision §4.5).
+    // Rotation would renew internal scopes, which only code may assign (decision §4.5).
     if (token.getVisibleScopes().length < server.scopes.registered(token.scopes).length) {
       throw new InvalidField('id', 'The token has a scope that only the application gives.', {
         problem: 'notRotatable',

@@ -8,7 +8,7 @@ import { takeNotice } from './notice.ts'
 import { answer, settingsPage } from './settings-page.ts'
 import { sessionToWire } from './wire.ts'
 
-/** Where the user is logged in. */
+/** Lists and ends the sessions of the user. */
 export const sessionsPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/sessions/`,
   async show(request, refused) {

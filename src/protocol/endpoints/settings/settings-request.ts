@@ -14,16 +14,16 @@ export interface SettingsRequest {
   readonly http: HttpRequest
   readonly server: ServerContext
   readonly signedIn: SignedIn
-  /** Whether a script asks, which gets JSON, and not a person, who gets the page. */
+  /** Whether a script sent the request and gets JSON; a person gets the page. */
   readonly asJson: boolean
   readonly reader: Reader
   readonly texts: Messages
 }
 
 /**
- * Who is at a settings page: for a page the cookie decides, for JSON the session's JWT has to come with it.
- * A token of whatever kind opens neither.
- * @returns the redirect to the login for a person who is not logged in
+ * Authenticates a request to a settings page: a page needs the session cookie, JSON also needs the session's JWT.
+ * Access tokens are not accepted.
+ * @returns the request, or a redirect to the login for a person who is not logged in
  * @throws AuthenticationRequired, JWTExtendedException for a script
  */
 export const settingsRequestOf = async (

@@ -2,17 +2,17 @@ import type { Client } from '../../../model/client.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
 import type { Configuration, Identity } from '../../server-context.ts'
 
-// The example pair of RFC 7636 Appendix B: known to everybody, and good enough for a trial by hand.
+// The example values of RFC 7636 Appendix B. They are public, which is good enough for a manual trial.
 const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
 const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 
-/** How an owner tries a client by hand: a link that starts the flow, and what then redeems the code. */
+/** Returns a link that starts the flow of a client, and a shell command that redeems the code. */
 export const tryIt = (
   client: Client,
   { issuer, settings }: Identity & Configuration,
 ): { readonly href: string; readonly curl: string } | null => {
   const redirectUri = client.defaultRedirectUri
-  // What has to be signed is beyond a link and a line for the shell.
+  // A link and a shell command cannot create signatures.
   const isByHand =
     settings.pushedAuthorizationRequests !== 'required' &&
     settings.dpop !== 'required' &&
@@ -42,6 +42,6 @@ export const tryIt = (
   return { href, curl }
 }
 
-/** A text as one word of a POSIX shell, whatever is in it. */
+/** Quotes a text as one word of a POSIX shell. */
 export const inShell = (text: string): string =>
   /^[A-Za-z0-9_./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -4,17 +4,17 @@ import { OAuthError } from '../../../model/oauth-error.ts'
 import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
 import type { ServerContext } from '../../server-context.ts'
 
-/** A client that authenticated, and a token that it asks something about. */
+/** An authenticated client and the token of its request. */
 export interface AboutToken {
   readonly client: Client
-  /** As it was sent: what is no token at all is an unknown one. */
+  /** The value as it was sent; an invalid one is treated as an unknown token. */
   readonly token: string
 }
 
 /**
- * Reads a request about a token: the same form at revocation (RFC 7009 §2.1) and introspection (RFC 7662 §2.1).
- * The hint is not read, since tokens of both kinds are looked up by an index.
- * @throws OAuthError `invalid_client` before anything else is looked at, `invalid_request` without a token
+ * Reads a revocation request (RFC 7009 §2.1) or an introspection request (RFC 7662 §2.1). Ignores `token_type_hint`,
+ * since both kinds of tokens have an index.
+ * @throws OAuthError `invalid_client` before any other error, `invalid_request` without a token
  */
 export const readAboutToken = async (
   request: HttpRequest,
@@ -35,8 +35,7 @@ export const readAboutToken = async (
 const ofTokenEndpoint = /^token_endpoint_/
 
 /**
- * How clients authenticate at another endpoint than the token endpoint: by the same methods, but for some.
- * RFC 8414 §2
+ * Returns the metadata of client authentication at an endpoint other than the token endpoint. RFC 8414 §2.
  */
 export const authenticationMetadata = (
   endpoint: 'revocation_endpoint' | 'introspection_endpoint',

@@ -2,7 +2,7 @@ import type { IssuedToken } from '../../../model/token.ts'
 import type { TokenIssue } from '../../plug-ins/extension.ts'
 import type { ServerContext } from '../../server-context.ts'
 
-/** Issues what a grant found, within what extensions restrict it to. Nothing is spent where one of them refuses. */
+/** Issues the tokens of a redemption after extensions restricted it. If an extension refuses, nothing is consumed. */
 export const issueToken = async (
   issue: TokenIssue,
   server: ServerContext,
@@ -12,7 +12,7 @@ export const issueToken = async (
     if (extension.onTokenIssue)
       redemption = await extension.onTokenIssue({ ...issue, redemption }, server)
   }
-  // The authorization endpoint has no such parameter.
+  // Requests to the authorization endpoint have no `grant_type`.
   const grant = issue.params.optional('grant_type') ?? 'implicit'
   return server.tokens.issue(redemption, grant)
 }

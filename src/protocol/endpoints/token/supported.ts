@@ -7,7 +7,7 @@ export const supportedGrantTypes = ({ grants }: Pick<ServerContext, 'grants'>): 
 
 type Metadata = Readonly<Record<string, unknown>>
 
-/** The addresses that have a name in the server's metadata. RFC 8414 §2. */
+/** Returns the endpoint URLs of the server's metadata. RFC 8414 §2. */
 export const advertisedAddresses = ({
   issuer,
   settings,
@@ -19,7 +19,7 @@ export const advertisedAddresses = ({
     ),
   )
 
-/** What ways to authenticate and extensions say in the server's metadata. */
+/** Returns the metadata members of client authentication methods and extensions. */
 export const metadataOfExtensions = (server: ServerContext): Metadata =>
   Object.assign(
     {},
@@ -27,7 +27,7 @@ export const metadataOfExtensions = (server: ServerContext): Metadata =>
     ...server.extensions.map((extension) => extension.metadata?.(server)),
   )
 
-/** What extensions say in the metadata of whatever is protected. RFC 9728 §2. */
+/** Returns the members that extensions add to the metadata of protected resources. RFC 9728 §2. */
 export const resourceMetadataOfExtensions = (server: ServerContext): Metadata =>
   Object.assign({}, ...server.extensions.map((extension) => extension.resourceMetadata?.(server)))
 
@@ -37,8 +37,8 @@ export const supportedResponseTypes = (
 ): readonly ResponseType[] =>
   server.settings.allowedResponseTypes.filter((type) =>
     type === 'code'
-      ? // A code that no grant redeems is not issued.
+      ? // Do not issue codes that no grant can redeem.
         supportedGrantTypes(server).includes('authorization_code')
-      : // A token that a browser is given is bound to no key.
+      : // A token in a redirect cannot be bound to a key.
         server.settings.dpop !== 'required',
   )

@@ -2,7 +2,7 @@ import type { HttpRequest } from '../../../http/request.ts'
 import type { Auth } from '../../../model/auth.ts'
 import type { Callers } from '../../server-context.ts'
 
-/** The holder of the token that a request presents; a session is not enough here. */
+/** Returns the token that a request presents. A session is not accepted. */
 export const tokenHolder = async (
   { headers, method, path, query, address, userAgent, raw }: HttpRequest,
   { resourceServer }: Callers,

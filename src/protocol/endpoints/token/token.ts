@@ -15,7 +15,7 @@ import { answerHeaders } from '../responses/answer-headers.ts'
 import { jsonAnswer } from '../responses/answers.ts'
 import { issueToken } from './issue-token.ts'
 
-/** Exchanges a grant for tokens. RFC 6749 §3.2. */
+/** The token endpoint. RFC 6749 §3.2. */
 export const tokenEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/token`,
   methods: ['POST'],
@@ -32,11 +32,11 @@ export const tokenEndpoint: Endpoint = {
   },
 }
 
-// Unchecked: the point is to wait before any work is done.
+// The credentials are not verified yet: a request has to wait before the server works on it.
 const senderOf = (http: HttpRequest, params: Parameters): string =>
   [http.address, ...credentialsOf(http.header('authorization'), params)].join('\n')
 
-// One queue for a client, in however many spellings it sends its credentials.
+// Normalize the credentials, so that each client has one queue.
 const credentialsOf = (
   authorization: string | null,
   params: Parameters,
@@ -87,7 +87,7 @@ const grantOf = (params: Parameters, { grants }: PlugIns): Grant | undefined => 
   return grants.find(({ type }) => type === given)
 }
 
-// For measurements: what is no grant type of ours could be any text at all.
+// For metrics: an unknown grant type could be any text, so it gets a fixed label.
 const grantTypeOf = (params: Parameters, server: ServerContext): string =>
   grantOf(params, server)?.type ?? '_OTHER'
 

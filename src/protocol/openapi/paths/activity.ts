@@ -2,7 +2,7 @@ import type { Described } from '../described.ts'
 import { named, type Parts } from '../schema.ts'
 import { after, inQuery, look } from './settings-operation.ts'
 
-/** The events of the user's account, and for administrators the whole audit log. */
+/** Describes the activity of the user's account and, for administrators, the whole audit log. */
 export const activityPaths = (server: Described): Parts => ({
   [`${server.settings.settingsPrefix}/activity/`]: {
     get: look(server, {

@@ -2,7 +2,7 @@ import type { Described } from '../described.ts'
 import { named, type Parts } from '../schema.ts'
 import { after, change, done, inQuery, look } from './settings-operation.ts'
 
-/** For administrators; other users get 404. */
+/** Describes the pages for administrators; other users get 404. */
 export const administrationPaths = (server: Described): Parts => ({
   [`${server.settings.adminPrefix}/applications/`]: {
     get: look(server, {

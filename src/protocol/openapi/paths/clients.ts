@@ -4,7 +4,7 @@ import { after, change, done, inPath, look } from './settings-operation.ts'
 
 const clientId = inPath('client_id', 'The ID of a client of the user.')
 
-/** Where users manage their client applications and the applications that they authorized. */
+/** Describes the pages on which users manage their client applications and authorized applications. */
 export const clientPaths = (server: Described): Parts => {
   const root = `${server.settings.settingsPrefix}/applications`
   return {

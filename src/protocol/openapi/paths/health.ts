@@ -22,7 +22,7 @@ const notReady = schemaOf(
 // A node without Redis is ready: most requests do not need it.
 const ready = schemaOf(z.strictObject({ status: z.literal('ready'), transients }))
 
-/** For load balancers and supervisors. */
+/** Describes the endpoints for load balancers and process managers. */
 export const healthPaths = (): Parts => ({
   '/health/live': operation('live', 'Whether the process answers', {
     200: answerOf('It does.', live),

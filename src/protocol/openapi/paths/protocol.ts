@@ -28,7 +28,7 @@ const document = (operationId: string, summary: string, schema: Part): Part => (
   },
 })
 
-/** The endpoints of the protocol, briefly: their RFCs have the details. */
+/** Describes the protocol endpoints briefly; the RFCs have the details. */
 export const protocolPaths = (server: Described): Parts => {
   const root = server.settings.oauthPrefix
   const pong = withToken(answerOf('The token works.', named('Pong')))

@@ -2,7 +2,7 @@ import type { Described } from '../described.ts'
 import { named, type Parts } from '../schema.ts'
 import { after, change, done, look } from './settings-operation.ts'
 
-/** The sessions of the user; absent if the application has its own login. */
+/** Describes the sessions of the user; empty if the application has its own login. */
 export const sessionPaths = (server: Described): Parts =>
   server.sessionCookie === null
     ? {}

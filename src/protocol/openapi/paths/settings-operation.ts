@@ -65,7 +65,7 @@ export const change = (
   }
 }
 
-/** The answer of a change that has no result. */
+/** The response to a change without a result. */
 export const done = [200, 'It is done.', named('Done')] as const
 
 /** A parameter of the path. */
@@ -84,6 +84,6 @@ export const inQuery = (name: string, description: string, schema: Part = text):
   schema,
 })
 
-/** The cursor of a list, always taken from `next`. */
+/** The cursor of a list, which clients take from `next`. */
 export const after = (name: string): Part =>
   inQuery(name, 'The cursor of a page, as `next` of an earlier answer has it.')

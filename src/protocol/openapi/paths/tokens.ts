@@ -7,7 +7,7 @@ const tokenId = schemaOf(id)
 const personal = [inPath('id', 'The ID of a personal token of the user.', tokenId)]
 const authorized = [inPath('id', 'The ID of the token of a device.', tokenId)]
 
-/** Where users manage their personal tokens, and single authorizations. */
+/** Describes the pages on which users manage personal tokens and single authorizations. */
 export const tokenPaths = (server: Described): Parts => {
   const root = `${server.settings.settingsPrefix}/applications/tokens`
   return {

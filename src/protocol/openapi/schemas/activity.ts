@@ -7,7 +7,7 @@ const event = text.describe('For instance client.disabled.')
 const subject = text.describe('The name of the client or personal token at that time.')
 const actors = ['user', 'client', 'command_line', 'system', 'unknown'] as const
 
-/** An event as the user whom it concerns reads it. */
+/** An event as the affected user sees it. */
 export const ownEvent = z.strictObject({
   id,
   at: time,
@@ -23,7 +23,7 @@ export const ownEvent = z.strictObject({
 
 export const activity = z.strictObject({ events: z.array(ownEvent), next })
 
-/** An event as administrators read it. */
+/** An event as administrators see it. */
 export const adminEvent = z.strictObject({
   id,
   at: time,

@@ -26,7 +26,7 @@ export const administration = z.strictObject({
   next: z.strictObject({ clients: next, tokens: next }),
 })
 
-/** What an administrator can do with a client. */
+/** The actions of administrators on a client. */
 export const clientActs = ['verify', 'unverify', 'disable', 'enable', 'delete'] as const
 
 export const administrationForm = z.looseObject({

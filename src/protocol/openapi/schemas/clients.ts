@@ -7,7 +7,7 @@ export const scope = z.strictObject({ id: text, help_text: text, group: text })
 
 export const clientChoices = z.strictObject({ scopes: z.array(scope) })
 
-/** A client application as its owner reads it. */
+/** A client application as its owner sees it. */
 export const client = z.strictObject({
   client_id: text,
   name: text,
