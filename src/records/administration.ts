@@ -8,13 +8,13 @@ import { Clients } from './clients/clients.ts'
 import { type RecordsContext, withinTransaction } from './context.ts'
 import { Tokens } from './tokens/tokens.ts'
 
-/** Who acts, and from where. */
+/** The acting administrator and the origin of the request. */
 export interface Actor {
   readonly user: Pick<User, 'id' | 'email'>
   readonly address: string
 }
 
-/** What an administrator can do to an application. */
+/** The actions of administrators on an application. */
 export type ClientAct = 'verify' | 'unverify' | 'disable' | 'enable' | 'delete'
 
 const marks = {
@@ -24,7 +24,7 @@ const marks = {
   enable: { isDisabled: false },
 } as const
 
-/** What administrators see and do, over all users. Every act is recorded in the transaction that does it. */
+/** The view and the actions of administrators. Each action is recorded in the audit log in the same transaction. */
 export class Administration {
   readonly #context: RecordsContext
 
@@ -36,12 +36,12 @@ export class Administration {
     return new Clients(this.#context).search(text, cursor)
   }
 
-  /** Every token; of a user's e-mail address, a client's id or a token's own id where a text is given. */
+  /** Lists tokens, all or those of a user's e-mail address, a client ID or a token ID. */
   async tokens(text: string, cursor: Cursor): Promise<Page<TokenWithNames>> {
     const { store, hostUsers } = this.#context
     const { items, next } = await store.tokens.search(text, cursor)
     if (!hostUsers) return { items, next }
-    // The store does not see these users: each is asked for once.
+    // The store has no access to these users, so look each one up once.
     const ids = new Set(items.flatMap(({ fields }) => fields.userId ?? []))
     const emails = new Map<UserId, string | null>()
     for (const id of ids) emails.set(id, (await hostUsers.find(id))?.email ?? null)
@@ -52,7 +52,7 @@ export class Administration {
     return { items: named, next }
   }
 
-  /** @throws InvalidField where there is no such client */
+  /** Carries out an action on a client. @throws InvalidField if the client does not exist */
   async actOnClient(clientId: string, act: ClientAct, actor: Actor): Promise<void> {
     await withinTransaction(this.#context, async (tx) => {
       const clients = new Clients(this.#inNameOf(actor, tx))
@@ -64,7 +64,7 @@ export class Administration {
     })
   }
 
-  /** Ends a token and the other tokens of its authorization. @throws InvalidField for an unknown token */
+  /** Revokes a token and the other tokens of its authorization. @throws InvalidField for an unknown token */
   async deleteToken(id: number, actor: Actor): Promise<void> {
     await withinTransaction(this.#context, async (tx) => {
       const tokens = new Tokens(this.#inNameOf(actor, tx))

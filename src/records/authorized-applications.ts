@@ -9,39 +9,39 @@ import { Clients } from './clients/clients.ts'
 import type { RecordsContext } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
 
-/** An application on one device: an authorization that lives, with its token. */
+/** An application on one device: a live authorization with its token. */
 export interface Device {
   readonly tokenId: number
   readonly clientId: string
   readonly scopes: readonly string[]
-  /** Of the browser in which the user agreed; empty where nothing is known. */
+  /** The `User-Agent` of the browser in which the user agreed; empty if unknown. */
   readonly userAgent: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** When its tokens end unless they are refreshed; null: never. */
+  /** When its tokens expire unless they are refreshed; null for never. */
   readonly ends: number | null
   readonly lastUse: TokenUse | null
 }
 
-/** An application that may act for a user. */
+/** An application that a user authorized. */
 export interface AuthorizedApplication {
   readonly client: Client
-  /** What the user agreed to, and what its devices hold. */
+  /** The scopes that the user agreed to, and those of the devices. */
   readonly scopes: readonly string[]
-  /** Null where the user agreed otherwise than on the consent page. */
+  /** Null if the user did not agree on the consent page. */
   readonly grantedAt: number | null
   /** The latest first. */
   readonly devices: readonly Device[]
-  /** Of all devices, also those that are not listed; counted up to `countLimit`. */
+  /** The number of all devices, including those not listed, counted up to `countLimit`. */
   readonly deviceCount: number
 }
 
-/** Authorizations that one transaction revokes. */
+/** The maximum number of authorizations that one transaction revokes. */
 const mostRevoked = 100
-/** Devices of one application that are listed at most. */
+/** The maximum number of listed devices of one application. */
 const mostDevices = 10
 
-/** What users have authorized: listed, and taken back. */
+/** Lists and revokes the applications that users authorized. */
 export class AuthorizedApplications {
   readonly #context: RecordsContext
 
@@ -49,7 +49,7 @@ export class AuthorizedApplications {
     this.#context = context
   }
 
-  /** The applications that act for a user, the youngest application first. */
+  /** Lists the applications that a user authorized, the newest application first. */
   async listByUser(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedApplication>> {
     const { store, keys, clock } = this.#context
     const { items, next } = await new Clients(this.#context).authorizedBy(userId, cursor)
@@ -67,7 +67,7 @@ export class AuthorizedApplications {
       const devices = own.map(deviceOf)
       return {
         client,
-        // What was unticked later, a device may hold still.
+        // A device may still have scopes that the user refused later.
         scopes: [
           ...new Set([...(found?.scopes ?? []), ...devices.flatMap(({ scopes }) => scopes)]),
         ],
@@ -79,7 +79,7 @@ export class AuthorizedApplications {
     return { items: listed, next }
   }
 
-  /** The authorization that a user's token belongs to; undefined for another user's, or none. */
+  /** Returns the authorization of a user's token; undefined for an unknown token or that of another user. */
   async device(userId: UserId, tokenId: number): Promise<Device | undefined> {
     const { store, clock } = this.#context
     const row = await store.tokens.authorized(tokenId, clock())
@@ -87,8 +87,8 @@ export class AuthorizedApplications {
   }
 
   /**
-   * Takes everything back from an application: its codes and tokens end on all devices, and it has to ask again.
-   * False where it had nothing.
+   * Revokes the consent, codes and tokens of an application on all devices, so that it has to ask again.
+   * Returns false if there was nothing to revoke.
    */
   async revoke(userId: UserId, clientId: string): Promise<boolean> {
     const { store, clock, audit } = this.#context
@@ -106,7 +106,7 @@ export class AuthorizedApplications {
     })
   }
 
-  /** The same for every application, in parts: once it returns, nothing is left. */
+  /** Revokes all applications in batches. When it returns, nothing is left. */
   async revokeAll(userId: UserId): Promise<void> {
     const { store, clock, audit } = this.#context
     let count = 0

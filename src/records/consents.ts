@@ -8,7 +8,7 @@ import { Clients } from './clients/clients.ts'
 import { type RecordsContext, retryOnCollision } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
 
-/** What users decided about clients, remembered until they withdraw it. */
+/** The decisions of users about clients, stored until they withdraw them. */
 export class Consents {
   readonly #context: RecordsContext
 
@@ -16,14 +16,14 @@ export class Consents {
     this.#context = context
   }
 
-  /** The user's consent, or undefined where there is none or its row was tampered with. */
+  /** Returns the user's consent, or undefined if there is none or its row was tampered with. */
   async find(userId: UserId, clientId: string): Promise<Consent | undefined> {
     return this.#opened(await this.#context.store.consents.find(userId, clientId))
   }
 
   /**
-   * Remembers that the user lets the client have these scopes, besides those it was given before, and
-   * which optional ones were refused.
+   * Stores that the user grants the client these scopes, in addition to earlier ones, and which optional scopes were
+   * refused.
    */
   async grant(
     userId: UserId,
@@ -57,7 +57,7 @@ export class Consents {
         grantedAt: clock(),
       }
       const row = { consent, seal: keys.sealRow(consentClaims(consent)) }
-      // Where nothing was found, nothing could be held: the user may be agreeing to something else meanwhile.
+      // Without a row there was nothing to lock, so a concurrent request may insert one.
       if (!found) return (await tx.consents.insert(row)) ? record(tx, consent) : undefined
       await tx.consents.put(row)
       return record(tx, consent)

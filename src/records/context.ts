@@ -20,43 +20,43 @@ import type { TokenBounds } from './tokens/token-bounds.ts'
 import type { Turns } from './turns.ts'
 
 /**
- * Makes the value of an access token out of its record, where it says something by itself (RFC 9068).
- * @param store that of the transaction in which the token is written
+ * Creates the value of a self-contained access token (RFC 9068) from its record.
+ * @param store the transaction in which the token is written
  */
 export type MintAccessToken = (fields: Omit<TokenFields, 'id'>, store: Store) => Promise<string>
 
-/** What every record needs of its server: no more, so that records can stand inside a transaction. */
+/** The part of the server that records use. With another store, they work inside a transaction. */
 export interface RecordsContext {
   readonly store: Store
-  /** For transactions that many requests may want on the same row. */
+  /** Queues transactions that lock the same row. */
   readonly turns: Turns
-  /** Short-lived values: in the store, or where `OAUTH2_CACHE_TYPE` says. */
+  /** Short-lived values, in the store or in the cache of `OAUTH2_CACHE_TYPE`. */
   readonly transients: Transients
   readonly settings: Settings
   readonly scopes: ScopeRegistry
   readonly keys: KeyRing
   readonly intact: IntactState
   readonly passwords: PasswordHasher
-  /** Who asks for the hash of a password, where nobody says otherwise. */
+  /** Returns the default requester of a password hash. */
   readonly requester: () => Requester
   readonly limits: Limits
   readonly clientContext: Omit<ClientContext, 'countUsers'>
-  /** Where users live elsewhere: asked instead of the store. */
+  /** Looks up users of the application; undefined if the store can read the users. */
   readonly hostUsers: UserCallbacks | undefined
-  /** The host's wrapper around the saving of tokens: the specification's `save_token`. */
+  /** The host's wrapper around saving tokens: `save_token` of the specification. */
   readonly saveToken: SaveToken | undefined
-  /** Without it, an access token is a random value. */
+  /** Creates self-contained access tokens. Without it, an access token is a random value. */
   readonly mint?: MintAccessToken | undefined
   readonly clock: () => number
   readonly random: RandomSource
   readonly log: LogSink
   readonly audit: AuditTrail
   readonly bounds: TokenBounds
-  /** Removes what belonged to a deleted client or user, in the background; after the commit inside a transaction. */
+  /** Removes the rows of a deleted client or user in the background, after the commit of the transaction. */
   readonly removed: (removal: Pick<Removal, 'kind' | 'key'>) => Promise<void>
 }
 
-/** Runs work inside one transaction. What it deletes is removed after the commit, and not at all without one. */
+/** Runs work inside one transaction. The background removal of deleted rows starts after the commit. */
 export const withinTransaction = async <T>(
   context: RecordsContext,
   work: (tx: RecordsContext) => Promise<T>,
@@ -72,7 +72,7 @@ export const withinTransaction = async <T>(
 
 const mostAttempts = 5
 
-/** Makes something with fresh random values again, when one turns out to be taken. */
+/** Retries an attempt with new random values after a unique violation. */
 export const retryOnCollision = async <T>(attempt: () => Promise<T | undefined>): Promise<T> => {
   for (let tries = 0; tries < mostAttempts; tries += 1) {
     try {

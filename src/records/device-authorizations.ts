@@ -8,33 +8,33 @@ import { userCodeAlphabet, userCodeIn, userCodeLength } from '../model/user-code
 import { retryOnCollision } from './context.ts'
 import type { TransientValues } from './transient-values.ts'
 
-/** What a device asked for: kept under its device code. RFC 8628 §3.1. */
+/** The request of a device, stored under its device code. RFC 8628 §3.1. */
 export interface DeviceAuthorization extends CodeBinding {
   readonly scopes: readonly string[]
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
 }
 
-/** The decision of a user: kept beside the request, since the device polls meanwhile. */
+/** The decision of a user, stored apart from the request, which the polling device reads. */
 export interface DeviceDecision {
   readonly userId: UserId
   readonly allowed: boolean
-  /** Null where the user refused, and until the consent is stored. */
+  /** Null if the user refused, and until the consent is stored. */
   readonly granted: { readonly scopes: readonly string[]; readonly consentId: string } | null
 }
 
-/** Seconds that a device code lives. */
+/** The lifetime of a device code in seconds. */
 export const deviceCodeExpiresIn = 600
-/** Seconds between two polls, until a device polls faster. RFC 8628 §3.2. */
+/** The initial interval between two polls in seconds. RFC 8628 §3.2. */
 export const pollInterval = 5
-/** Seconds that a device has to wait longer each time. RFC 8628 §3.5. */
+/** Seconds by which the interval grows after each early poll. RFC 8628 §3.5. */
 const slowDown = 5
-/** Milliseconds: a request may take longer than the next one, and the clocks of nodes differ. */
+/** Milliseconds by which a poll may be early: the duration of requests varies, and the clocks of nodes differ. */
 const tolerance = 500
 
 const deviceCodeSyntax = /^[A-Za-z0-9]{43}$/
 
-/** Until when a code that has expired is still known as one: milliseconds since the epoch. */
+/** Returns until when an expired code is stored, so that polls get `expired_token`. Milliseconds since the epoch. */
 export const keptUntil = ({ expiresAt }: Pick<DeviceAuthorization, 'expiresAt'>): number =>
   expiresAt + deviceCodeExpiresIn * 1000
 
@@ -45,7 +45,7 @@ interface DeviceContext {
   transientValues<T>(kind: SecretKind): TransientValues<T>
 }
 
-/** Device codes and user codes, from the device's request to its redemption. */
+/** Stores device codes and user codes, from the device's request to the redemption. */
 export const deviceAuthorizations = ({ transientValues, keys, clock, random }: DeviceContext) => {
   const requests = transientValues<DeviceAuthorization>('device_code')
   const decisions = transientValues<DeviceDecision>('device_code')
@@ -57,7 +57,7 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
   const pollOf = (deviceCode: string): string => `${deviceCode} poll`
 
   return {
-    /** Keeps what a device asks for. @returns its two codes */
+    /** Stores the request of a device. @returns the device code and the user code */
     async begin(asked: DeviceAuthorization) {
       const deviceCode = await requests.put(asked, keptUntil(asked))
       const userCode = await retryOnCollision(async () => {
@@ -69,11 +69,11 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
     },
 
     async find(deviceCode: string): Promise<DeviceAuthorization | undefined> {
-      // A name of one of the values beside it is no code.
+      // Other values of this kind have names that are not device codes.
       return deviceCodeSyntax.test(deviceCode) ? requests.get(deviceCode) : undefined
     },
 
-    /** The device that waits for this user code, and the name by which the code can be taken. */
+    /** Finds the device of a user code, and the key by which the code is consumed. */
     async findByUserCode(typed: string) {
       const userCode = userCodeIn(typed)
       if (userCode === undefined) return undefined
@@ -85,14 +85,14 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
       return undefined
     },
 
-    /** Ends a user code by a decision on it: of concurrent ones, exactly one is true. */
+    /** Consumes a user code. Exactly one of concurrent calls returns true. */
     async take(name: string, deviceCode: string): Promise<boolean> {
       return (await userCodes.take(name)) === deviceCode
     },
 
     /**
-     * Begins a decision: the first one is final. @returns false for another one; true also where the same one was
-     * begun before and may not have been completed
+     * Begins a decision. The first one is final.
+     * @returns false after a different decision; true also if the same decision was begun before and may be incomplete
      */
     async beginDecision(
       deviceCode: string,
@@ -110,13 +110,13 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
       return decisions.set(decisionOf(deviceCode), decision, keptUntil(asked))
     },
 
-    /** The decision of the user; undefined as long as it is not complete. */
+    /** Returns the decision of the user; undefined until it is complete. */
     async decision(deviceCode: string): Promise<DeviceDecision | undefined> {
       const found = await decisions.get(decisionOf(deviceCode))
       return found?.allowed && !found.granted ? undefined : found
     },
 
-    /** Notes a poll that found no decision yet. @returns whether it came too early, which makes the interval longer */
+    /** Records a poll without a decision. @returns whether the poll was too early, which lengthens the interval */
     async isTooEarly(deviceCode: string, { expiresAt }: DeviceAuthorization): Promise<boolean> {
       const interval = (await intervals.get(intervalOf(deviceCode))) ?? pollInterval
       const until = (seconds: number): number => clock() + seconds * 1000 - tolerance
@@ -127,7 +127,7 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
       return true
     },
 
-    /** Counts wrong proofs; every caller gets another number. */
+    /** Counts wrong proofs. Each caller gets a different number. */
     countFailure: (deviceCode: string, asked: DeviceAuthorization) =>
       requests.countFailure(deviceCode, keptUntil(asked)),
 

@@ -54,7 +54,10 @@ const mostRemembered = 10_000
 const parts = 20
 /** Characters; what is longer is remembered by its digest. */
 const longestTarget = 100
-/** Milliseconds after which somebody may try again where too many are under way, and places that were full are read again. */
+/**
+ * Milliseconds after which somebody may try again where too many are under way, and places that were full are read
+ * again.
+ */
 const aSecond = 1_000
 
 /**

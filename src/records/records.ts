@@ -22,8 +22,8 @@ export interface Records {
   readonly store: Store
   /**
    * All or nothing; inside a transaction, a savepoint. Everything inside has to go through `tx`: what
-   * goes past it waits for the transaction to end, which waits for it. PostgreSQL may roll back and call `work` again if a
-   * row stays locked.
+   * goes past it waits for the transaction to end, which waits for it. PostgreSQL may roll back and call `work` again
+   * if a row stays locked.
    */
   transaction<T>(work: (tx: Records) => Promise<T>): Promise<T>
 }

@@ -10,16 +10,16 @@ import {
   verifyAudit,
 } from './audit-verification.ts'
 
-/** Events that are read at once, where all are read. */
+/** Events of one read, when all events are exported. */
 const readAtOnce = 500
 
-/** Which events are looked for. */
+/** The search criteria for events. */
 export interface ActivitySearch extends Omit<AuditFilter, 'userId' | 'withoutRoutine'> {
-  /** An id, or an e-mail address. */
+  /** A user ID or an e-mail address. */
   readonly user?: string | undefined
 }
 
-/** What changed who may do what, as it was recorded. */
+/** Reads the audit log. */
 export class Activity {
   readonly #context: RecordsContext
 
@@ -27,17 +27,17 @@ export class Activity {
     this.#context = context
   }
 
-  /** What people did with a user's account, the latest first; not what programs do for them all the time. */
+  /** Lists the events of a user's account, the latest first, without the routine events of clients. */
   listByUser(userId: UserId, cursor: Cursor): Promise<Page<AuditRecord>> {
     return this.#context.store.audit.latest({ userId, withoutRoutine: true }, cursor)
   }
 
-  /** The latest first. */
+  /** Lists the events that match a search, the latest first. */
   async search(search: ActivitySearch, cursor: Cursor): Promise<Page<AuditRecord>> {
     return this.#context.store.audit.latest(await this.#filter(search), cursor)
   }
 
-  /** All of them, the earliest first, read in parts. */
+  /** Yields all events that match a search, the earliest first. Reads them in batches. */
   async *all(search: ActivitySearch = {}): AsyncGenerator<AuditRecord, void, void> {
     const filter = await this.#filter(search)
     let after: string | null = null
@@ -51,14 +51,14 @@ export class Activity {
     } while (after !== null)
   }
 
-  /** Finds what was changed, removed or inserted past this server, and says what was checked. */
+  /** Verifies the audit log: finds rows that were changed, removed or inserted by anyone else than this server. */
   verify(options?: AuditVerificationOptions): Promise<AuditVerification> {
     return verifyAudit(this.#context, options)
   }
 
   async #filter({ user, ...filter }: ActivitySearch): Promise<AuditFilter> {
     const found = user?.includes('@') ? await new Users(this.#context).findByEmail(user) : undefined
-    // An application may have addresses for its keys.
+    // The user IDs of an application may be e-mail addresses.
     return { ...filter, userId: found?.id ?? user }
   }
 }

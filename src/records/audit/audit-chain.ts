@@ -13,15 +13,15 @@ import type {
 import type { Store } from '../../store/store.ts'
 import { checkpointClaims } from '../seals/claims.ts'
 
-/** Rows that one checkpoint covers at most. */
+/** The maximum number of rows of one checkpoint. */
 const mostRows = 1_000
-/** Milliseconds between the first event of a checkpoint and its others: retention removes whole checkpoints. */
+/** The maximum milliseconds between the events of one checkpoint, since retention removes whole checkpoints. */
 const span = 60_000
-/** Checkpoints that are looked at together. */
+/** The number of checkpoints that are read together. */
 const checkpointsAtOnce = 100
-/** How far ids go on between two checkpoints at most: a row beyond was given its id by hand. */
+/** The maximum gap of row IDs between two checkpoints. A row beyond it was inserted by hand. */
 export const reach = 2 ** 44
-/** Milliseconds between two looks at whether earlier writers have committed, and how many looks one run takes. */
+/** Milliseconds between two checks whether earlier transactions have committed, and the number of checks of one run. */
 const betweenLooks = 100
 const mostLooks = 5
 
@@ -34,7 +34,7 @@ export interface AuditChainOptions {
   readonly log: LogSink
 }
 
-/** Ids in ascending order as text: `3-7,9`. */
+/** Formats IDs in ascending order as ranges: `3-7,9`. */
 export const idRanges = (ids: readonly number[]): string => {
   const ranges: { first: number; last: number }[] = []
   for (const id of ids) {
@@ -53,7 +53,7 @@ export const idsOf = (ranges: string): readonly number[] =>
         return Array.from({ length: last - first + 1 }, (_, index) => first + index)
       })
 
-/** A digest of rows, in the order in which they are added. */
+/** Creates a digest of rows in the order in which they are added. */
 export const rowsDigest = () => {
   const hash = createHash('sha256')
   return {
@@ -66,11 +66,11 @@ export const rowsDigest = () => {
 export const checkpointDigest = (checkpoint: AuditCheckpoint): string =>
   sha256(JSON.stringify(checkpointClaims(checkpoint)))
 
-/** Whether the checkpoint is as one of our keys sealed it. */
+/** Returns whether the seal of a checkpoint is valid. */
 export const isCheckpointIntact = (checkpoint: SealedCheckpoint, keys: KeyRing): boolean =>
   keys.isIntact(checkpoint.seal, checkpointClaims(checkpoint))
 
-/** The latest checkpoint that is intact, and the number of the last one if that is not intact. */
+/** Returns the latest intact checkpoint, and the number of the last checkpoint if that one is not intact. */
 export const latestCheckpoint = async (
   { auditCheckpoints }: Pick<Store, 'auditCheckpoints'>,
   keys: KeyRing,
@@ -89,8 +89,9 @@ export const latestCheckpoint = async (
 }
 
 /**
- * Covers the rows of the audit log with checkpoints. Each is sealed, names the digest of the one before, and covers
- * rows that no transaction can add to any more. It also removes what has expired: a checkpoint says so first.
+ * Covers the rows of the audit log with checkpoints. Each checkpoint is sealed, contains the digest of the previous
+ * one, and covers a range of IDs into which no open transaction can still insert. Expired rows are removed after a
+ * checkpoint has declared their removal.
  */
 export class AuditChain {
   readonly #options: AuditChainOptions
@@ -102,8 +103,8 @@ export class AuditChain {
   }
 
   /**
-   * Covers what is committed, a checkpoint each time.
-   * @param now the time by which rows have expired; null where the clock may be wrong: then none are declared removed
+   * Returns a task that writes one checkpoint over committed rows in each call.
+   * @param now decides which rows have expired; null if the clock may be wrong, and then no rows are declared removed
    */
   coverage(now: number | null): { readonly name: string; removeSome(): Promise<number | null> } {
     let until: number | undefined
@@ -116,7 +117,7 @@ export class AuditChain {
     }
   }
 
-  /** Removes the rows and checkpoints that a checkpoint has declared removed. */
+  /** Returns a task that removes the rows and checkpoints that a checkpoint has declared removed. */
   retention(): { readonly name: string; removeSome(limit: number): Promise<number | null> } {
     const { store, keys } = this.#options
     let base: SealedCheckpoint | undefined
@@ -136,20 +137,20 @@ export class AuditChain {
     }
   }
 
-  /** Covers all that is there. */
+  /** Covers all committed rows. */
   async coverAll(): Promise<void> {
     const { removeSome } = this.coverage(null)
     while ((await removeSome()) !== null);
   }
 
-  /** Covers what is there, as far as a few checkpoints reach. */
+  /** Covers committed rows by at most a few checkpoints. */
   async coverSome(): Promise<void> {
     const { removeSome } = this.coverage(null)
     for (let made = 0; made < checkpointsAtOnce; made += 1)
       if ((await removeSome()) === null) return
   }
 
-  /** The greatest id up to which every row is committed. Without one yet, the next run looks again. */
+  /** Returns the greatest ID up to which every row is committed. If there is none yet, the next run checks again. */
   async #settledId(): Promise<number> {
     const { audit } = this.#options.store
     this.#mark ??= await this.#newMark()
@@ -170,7 +171,7 @@ export class AuditChain {
     return mark
   }
 
-  /** The first number behind the last checkpoint that no forged one has; undefined where another node was faster. */
+  /** Returns the next checkpoint number that no forged checkpoint uses; undefined if another node was faster. */
   async #freeNumber(last: SealedCheckpoint | undefined): Promise<number | undefined> {
     const { store, keys } = this.#options
     let number = (last?.number ?? 0) + 1
@@ -202,13 +203,13 @@ export class AuditChain {
     const copies =
       rows.length > 0 ? await store.audit.copies({ after: afterId, until: lastId }) : []
     const forged: number[] = []
-    // An empty one expires later than those that it declares removed: otherwise each would ask for another.
+    // An empty checkpoint must expire later than those it declares removed; otherwise each would require another one.
     let latestAt = rows.length === 0 ? now : 0
     for (const row of rows) {
       digest.add(row)
       const isForged = copies.includes(row.id) || !keys.isAuditIntact(row.seal, row.values)
       if (isForged) forged.push(row.id)
-      // A forged row may say any time. A node whose clock is ahead must not hold up the removal.
+      // A forged row may contain any time, and the clock of a node may be ahead: neither must delay the removal.
       latestAt = Math.max(latestAt, isForged ? now : Math.min(Number(row.values[0]), now))
     }
     for (const id of forged) this.#tampered('row', id)
@@ -225,7 +226,7 @@ export class AuditChain {
       previous: last ? checkpointDigest(last) : '',
     }
     const seal = keys.sealRow(checkpointClaims(checkpoint))
-    // Of several nodes one makes it; the others have nothing left to do.
+    // Only one node inserts this checkpoint; the others have nothing left to do.
     const isOurs = await store.auditCheckpoints.insert({ ...checkpoint, seal })
     this.#head = Math.max(this.#head, checkpoint.number)
     return isOurs
@@ -240,14 +241,14 @@ export class AuditChain {
     return end === -1 ? rows : rows.slice(0, end)
   }
 
-  /** The last of the checkpoints whose rows have all expired. */
+  /** Returns the number of the last checkpoint whose rows have all expired. */
   async #expiredUpTo(last: SealedCheckpoint | undefined, now: number | null): Promise<number> {
     const { store, keys, settings } = this.#options
     let removed = last?.removedUpTo ?? 0
     if (settings.auditExpiresIn === 0 || !last || now === null) return removed
     const expired = now - settings.auditExpiresIn * 1000
     for (const checkpoint of await store.auditCheckpoints.list(removed, checkpointsAtOnce)) {
-      // What a changed checkpoint says decides nothing.
+      // Ignore the contents of a changed checkpoint.
       if (!isCheckpointIntact(checkpoint, keys)) continue
       if (checkpoint.latestAt >= expired) break
       removed = checkpoint.number

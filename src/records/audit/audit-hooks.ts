@@ -1,10 +1,10 @@
 import { type AuditEvent, type AuditEventName, auditEvents } from '../../model/audit-event.ts'
 import type { LogSink } from '../../model/log.ts'
 
-/** Code of the application that hears of an event. */
+/** A function of the application that receives events. */
 export type AuditHook<Name extends AuditEventName> = (event: AuditEvent<Name>) => unknown
 
-/** What an application hears of: told after the commit, waited for by nobody, and with no way to fail a request. */
+/** Calls the hooks of the application after the commit, without waiting. A hook cannot make a request fail. */
 export class AuditHooks {
   readonly #log: LogSink
   readonly #names: ReadonlySet<string>
@@ -21,15 +21,15 @@ export class AuditHooks {
   }
 
   /**
-   * Calls the hook after each such event; `*` stands for every event.
-   * @returns what ends that
+   * Calls the hook after each event of this name; `*` stands for every event.
+   * @returns a function that removes the hook
    * @throws TypeError for an event that does not exist
    */
   on<Name extends AuditEventName>(name: Name | '*', hook: AuditHook<Name>): () => void {
     if (!this.#names.has(name)) throw new TypeError(`There is no event ${JSON.stringify(name)}.`)
     const hooks = this.#hooks.get(name) ?? new Set()
     this.#hooks.set(name, hooks)
-    // A set has a function once: each call of `on` counts for itself.
+    // Wrap the hook, because a set would contain the same function only once.
     const own: AuditHook<AuditEventName> = (event) => hook(event as AuditEvent<Name>)
     hooks.add(own)
     return () => {
@@ -41,7 +41,7 @@ export class AuditHooks {
   notify(event: AuditEvent): void {
     if (!this.isListening) return
     for (const name of [event.event, '*'] as const) {
-      // Later, since the request that caused the event may still be waiting for its answer.
+      // Call the hook later: the request that caused the event may not be answered yet.
       for (const hook of this.#hooks.get(name) ?? [])
         setImmediate(() => void this.#run(hook, event))
     }
@@ -49,7 +49,7 @@ export class AuditHooks {
 
   async #run(hook: AuditHook<AuditEventName>, event: AuditEvent): Promise<void> {
     try {
-      // A copy of its own: what a hook does to it, no other sees.
+      // Each hook gets its own copy, which it may change.
       const { seal: _, ...told } = event as AuditEvent & { seal?: string }
       await hook(structuredClone(told) as AuditEvent)
     } catch (error) {

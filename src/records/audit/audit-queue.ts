@@ -3,18 +3,18 @@ import type { SealedAuditEvent } from '../../model/audit-event.ts'
 import type { LogSink } from '../../model/log.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Milliseconds that events are gathered before they are written together. */
+/** Milliseconds for which events are collected before they are written together. */
 const gathered = 1_000
-/** Events that wait at most, written ones not counted. */
+/** The maximum number of waiting events. */
 const mostEvents = 20_000
-/** Events of one statement: nobody else writes to SQLite meanwhile. */
+/** Events of one statement, which blocks other writers of SQLite. */
 const atOnce = 200
-/** Milliseconds that a page waits for what others do. */
+/** The maximum milliseconds for which a page waits for the write. */
 const moment = 20
 
 /**
- * Writes what many requests cause and none waits for: routine events, and failed logins. A killed process
- * loses a second of them at most; what could not be kept is counted in the log, never passed over.
+ * Writes routine events and failed logins together, without delaying the requests that cause them. A killed process
+ * loses at most the events of a second. The log reports the number of events that could not be stored.
  */
 export class AuditQueue {
   readonly #store: Pick<Store, 'audit'>
@@ -35,21 +35,21 @@ export class AuditQueue {
     else this.#waiting.push(event)
   }
 
-  /** Writes what waits, and what is being written already. Never rejects. */
+  /** Writes the waiting events, and waits for a write that is under way. Never rejects. */
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    // A log that fails ends neither the process nor what is written next.
+    // A failing log must not end the process or block the next write.
     this.#writing = this.#writing.then(() => this.#write()).catch(() => undefined)
     return this.#writing
   }
 
-  /** The same for a page, which waits a moment for it at most. */
+  /** Flushes for a page, which waits only briefly. */
   async flushBriefly(): Promise<void> {
     if (this.#waiting.length > 0) await Promise.race([this.flush(), pause(moment)])
   }
 
-  /** Writes what waits, for the last time: what the store does not take now is lost. Never rejects. */
+  /** Writes the waiting events for the last time. Events that the store rejects are lost. Never rejects. */
   async close(): Promise<void> {
     await this.flush()
     clearTimeout(this.#timer)
@@ -59,7 +59,7 @@ export class AuditQueue {
     try {
       this.#report()
     } catch {
-      // A log that fails does not keep the server open.
+      // A failing log must not keep the server open.
     }
   }
 
@@ -75,7 +75,8 @@ export class AuditQueue {
       try {
         await this.#store.audit.addMany(part)
       } catch (error) {
-        // Perhaps it was written and the answer was lost, so it is not tried again. What comes behind it is.
+        // Do not retry these events: they may have been written although the response was lost. Retry the following
+        // ones.
         this.#lost += part.length
         this.#waiting = [...events.slice(first + atOnce), ...this.#waiting]
         if (this.#waiting.length > 0) this.#later()

@@ -14,10 +14,10 @@ import type { TokenFields } from '../../model/token.ts'
 import type { User, UserId } from '../../model/user.ts'
 import type { Store } from '../../store/store.ts'
 
-/** The subject of an event. A missing field means unknown, or none. */
+/** The subject of an event. A missing field means unknown or none. */
 export type About<Name extends AuditEventName> = Partial<AuditSubject> & {
   readonly details: AuditDetails<Name>
-  /** Who did it, where it is another than the request says. */
+  /** The actor, if it differs from that of the request. */
   readonly by?: Partial<AuditOrigin>
   readonly isRoutine?: boolean
 }
@@ -28,7 +28,7 @@ export const sealedEvent = (
 ): SealedAuditEvent => ({ ...event, seal: keys.sealAudit(auditValues(event)) })
 
 export interface AuditTrailOptions {
-  /** Outside of transactions: what goes there may be written later. */
+  /** The store outside of transactions. Events added there may be written later. */
   readonly root: Store
   readonly keys: Pick<KeyRing, 'sealAudit'>
   readonly queue: { add(event: SealedAuditEvent): void }
@@ -36,11 +36,11 @@ export interface AuditTrailOptions {
   readonly failedLogins: { add(event: AuditEvent<'login.failed'>): void }
   readonly keepsRoutine: boolean
   readonly clock: () => number
-  /** Who is acting now, and from where. */
+  /** Returns the current actor and the origin of the request. */
   readonly origin: () => AuditOrigin
 }
 
-/** Records what changes who may do what. */
+/** Records events in the audit log. */
 export class AuditTrail {
   readonly #options: AuditTrailOptions
   readonly #by: Partial<AuditOrigin> | undefined
@@ -50,17 +50,17 @@ export class AuditTrail {
     this.#by = by
   }
 
-  /** The same, where somebody says who acts. */
+  /** Returns a trail with another actor. */
   by(origin: Partial<AuditOrigin>): AuditTrail {
     return new AuditTrail(this.#options, origin)
   }
 
-  /** Records an event in the transaction of what it is about: both happen, or neither. */
+  /** Records an event in the transaction of its change, so that both are committed or neither is. */
   add<Name extends AuditEventName>(tx: Store, name: Name, about: About<Name>): Promise<void> {
     return tx.audit.add(this.#sealed(this.#event(name, about)))
   }
 
-  /** Records one of very many, within a second: nobody waits for it. Inside a transaction, at once. */
+  /** Records a routine event within a second, without waiting. Inside a transaction, records it immediately. */
   async addRoutine<Name extends AuditEventName>(
     store: Store,
     name: Name,
@@ -73,7 +73,7 @@ export class AuditTrail {
     hooks.notify(event)
   }
 
-  /** Records a failed login, within a second or summed up with others. It belongs to no transaction. */
+  /** Records a failed login within a second or summed up with others, outside of any transaction. */
   addLoginFailure(about: About<'login.failed'>): void {
     this.#options.failedLogins.add(this.#event('login.failed', about) as AuditEvent<'login.failed'>)
   }
@@ -109,14 +109,14 @@ export class AuditTrail {
   }
 }
 
-/** A user who does something of his own. */
+/** Returns the origin of an action by a user. */
 export const byUser = ({ id, email }: Pick<User, 'id' | 'email'>): Partial<AuditOrigin> => ({
   actor: 'user',
   actorId: id,
   actorEmail: email,
 })
 
-/** What an event says of a user. */
+/** Returns the fields of an event about a user. */
 export const ofUser = (
   user: { readonly id: UserId; readonly email?: string | null } | null | undefined,
 ): Pick<AuditSubject, 'userId' | 'userEmail'> => ({
@@ -124,7 +124,7 @@ export const ofUser = (
   userEmail: user?.email ?? null,
 })
 
-/** What it says of a client: it concerns its owner. */
+/** Returns the fields of an event about a client. The affected user is the owner. */
 export const ofClient = (
   { clientId, name, userId }: Pick<ClientFields, 'clientId' | 'name' | 'userId'>,
   owner: ClientOwner | null,
@@ -135,7 +135,7 @@ export const ofClient = (
   subject: name,
 })
 
-/** What it says of a token, by the name of its client or its own. */
+/** Returns the fields of an event about a token, with the name of its client or its own name. */
 export const ofToken = (
   {
     id,
@@ -152,7 +152,7 @@ export const ofToken = (
   subject: name,
 })
 
-/** What it says of an authorization. */
+/** Returns the fields of an event about an authorization. */
 export const ofAuthorization = (
   { id, clientId, userId }: Pick<Authorization, 'id' | 'clientId' | 'userId'>,
   name: string,
@@ -162,7 +162,7 @@ export const ofAuthorization = (
 export const nameOfClient = async (clientId: string, { clients }: Store): Promise<string> =>
   (await clients.find(clientId))?.fields.name ?? clientId
 
-/** The names of the fields that a change gives other values, as they are written on the wire. */
+/** Returns the names of the changed fields, as they are written on the wire. */
 export const changedFields = <Fields extends object>(
   before: Fields,
   changes: { readonly [Name in keyof Fields]?: unknown },

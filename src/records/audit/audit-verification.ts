@@ -10,10 +10,10 @@ import {
   rowsDigest,
 } from './audit-chain.ts'
 
-/** Rows and checkpoints that are read at once. */
+/** The number of rows and checkpoints that are read together. */
 const readAtOnce = 500
 
-/** What is wrong with the audit log. */
+/** A defect of the audit log. */
 export interface AuditDefect {
   readonly kind:
     | 'row_changed'
@@ -22,15 +22,15 @@ export interface AuditDefect {
     /** Written without the key, before a checkpoint covered it. */
     | 'row_forged'
     | 'row_copied'
-    /** Rows in this range have changed or exchanged their places; which ones cannot be told. */
+    /** Rows in this range were changed or swapped; it is unknown which ones. */
     | 'rows_changed'
     | 'checkpoint_changed'
     | 'checkpoint_removed'
-    /** The log is not a continuation of the head that was given. */
+    /** The log does not continue the given head. */
     | 'head_differs'
-    /** The checkpoint of that head was removed by its age: it cannot be compared. */
+    /** The checkpoint of the given head has expired, so it cannot be compared. */
     | 'head_expired'
-  /** Ids of rows (`7`, `3-5`), or numbers of checkpoints. */
+  /** IDs of rows (`7`, `3-5`) or numbers of checkpoints. */
   readonly ids: string
 }
 
@@ -141,7 +141,7 @@ class Verifier {
   ): Promise<void> {
     const { number, previous } = checkpoint
     this.#checkpoints += 1
-    // The rows of these may be gone, and so may the checkpoints before.
+    // Retention may have removed the rows of these checkpoints, and the earlier checkpoints.
     if (number <= removed) return
     const isNext = previous === (last ? checkpointDigest(last) : '')
     if (!isNext && (await this.#removedUpTo()) < number) {
@@ -151,12 +151,12 @@ class Verifier {
       await this.#withoutCheckpoint(last?.lastId ?? null, checkpoint.afterId)
     }
     const found = await this.#rowDefects(checkpoint)
-    // Retention may have removed them meanwhile.
+    // Retention may have removed them during the verification.
     if (found.length > 0 && (await this.#removedUpTo()) >= number) return
     for (const { kind, ids } of found) this.#report(kind, ids)
   }
 
-  /** What is wrong with the rows that a checkpoint covers. */
+  /** Returns the defects of the rows that a checkpoint covers. */
   async #rowDefects(checkpoint: SealedCheckpoint): Promise<readonly AuditDefect[]> {
     const expected = new Set(idsOf(checkpoint.ids))
     const forged = new Set(idsOf(checkpoint.forged))
@@ -166,7 +166,7 @@ class Verifier {
     let rows = 0
     for await (const row of this.#between(checkpoint.afterId, checkpoint.lastId)) {
       if (!expected.delete(row.id)) {
-        // As many as somebody inserted: they are not gathered.
+        // Their number is unbounded, so do not collect all of them.
         if (defects.length < readAtOnce) defects.push({ kind: 'row_inserted', ids: `${row.id}` })
         continue
       }
@@ -183,12 +183,12 @@ class Verifier {
     return defects
   }
 
-  // The database gives ids from 1.
+  // The database assigns IDs from 1.
   async #beforeFirst(): Promise<void> {
     for await (const { id } of this.#between(null, 0)) this.#report('row_inserted', id)
   }
 
-  /** Rows whose checkpoint is gone or was changed: their seals alone can be checked. */
+  /** Checks rows without an intact checkpoint by their own seals. */
   async #withoutCheckpoint(after: number | null, until: number): Promise<void> {
     for await (const row of this.#between(after, until))
       if (this.#isChanged(row)) this.#report('row_changed', row.id)
@@ -219,7 +219,7 @@ class Verifier {
       this.#report('row_copied', id)
   }
 
-  // A row that a key sealed which is not needed any more can be judged by its checkpoint alone.
+  // The key of an old row may no longer be configured; then only the checkpoint proves the row.
   #isChanged({ seal, values }: StoredAuditRow): boolean {
     const isOfKnownKey = this.#keys.ids.includes(keyIdOf(seal) ?? '')
     return isOfKnownKey && !this.#keys.isAuditIntact(seal, values)

@@ -8,10 +8,10 @@ import type { ClientRows } from './client-rows.ts'
 import { hasSameIdentity } from './identity.ts'
 import { withSecret } from './secret-fields.ts'
 
-/** Whether an administrator has checked who makes the client, and whether it is switched off. */
+/** The marks of an administrator: whether the publisher of a client is verified, and whether the client is disabled. */
 export type Marks = Partial<Pick<ClientFields, 'isVerified' | 'isDisabled'>>
 
-/** What is to become of a client. */
+/** A change of a client. */
 export interface ClientChange {
   readonly changes: Partial<ClientInput>
   readonly registration?: Partial<Registration> | undefined
@@ -20,7 +20,7 @@ export interface ClientChange {
 }
 
 /**
- * Changes the given fields of a client, and its secret where one is given.
+ * Changes the given fields of a client, and its secret if one is given.
  * @throws InvalidField, ScopeDoesNotExists, UniqueViolation: nothing was written
  */
 export const changeClient = async (
@@ -32,7 +32,7 @@ export const changeClient = async (
   const [former, updated] = await store.transaction(async (tx) => {
     const before = await rows.existing(clientId, tx)
     const checked = { ...checkedFields(before, changes, rows.context), ...registration }
-    // Looked up, and so held, only where it is another: somebody may be deleting the owner with all clients.
+    // The look-up locks the owner, who may be deleted concurrently. An unchanged owner needs no look-up.
     const isSame = before.owner !== null && checked.userId === before.userId
     const owner = isSame ? before.owner : await rows.ownerOf(checked.userId, tx)
     const changed = { ...checked, userId: owner?.id ?? null }
@@ -56,8 +56,8 @@ export const changeClient = async (
 }
 
 /**
- * Returns the key of a client after a change. A client that becomes public gets a new one: anybody can pose as it, so
- * everything that was granted under the former key has to end.
+ * Returns the key of a client after a change. A client that becomes public gets a new key: anyone can impersonate it,
+ * so every grant under the former key has to end.
  */
 export const keyAfter = (
   rows: ClientRows,
@@ -68,7 +68,7 @@ export const keyAfter = (
   return isProofLost ? randomNumber(rows.context.random) : before.clientKey
 }
 
-/** Removes what belongs to a former key, in the background. */
+/** Removes the rows of a former key in the background. */
 export const removeFormerKey = async (
   rows: ClientRows,
   before: ClientFields,

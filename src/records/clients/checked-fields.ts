@@ -54,14 +54,14 @@ export const checkedFields = (
     isInternal: merged.isInternal,
     isPersonal: before.isPersonal,
     redirectUris: splitRedirectUris(merged.redirectUris),
-    // Only what is set is validated: a scope that was given up since is no mistake in another field.
+    // Validate only the given fields: a scope that is no longer registered must not block changes of other fields.
     defaultScopes: defaultScopes ? scopes.validated(defaultScopes) : before.defaultScopes,
     allowedScopes: allowedScopes ? scopes.validated(allowedScopes) : merged.allowedScopes,
     grantTypes: limit('grant_types', merged.grantTypes, clientContext.knownGrantTypes),
     responseTypes: limit('response_types', merged.responseTypes, ['code', 'token']),
     tokenEndpointAuthMethod: method,
     optionalScopes: optionalScopes ? scopes.validated(optionalScopes) : before.optionalScopes,
-    // Neither a form nor an owner decides these.
+    // Forms and owners cannot set these fields.
     isVerified: before.isVerified,
     isDisabled: before.isDisabled,
     previousClientSecret: before.previousClientSecret,
@@ -99,7 +99,7 @@ const checkRedirectUris = (value: string | readonly string[], rules: RedirectUri
       { problem: 'tooManyRedirectUris', value: maxRedirectUris },
     )
   }
-  // Line by line as it was typed, blank ones too, so that the number is the one that its author sees.
+  // Count lines as they were typed, including blank lines, so that the reported number is the one that the author sees.
   const lines = typeof value === 'string' ? value.split('\n') : value
   lines.forEach((text, index) => {
     const uri = text.trim()
@@ -123,6 +123,6 @@ const limit = (
   return types && [...new Set(types)]
 }
 
-/** Leaves out members that are undefined: they change nothing. */
+/** Omits undefined members, which change nothing. */
 export const definedOf = <T extends object>(input: T): T =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T

@@ -1,7 +1,7 @@
 import type { Client, ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
 import type { UserId } from '../../model/user.ts'
 
-/** A client as its creator describes it. What is left out takes the specified default. */
+/** A client as its creator describes it. Omitted fields get the specified default. */
 export interface ClientInput {
   readonly name: string
   readonly description?: string
@@ -9,7 +9,7 @@ export interface ClientInput {
   readonly userId?: UserId | null
   readonly isConfidential?: boolean
   readonly isInternal?: boolean
-  /** A list, or a text with one URI a line. The first is the default. */
+  /** A list, or a text with one URI per line. The first URI is the default. */
   readonly redirectUris?: string | readonly string[]
   readonly defaultScopes?: readonly string[]
   /** Scopes that a user may refuse on the consent page while granting the rest. */
@@ -20,14 +20,14 @@ export interface ClientInput {
   readonly tokenEndpointAuthMethod?: TokenEndpointAuthMethod | null
   /** Its public keys as a JSON Web Key Set, for `private_key_jwt`. */
   readonly jwks?: string | null
-  /** Where they stand; an https address. */
+  /** The https URL of the keys. */
   readonly jwksUri?: string | null
 }
 
-/** Where a client comes from that no user has registered, and what else it says of itself. */
+/** The origin of a client that no user registered, and its other metadata. */
 export type Registration = Pick<ClientFields, 'origin' | 'registrationToken' | 'metadata'>
 
-/** A client with its secret, which is shown this once. */
+/** A client with its secret, which is shown only once. */
 export interface ClientWithSecret {
   readonly client: Client
   readonly clientSecret: string
@@ -39,7 +39,7 @@ export interface ListedClient {
   readonly users: number
 }
 
-/** What a client says of itself, after the checks. Keys, IDs and secrets are added when it is written. */
+/** The validated fields of a client. Keys, IDs and secrets are added when it is written. */
 export type CheckedFields = Omit<
   ClientFields,
   'clientKey' | 'clientId' | 'clientSecret' | 'createdAt'

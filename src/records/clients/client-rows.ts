@@ -109,7 +109,7 @@ export class ClientRows {
 
   /** Returns the clients whose rows are intact. */
   async intact(rows: readonly ClientWithOwner[]): Promise<readonly Client[]> {
-    // Users who live elsewhere are asked for once each, however many applications they have.
+    // Look up each external user once, even if the user owns several applications.
     const owners = new Map<UserId, Promise<ClientOwner | null>>()
     const ownerOfRow = ({ fields, owner }: ClientWithOwner) => {
       const { userId } = fields

@@ -34,15 +34,15 @@ export class Clients {
     this.#rows = new ClientRows(context)
   }
 
-  /** The client, or undefined where there is none or its row was tampered with. */
+  /** Returns the client, or undefined if it does not exist or its row was tampered with. */
   async find(clientId: string): Promise<Client | undefined> {
     return this.#rows.find(clientId)
   }
 
   /**
-   * Registers a client with a generated id and secret.
-   * @param registration where it registers itself
-   * @param most applications that its owner may have; without it, any number
+   * Registers a client with a generated ID and secret.
+   * @param registration for a client that registers itself
+   * @param most the maximum number of applications of the owner; no maximum by default
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   async create(
@@ -56,7 +56,7 @@ export class Clients {
       return insertClient(this.#rows, fields)
     const { store, turns } = this.#context
     return turns.transaction(store, `user ${userId}`, async (tx) => {
-      // Holds the user, so that of several at once no more are written than there is room for.
+      // Lock the user, so that concurrent requests cannot exceed the maximum.
       await this.#rows.ownerOf(userId, tx)
       if ((await tx.clients.countOfOwner(userId, most)) >= most) throw tooMany(most)
       return insertClient(new ClientRows({ ...this.#context, store: tx }), fields)
@@ -64,17 +64,17 @@ export class Clients {
   }
 
   /**
-   * Writes a client that was found elsewhere, so that something can hang from it; marks that an administrator gave
-   * it here stay. Others are there already.
-   * @throws ReferenceNotFound where its row was tampered with
+   * Stores a client that describes itself in a document, so that authorizations can refer to it. Marks of an
+   * administrator stay. Other clients are stored already.
+   * @throws ReferenceNotFound if its row was tampered with
    */
   async keep(client: Client): Promise<void> {
     if (client.origin === 'metadata_document') await keepDescribed(this.#rows, client)
   }
 
   /**
-   * A client as the document at its address describes it.
-   * @param stored as it was kept before: what is not the document's to say is taken from there
+   * Builds a client as its document describes it.
+   * @param stored the stored client, with the fields that the document cannot decide
    * @throws InvalidField, ScopeDoesNotExists
    */
   described(
@@ -86,7 +86,7 @@ export class Clients {
     return describedClient(this.#rows, clientId, { input, registration, stored })
   }
 
-  /** The client behind a personal token. Not for hosts: `tokens.createPersonal` makes both. */
+  /** Inserts the client of a personal token. Hosts use `tokens.createPersonal`, which creates both. */
   async insertPersonal(name: string, userId: UserId, scopes: readonly string[]): Promise<Client> {
     const { client } = await insertClient(this.#rows, {
       ...blank,
@@ -116,30 +116,32 @@ export class Clients {
     await store.clients.update(clientId, this.#rows.sealed(after), clock())
   }
 
-  /** The applications that a user registered, each with the number of its users, counted up to `countLimit`. */
+  /** Lists the applications that a user registered, each with the number of its users, counted up to `countLimit`. */
   ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ListedClient>> {
     return this.#rows.listed(this.#context.store.clients.ofOwner(userId, cursor))
   }
 
-  /** Applications whose name, id or owner's e-mail address contains the text; all of them without one. */
+  /** Lists applications whose name, ID or owner's e-mail address contains the text; all applications without a text. */
   search(text: string, cursor: Cursor): Promise<Page<ListedClient>> {
     return this.#rows.listed(this.#context.store.clients.search(text.normalize('NFC'), cursor))
   }
 
-  /** The applications that act for a user. */
+  /** Lists the applications that a user authorized. */
   async authorizedBy(userId: UserId, cursor: Cursor): Promise<Page<Client>> {
     const { store, clock } = this.#context
     const { items, next } = await store.clients.authorizedBy(userId, clock(), cursor)
     return { items: await this.#rows.intact(items), next }
   }
 
-  /** Whether an administrator has checked who makes the client, and whether it is switched off. */
+  /**
+   * The marks of an administrator: whether the publisher of a client is verified, and whether the client is disabled.
+   */
   mark(clientId: string, marks: Marks): Promise<Client> {
     return markClient(this.#rows, clientId, marks)
   }
 
   /**
-   * Changes the given fields of a client. A confidential one that becomes public loses all authorizations.
+   * Changes the given fields of a client. A confidential client that becomes public loses all authorizations.
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   update(
@@ -150,7 +152,7 @@ export class Clients {
     return changeClient(this.#rows, clientId, { changes, registration })
   }
 
-  /** The same for a client that becomes confidential: it was never told a secret, and gets one in the same step. */
+  /** Updates a client that becomes confidential, and creates its first secret in the same step. */
   async updateWithSecret(
     clientId: string,
     changes: Partial<ClientInput>,
@@ -164,15 +166,15 @@ export class Clients {
     })
   }
 
-  /** Gives the client another id. Its tokens go on working, its pending codes end. */
+  /** Gives the client a new ID. Its tokens stay valid; its pending codes become invalid. */
   resetClientId(clientId: string): Promise<Client> {
     return resetClientId(this.#rows, clientId)
   }
 
   /**
-   * Gives the client another secret.
-   * @param overlap seconds for which the old one stays valid, at most 30 days; without it, it stops at once
-   * @throws InvalidField for an overlap that is no such number
+   * Gives the client a new secret.
+   * @param overlap seconds for which the old secret stays valid, at most 30 days; 0 by default
+   * @throws InvalidField for an invalid overlap
    */
   resetClientSecret(
     clientId: string,
@@ -181,14 +183,14 @@ export class Clients {
     return resetClientSecret(this.#rows, clientId, overlap)
   }
 
-  /** Gives the client another id and another secret at once. */
+  /** Gives the client a new ID and a new secret in one transaction. */
   resetCredentials(clientId: string): Promise<ClientWithSecret> {
     return resetCredentials(this.#rows, clientId)
   }
 
   /**
-   * Ends a secret that became known to others. With the current secret, the tokens that the client got for itself end,
-   * and the client has no secret until it gets another; with a former secret, that secret alone ends.
+   * Revokes a leaked secret. If it is the current secret, the tokens that the client got for itself are revoked too,
+   * and the client has no secret until it is reset. If it is a former secret, only that secret is revoked.
    * @returns the client; undefined if no client has this secret now
    */
   endLeakedSecret(secret: string): Promise<Client | undefined> {
@@ -196,8 +198,8 @@ export class Clients {
   }
 
   /**
-   * Deletes the client: its tokens, authorizations and consents are of no use from the next request on, and are
-   * removed in the background. False where there was none.
+   * Deletes the client. Its tokens, authorizations and consents are invalid from the next request on, and are removed
+   * in the background. Returns false if the client does not exist.
    */
   async delete(clientId: string): Promise<boolean> {
     const { store, audit, clock, removed } = this.#context

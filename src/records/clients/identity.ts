@@ -3,8 +3,7 @@ import { keptMetadata } from '../../model/client-metadata.ts'
 import type { CheckedFields } from './client-input.ts'
 
 /**
- * Whether a verification by an administrator still applies: name, description, owner and addresses are as they were
- * checked.
+ * Returns whether the verification by an administrator still applies: name, description, owner and URLs are unchanged.
  */
 export const hasSameIdentity = (before: CheckedFields, after: CheckedFields): boolean =>
   before.name === after.name &&

@@ -14,7 +14,7 @@ export const insertRow = async (
 ): Promise<boolean> => {
   const { store, audit } = rows.context
   const row = rows.sealed(client)
-  // What is recorded of it is that of the personal token.
+  // The audit log records the personal token instead.
   if (client.isPersonal) return store.clients.insert(row)
   return store.transaction(async (tx) => {
     if (!(await tx.clients.insert(row))) return false
@@ -35,7 +35,7 @@ export const insertClient = async (
     const clientSecret = rows.newSecret()
     const created: ClientFields = {
       ...fields,
-      // A key that came as text is kept, and sealed, as the key that the user has.
+      // Store and seal the user ID in the type that the user has.
       userId: owner?.id ?? null,
       clientKey: randomNumber(rows.context.random),
       clientId: rows.newId(),

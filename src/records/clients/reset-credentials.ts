@@ -8,12 +8,12 @@ import type { ClientWithSecret } from './client-input.ts'
 import type { ClientRows } from './client-rows.ts'
 import { formerSecret, leakedAt, withSecret } from './secret-fields.ts'
 
-/** Gives the client another ID. */
+/** Gives the client a new ID. */
 export const resetClientId = (rows: ClientRows, clientId: string): Promise<Client> =>
   rewritten(rows, clientId, () => ({ clientId: rows.newId() }))
 
 /**
- * Gives the client another secret.
+ * Gives the client a new secret.
  * @throws InvalidField for an overlap that is not a whole number of seconds up to 30 days
  */
 export const resetClientSecret = async (
@@ -38,7 +38,7 @@ export const resetClientSecret = async (
   return { client, clientSecret }
 }
 
-/** Gives the client another ID and another secret at once. */
+/** Gives the client a new ID and a new secret in one transaction. */
 export const resetCredentials = async (
   rows: ClientRows,
   clientId: string,
@@ -52,7 +52,7 @@ export const resetCredentials = async (
 }
 
 /**
- * Ends a secret that became known to others.
+ * Revokes a leaked secret.
  * @returns the client; undefined if no client has this secret now
  */
 export const endLeakedSecret = async (
@@ -61,7 +61,7 @@ export const endLeakedSecret = async (
 ): Promise<Client | undefined> => {
   const { store, audit, clock } = rows.context
   const digest = digestOf('client_secret', secret)
-  // Most reported values are no secrets: do not open a transaction for them.
+  // Most reported values are not client secrets, so do not open a transaction for them.
   if (!(await store.clients.findBySecret(digest))) return undefined
   const ended = await retryOnCollision(() =>
     store.transaction(async (tx) => {
@@ -80,7 +80,7 @@ export const endLeakedSecret = async (
   return ended.client
 }
 
-// A random secret that nobody receives.
+// Returns the client with a random secret that nobody receives.
 const withoutSecret = (rows: ClientRows, client: Client): ClientFields => ({
   ...client,
   clientSecret: digestOf('client_secret', rows.newSecret()),

@@ -1,7 +1,7 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { ClientFields } from '../../model/client.ts'
 
-/** Keeps a former secret until it expires, or forgets it. */
+/** Returns the fields of a former secret, which stays valid until it expires. */
 export const formerSecret = (
   secret: Digest | null,
   expires?: number,
@@ -10,7 +10,7 @@ export const formerSecret = (
   previousClientSecretExpires: secret === null ? null : (expires ?? null),
 })
 
-/** The client with a new secret. A former one ends at once. */
+/** Returns the client with a new secret. A former secret becomes invalid immediately. */
 export const withSecret = (client: ClientFields, secret: string): ClientFields => ({
   ...client,
   clientSecret: digestOf('client_secret', secret),
@@ -18,7 +18,7 @@ export const withSecret = (client: ClientFields, secret: string): ClientFields =
   ...formerSecret(null),
 })
 
-/** Notes when the secret leaked, for the page of the owner. A client without an owner here has no page. */
+/** Returns the time of the leak for the owner's page. A client that registered itself has no such page. */
 export const leakedAt = (
   { origin, metadata }: Pick<ClientFields, 'origin' | 'metadata'>,
   at: number | null,

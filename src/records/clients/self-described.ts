@@ -12,12 +12,12 @@ import { insertRow } from './insert-client.ts'
 interface Description {
   readonly input: ClientInput
   readonly registration: Registration
-  /** The client as it was kept before. */
+  /** The stored client. */
   readonly stored: Client | undefined
 }
 
 /**
- * Builds a client as the document at its address describes it.
+ * Builds a client as its document describes it.
  * @throws InvalidField, ScopeDoesNotExists
  */
 export const describedClient = (
@@ -75,7 +75,7 @@ const keptOf = (
   isVerified: stored.isVerified && hasSameIdentity(withoutTime(stored), withoutTime(described)),
 })
 
-// When its document was last seen is no part of what it says.
+// The time of the last fetch is not part of the document.
 const withoutTime = (client: CheckedFields): CheckedFields => ({
   ...client,
   metadata: JSON.stringify({ ...JSON.parse(client.metadata), confirmed_at: undefined }),

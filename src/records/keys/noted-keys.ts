@@ -6,14 +6,14 @@ import type { Store } from '../../store/store.ts'
 
 type Noted = Pick<Store, 'secretKeys' | 'sealed'>
 
-/** Rows of a table that are looked at for the message, so that no start reads a whole large table. */
+/** The maximum number of rows of a table that are read for the error message, so that a start stays fast. */
 const mostRows = 100_000
-/** Milliseconds after which a key that was forgotten while rows are still written under it is noted again. */
+/** Milliseconds between two checks that the current key is recorded. */
 const interval = 60_000
 
 /**
- * Makes sure that the key ring has every key that rows were sealed under.
- * @throws StoreUnusable that names each missing key, and which rows need it
+ * Checks that the key ring has every key under which rows were sealed.
+ * @throws StoreUnusable with each missing key and the rows that need it
  */
 export const checkKeys = async ({ secretKeys, sealed }: Noted, keys: KeyRing): Promise<void> => {
   const missing = (await secretKeys.ids()).filter((id) => !keys.ids.includes(id))
@@ -36,9 +36,9 @@ const rowsUnder = async (id: string, sealed: SealedStore): Promise<string> => {
 }
 
 /**
- * Tells a row that this process lacks the key of from one that somebody has written: what is valid at other
- * nodes must not look invalid here.
- * @throws StoreUnavailable where the key of the sealed value is one that the nodes share, and this one has not
+ * Distinguishes a row whose key this process lacks from a forged row: a row that is valid on other nodes must not be
+ * refused as invalid here.
+ * @throws StoreUnavailable if other nodes have the key of the sealed value and this process does not
  */
 export const mustHaveKeyOf = async (
   value: string,
@@ -52,19 +52,19 @@ export const mustHaveKeyOf = async (
     )
 }
 
-/** Keeps the current key among those that every start must have, for as long as this process writes under it. */
+/** Keeps the current key recorded as required while this process writes under it. */
 export interface NotedKey {
   stop(): Promise<void>
 }
 
 const note = async ({ secretKeys }: Noted, keys: KeyRing, now: number): Promise<void> => {
-  // Nearly always it is there, and looking costs no write.
+  // The key is nearly always recorded, and a read is cheaper than a write.
   if (!(await secretKeys.ids()).includes(keys.currentId)) await secretKeys.add(keys.currentId, now)
 }
 
 /**
- * Notes the current key, and again where a rotation that was begun too early has removed it: while one
- * node still writes under an earlier key, that key is needed.
+ * Records the current key, and records it again if a rotation that ran too early has removed it: as long as one node
+ * writes under an earlier key, that key is required.
  */
 export const keepNoted = async (
   store: Noted,

@@ -5,31 +5,31 @@ import { AuditChain } from '../audit/audit-chain.ts'
 import type { RecordsContext } from '../context.ts'
 import { type RowOf, type SealedKind, sealedAnew } from '../seals/sealed-values.ts'
 
-/** How far a rotation of the secret keys has come. */
+/** The progress of a rotation of the secret keys. */
 export interface KeyRotationProgress {
-  /** The table that is being gone through. */
+  /** The current table. */
   readonly table: string
-  /** Rows that were sealed anew so far, in all tables. */
+  /** The number of rows that were resealed so far, in all tables. */
   readonly resealed: number
 }
 
-/** Rows that no configured key opens: tampered with, or sealed under a key that is missing. */
+/** Rows that no configured key opens: they were tampered with, or their key is missing. */
 export interface UnreadableRows {
   readonly table: string
-  /** The id of the key that they name; null where they name none. */
+  /** The ID of the key in the rows; null if they contain none. */
   readonly keyId: string | null
   readonly rows: number
 }
 
-/** What a rotation of the secret keys did. */
+/** The result of a rotation of the secret keys. */
 export interface KeyRotation {
-  /** Rows that were sealed anew. */
+  /** The number of resealed rows. */
   readonly resealed: number
-  /** Rows that were left as they are, and are refused as they were. */
+  /** Rows that were left unchanged, and stay invalid. */
   readonly unreadable: readonly UnreadableRows[]
-  /** False where rows were still being written under an earlier key: a node has not been restarted. */
+  /** False if rows were still being written under an earlier key, because a node was not restarted. */
   readonly isComplete: boolean
-  /** Seconds for which an earlier key is needed all the same: for JWTs, codes and forms that are on their way. */
+  /** Seconds for which an earlier key is still needed for issued JWTs, codes and forms. */
   readonly keepFor: number
 }
 
@@ -38,17 +38,17 @@ export interface KeyRotationOptions {
   readonly onProgress?: (progress: KeyRotationProgress) => void
 }
 
-/** Rows that are read, and then written in one transaction. */
+/** Rows that are read, and written in one transaction. */
 const batch = 250
-/** Rows that are sealed before requests get their turn. */
+/** Rows that are sealed before the event loop processes requests. */
 const slice = 50
-/** Milliseconds between two batches, in which other writers find the database free. */
+/** Milliseconds between two batches, for other writers. */
 const rest = 5
-/** How often rows are tried that somebody else is writing. */
+/** Attempts for rows that are written concurrently. */
 const mostAttempts = 5
-/** How often all tables are gone through, while somebody goes on writing under an earlier key. */
+/** The maximum number of passes over all tables while rows are still written under an earlier key. */
 const mostRounds = 5
-/** Seconds: the longest life of what is kept for a user who decides, or sends a form. */
+/** Seconds: the maximum lifetime of values that wait for a user to decide or to send a form. */
 const timeToDecide = 600
 
 const kinds = [
@@ -63,20 +63,20 @@ const kinds = [
 ] as const
 
 /**
- * Seals every row under the current key, in batches. It can run beside requests, on several nodes at
- * once, and again after it was killed.
+ * Seals every row under the current key, in batches. It can run while the server answers requests, on several nodes at
+ * the same time, and again after it was killed.
  */
 export const rotateSecretKeys = async (
   context: RecordsContext,
   { onProgress }: KeyRotationOptions = {},
 ): Promise<KeyRotation> => {
   const { jwtExpiresIn, authorizationCodeExpiresIn } = context.settings
-  // Rows of the audit log keep the seal of an earlier key: from now on a checkpoint vouches for them.
+  // Rows of the audit log keep the seal of an earlier key, so cover them by checkpoints, which are resealed.
   await new AuditChain(context).coverAll()
   let resealed = 0
   let isComplete = false
   let unreadable: readonly UnreadableRows[] = []
-  // Only a round that finds nothing to do shows that nothing is left.
+  // The rotation is complete after a pass that finds nothing to do.
   for (let rounds = 0; rounds < mostRounds && !isComplete; rounds += 1) {
     isComplete = true
     unreadable = []
@@ -99,7 +99,7 @@ export const rotateSecretKeys = async (
   return { resealed, unreadable, isComplete, keepFor }
 }
 
-/** One way through a table, from its greatest key down. */
+/** Makes one pass over a table, from its greatest key down. */
 const goThrough = async (
   kind: SealedKind,
   context: RecordsContext,
@@ -179,7 +179,7 @@ const reasonOf = (keyId: string | null, keys: KeyRing): string => {
     : `under key ${keyId}, which is not configured`
 }
 
-// A key that is not configured here is somebody else's, and still needed.
+// Keep keys that are not configured here: another node may still need them.
 const forgetEarlierKeys = async ({ store, keys }: RecordsContext): Promise<void> => {
   const noted = await store.secretKeys.ids()
   for (const id of noted) {

@@ -13,17 +13,17 @@ import type { Store } from '../../store/store.ts'
 import type { RecordsContext } from '../context.ts'
 import { signingKeyClaims } from '../seals/claims.ts'
 
-/** Milliseconds that a new key is published before it signs: longer than anybody keeps the published keys. */
+/** Milliseconds for which a new key is published before it signs: longer than clients cache the published keys. */
 const publishedBefore = 3_600_000
-/** Milliseconds after which a process looks whether another one made a key. */
+/** Milliseconds for which a process caches the keys. */
 const remembered = 30_000
-/** Milliseconds that a former key stays published at least, however short tokens live by now. */
+/** The minimum milliseconds for which a former key stays published, even if tokens are short-lived. */
 const keptAtLeast = 86_400_000
-/** How often a next key is made, where others make keys at the same time. */
+/** Attempts to create the next key while other nodes create keys at the same time. */
 const mostAttempts = 5
 const hour = 3_600_000
 
-/** A key pair that is as we wrote it. */
+/** A key pair whose seal is valid. */
 interface SigningKey extends Omit<StoredSigningKey, 'privateKey' | 'publicKey'> {
   readonly publicKey: JWK
   readonly privateKey: CryptoKey
@@ -32,8 +32,8 @@ interface SigningKey extends Omit<StoredSigningKey, 'privateKey' | 'publicKey'> 
 type Context = Pick<RecordsContext, 'store' | 'settings' | 'keys' | 'clock' | 'log' | 'audit'>
 
 /**
- * The keys that sign access tokens. One signs at a time; its successor is published an hour before it
- * takes over, and it stays published until the last token that it signed has ended.
+ * The keys that sign access tokens. One key signs at a time. Its successor is published an hour before it takes over,
+ * and a key stays published until the last token that it signed has expired.
  */
 export class SigningKeys {
   readonly #context: Context
@@ -45,8 +45,8 @@ export class SigningKeys {
   }
 
   /**
-   * Signs a JWT of this type by the key whose turn it is.
-   * @param store that of the transaction in which the token is written
+   * Signs a JWT of this type with the current key.
+   * @param store the transaction in which the token is written
    */
   async sign(payload: JWTPayload, type: string, store: Context['store']): Promise<string> {
     const { settings, clock } = this.#context
@@ -54,7 +54,7 @@ export class SigningKeys {
       ({ algorithm }) => algorithm === settings.signingAlgorithm,
     )
     const isKnownToAll = ({ createdAt }: SigningKey) => createdAt + publishedBefore <= clock()
-    // The very first one has nobody to wait behind.
+    // The first key of all signs immediately.
     const key = own.find(isKnownToAll) ?? own.at(-1)
     if (!key) throw new Error('There is no key to sign with.')
     return new SignJWT(payload)
@@ -62,25 +62,25 @@ export class SigningKeys {
       .sign(key.privateKey)
   }
 
-  /** The public keys, the youngest first: a JWK set. RFC 7517 §5. */
+  /** Returns the public keys as a JWK set, the newest first. RFC 7517 §5. */
   async published(): Promise<{ readonly keys: readonly JWK[] }> {
     const usable = await this.#usable(this.#context.store)
     return { keys: usable.map(({ publicKey }) => publicKey) }
   }
 
-  /** Deletes keys whose last token has ended. @returns how many */
+  /** Deletes keys whose last token has expired. @returns the number of deleted keys */
   async deleteRetired(): Promise<number> {
     const retired = await this.retired()
     for (const { id } of retired) await this.#context.store.signingKeys.delete(id)
     return retired.length
   }
 
-  /** Keys whose last token has ended. */
+  /** Lists keys whose last token has expired. */
   async retired(): Promise<readonly { readonly id: string }[]> {
     const { store, settings, clock } = this.#context
     const kept = Math.max(settings.tokenExpiresIn * 1000, keptAtLeast)
     const all = await store.signingKeys.all()
-    // After this time no token of an older key is still valid.
+    // After this time, no token of an older key is valid.
     const successor = all.find(
       ({ algorithm, createdAt }) =>
         algorithm === settings.signingAlgorithm &&
@@ -91,7 +91,8 @@ export class SigningKeys {
 
   async #usable(store: Context['store']): Promise<readonly SigningKey[]> {
     if (this.#known && this.#context.clock() < this.#known.until) return this.#known.keys
-    // A transaction may roll back, and waiting for another transaction inside of one can deadlock.
+    // Do not share the loading inside a transaction: it may roll back, and waiting for another transaction can
+    // deadlock.
     if (store !== this.#context.store) return this.#load(store)
     this.#loading ??= this.#remember().finally(() => {
       this.#loading = undefined
@@ -105,7 +106,7 @@ export class SigningKeys {
     return keys
   }
 
-  /** All keys, among them one of the algorithm that is young enough: made now, if there was none. */
+  /** Loads all keys, and creates one if no key of the algorithm is new enough. */
   async #load(store: Store): Promise<readonly SigningKey[]> {
     const { settings, clock, audit } = this.#context
     for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
@@ -156,7 +157,7 @@ export class SigningKeys {
     return opened
   }
 
-  // A published key would let an attacker who wrote the row sign tokens that others accept.
+  // Do not publish the key: an attacker who wrote the row could sign tokens that resource servers accept.
   #tampered(id: string): void {
     this.#context.log({
       level: 'error',

@@ -120,7 +120,9 @@ export const checkpointClaims = (checkpoint: AuditCheckpoint): Claims => [
   checkpoint.previous,
 ]
 
-/** Without these claims, an attacker who can write a row could obtain the successor's tokens with a token of their own. */
+/**
+ * Without these claims, an attacker who can write a row could obtain the successor's tokens with a token of their own.
+ */
 export const rotationClaims = (rotated: RotatedRefreshToken): Claims => [
   'rotated_refresh_token',
   rotated.digest,

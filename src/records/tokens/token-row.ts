@@ -50,7 +50,8 @@ export const save = async (
   return { token, subject: subjectOf(request), accessToken, refreshToken, expiresIn }
 }
 
-// A token without an end is no JWT: nothing would ever tell those who check it by the published keys that it was revoked.
+// A token without an end is no JWT: nothing would ever tell those who check it by the published keys that it was
+// revoked.
 const minted = async (data: TokenData, { mint, store }: RecordsContext): Promise<TokenData> =>
   mint && data.fields.expires !== null
     ? { ...data, accessToken: await mint(data.fields, store) }

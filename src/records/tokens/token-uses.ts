@@ -50,7 +50,7 @@ export class TokenUses {
     await Promise.all([before, this.#writing])
   }
 
-  /** The same for a page, which waits a moment for it at most. */
+  /** Flushes for a page, which waits only briefly. */
   async flushBriefly(): Promise<void> {
     if (this.#noted.size > 0) await Promise.race([this.flush(), pause(moment)])
   }

@@ -124,7 +124,9 @@ export class Tokens {
     return tx.authorizations.revoke(token.authorizationId, this.#context.clock())
   }
 
-  /** Ends an access token alone: the refresh token beside it goes on. False where it is not the current one any more. */
+  /**
+   * Ends an access token alone: the refresh token beside it goes on. False where it is not the current one any more.
+   */
   revokeAccess(found: FoundToken, accessToken: string): Promise<boolean> {
     return endAccessToken(found, accessToken, this.#context)
   }

@@ -25,8 +25,8 @@ interface Server {
 }
 
 /**
- * Checks a password, unless too many were wrong. A browser that is known for the account is counted by itself; all others
- * are counted by account, by network and account, by address and by network.
+ * Checks a password, unless too many were wrong. A browser that is known for the account is counted by itself; all
+ * others are counted by account, by network and account, by address and by network.
  * @returns what the check found
  * @throws OAuthError 429 with `Retry-After`, PasswordHashingBusy; nothing is hashed then
  */

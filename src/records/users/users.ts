@@ -178,8 +178,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Whether this is the user's password: for code of the application. Wrong ones are counted by user, apart from those of
-   * the login page.
+   * Whether this is the user's password: for code of the application. Wrong ones are counted by user, apart from those
+   * of the login page.
    * @throws OAuthError 429 with `Retry-After` after too many wrong ones
    */
   async checkPassword(id: UserId, password: string): Promise<boolean> {
