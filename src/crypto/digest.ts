@@ -2,10 +2,10 @@ import { hash, timingSafeEqual } from 'node:crypto'
 
 declare const brand: unique symbol
 
-/** A SHA-256 digest in base64url: what a secret leaves in the database. */
+/** A SHA-256 digest in base64url, which the database contains instead of a secret. */
 export type Digest = string & { readonly [brand]: 'Digest' }
 
-/** What an opaque value is good for. It goes into the digest, so a code never matches as a token. */
+/** The kind of an opaque value. It is part of the digest, so that a code never matches as a token. */
 export type SecretKind =
   | 'access_token'
   | 'refresh_token'
@@ -25,17 +25,17 @@ export type SecretKind =
   | 'leaked_credential'
   | OwnKind
 
-/** A kind of an extension: its name, a slash, and the name that it gave. No kind of ours has a slash. */
+/** A kind of an extension: the name of the extension, a slash, and its own name. Built-in kinds have no slash. */
 export type OwnKind = `${string}/${string}`
 
 /**
- * The digest by which a secret is looked up. One round of SHA-256 is enough, because every such
- * secret is random and at least 128 bits long.
+ * Returns the digest by which a secret is looked up. One round of SHA-256 is enough, because these secrets are random
+ * and at least 128 bits long.
  */
 export const digestOf = (kind: SecretKind, secret: string): Digest =>
   hash('sha256', `${kind}:${secret}`, 'base64url') as Digest
 
-/** The unkeyed SHA-256 of a text, base64url: the transformation of RFC 7636 §4.2. */
+/** Returns the SHA-256 digest of a text in base64url, as in RFC 7636 §4.2. */
 export const sha256 = (text: string): string => hash('sha256', text, 'base64url')
 
 /** Compares two texts in a time that does not depend on where they differ. */

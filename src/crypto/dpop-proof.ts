@@ -5,45 +5,45 @@ import { withoutClaims } from './jose.ts'
 /** The request that a proof came with. */
 export interface ProvenRequest {
   readonly method: string
-  /** Its absolute address, without a query. */
+  /** The absolute URL without a query. */
   readonly uri: string
   /** Milliseconds since the epoch. */
   readonly now: number
   /** JWS algorithms, all of them asymmetric. */
   readonly algorithms: readonly string[]
-  /** What the proof has to be bound to, at a protected resource. */
+  /** The access token to which the proof must be bound, at a protected resource. */
   readonly accessToken?: string
 }
 
-/** Who sent a request: the holder of a key. */
+/** A verified proof. */
 export interface DpopProof {
   /** The SHA-256 thumbprint of the public key. RFC 7638, RFC 9449 §6.1. */
   readonly thumbprint: string
   readonly jti: string
   readonly nonce: string | undefined
-  /** From when on it is too old for any request. Milliseconds since the epoch. */
+  /** When the proof becomes too old. Milliseconds since the epoch. */
   readonly expiresAt: number
 }
 
-/** A proof that proves nothing for this request. The message is for the client, the cause for the log. */
+/** The error for an invalid proof. The message is for the client, the cause for the log. */
 export class InvalidProof extends Error {
   override readonly name = 'InvalidProof'
 }
 
-/** Seconds that a proof is good for, and that the clock of its sender may be ahead of ours. */
+/** The lifetime of a proof and the tolerated clock skew of its sender, in seconds. */
 const longestAge = 300
 const clockSkew = 60
 
-// An RSA key of 4096 bits and a long address fit; what is longer is no proof.
+// Characters: enough for an RSA key of 4096 bits and a long URL.
 const longestProof = 8_192
 const longestId = 256
 
-// Node joins two headers by a comma, which is in no JWT.
+// Rejects two joined headers: Node joins them by a comma.
 const compactJws = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 
 /**
- * Checks a proof against the request that it came with, but for what needs a memory: its nonce, and that it is used once.
+ * Verifies a proof for a request. The caller has to check the nonce and the single use.
  * RFC 9449 §4.3.
  * @throws InvalidProof
  */
@@ -100,7 +100,7 @@ const isSameAddress = (htu: string, uri: string): boolean => {
   return claimed !== undefined && claimed === normalized(uri)
 }
 
-// RFC 3986 §6.2.2, §6.2.3: URL sees to case, default port and dot segments, but for encoded characters.
+// RFC 3986 §6.2.2, §6.2.3. URL normalizes case, default port and dot segments, but not encoded characters.
 const normalized = (text: string): string | undefined => {
   if (!URL.canParse(text)) return undefined
   const { origin, pathname, username, password } = new URL(text)

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { type RandomSource, randomString } from './random.ts'
 
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** So many digits of base 62 hold any 32 bits. */
+/** The number of base-62 digits that represent 32 bits. */
 export const checksumLength = 6
 
 const checksum = (text: string): string => {
@@ -16,8 +16,8 @@ const checksum = (text: string): string => {
 }
 
 /**
- * The value of a new personal token: `length` random characters. With a prefix they stand between it
- * and a checksum, so that a secret scanner knows one when it sees one.
+ * Returns the value of a new personal token: `length` random characters. With a prefix, a checksum follows them, so
+ * that secret scanners recognize the token.
  */
 export const newPersonalTokenValue = (
   prefix: string,
@@ -28,7 +28,10 @@ export const newPersonalTokenValue = (
   return prefix === '' ? body : `${body}${checksum(body)}`
 }
 
-/** Whether a value has the prefix of personal tokens but not their checksum: mistyped, cut off, or made up. */
+/**
+ * Returns whether a value has the prefix of personal tokens but a wrong checksum: it is mistyped, truncated or
+ * invented.
+ */
 export const hasBadChecksum = (prefix: string, value: string): boolean => {
   if (prefix === '' || !value.startsWith(prefix)) return false
   return checksum(value.slice(0, -checksumLength)) !== value.slice(-checksumLength)

@@ -15,14 +15,14 @@ declare const brand: unique symbol
 /** `key id . base64url(day, nonce, ciphertext, tag)`. */
 export type Sealed = string & { readonly [brand]: 'Sealed' }
 
-/** What a sealed value is for; each purpose has a key of its own. */
+/** The purpose of a sealed value. Each purpose has its own key. */
 export type SealPurpose = 'token' | 'row' | 'transient'
 
-/** The id of the key that a value names; undefined for what is no sealed value. */
+/** Returns the key ID in a sealed value; undefined for any other text. */
 export const keyIdOf = (sealed: string): string | undefined =>
   /^[0-9a-f]{8}(?=\.)/.exec(sealed)?.[0]
 
-/** What a row says about itself. A sealed value opens only beside the very same claims. */
+/** The claims of a row. A sealed value opens only with exactly the same claims. */
 export type Claims = readonly (string | number | boolean | null)[]
 
 interface SecretKey {
@@ -38,13 +38,13 @@ const dayBytes = 2
 const nonceBytes = 12
 const tagBytes = 16
 const dayLength = 86_400_000
-/** Bytes of an audit seal that vary, so that no two rows have the same seal; a multiple of 3. */
+/** The random bytes of an audit seal, so that no two rows have the same seal. A multiple of 3. */
 const saltBytes = 9
 const macBytes = 15
-/** Derived keys that are kept for each purpose. */
+/** The maximum number of cached keys of each purpose. */
 const mostDays = 4_096
 
-/** The text that a seal authenticates. JSON writes infinity, which a number in SQLite can be, as null. */
+/** Returns the text that a seal authenticates. JSON would write infinity, a valid number in SQLite, as null. */
 export const encodeClaims = (claims: Claims): string => {
   const hasInfinity =
     claims.includes(Number.POSITIVE_INFINITY) || claims.includes(Number.NEGATIVE_INFINITY)
@@ -55,8 +55,8 @@ const derive = (secret: string, label: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', secret, 'svc-oauth2server', label, 32))
 
 /**
- * One key for each day. Random nonces are safe for 2^32 values under one key of AES-GCM (NIST SP 800-38D §8.3): a day
- * would need 49,710 a second.
+ * Derives one key for each day. Random nonces are safe for 2^32 values under one AES-GCM key (NIST SP 800-38D §8.3),
+ * which is 49,710 values a second for a day.
  */
 class DayKeys {
   readonly #base: Uint8Array
@@ -70,7 +70,7 @@ class DayKeys {
   of(day: number): KeyObject {
     const kept = this.#keys.get(day)
     if (kept) return kept
-    // Somebody who writes to the database can name any day.
+    // An attacker who writes to the database can name any day, so bound the cache.
     if (this.#keys.size >= mostDays) this.#keys.clear()
     const bytes = hkdfSync('sha256', this.#base, 'svc-oauth2server', `day ${day}`, 32)
     const key = createSecretKey(new Uint8Array(bytes))
@@ -100,8 +100,8 @@ const auditMac = ({ audit }: SecretKey, salt: string, values: Claims): string =>
     .toString('base64url')
 
 /**
- * The application secret key and its predecessors. New values use the first; each purpose has its
- * own derived key (HKDF, RFC 5869), so that a value of one kind is worthless as another.
+ * The application secret key and its predecessors. New values use the first one. Each purpose has its own derived key
+ * (HKDF, RFC 5869), so that a value of one purpose is not valid for another.
  */
 export class KeyRing {
   readonly #keys: readonly SecretKey[]
@@ -110,7 +110,7 @@ export class KeyRing {
 
   /**
    * @param secrets the current secret key first, then earlier ones; at least 32 UTF-8 bytes each
-   * @param clock decides which day's key seals; each value names its day, so a wrong clock seals values that open
+   * @param clock decides the day of the sealing key. Each value contains its day, so a wrong clock does no harm
    */
   constructor(secrets: readonly [string, ...string[]], clock: () => number = Date.now) {
     this.#clock = clock
@@ -118,25 +118,25 @@ export class KeyRing {
     this.#current = this.#keys[0] as SecretKey
   }
 
-  /** The ids of all keys, the current one first. An id says nothing about its key. */
+  /** The IDs of all keys, the current one first. An ID reveals nothing about its key. */
   get ids(): readonly string[] {
     return this.#keys.map(({ id }) => id)
   }
 
-  /** The id of the key that new values are sealed under. */
+  /** The ID of the key that seals new values. */
   get currentId(): string {
     return this.#current.id
   }
 
-  /** Keys that sign and verify the JWT of a session, the current one first. */
+  /** The keys that sign and verify session JWTs, the current one first. */
   get sessionKeys(): readonly Uint8Array[] {
     return this.#keys.map(({ session }) => session)
   }
 
-  /** AES-256-GCM with the key of the day and a fresh nonce; `claims` are authenticated, not stored. */
+  /** Seals a text by AES-256-GCM with the key of the day and a new nonce. `claims` are authenticated, not stored. */
   seal(purpose: SealPurpose, plaintext: string, claims: Claims): Sealed {
     const key = this.#current
-    // Never from the injected source: a repeated nonce would give the key away.
+    // Do not use the injected source: a repeated nonce would reveal the key.
     const nonce = systemRandom(nonceBytes)
     const day = Math.floor(this.#clock() / dayLength) & 0xffff
     const cipher = createCipheriv('aes-256-gcm', key.seal[purpose].of(day), nonce)
@@ -151,7 +151,7 @@ export class KeyRing {
     return `${key.id}.${sealed.toString('base64url')}` as Sealed
   }
 
-  /** The plaintext, or undefined where the value, its key or any of the claims is not what was sealed. */
+  /** Opens a sealed value; returns undefined if the value, its key or any claim differs from what was sealed. */
   open(purpose: SealPurpose, sealed: string, claims: Claims): string | undefined {
     const dot = sealed.indexOf('.')
     const id = sealed.slice(0, dot)
@@ -180,26 +180,26 @@ export class KeyRing {
     }
   }
 
-  /** Marks a row as written by us: it holds nothing but the proof of its claims. */
+  /** Creates the seal of a row, which authenticates its claims. */
   sealRow(claims: Claims): Sealed {
     return this.seal('row', '', claims)
   }
 
-  /** Whether a row still claims what it claimed when `sealRow` marked it. */
+  /** Returns whether a row still has the claims that `sealRow` sealed. */
   isIntact(seal: string, claims: Claims): boolean {
     return this.open('row', seal, claims) === ''
   }
 
   /**
-   * The seal of an audit row, another one each time. It is an HMAC: there are very many such rows, and an HMAC has no
-   * nonce that could repeat.
+   * Creates the seal of an audit row, with a new salt. It is an HMAC, which has no nonce that could repeat among very
+   * many rows.
    */
   sealAudit(values: Claims): string {
     const salt = Buffer.from(systemRandom(saltBytes)).toString('base64url')
     return `${this.#current.id}.${salt}${auditMac(this.#current, salt, values)}`
   }
 
-  /** Whether the values of an audit row are those that `sealAudit` sealed. */
+  /** Returns whether the values of an audit row are those that `sealAudit` sealed. */
   isAuditIntact(seal: string, values: Claims): boolean {
     const key = this.#keys.find(({ id }) => seal.startsWith(`${id}.`))
     if (!key) return false
@@ -208,8 +208,8 @@ export class KeyRing {
   }
 
   /**
-   * The digests of a value that is too short for an unkeyed one, which could be guessed from the database:
-   * the current key's first.
+   * Returns the keyed digests of a short value, that of the current key first. An unkeyed digest in the database could
+   * be guessed.
    */
   lookupDigests(value: string): readonly string[] {
     return this.#keys.map(({ lookup }) =>
@@ -217,7 +217,7 @@ export class KeyRing {
     )
   }
 
-  /** The CSRF tokens that belong to a cookie value: the current key's first. */
+  /** Returns the CSRF tokens of a cookie value, that of the current key first. */
   csrfTokens(cookie: string): readonly string[] {
     return this.#keys.map(({ csrf }) =>
       createHmac('sha256', csrf).update(cookie).digest('base64url'),

@@ -1,14 +1,13 @@
-/** Different bytes that a secret must have at least. */
+/** The minimum number of different bytes of a secret. */
 const fewestBytes = 8
-/** Pairs of neighbours that a secret must have at least, of those that neither repeat nor count on. */
+/** The minimum number of different pairs of adjacent bytes that neither repeat nor count up or down. */
 const fewestPairs = 16
 
 const placeholder = /change.?(?:me|this|it)|your.?secret|replace.?(?:me|this)|placeholder/i
 
 /**
- * Why somebody could guess a secret that is long enough: it is repeated, a sequence or a placeholder, as it stands or
- * as what it is the base64 or hexadecimal notation of. Undefined for what could be random. It recognises what people
- * type, and cannot prove that a secret is random.
+ * Returns why a secret could be guessed although it is long: it repeats a piece, or is a sequence or a placeholder,
+ * also after decoding base64 or hexadecimal. Returns undefined for a secret that could be random; that is no proof.
  */
 export const weaknessOf = (secret: string): string | undefined => {
   if (placeholder.test(secret)) return 'is a placeholder'

@@ -1,13 +1,13 @@
-/** Which paths are the server's. */
+/** The paths of the server. */
 export interface Addresses {
   handles(path: string): boolean
-  /** All of them; one that ends in `/*` has all below it. */
+  /** All paths; a path that ends in `/*` includes all paths below it. */
   readonly list: readonly string[]
 }
 
 /**
- * A path alone is one address. One with a parameter claims all below what stands before it, and one that
- * ends in a slash all below itself, and itself without the slash; but for `root`, the start page.
+ * Returns which paths belong to the server. A path with a parameter includes everything below the part before it. A
+ * path that ends in a slash includes everything below it, and itself without the slash, except `root`, the start page.
  */
 export const addressesOf = (
   paths: readonly string[],
@@ -32,11 +32,11 @@ const folderOf = (path: string, root: string): string | undefined => {
   return path.endsWith('/') && path !== root ? path : undefined
 }
 
-/** A path that ends in a slash, and the one that leads there. */
+/** Returns a path that ends in a slash both with and without it. */
 export const withAndWithoutSlash = (path: string): readonly string[] =>
   path.endsWith('/') && path.length > 1 ? [path, path.slice(0, -1)] : [path]
 
-/** A path with a query, without the token that somebody may have put into it: it goes into no address of ours. */
+/** Joins path and query, without an access token in the query, which must not get into another URL. */
 export const addressWith = (path: string, query: string): string => {
   const kept = query.split('&').filter((pair) => !new URLSearchParams(pair).has('access_token'))
   return kept.join('') === '' ? path : `${path}?${kept.join('&')}`

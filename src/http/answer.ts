@@ -1,6 +1,6 @@
 /**
- * The headers of every answer that may carry a credential or is made for one user: no cache keeps it (RFC 6749 §5.1), and
- * its address, in which a token may stand, is not sent to other sites (RFC 6750 §5.3).
+ * The headers of every response with a credential or for one user. No cache may store it (RFC 6749 §5.1), and its URL,
+ * which may contain a token, is not sent to other sites (RFC 6750 §5.3).
  */
 export const noStore: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
@@ -10,12 +10,12 @@ export const noStore: Readonly<Record<string, string>> = {
 }
 
 /**
- * An answer as plain values, which an adapter sends as they are: to make a `Response` of it and to take that
- * apart again costs more than the rest of a token request.
+ * A response as plain values, which an adapter sends directly. Creating a `Response` and reading it again would cost
+ * more than the rest of a token request.
  */
 export class Answer {
   readonly status: number
-  /** By their names in lower case. */
+  /** By names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 
@@ -25,7 +25,7 @@ export class Answer {
     this.body = body
   }
 
-  /** The same with more headers. */
+  /** Returns a copy with more headers. */
   with(headers: Readonly<Record<string, string>>): Answer {
     return new Answer(this.status, { ...this.headers, ...headers }, this.body)
   }

@@ -3,7 +3,7 @@ import { OAuthError } from '../model/oauth-error.ts'
 const escaped = (characters: string): string => characters.replaceAll(/[\\\]^-]/g, '\\$&')
 
 /**
- * A check that a raw query holds only RFC 3986 unreserved characters, the configured ones, and `%` only
+ * Creates a check that a raw query contains only RFC 3986 unreserved characters, the configured ones, and `%` only
  * before two hexadecimal digits.
  * @throws OAuthError `invalid_request`
  */

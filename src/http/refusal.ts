@@ -5,18 +5,18 @@ import { AuthenticationRequired, OAuthError } from '../model/oauth-error.ts'
 import { ReferenceNotFound, StoreUnavailable } from '../store/contract/errors.ts'
 import { noStore } from './answer.ts'
 
-/** An error as an answer that every adapter can give: nothing of a framework. */
+/** An error response, independent of any framework. */
 export interface Refusal {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** To be sent as JSON. */
+  /** The JSON body. */
   readonly body: object
 }
 
-/** Seconds after which a caller may try again what could not be served. */
+/** Seconds after which a caller may retry during an outage. */
 const retryAfter = 5
 
-/** The outage or the loss behind an error, as the protocol names it; otherwise the error itself. */
+/** Converts store errors to errors of the protocol; returns other errors unchanged. */
 export const asOAuthError = (error: unknown): unknown => {
   if (error instanceof ReferenceNotFound) {
     const description = 'What this request refers to was deleted meanwhile.'
@@ -28,7 +28,7 @@ export const asOAuthError = (error: unknown): unknown => {
   return new OAuthError('temporarily_unavailable', description, { cause: error, headers })
 }
 
-/** The answer to an error that is meant for the caller; undefined for one that is a fault of ours. */
+/** Returns the response to an error that is meant for the caller; undefined for an internal error. */
 export const refusalOf = (error: unknown): Refusal | undefined => {
   const known = asOAuthError(error)
   if (known instanceof JWTExtendedException) {
@@ -40,7 +40,7 @@ export const refusalOf = (error: unknown): Refusal | undefined => {
   return undefined
 }
 
-/** Says in the log what the caller is not told: outages, and the reason of a refusal where it has one. */
+/** Logs what the response does not contain: internal errors, outages, and the cause of a refusal. */
 export const logRefusal = (log: LogSink, error: unknown, refusal: Refusal | undefined): void => {
   if (!refusal) {
     log({ level: 'error', event: 'request.failed', message: 'A request failed.', error })

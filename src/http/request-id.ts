@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { Answer } from './answer.ts'
 import type { Connection, RequestSource } from './request.ts'
 
-// It goes into log lines and a header: nothing but what is harmless in both. Two headers come joined by a comma.
+// The ID goes into log lines and a header, so accept only harmless characters. This also rejects two joined headers.
 const isSane = (id: unknown): id is string =>
   typeof id === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(id)
 
-/** The id of a request: the application's, else the one that it came with, else a new one. */
+/** Returns the ID of a request: that of the application, of the `X-Request-Id` header, or a new one. */
 export const requestIdOf = (
   source: Pick<RequestSource, 'header'>,
   { requestId }: Connection,
@@ -16,14 +16,14 @@ export const requestIdOf = (
   return isSane(given) ? given : randomUUID()
 }
 
-/** The answer with the id of its request. */
+/** Adds the request ID to a response. */
 export const withRequestId = <A extends Answer | Response>(answer: A, id: string): A | Response => {
   if (answer instanceof Answer) return answer.with({ 'x-request-id': id }) as A
   try {
     answer.headers.set('x-request-id', id)
     return answer
   } catch {
-    // An endpoint that passes on what it fetched: such headers cannot be changed.
+    // The headers of a fetched response cannot be changed, so copy it.
     const copy = new Response(answer.body, answer)
     copy.headers.set('x-request-id', id)
     return copy

@@ -4,27 +4,27 @@ import type { User } from '../model/user.ts'
 import { storedUserAgent } from '../model/user-agent.ts'
 import type { HttpRequest } from './request.ts'
 
-/** What is known of the request that is being answered: its id at once, the rest once it is read. */
+/** The current request: its ID, and further properties once they are read. */
 interface RequestScope {
   readonly id: string | undefined
-  /** Without it, a user who is signed in acts, and else a client. */
+  /** The actor; by default, the signed-in user or else a client. */
   readonly actor?: AuditActor
   http?: Pick<HttpRequest, 'address' | 'userAgent'>
   user?: Pick<User, 'id' | 'email'>
 }
 
-// Not handed from function to function: whatever a request leads to may write to the log.
+// Async context instead of a parameter, since any function may write to the log.
 const current = new AsyncLocalStorage<RequestScope>()
 
-/** The request that is being answered; undefined outside of one. */
+/** Returns the current request; undefined outside of a request. */
 export const currentRequest = (): Readonly<RequestScope> | undefined => current.getStore()
 
-/** Runs what answers the request of that id. */
+/** Runs the handler of a request with this ID. */
 export const inRequest = <T>(id: string, run: () => T): T => current.run({ id }, run)
 
-/** The user, and the address, for whom the application's own code acts. A missing field means unknown. */
+/** The user and the address for which the application's code acts. A missing field means unknown. */
 export interface ActingAs {
-  /** Without it, the user where there is one, and else code of the application. */
+  /** The actor; by default, the user if there is one, or else the application. */
   readonly actor?: AuditActor
   readonly user?: Pick<User, 'id' | 'email'>
   readonly address?: string
@@ -32,14 +32,14 @@ export interface ActingAs {
   readonly requestId?: string
 }
 
-/** Runs work that somebody else than a request of ours asks for. */
+/** Runs work of the application on behalf of a user. */
 export const inNameOf = <T>(
   { user, actor = user ? 'user' : 'system', address = '', userAgent = '', requestId }: ActingAs,
   work: () => T,
 ): T =>
   current.run({ id: requestId, http: { address, userAgent }, actor, ...(user && { user }) }, work)
 
-/** Who acts now, and from where. */
+/** Returns the current actor and the origin of the request. */
 export const currentOrigin = (): AuditOrigin => {
   const { id, http, user, actor } = current.getStore() ?? { actor: 'system' as const }
   return {
@@ -52,13 +52,13 @@ export const currentOrigin = (): AuditOrigin => {
   }
 }
 
-/** Says where the request that is being answered comes from. */
+/** Records the origin of the current request. */
 export const noteHttp = (http: HttpRequest): void => {
   const scope = current.getStore()
   if (scope) scope.http = http
 }
 
-/** Says who is signed in where the request comes from. */
+/** Records the signed-in user of the current request. */
 export const noteUser = (user: RequestScope['user'] & object): void => {
   const scope = current.getStore()
   if (scope && scope.actor === undefined) scope.user = user

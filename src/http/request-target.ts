@@ -1,6 +1,6 @@
 import { OAuthError } from '../model/oauth-error.ts'
 
-/** Path and query of a request target, without a host that it may name. */
+/** Returns the path and query of a request target, without a host. */
 export const partsOf = (target: string): { readonly path: string; readonly query: string } => {
   const own = target.replace(origin, '').replace(/#.*$/s, '')
   const mark = own.indexOf('?')
@@ -10,8 +10,9 @@ export const partsOf = (target: string): { readonly path: string; readonly query
 }
 
 /**
- * Refuses a target that two readers may take for two addresses, such as a fence before `/admin` and a URL parser
- * behind it. @param target as the client sent it
+ * Refuses a target that two parsers may interpret differently, such as a path filter for `/admin` and the URL parser
+ * behind it.
+ * @param target as the client sent it
  * @throws OAuthError 404 for a dot segment, also encoded; 400 for credentials before the host
  */
 export const checkTarget = (target: string): void => {

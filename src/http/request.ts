@@ -2,47 +2,49 @@ import { OAuthError } from '../model/oauth-error.ts'
 import { Parameters } from '../model/parameters.ts'
 import { partsOf } from './request-target.ts'
 
-/** Bytes that a request body may have. */
+/** The maximum size of a request body in bytes. */
 const largestBody = 65_536
-/** As Node takes them at most; a request may come back from the login encoded twice. */
+/** The maximum size that Node accepts; a request may return from the login encoded twice. */
 export const longestQuery = 16_384
 
-/** What an adapter knows of the connection that a request came over. */
+/** The properties of a connection that an adapter knows. */
 export interface Connection {
-  /** The address of the peer, which may be a proxy's. */
+  /** The address of the peer, which may be a proxy. */
   readonly remoteAddress?: string | undefined
   /** The framework's own request, for the application's `resourceOwner`. */
   readonly raw?: unknown
-  /** The request target as the client sent it, where the runtime tells: the address of a `Request` is parsed. */
+  /** The request target as the client sent it, if known. The URL of a `Request` is already normalized. */
   readonly target?: string | undefined
-  /** What the application calls the request; else its `X-Request-Id`, or a new id. */
+  /** The application's request ID; by default, the `X-Request-Id` header or a new ID. */
   readonly requestId?: string | undefined
 }
 
-/** Where a request is read from: no more of what a framework hands over than is asked for. */
+/** The source of a request. It reads lazily, so that unused parts cost nothing. */
 export interface RequestSource {
   readonly method: string
-  /** Path and query as they were sent, with or without a host. */
+  /** The path and query as they were sent, with or without a host. */
   readonly target: string
   /** Returns all values of a header, joined by a comma, or null without the header. @param name in lower case */
   header(name: string): string | null
   readonly headers: Headers
   /**
-   * The body, read once; undefined where it is larger.
+   * Reads the body once; returns undefined if it is larger.
    * @param most bytes
-   * @throws TypeError where it was read before
+   * @throws TypeError if it was read before
    */
   text(most: number): Promise<string | undefined>
 }
 
-/** A request as endpoints see it: nothing of a framework, and no host that anybody could have chosen. */
+/**
+ * A request as endpoints see it, independent of any framework and without the `Host` header, which a sender can choose.
+ */
 export class HttpRequest {
   readonly method: string
   /** The path as it was sent. */
   readonly path: string
   /** The raw query, without its question mark. */
   readonly query: string
-  /** The address of the client, from behind trusted proxies. */
+  /** The address of the client, behind trusted proxies. */
   readonly address: string
   /** The framework's own request. */
   readonly raw: unknown
@@ -84,8 +86,8 @@ export class HttpRequest {
   }
 
   /**
-   * What stands in the path for a parameter of the endpoint's pattern, decoded.
-   * @throws TypeError for a name that the pattern does not have
+   * Returns the decoded value of a path parameter.
+   * @throws TypeError for a parameter that is not in the endpoint's pattern
    */
   param(name: string): string {
     const value = Object.hasOwn(this.#params, name) ? this.#params[name] : undefined
@@ -117,7 +119,7 @@ export class HttpRequest {
     return this.#text('application/x-www-form-urlencoded')
   }
 
-  /** The same for a body of JSON, unparsed. */
+  /** Reads a JSON body, unparsed. */
   jsonText(): Promise<string> {
     return this.#text('application/json')
   }
@@ -134,9 +136,9 @@ export class HttpRequest {
     try {
       text = await this.#source.text(largestBody)
     } catch (cause) {
-      // Somebody read it before us: a mistake of the host, not of the sender.
+      // The host has already read the body: this is an error of the host, not of the sender.
       if (cause instanceof TypeError) throw cause
-      // A sender that goes away in the middle is its own mistake, and no fault of ours to be logged.
+      // The sender closed the connection: this is not an internal error.
       throw new OAuthError('invalid_request', 'The body ended too early.', { cause })
     }
     if (text === undefined) throw tooLarge()
@@ -144,7 +146,7 @@ export class HttpRequest {
   }
 }
 
-/** What a source is read as that a framework hands over as a `Request`. */
+/** Reads a request from a `Request` object. */
 export class FetchSource implements RequestSource {
   readonly method: string
   readonly target: string
@@ -165,7 +167,7 @@ export class FetchSource implements RequestSource {
   }
 
   async text(most: number): Promise<string | undefined> {
-    // Its length is known and small, and no more of it is let in: read at once, without a stream's cost.
+    // The length is known and small, so read without the cost of a stream.
     if (this.#request.headers.has('content-length')) return this.#request.text()
     if (this.#request.body === null) return ''
     const chunks: Uint8Array[] = []

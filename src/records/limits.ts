@@ -14,70 +14,70 @@ import { StoreUnavailable } from '../store/contract/errors.ts'
 import type { Transients } from '../store/contract/transients.ts'
 
 export interface LimitsOptions {
-  /** Other numbers than those of the table. */
+  /** Numbers that replace those of the table. */
   readonly numbers?: LimitNumbers
-  /** Whether the limits of the table are not kept. */
+  /** Whether the limits of the table are disabled. */
   readonly isOff?: boolean
   readonly log?: LogSink
 }
 
-/** A limit for one address, or one target, or one target from one address. */
+/** A limit for an address, for a target, or for a target from an address. */
 interface Counter extends Limit {
   readonly network: string
-  /** What the memory of a node knows it by, and nobody else. */
+  /** The key in the memory of this process. */
   readonly key: string
 }
 
-/** A try that may fail, at one limit. */
+/** A try that counts towards a limit if it fails. */
 export interface Try {
   readonly limit: Limit | LimitName
   readonly address: string
   readonly target?: string
 }
 
-/** What was counted, and milliseconds until it is forgotten. */
+/** A count, and the milliseconds until it expires. */
 interface Count {
   readonly count: number
   readonly wait: number
   readonly isShared: boolean
 }
 
-/** Until when a node refuses from memory, and when the first place comes free. */
+/** Until when this process refuses without a read, and when the first place becomes free. */
 interface Refused {
   readonly until: number
   readonly earliest: number
 }
 
-/** How many of those who reached a limit a node remembers. */
+/** The maximum number of reached limits in the memory of this process. */
 const mostRemembered = 10_000
-/** A node tells the others of its failures in so many parts of a limit, so that a flood writes little. */
-const parts = 20
-/** Characters; what is longer is remembered by its digest. */
-const longestTarget = 100
 /**
- * Milliseconds after which somebody may try again where too many are under way, and places that were full are read
- * again.
+ * A process shares its failures with other nodes each time another twentieth of a limit is reached, so that floods
+ * cause few writes.
  */
+const parts = 20
+/** Characters; a longer target is replaced by its digest. */
+const longestTarget = 100
+/** Milliseconds after which a refused sender may retry, and after which taken places are read again. */
 const aSecond = 1_000
 
 /**
- * Counts what happens too often, for all nodes together; where the counters are away, each node counts alone.
- * Every limit is named by the table, or given as it is; it is kept for an address, of which the network counts,
- * and for a target: an account, a client.
+ * Enforces rate limits for all nodes together. While the shared counters are unavailable, each node counts by itself.
+ * A limit is an entry of the table or an object. It applies to the network of an address, to a target such as an
+ * account or a client, or to both.
  */
 export class Limits {
   readonly #transients: Transients
   readonly #clock: () => number
   readonly #options: LimitsOptions
-  /** Who has reached a limit, and until when: known without asking anybody. */
+  /** The reached limits and their expiry, checked without a store operation. */
   readonly #over = new BoundedMap<number>(mostRemembered)
   #hasWarned = false
-  /** Until when anybody has: most of the time, nobody. */
+  /** The latest expiry of a reached limit. Usually no limit is reached, and the check costs nothing. */
   #overUntil = 0
   readonly #reported = new BoundedMap<number>(mostRemembered)
-  /** Limits of which all places are taken, and until when this node does not read them again. */
+  /** Limits whose places are all taken, and until when this process does not read them again. */
   readonly #full = new BoundedMap<Refused>(mostRemembered)
-  /** Tries that are being judged, by their counter. */
+  /** The number of tries in progress, by counter. */
   readonly #underWay = new Map<string, number>()
   readonly #alone = new Map<string, RateLimiterMemory>()
   /** Counts attempts, to spread them over the free places. */
@@ -90,7 +90,7 @@ export class Limits {
   }
 
   /**
-   * Refuses a caller who has reached a limit, as far as this node knows. Counts, reads and waits for nothing.
+   * Refuses a caller who has reached a limit, as far as this process knows, without counting or a store operation.
    * @throws OAuthError 429 with `Retry-After`
    */
   check(limit: Limit | LimitName, address: string, target = ''): void {
@@ -99,8 +99,8 @@ export class Limits {
   }
 
   /**
-   * Counts one more.
-   * @throws OAuthError 429 with `Retry-After`, once the limit is reached
+   * Counts an event.
+   * @throws OAuthError 429 with `Retry-After` if the limit is exceeded
    */
   async consume(limit: Limit | LimitName, address: string, target = ''): Promise<void> {
     if (this.#isOff(limit, address, target)) return
@@ -113,8 +113,8 @@ export class Limits {
   }
 
   /**
-   * Counts a failure, for `check` to refuse the next try once there are too many. Of a great limit, each node may
-   * let a twentieth more pass.
+   * Counts a failure. After too many, `check` refuses the next try. For a large limit, each node may admit up to a
+   * twentieth more.
    */
   async countFailure(limit: Limit | LimitName, address: string, target = ''): Promise<void> {
     if (this.#isOff(limit, address, target)) return
@@ -130,9 +130,9 @@ export class Limits {
   }
 
   /**
-   * Begins a try that may become a failure, so that no more of them are under way at once than may fail.
-   * @returns what ends it
-   * @throws OAuthError 429 with `Retry-After`, where the limit is reached, or so many are under way on this node
+   * Begins a try, so that no more concurrent tries run in this process than may fail.
+   * @returns a function that ends the try
+   * @throws OAuthError 429 with `Retry-After` if the limit is reached, or if as many tries are in progress
    */
   begin(limit: LimitName, address: string): () => void {
     if (this.#isOff(limit, address, '')) return () => undefined
@@ -141,7 +141,7 @@ export class Limits {
     return this.#enter([counter])
   }
 
-  /** @throws OAuthError 429 where as many as a limit has points are under way on this node */
+  /** Counts tries in progress. @throws OAuthError 429 if as many tries as the limit has points are in progress */
   #enter(counters: readonly Counter[]): () => void {
     for (const counter of counters) {
       if ((this.#underWay.get(counter.key) ?? 0) < counter.points) continue
@@ -159,23 +159,23 @@ export class Limits {
   }
 
   /**
-   * Takes one of so many places for a try, before it is known whether it is right. A wrong one keeps its
-   * place for the seconds of the limit, however many right ones come between; a right one gives it back.
-   * @returns what gives it back
-   * @throws OAuthError 429 with `Retry-After`, where all are taken
+   * Takes a place of a limit for a try before it is checked. A wrong try keeps its place for the seconds of the limit;
+   * a right one gives it back. Right tries in between do not reset the wrong ones.
+   * @returns a function that gives the place back
+   * @throws OAuthError 429 with `Retry-After` if all places are taken
    */
   attempt(limit: Limit | LimitName, address: string, target = ''): Promise<() => Promise<void>> {
     return this.attemptAll([{ limit, address, target }])
   }
 
-  /** The same for several limits: a place of each, or of none. */
+  /** Takes a place of each of several limits, or of none. */
   async attemptAll(tries: readonly Try[]): Promise<() => Promise<void>> {
     const counters = tries
       .filter(({ limit, address, target = '' }) => !this.#isOff(limit, address, target))
       .map(({ limit, address, target = '' }) => this.#counter(limit, address, target))
     if (counters.length === 0) return async () => undefined
     this.#refuseFull(counters)
-    // More at once than there are places would only compete for them.
+    // More concurrent tries than places would only compete for them.
     const leave = this.#enter(counters)
     const giveBack = await this.#places(counters)
       .catch(ifAway(() => this.#placesHere(counters)))
@@ -186,7 +186,7 @@ export class Limits {
   async #places(counters: readonly Counter[]): Promise<() => Promise<void>> {
     const now = this.#clock()
     const asked = counters.map(placesOf)
-    // One read for all places: a refused attempt writes nothing.
+    // Read all places first, so that a refused try writes nothing.
     const values = await this.#transients.getMany(asked.flat(), now)
     const known = new Map(asked.flat().map((place, index) => [place, values[index]]))
     const all = counters.map((counter, index) => {
@@ -234,7 +234,7 @@ export class Limits {
     throw tooMany(earliest - now)
   }
 
-  // A right password on another node may give a place back, so this is believed for a second only.
+  // Another node may give a place back after a right password, so use this memory for only a second.
   #refuseFull(counters: readonly Counter[]): void {
     const now = this.#clock()
     for (const { key } of counters) {
@@ -297,7 +297,7 @@ export class Limits {
     if (this.#options.isOff === true && typeof limit === 'string') return true
     if (address !== '' || !isOfAddress(limit, target)) return false
     this.#warnOnce()
-    // Nobody says whose request it is: counted together, a few strangers would keep everybody out.
+    // Without addresses all senders would share one counter, and a few strangers could exclude everyone.
     return target === ''
   }
 
@@ -328,7 +328,7 @@ export class Limits {
     if (isFirst) this.#report(counter)
   }
 
-  // A place may come free at any time, so all of them are read again; but it is said once.
+  // Places are read again, since one may become free at any time, but the limit is reported only once.
   #tellOnce(counter: Counter, until: number): void {
     if ((this.#reported.get(counter.key) ?? 0) > this.#clock()) return
     this.#reported.set(counter.key, until)
@@ -347,14 +347,14 @@ export class Limits {
   }
 }
 
-/** Whether it is counted for an address, with or without a target. */
+/** Returns whether a limit counts by address, with or without a target. */
 const isOfAddress = (limit: Limit | LimitName, target: string): boolean =>
   typeof limit === 'string' ? /^(?:address|network)/.test(perOf(limit)) : target === ''
 
 const perOf = (limit: Limit | LimitName): string =>
   typeof limit === 'string' ? limitTable[limit].per : ''
 
-/** Runs instead of an operation while the store is unavailable. */
+/** Returns an error handler that runs a fallback while the store is unavailable. */
 const ifAway =
   <T>(otherwise: () => T | Promise<T>) =>
   (error: unknown): T | Promise<T> => {
@@ -368,14 +368,14 @@ const placesOf = (counter: Counter): readonly string[] =>
     (_, place) => `limit:${counter.name}:${place}:${keptKey(counter)}`,
   )
 
-// An address is nobody's business who reads the database, nor is an account.
+// Store a digest, so that readers of the database see neither addresses nor accounts.
 const keptKey = ({ key }: Counter): string => sha256(key)
 
-// One of 65,536: no memory is filled by these counters, however many addresses somebody has.
+// Maps a counter to one of 65,536 keys, which bounds the memory even if an attacker has many addresses.
 const folded = (counter: Counter): string =>
   String(Buffer.from(keptKey(counter).slice(0, 4), 'base64url').readUInt16BE())
 
-/** @param milliseconds after which the sender may try again */
+/** Returns the refusal with `Retry-After`. @param milliseconds after which the sender may retry */
 export const tooMany = (milliseconds: number): OAuthError =>
   new OAuthError('temporarily_unavailable', 'Too many requests. Try again later.', {
     status: 429,

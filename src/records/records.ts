@@ -9,7 +9,7 @@ import { PersonalTokens } from './tokens/personal-tokens.ts'
 import { Tokens } from './tokens/tokens.ts'
 import { Users } from './users/users.ts'
 
-/** The records, either standing alone or all inside one transaction. */
+/** The records, outside of transactions or all inside one transaction. */
 export interface Records {
   readonly clients: Clients
   readonly tokens: Tokens

@@ -2,12 +2,12 @@ import { type Digest, digestOf, type SecretKind } from '../crypto/digest.ts'
 import { bits256, randomString } from '../crypto/random.ts'
 import { type RecordsContext, retryOnCollision } from './context.ts'
 
-/** Milliseconds that a spent proof is remembered beyond its end, for nodes whose clocks are behind. */
+/** Milliseconds for which a used proof is stored after its expiry, for nodes whose clocks are behind. */
 const replayMargin = 300_000
 
 /**
- * Short-lived values under a random name that only its holder knows. The store sees a digest and a
- * sealed value, so what is written there without the key is never believed.
+ * Stores short-lived values under random names. The store contains only the digest of a name and a sealed value, so
+ * values that were written without the key are ignored.
  */
 export class TransientValues<T> {
   readonly #kind: SecretKind
@@ -22,7 +22,7 @@ export class TransientValues<T> {
     return digestOf(this.#kind, name)
   }
 
-  /** Keeps the value and returns the name by which it is found again. */
+  /** Stores a value and returns its random name. */
   put(value: T, expiresAt: number): Promise<string> {
     return retryOnCollision(async () => {
       const name = randomString(bits256, this.#context.random)
@@ -30,19 +30,19 @@ export class TransientValues<T> {
     })
   }
 
-  /** Keeps the value under a name of the caller's, unless there is one already: of concurrent callers, one succeeds. */
+  /** Stores a value under the caller's name unless the name is taken. Exactly one of concurrent callers succeeds. */
   claim(name: string, value: T, expiresAt: number): Promise<boolean> {
     const { transients, clock } = this.#context
     return transients.put(this.#key(name), this.#sealed(name, value, expiresAt), expiresAt, clock())
   }
 
-  /** The same for a proof that counts once: it is remembered until no node takes it any more, by its own clock. */
+  /** Claims a single-use proof, and stores it until no node accepts it any more, even if the node's clock is behind. */
   claimOnce(name: string, value: T, expiresAt: number): Promise<boolean> {
-    // The times of a JWT may have fractions, a time in the database has none.
+    // Round up: the times of a JWT may have fractions, times in the database do not.
     return this.claim(name, value, Math.ceil(expiresAt) + replayMargin)
   }
 
-  /** Stores a value under a name of the caller, and replaces a former one. */
+  /** Stores a value under the caller's name, and replaces a former one. */
   async set(name: string, value: T, expiresAt: number): Promise<void> {
     const { transients, clock } = this.#context
     const sealed = this.#sealed(name, value, expiresAt)
@@ -60,7 +60,7 @@ export class TransientValues<T> {
     return this.#opened(key, await this.#context.transients.take(key, this.#context.clock()))
   }
 
-  /** Counts failed attempts on the value; every caller gets another number. */
+  /** Counts failed attempts on a value. Each caller gets a different number. */
   countFailure(name: string, expiresAt: number): Promise<number> {
     const { transients, clock } = this.#context
     return transients.increment(`${this.#key(name)}:failures`, expiresAt, clock())
@@ -74,7 +74,7 @@ export class TransientValues<T> {
     return `${this.#kind}:${this.digest(name)}`
   }
 
-  // The end is sealed along: the store's own, beside the value, can be written without the key.
+  // Seal the expiry too: the expiry column beside the value can be changed without the key.
   #sealed(name: string, value: T, expiresAt: number): string {
     const text = JSON.stringify({ expiresAt, value })
     return this.#context.keys.seal('transient', text, [this.#key(name)])

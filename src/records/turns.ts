@@ -1,15 +1,15 @@
 import { StoreUnavailable } from '../store/contract/errors.ts'
 import type { Store } from '../store/store.ts'
 
-/** Milliseconds that a caller waits for its turn. */
+/** The maximum milliseconds that a transaction waits for its turn. */
 const patience = 5_000
 
 /**
- * Milliseconds between pieces of work that waited in the same queue. In each turn of the event loop Node accepts one
- * connection, so a queue that is worked off without a pause keeps all new connections waiting.
+ * Milliseconds of a pause between transactions of the same queue. Node accepts one connection per turn of the event
+ * loop, so without pauses a long queue would delay all new connections.
  */
 const pause = 2
-/** Pieces of work between two pauses: they are worked off one at a time. */
+/** The number of transactions between two pauses. */
 const piecesBetweenPauses = 8
 
 interface Waiting {
@@ -31,9 +31,10 @@ export class Turns {
   }
 
   /**
-   * Within another transaction there is no turn to wait for: that holds a connection already.
+   * Runs a transaction in the queue of a row. Inside another transaction it runs immediately, since a connection is
+   * already in use.
    * @param row names the row that the transaction locks first
-   * @throws StoreUnavailable where the transactions before it take too long
+   * @throws StoreUnavailable if the wait takes too long
    */
   async transaction<T>(store: Store, row: string, work: (tx: Store) => Promise<T>): Promise<T> {
     if (store !== this.#root) return store.transaction(work)

@@ -1,20 +1,20 @@
-/** Who waits for a place in the queue. */
+/** The requester of a job. */
 export interface Requester {
-  /** Requesters of one lane share what the lane gets: a network, or a user whose browser is known. */
+  /** Requesters of the same lane share its turns: a network, or a user with a known browser. */
   readonly lane: string
-  /** Known requesters get every second place while strangers wait. */
+  /** Known requesters get every second turn while strangers wait. */
   readonly isKnown: boolean
 }
 
-/** Code of the application itself: it takes turns with the browsers that are known. */
+/** The application itself, which takes turns with known browsers. */
 export const application: Requester = { lane: 'application', isKnown: true }
 
 export interface FairQueueOptions {
-  /** Jobs that run at the same time. */
+  /** The maximum number of concurrent jobs. */
   readonly atOnce: number
-  /** Jobs that wait at most: of known requesters, and as many of strangers. */
+  /** The maximum number of waiting jobs, for known requesters and for strangers each. */
   readonly longest: number
-  /** The error for a job that finds no place, or loses it. */
+  /** Creates the error for a job that finds no place or loses it. */
   readonly full: () => Error
 }
 
@@ -23,15 +23,15 @@ interface Job {
   readonly refuse: () => void
 }
 
-/** Jobs that wait, by lane: the lane at the front has the next turn. */
+/** The waiting jobs by lane. The first lane has the next turn. */
 interface Waiting {
   readonly lanes: Map<string, Job[]>
   count: number
 }
 
 /**
- * Runs a bounded number of jobs at a time. The lanes take turns, so a lane with many jobs delays another lane by one
- * job at most. Where the queue is full, the lane that fills it loses its latest job.
+ * Runs a bounded number of concurrent jobs. The lanes take turns, so a lane with many jobs delays another lane by at
+ * most one job. If the queue is full, the longest lane loses its latest job.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions
@@ -44,13 +44,13 @@ export class FairQueue {
     this.#options = options
   }
 
-  /** Whether a job of this requester would find a place now. */
+  /** Returns whether a job of this requester would find a place now. */
   hasRoom({ lane, isKnown }: Requester): boolean {
     const waiting = this.#waiting(isKnown)
     return waiting.count < this.#options.longest || longestLane(waiting, lane) !== undefined
   }
 
-  /** Rejects with the error for a full queue where the job finds no place, or has to give it to another lane. */
+  /** Runs a job. Rejects if the queue is full, or if the job has to give its place to another lane. */
   run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const refuse = () => reject(this.#options.full())
@@ -96,7 +96,7 @@ export class FairQueue {
   }
 }
 
-/** The next job, of the lane at the front, which goes to the end. */
+/** Takes the next job from the first lane, and moves the lane to the end. */
 const take = (waiting: Waiting): Job | undefined => {
   const [first] = waiting.lanes
   if (!first) return undefined
@@ -108,7 +108,7 @@ const take = (waiting: Waiting): Job | undefined => {
   return job
 }
 
-/** The lane that has to give up a job for one of `lane`: it has at least two jobs more. */
+/** Returns the lane that gives up a job for `lane`: the longest one, if it has at least two jobs more. */
 const longestLane = ({ lanes }: Waiting, lane: string): Job[] | undefined => {
   let longest: Job[] = []
   for (const jobs of lanes.values()) if (jobs.length > longest.length) longest = jobs

@@ -1,6 +1,6 @@
 import type { Argon2Parameters } from 'node:crypto'
 
-/** What the thread is asked to hash. */
+/** A hash job for the worker thread. */
 export interface HashJob {
   readonly id: number
   readonly parameters: Argon2Parameters

@@ -4,15 +4,15 @@ import { constants, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import type { HashAnswer, HashJob } from './hash-job.ts'
 
-// Runs in a thread of its own: one hash after the other.
+// Runs in a worker thread and computes one hash at a time.
 
-/** Lowers the priority of this thread alone, which only Linux can: requests come first, and hashing still goes on. */
+/** Lowers the priority of this thread, so that requests come first. Only Linux has priorities of threads. */
 const yieldToRequests = (): void => {
   try {
     const [thread = ''] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? []
     if (thread !== '') setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
-    // Elsewhere it runs like any other thread.
+    // On other systems the thread keeps its priority.
   }
 }
 

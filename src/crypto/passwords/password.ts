@@ -7,16 +7,16 @@ import { HashThread } from './hash-thread.ts'
 const cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const tagLength = 32
 
-/** One core stays free for requests, and no more memory is taken than for two. */
+/** Concurrent hashes: one core stays free for requests, and at most two hashes use memory. */
 const atOnce = Math.min(2, Math.max(1, availableParallelism() - 1))
 const longestQueue = 200
-/** Of the process: several servers share them. */
+/** The threads of the process, which several servers share. */
 const threads = Array.from({ length: atOnce }, () => new HashThread())
 
 const phc =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{16,172})$/
 
-/** More passwords are waiting to be hashed than this process can do in reasonable time. */
+/** The error if more passwords wait than this process can hash in reasonable time. */
 export class PasswordHashingBusy extends Error {
   override readonly name = 'PasswordHashingBusy'
 }
@@ -27,29 +27,29 @@ const base64 = (bytes: Uint8Array): string =>
 const toPhc = (salt: Uint8Array, tag: Uint8Array): string =>
   `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(salt)}$${base64(tag)}`
 
-// What an unknown user's password is compared with, so that it takes as long as a known one's.
+// The hash for unknown users, so that their check takes as long as that of known ones.
 const nobody = toPhc(new Uint8Array(16), new Uint8Array(tagLength))
 
 const busy = (): PasswordHashingBusy =>
   new PasswordHashingBusy('Too many passwords are being checked.')
 
-/** Hashes and checks passwords with argon2id (RFC 9106), a bounded number at a time. */
+/** Hashes and checks passwords with argon2id (RFC 9106), with bounded concurrency. */
 export class PasswordHasher {
   readonly #queue = new FairQueue({ atOnce, longest: longestQueue, full: busy })
   #turn = 0
 
-  /** @throws PasswordHashingBusy where a check for this requester would find no place now */
+  /** Checks for room in the queue. @throws PasswordHashingBusy if a check for this requester would find no place */
   requireRoom(requester: Requester): void {
     if (!this.#queue.hasRoom(requester)) throw busy()
   }
 
-  /** The PHC string of a password. */
+  /** Returns the PHC string of a password. */
   async hash(password: string): Promise<string> {
     const salt = randomBytes(16)
     return toPhc(salt, await this.#derive(password, salt, cost, application))
   }
 
-  /** Compares a password with a PHC string; without one it takes the same time and answers false. */
+  /** Compares a password with a PHC string. Without one, takes the same time and returns false. */
   async check(
     password: string,
     stored: string | null | undefined,
@@ -59,7 +59,7 @@ export class PasswordHasher {
     if (!match) return false
     const [memory = 0, passes = 0, parallelism = 0] = match.slice(1, 4).map(Number)
     const [salt = '', expected = ''] = match.slice(4)
-    // RFC 9106 §3.1: what no argon2id has made is nobody's password.
+    // RFC 9106 §3.1: refuse parameters that argon2id does not allow.
     if (passes < 1 || parallelism < 1 || memory < 8 * parallelism) return false
     const costs = { memory, passes, parallelism }
     const tag = await this.#derive(password, Buffer.from(salt, 'base64'), costs, requester)

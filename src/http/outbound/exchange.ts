@@ -6,10 +6,10 @@ import { nameServerLookup, systemLookup } from './host-names.ts'
 import { OutboundFailed, type OutboundOptions, type OutboundRequest } from './outbound.ts'
 import { isPublic } from './public-address.ts'
 
-/** Milliseconds for everything: the host name, the connection, and the last byte of the answer. */
+/** The timeout in milliseconds from the look-up of the host name to the last byte of the response. */
 const longestExchange = 5_000
 
-/** An answer that was asked for: a document, or that the one that is known is still valid. */
+/** An accepted response: a document, or the confirmation that the cached one is still valid. */
 export interface Answer {
   readonly status: 200 | 304
   readonly headers: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ export interface Answer {
 export interface Question extends Pick<OutboundRequest<unknown>, 'accept' | 'largest'> {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
-  /** Whether a 304 is an answer. */
+  /** Whether 304 is accepted. */
   readonly isConditional: boolean
 }
 
@@ -27,7 +27,7 @@ export interface Question extends Pick<OutboundRequest<unknown>, 'accept' | 'lar
 export interface Sent {
   /** @throws OutboundFailed */
   readonly answer: Promise<Answer>
-  /** Nothing of it is at work any more: a look-up may go on for longer than the answer is waited for. */
+  /** Resolves when all work has ended: a look-up may take longer than the timeout of the response. */
   readonly ended: Promise<unknown>
 }
 
@@ -35,16 +35,16 @@ export interface Sent {
 export type Exchange = (question: Question) => Sent
 
 /**
- * One request with one answer: nothing of the environment decides about it, no redirect is followed, and the
- * connection goes to an address that was checked before.
+ * Creates a function that sends one request. It ignores proxies in the environment, follows no redirects, and connects
+ * only to addresses that were checked before.
  */
 export const createExchange = (
   { resolve, certificateAuthorities }: OutboundOptions,
   { allowPrivate }: { readonly allowPrivate: boolean },
 ): Exchange => {
-  // Names that this machine alone knows lead to private addresses, so nobody is asked for them otherwise.
+  // Only the system's look-up knows local names, which have private addresses.
   const lookUp = resolve ?? (allowPrivate ? systemLookup : nameServerLookup())
-  // Of their own: no connection is kept, no session of TLS resumed, and no proxy of the environment asked.
+  // Use separate agents: no connection is reused, no TLS session resumed, and no proxy of the environment used.
   const agents = {
     'http:': new http.Agent({ keepAlive: false }),
     'https:': new https.Agent({
@@ -113,7 +113,7 @@ export const createExchange = (
 
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
 
-// The same for a name that nobody has: otherwise it would tell what names there are in a private network.
+// Give the same error for an unknown name; otherwise it would reveal the names in a private network.
 const unresolved = (cause: unknown): OutboundFailed =>
   new OutboundFailed('Its host has no public address.', { cause, isOutage: true })
 
@@ -123,7 +123,7 @@ const tooSlow = (cause: unknown): OutboundFailed =>
     isOutage: true,
   })
 
-// A host name is resolved once: another answer to a second look-up would lead to an address that nobody has checked.
+// Resolve a host name only once: a second look-up could return an address that was not checked.
 const pinnedTo =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_hostname, options, callback) => {
@@ -140,7 +140,7 @@ const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
 const responseTo = (sent: ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     sent.on('response', resolve)
-    // It stays: what goes wrong after the answer has begun is told by the answer.
+    // Keep this listener; errors after the response has begun are reported by the response.
     sent.on('error', reject)
     sent.on('upgrade', (_response, socket) => {
       socket.destroy()
@@ -200,7 +200,7 @@ const bodyOf = async (response: IncomingMessage, largest: number): Promise<strin
   }
 }
 
-/** Codes of Node and OpenSSL for a certificate that proves nothing. */
+/** Error codes of Node and OpenSSL for an invalid certificate. */
 const ofCertificate = /CERT|SIGNATURE|^ERR_TLS_|^ERR_SSL_/
 
 const asFailure = (error: unknown): OutboundFailed => {

@@ -12,16 +12,18 @@ import {
   type OutboundRequest,
 } from './outbound.ts'
 
-/** Requests that may be under way at once, in all and to one host. */
+/** The maximum number of concurrent requests, in total and to one host. */
 const mostRequests = 50
 const mostToOneHost = 5
 
 const mostKept = 500
-/** Milliseconds: nothing is believed longer than a day, whatever its host says. */
+/** The maximum cache lifetime in milliseconds, whatever the host allows. */
 const longestKept = 86_400_000
-/** One login asks several times for the same document: so long it is kept, unless its host forbids it. */
+/**
+ * The minimum cache lifetime in milliseconds, unless the host forbids caching: a login needs a document several times.
+ */
 const shortestKept = 60_000
-/** Milliseconds for which nobody is asked again after a failure. Of an answer that was refused, nothing is kept. */
+/** Milliseconds for which a failed request is not repeated. Rejected documents are not cached. */
 const pause = 3_000
 
 /** A document that was fetched. */
@@ -39,7 +41,7 @@ interface Failed {
 
 type Request = OutboundRequest<unknown>
 
-/** Fetches documents, and keeps them in this process. */
+/** Fetches documents, and caches them in this process. */
 export const createOutbound = (
   options: OutboundOptions = {},
   { settings, clock }: { readonly settings: Settings; readonly clock: () => number },
@@ -49,7 +51,7 @@ export const createOutbound = (
   const documents = new BoundedMap<Kept>(mostKept)
   const failures = new BoundedMap<Failed>(mostKept)
   const underWay = new Map<string, Promise<string>>()
-  /** The hosts of requests that have not ended: of one that was given up, the look-up may still be at work. */
+  /** The hosts of requests that have not ended. The look-up of an aborted request may still be running. */
   const places = new Set<{ readonly host: string; readonly network: string }>()
   const count = (isCounted: (place: { host: string; network: string }) => boolean): number =>
     [...places].filter(isCounted).length
@@ -57,7 +59,7 @@ export const createOutbound = (
   const hasRoom = (host: string, network: string): boolean => {
     const free = mostRequests - places.size
     if (free <= 0 || count((place) => place.host === host) >= mostToOneHost) return false
-    // Half of what is free, so that something is left for any other network.
+    // A network gets at most half of the free places, so that other networks find some too.
     return network === '' || count((place) => place.network === network) < free / 2
   }
 
@@ -91,7 +93,7 @@ export const createOutbound = (
     return text
   }
 
-  /** Refuses a request that would be sent, without sending it: its host failed just now, or no place is free. */
+  /** Throws if a request would be refused: its host failed just now, or no place is free. */
   const requireRoom = (key: string, { hostname }: URL, requester = ''): void => {
     const failed = failures.get(key)
     if (failed && failed.until > clock()) throw failed.error
@@ -99,7 +101,7 @@ export const createOutbound = (
       throw new OutboundFailed('Too many requests are under way already.', { isOutage: true })
   }
 
-  // Callers that ask for the same document meanwhile wait for the same answer.
+  // Concurrent callers of the same document share one request.
   const shared = async (key: string, url: URL, request: Request): Promise<string> => {
     const running = underWay.get(key)
     if (running) return running
@@ -140,7 +142,7 @@ export const createOutbound = (
   }
 }
 
-/** What is asked for, by which the requests of several callers are one. */
+/** Returns the key by which concurrent requests are shared. */
 const keyOf = ({ url, accept, largest }: Fetched): string => JSON.stringify([url, accept, largest])
 
 const conditions = ['if-none-match', 'if-modified-since']
@@ -156,7 +158,7 @@ const conditionsOf = (
     ),
   )
 
-/** Milliseconds for which an answer is kept as it is; undefined: not at all. RFC 9111 §4.2. */
+/** Returns the cache lifetime in milliseconds; undefined if the response must not be cached. RFC 9111 §4.2. */
 const lifeOf = (policy: CachePolicy): number | undefined => {
   if (!policy.storable()) return undefined
   if (/\bno-cache\b/i.test(String(policy.responseHeaders()['cache-control']))) return 0

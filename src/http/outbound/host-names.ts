@@ -1,20 +1,20 @@
 import type { LookupAddress } from 'node:dns'
 import { lookup, Resolver } from 'node:dns/promises'
 
-/** Milliseconds that a name server is first waited for, and how often each is asked. */
+/** The initial timeout of a name server in milliseconds, and the number of tries. */
 const patience = { timeout: 1_000, tries: 2 }
 
-/** Finds all addresses of a host name; nobody waits for them once the signal is given. */
+/** Finds all addresses of a host name. The signal aborts the look-up. */
 export type Lookup = (hostname: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>
 
 /**
- * Asks name servers alone, those of the system by default. No thread waits for them, as it would for the system's own
- * look-up: a few names that nobody answers for would stop those of the whole process. And it ends when it is given up.
+ * Queries name servers, by default those of the system. Unlike the system's own look-up, it can be aborted and occupies
+ * no thread, so that a few silent name servers cannot block all look-ups of the process.
  */
 export const nameServerLookup =
   (servers?: readonly string[]): Lookup =>
   async (hostname, signal) => {
-    // One for each look-up, since it can only give up all that it was asked for.
+    // Create one resolver per look-up, since `cancel` aborts all queries of a resolver.
     const resolver = new Resolver(patience)
     if (servers) resolver.setServers(servers)
     const giveUp = () => resolver.cancel()
@@ -24,7 +24,7 @@ export const nameServerLookup =
       resolver.resolve6(hostname),
     ])
     signal.removeEventListener('abort', giveUp)
-    // Most names have one family alone, and some name servers fail at the question for the other.
+    // Many names have addresses of only one family, and some name servers fail for the other one.
     if (four.status === 'rejected' && six.status === 'rejected') throw four.reason
     return [...addressesIn(four, 4), ...addressesIn(six, 6)]
   }
@@ -35,5 +35,7 @@ const addressesIn = (
 ): readonly LookupAddress[] =>
   found.status === 'fulfilled' ? found.value.map((address) => ({ address, family })) : []
 
-/** Knows `localhost`, and all else that this machine alone calls by a name. It takes a thread until it has ended. */
+/**
+ * Looks up names by the system, which also knows local names such as `localhost`. It occupies a thread until it ends.
+ */
 export const systemLookup: Lookup = (hostname) => lookup(hostname, { all: true })

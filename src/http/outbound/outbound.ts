@@ -1,35 +1,35 @@
 import type { LookupAddress } from 'node:dns'
 
-/** A document that is asked for. */
+/** A document to fetch. */
 export interface Fetched {
   readonly url: string
-  /** Media types that the answer may have; `application/*+json` stands for all of that kind. */
+  /** The accepted media types; `application/*+json` includes all of that kind. */
   readonly accept: readonly string[]
-  /** Bytes that it may have at most. */
+  /** The maximum size in bytes. */
   readonly largest: number
 }
 
 export interface OutboundRequest<T> extends Fetched {
-  /** Reads the document. What it throws goes to the caller, and such a document is not kept. */
+  /** Parses the document. Its errors go to the caller, and the document is not cached. */
   readonly read: (document: unknown) => T
-  /** Seconds: what was kept longer than that is asked for again, as by the directive of that name (RFC 9111 §5.2.1.1). */
+  /** The maximum age of a cached document in seconds, as the directive of that name (RFC 9111 §5.2.1.1). */
   readonly maxAge?: number
-  /** The address of the sender whose request causes this one; of one network, not all places can be taken. */
+  /** The address of the sender whose request causes this one. One network cannot take all places. */
   readonly requester?: string
-  /** Runs before a request is sent for which there is a place. It can refuse by throwing. */
+  /** Runs before a request is sent, and can refuse by throwing. */
   readonly beforeSending?: () => Promise<void>
 }
 
 export interface OutboundFailure {
-  /** Why it really happened: for the log alone. */
+  /** The reason, for the log only. */
   readonly cause?: unknown
-  /** Whether it may well succeed later: nobody answered in time, or only that there is an outage. */
+  /** Whether a retry may succeed: the host did not answer in time, or reported an outage. */
   readonly isOutage?: boolean
 }
 
 /**
  * An outbound request that failed or returned an unacceptable response. The message is shown to the client that named
- * the address, so it contains nothing that was resolved.
+ * the URL, so it contains no resolved address.
  */
 export class OutboundFailed extends Error {
   override readonly name = 'OutboundFailed'
@@ -41,28 +41,28 @@ export class OutboundFailed extends Error {
   }
 }
 
-/** What the host may change of how the server sends requests. */
+/** Options of outbound requests. */
 export interface OutboundOptions {
   /**
-   * Finds all addresses of a host name; without it, the system's name servers are asked. The signal is given when
-   * nobody waits any more, but a look-up that goes on counts as a request under way until it has ended.
+   * Finds all addresses of a host name; by default, the name servers of the system are queried. The signal aborts the
+   * look-up; as long as it runs, it counts as a concurrent request.
    */
   readonly resolve?: (hostname: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>
   /** Certificate authorities in PEM, instead of the well-known ones. */
   readonly certificateAuthorities?: readonly string[]
 }
 
-/** Sends requests to addresses that strangers have named, which is why so little is allowed. */
+/** Sends requests to URLs that clients chose, under strict rules against server-side request forgery. */
 export interface Outbound {
   /**
-   * Fetches a JSON document over https, and keeps it as HTTP caches do (RFC 9111).
+   * Fetches a JSON document over https, and caches it (RFC 9111).
    * @throws OutboundFailed
    */
   json<T>(request: OutboundRequest<T>): Promise<T>
   /**
-   * Checks in memory whether `json` would send a request now. The address must be a valid one.
-   * @returns false where the document is kept, or another caller waits for it already
-   * @throws OutboundFailed where no place is free for the requester, or the last request failed just now
+   * Checks in memory whether `json` would send a request now. The URL must be valid.
+   * @returns false if the document is cached, or another caller already waits for it
+   * @throws OutboundFailed if no place is free for the requester, or the last request failed just now
    */
   wouldSend(request: Fetched & Pick<OutboundRequest<unknown>, 'maxAge' | 'requester'>): boolean
 }

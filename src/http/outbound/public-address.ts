@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-// All that is assigned to the public IPv6 Internet: what lies outside, such as ::a.b.c.d, stands for something else.
+// The range of public IPv6 addresses. Others, such as ::a.b.c.d, have special meanings.
 const globalUnicast = ipaddr.parseCIDR('2000::/3')
 
 /**
- * Whether an address belongs to a machine on the public Internet: to no private network, not to this machine, and to
- * none of the blocks that carry an IPv4 address inside, such as those of NAT64, 6to4 and Teredo. RFC 6890.
+ * Returns whether an address is on the public Internet: not private, not of this machine, and not in a block that
+ * embeds IPv4 addresses, such as NAT64, 6to4 and Teredo. RFC 6890.
  */
 export const isPublic = (text: string): boolean => {
   if (isIP(text) === 0 || text.includes('%')) return false

@@ -13,7 +13,7 @@ import type {
   TokenWithState,
 } from '../../store/contract/tokens.ts'
 
-// What each kind of row claims. The first entry is the kind, so that no seal fits another table.
+// The claims of each kind of row. The first claim is the kind, so that a seal is not valid in another table.
 
 export const clientClaims = (client: ClientFields): Claims => [
   'client',
@@ -46,7 +46,7 @@ export const clientClaims = (client: ClientFields): Claims => [
   client.createdAt,
 ]
 
-/** What a token lookup reads of a client, sealed apart: the lookup need not read the other columns. */
+/** The claims of a client's state, which a token look-up reads. Its own seal saves reading the other columns. */
 export const clientStateClaims = (
   client: Omit<TokenWithState['client'], 'ownerActive' | 'stateSeal'>,
 ): Claims => [
@@ -59,7 +59,7 @@ export const clientStateClaims = (
   client.allowedScopes?.join(' ') ?? null,
 ]
 
-/** A built-in user, as every read joins it: without the password hash, which is sealed by itself. */
+/** The claims of a built-in user as joined by look-ups. The password hash has its own seal. */
 export const userClaims = (user: User): Claims => [
   'user',
   user.id,
@@ -69,14 +69,14 @@ export const userClaims = (user: User): Claims => [
   user.isAdmin,
 ]
 
-/** A built-in user's password hash: bound to the id and the e-mail address, which are never changed. */
+/** The claims of a password hash: the user's ID and e-mail address, which never change. */
 export const passwordClaims = ({ id, email }: Pick<User, 'id' | 'email'>): Claims => [
   'password',
   id,
   email,
 ]
 
-/** A private key: bound to the public one that is published. */
+/** The claims of a private key, including the published public key. */
 export const signingKeyClaims = (key: Omit<StoredSigningKey, 'privateKey'>): Claims => [
   'signing_key',
   key.id,
@@ -132,12 +132,12 @@ export const rotationClaims = (rotated: RotatedRefreshToken): Claims => [
   rotated.rotatedAt,
 ]
 
-/** What a user granted: the most that tokens of an authorization may have. */
+/** The grant of an authorization, which bounds its tokens. */
 export type Granted = Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 
 type TokenClaims = Omit<TokenFields, 'id' | 'clientId'>
 
-/** @param successorId of a former value of a personal token: the token that replaced it */
+/** The claims of an access token. @param successorId the token that replaced a former value of a personal token */
 export const accessClaims = (
   digest: Digest,
   token: TokenClaims,
@@ -160,7 +160,7 @@ export const accessClaims = (
   successorId,
 ]
 
-/** `granted` is the whole authorization, which a refresh token may restore. */
+/** The claims of a refresh token. `granted` is the whole authorization, to which a refresh may return. */
 export const refreshClaims = (digest: Digest, token: TokenClaims, granted: Granted): Claims => [
   'refresh_token',
   digest,

@@ -4,17 +4,17 @@ import type { TokenWithState } from '../../store/contract/tokens.ts'
 import type { StoredUser } from '../../store/contract/users.ts'
 import { clientStateClaims, userClaims } from './claims.ts'
 
-/** Users, and clients, whose last state is remembered. */
+/** The maximum number of users, and of clients, whose verified state is cached. */
 const mostRemembered = 10_000
 
 type ClientState = TokenWithState['client']
 
 /**
- * Verifies what token and session lookups join of users and clients. A state that was verified before is compared
- * with the remembered one instead: that costs far less than opening a seal.
+ * Verifies the users and clients that token and session look-ups join. A row that equals the last verified state is
+ * accepted without opening its seal, which is much cheaper.
  */
 export class IntactState {
-  /** Whether users are in our own table, where rows have seals. */
+  /** Whether the server uses the built-in users, whose rows are sealed. */
   readonly hasBuiltInUsers: boolean
   readonly #keys: KeyRing
   readonly #users = new Map<unknown, { readonly row: StoredUser; readonly user: User }>()
@@ -25,7 +25,7 @@ export class IntactState {
     this.hasBuiltInUsers = hasBuiltInUsers
   }
 
-  /** The user of a row; undefined if the row is not as we sealed it. Rows of the application have no seal. */
+  /** Returns the user of a row; undefined if its seal is not valid. Rows of the application have no seal. */
   user(row: StoredUser): User | undefined {
     if (!this.hasBuiltInUsers) return withoutSeal(row)
     const known = this.#users.get(row.id)
@@ -36,7 +36,7 @@ export class IntactState {
     return user
   }
 
-  /** Whether what a token lookup read of a client is as we sealed it. */
+  /** Returns whether the seal of a client's state is valid. */
   isClient(state: ClientState): boolean {
     const known = this.#clients.get(state.clientKey)
     if (known && isSameClient(known, state)) return true
@@ -46,7 +46,7 @@ export class IntactState {
   }
 }
 
-// The one that was remembered first gives way: reads are many, and need not be noted.
+// Evicts the oldest entry. Tracking the last use would cost more on every read.
 const remember = <T>(map: Map<unknown, T>, key: unknown, value: T): void => {
   map.set(key, value)
   if (map.size > mostRemembered) map.delete(map.keys().next().value)

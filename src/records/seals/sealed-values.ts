@@ -22,7 +22,7 @@ import {
 /** A kind of row that is sealed. */
 export type SealedKind = keyof SealedStore
 
-/** What is read of a row of that kind. */
+/** The columns that are read of a row of that kind. */
 export type RowOf<K extends SealedKind> = SealedStore[K] extends SealedRows<infer Row> ? Row : never
 
 interface Value {
@@ -33,7 +33,7 @@ interface Value {
 const seal = (...all: readonly Claims[]): readonly Value[] =>
   all.map((claims) => ({ purpose: 'row', claims }))
 
-/** What each sealed value of a row stands for, in their order; undefined for one that cannot be ours. */
+/** Returns the sealed values of a row with their purposes and claims; undefined for an invalid one. */
 const valuesOf: {
   readonly [K in SealedKind]: (row: RowOf<K>) => readonly (Value | undefined)[]
 } = {
@@ -53,16 +53,16 @@ const valuesOf: {
   auditCheckpoints: (checkpoint) => seal(checkpointClaims(checkpoint)),
 }
 
-/** A row under the current key as far as it opens, and the values that do not. */
+/** A resealed row, and its values that could not be opened. */
 export interface SealedAnew {
-  /** Undefined where none of its values can be sealed anew. */
+  /** Undefined if no value could be resealed. */
   readonly resealed: ResealedRow | undefined
   readonly unreadable: readonly Sealed[]
 }
 
 /**
- * Seals the values of a row under the current key, each that opens beside what the row claims. What does
- * not open stays as it is, and is refused when it is presented.
+ * Seals the values of a row under the current key. A value whose seal is not valid stays unchanged, and is refused when
+ * it is presented.
  */
 export const sealedAnew = <K extends SealedKind>(
   kind: K,

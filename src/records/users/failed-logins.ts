@@ -2,25 +2,25 @@ import type { AuditEvent } from '../../model/audit-event.ts'
 import type { LogSink } from '../../model/log.ts'
 import type { UserId } from '../../model/user.ts'
 
-/** Milliseconds for which the failed logins of an account become one event. */
+/** Milliseconds for which the failed logins of a user are combined into one event. */
 const hour = 3_600_000
-/** Failed logins of one user in an hour, in one process, that nobody mistypes. */
+/** Failed logins of one user in an hour that suggest guessing. */
 const alarming = 20
-/** Users that are counted at most. */
+/** The maximum number of counted users. */
 const mostUsers = 10_000
 
 type FailedLogin = AuditEvent<'login.failed'>
 
 interface Counted {
   readonly total: number
-  /** Those that no event says yet. */
+  /** The failed logins that were not recorded yet. */
   readonly waiting: number
   readonly latest: FailedLogin
 }
 
 /**
- * Sums up failed logins, so that guesses fill neither the audit log nor hide in it: of each user the first one is an
- * event at once, and the others of that hour are one event. Those of unknown accounts are counted together.
+ * Combines failed logins, so that guesses neither fill the audit log nor hide in it. The first failed login of a user
+ * is recorded immediately; the others of that hour become one event. Unknown accounts are counted together.
  */
 export class FailedLogins {
   readonly #record: (event: FailedLogin) => void
@@ -50,7 +50,7 @@ export class FailedLogins {
     if (isAlarming) this.#warn(userId)
   }
 
-  /** Records what was summed up. Another hour begins with the next failed login. */
+  /** Records the combined events. The next failed login begins a new hour. */
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined

@@ -6,16 +6,16 @@ import type { UserId } from '../../model/user.ts'
 import type { Limits } from '../limits.ts'
 import type { Users } from './users.ts'
 
-/** Who tries a password of an account. */
+/** A try of a password. */
 export interface PasswordTry {
-  /** What was typed. */
+  /** The account as it was typed. */
   readonly account: string
   readonly address: string
-  /** The browser, where the account was logged in in it before. */
+  /** The browser, if the account logged in there before. */
   readonly browser?: { readonly nonce: string; readonly userId: UserId } | undefined
 }
 
-/** Who asks for a password to be checked: the network of the request, or code of the application outside of one. */
+/** Returns the requester of a password check: the network of the request, or the application itself. */
 export const requesterOf = ({ actor, address }: AuditOrigin): Requester =>
   actor === 'system' ? application : { lane: siteNetworkOf(address), isKnown: false }
 
@@ -48,7 +48,7 @@ export const tryPassword = async <U>(
   try {
     users.requireRoom(requester)
     const target = `login ${accountKey(account)}`
-    // Before it is known whether it is right, so that tries at once are no more than those one after the other.
+    // Count the try before the check, so that concurrent tries cannot exceed the limit.
     const giveBack = await limits.attemptAll([
       { limit: 'wrongPasswordsOfAccount', address, target },
       { limit: 'guessesOfAccount', address: '', target },
@@ -73,7 +73,7 @@ const judged = async <U>(
   try {
     user = await check()
   } catch (error) {
-    // It was not judged, so it counts for nobody.
+    // The password was not checked, so the try does not count.
     await giveBack()
     throw error
   }

@@ -14,14 +14,14 @@ import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { passwordClaims, userClaims } from '../seals/claims.ts'
 
-/** Rows of a user of the application that one statement removes. */
+/** The maximum number of rows of an external user that one statement removes. */
 const removedAtOnce = 100
 
 type AdminEvent = 'user.admin_granted' | 'user.admin_withdrawn'
 
 export interface UserInput {
   readonly email: string
-  /** Null: this user cannot log in with a password. */
+  /** Null if the user cannot log in with a password. */
   readonly password: string | null
   readonly active?: boolean
   readonly emailVerified?: boolean
@@ -30,7 +30,7 @@ export interface UserInput {
 
 type State = Pick<FoundToken, 'user' | 'client'>
 
-/** A user whose password was checked, with the hash that it matched. */
+/** A user whose password was checked, with the matching hash. */
 export type CheckedUser = Omit<UserWithPassword, 'seal'>
 
 /** The built-in users. A row that was tampered with is treated like a missing one. */
@@ -46,7 +46,7 @@ export class Users implements UserSource {
     return this.#intact(await this.#context.store.users.find(id))
   }
 
-  /** The user of an id that the store has joined already, where it can see the users. */
+  /** Returns a user by ID: the joined row, or the result of the host's look-up for external users. */
   async joined(id: UserId | null, user: StoredUser | null): Promise<User | null> {
     const { hostUsers } = this.#context
     if (hostUsers && id !== null) return (await hostUsers.find(id)) ?? null
@@ -54,8 +54,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * User and owner of a token as they are now: joined by the store, or asked of the application. Undefined if the row
-   * of the user or of the client was tampered with.
+   * Returns the current user and owner of a token, joined by the store or looked up by the application. Returns
+   * undefined if the row of the user or of the client was tampered with.
    */
   async stateOf(row: TokenWithState): Promise<State | undefined> {
     const { fields, user, client } = row
@@ -69,7 +69,7 @@ export class Users implements UserSource {
     return { user: current, client: { ...client, ownerActive } }
   }
 
-  /** The same without asking anybody, for users that the store can see. */
+  /** Returns the current user and owner of a token if the store has joined them, without a look-up. */
   joinedState({ user, client }: TokenWithState): State | undefined {
     const { intact } = this.#context
     if (!intact.isClient(client)) return undefined
@@ -82,14 +82,14 @@ export class Users implements UserSource {
     return this.#intact(await this.#byEmail(email))
   }
 
-  /** The user proxy that `toJSON()` reduced to this id. */
+  /** Restores a user proxy from the ID that its `toJSON()` returned. */
   fromId(id: UserId): Promise<UserProxy | undefined> {
     return UserProxy.fromId(id, this)
   }
 
   /**
-   * @returns the new user's id
-   * @throws InvalidField, also for an e-mail address that is taken
+   * Creates a user.
+   * @throws InvalidField, also if the e-mail address is taken
    */
   async create(input: UserInput): Promise<User> {
     const { store, clock, audit, passwords, random } = this.#context
@@ -115,15 +115,15 @@ export class Users implements UserSource {
     })
   }
 
-  /** The active user with this e-mail address and password; every failure takes the same time. */
+  /** Returns the active user with this e-mail address and password. Every failure takes the same time. */
   async withPassword(email: string, password: string): Promise<User | undefined> {
     const found = await this.checked(email, password)
     return found && withoutPassword(found)
   }
 
   /**
-   * The same with the hash that was checked, since the password may change before it is acted upon.
-   * @param requester whose turn it is in the queue of passwords; the network of the request, unless given
+   * Checks a password and returns the user with the matching hash, so that the caller can detect a later change.
+   * @param requester the requester in the hashing queue; by default, the network of the request
    */
   async checked(
     email: string,
@@ -141,25 +141,25 @@ export class Users implements UserSource {
     return found?.active && matches ? found : this.#refused(found)
   }
 
-  // Whose address it is, and never what was typed: people enter their password in the wrong field.
+  // Record the user, never the typed text: people enter their password in the wrong field.
   #refused(user: User | undefined): undefined {
     const by = { actor: 'unknown' } as const
     this.#context.audit.addLoginFailure({ ...ofUser(user), by, details: { count: 1 } })
   }
 
-  /** @throws PasswordHashingBusy where too many passwords of this requester wait already */
+  /** Checks for room in the hashing queue. @throws PasswordHashingBusy if too many passwords of this requester wait */
   requireRoom(requester: Requester): void {
     const { hostUsers, passwords } = this.#context
     if (!hostUsers) passwords.requireRoom(requester)
   }
 
-  /** What changes with the password of a user; empty where the application has the passwords. */
+  /** Returns a value that changes with the user's password; empty if the application manages the passwords. */
   markOf(user: CheckedUser): string {
     const hash = this.#hashOf(user)
     return hash === undefined ? '' : sha256(hash)
   }
 
-  /** The same of the user of an id as it is now; undefined where the user is gone or inactive. */
+  /** Returns the current mark of a user; undefined if the user does not exist or is inactive. */
   async passwordMark(id: UserId): Promise<string | undefined> {
     const { hostUsers, store } = this.#context
     if (hostUsers) return (await hostUsers.find(id))?.active ? '' : undefined
@@ -168,7 +168,7 @@ export class Users implements UserSource {
     return user?.active ? this.markOf(user) : undefined
   }
 
-  /** Whether the password is still the one that was checked, whatever key its hash is sealed under by now. */
+  /** Returns whether the user still has this password hash, even if it was resealed since. */
   async hasStill(id: UserId, passwordHash: string): Promise<boolean> {
     const user = await this.#context.store.users.find(id)
     if (!user || !(await this.#intact(user))) return false
@@ -192,7 +192,7 @@ export class Users implements UserSource {
       isRight = await passwords.check(password, this.#hashOf(user))
       return isRight
     } finally {
-      // One that could not be checked is no wrong one.
+      // A password that could not be checked does not count.
       if (isRight !== false) await giveBack()
     }
   }
@@ -206,7 +206,7 @@ export class Users implements UserSource {
     const hash = await passwords.hash(validPassword(password))
     const passwordHash = this.#sealedHash({ id, email: user?.email ?? '' }, hash)
     return store.transaction(async (tx) => {
-      // The password first: a login that is under way holds the user, and has its session when it lets go.
+      // Change the password first: it waits for concurrent logins, so that their sessions are deleted too.
       const isSet = await tx.users.setPassword(id, passwordHash)
       const count = await tx.sessions.deleteOfUser(id)
       if (!isSet) return false
@@ -222,14 +222,14 @@ export class Users implements UserSource {
     return this.#changed(id, active ? 'user.activated' : 'user.deactivated', { active })
   }
 
-  /** Whether the user may use the administrator's page. */
+  /** Grants or withdraws the use of the administration pages. */
   setAdmin(id: UserId, isAdmin: boolean): Promise<boolean> {
     return this.#changed(id, isAdmin ? 'user.admin_granted' : 'user.admin_withdrawn', { isAdmin })
   }
 
   /**
-   * Tells us that the application deletes a user of its own: all that belongs to the user is removed in small parts.
-   * Once it returns, nothing is left. Call it again after a failure.
+   * Removes everything of a user whom the application deletes, in small batches. When it returns, nothing is left. Call
+   * it again after a failure.
    */
   async deleted(id: UserId): Promise<void> {
     const { store, audit } = this.#context
@@ -239,8 +239,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Deletes the user: clients, tokens, consents and sessions are of no use from the next request on, and are removed
-   * in the background. False where there was none.
+   * Deletes the user. The user's clients, tokens, consents and sessions are invalid from the next request on, and are
+   * removed in the background. Returns false if the user does not exist.
    */
   async delete(id: UserId): Promise<boolean> {
     const { store, audit, clock, removed } = this.#context
@@ -262,7 +262,7 @@ export class Users implements UserSource {
     const { store, audit, intact } = this.#context
     if (!intact.hasBuiltInUsers) throw new NotOurUsers()
     return store.transaction(async (tx) => {
-      // Held from here on: the seal names the other mark too.
+      // Lock the row: the seal covers both marks, so a concurrent change of the other one must wait.
       const before = await this.#intact(await tx.users.find(id))
       if (!before || !(await tx.users.update(this.#sealed({ ...before, ...marks })))) return false
       await audit.add(tx, event, { ...ofUser(before), details: {} })
@@ -274,7 +274,7 @@ export class Users implements UserSource {
     return { ...user, seal: this.#context.keys.sealRow(userClaims(user)) }
   }
 
-  // Sealed to its user, so that a hash that was written into the table or moved to another row opens nothing.
+  // Bind the seal to the user, so that a hash that was written or moved by hand is not accepted.
   #sealedHash(user: Pick<User, 'id' | 'email'>, hash: string): string {
     return this.#context.keys.seal('row', hash, passwordClaims(user))
   }
