@@ -1,18 +1,17 @@
-/*
- * A challenge names every scope that an operation needs, so that a client asks its user once (RFC 6750 §3). Guards
- * are steps of their own, and the first that refuses has to know of those that stand behind it: each says what it
- * asks for, and every adapter looks along its route.
+/* A challenge names every scope that an operation requires, so that a client asks its user only once (RFC 6750 §3). The
+ * first guard that refuses therefore needs the scopes of the guards after it: each guard declares its scopes, and every
+ * adapter reads those along the route.
  */
 
 const asked = new WeakMap<object, readonly string[]>()
 
-/** Notes which scopes a step of a route asks for. */
+/** Declares the scopes that a step of a route requires. */
 export const asking = <Step extends object>(step: Step, scopes: readonly string[]): Step => {
   asked.set(step, [...new Set([...askedBy([step]), ...scopes])])
   return step
 }
 
-/** The scopes that the steps of a route ask for, each once, as far as their steps are ours. */
+/** Returns the scopes that the steps of a route declare, without duplicates. */
 export const askedBy = (steps: readonly unknown[]): readonly string[] => [
   ...new Set(steps.flatMap((step) => (isObject(step) && asked.get(step)) || [])),
 ]
@@ -20,5 +19,5 @@ export const askedBy = (steps: readonly unknown[]): readonly string[] => [
 const isObject = (value: unknown): value is object =>
   typeof value === 'function' || (typeof value === 'object' && value !== null)
 
-/** The scopes of the guards of a request's route, as far as they are known beforehand. */
+/** Returns the scopes of the guards on the route of a request, as far as the framework reveals them. */
 export type LookAhead = () => readonly string[]

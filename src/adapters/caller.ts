@@ -3,39 +3,39 @@ import type { AuthResult, PresentedCredentials } from '../model/auth.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { LookAhead } from './asked-scopes.ts'
 
-/** Who sent a request, and the server that found out. */
+/** The authenticated caller of a request, and the server that authenticated it. */
 export interface Caller {
   readonly server: AuthorizationServer
   readonly result: AuthResult
-  /** The scopes that the guards of its route ask for, as far as they are known beforehand. */
+  /** The scopes that the guards of its route require, as far as the framework reveals them. */
   readonly ahead: LookAhead
-  /** The scopes of the guards that it has passed. */
+  /** The scopes of the guards that the request has passed. */
   readonly passed: Set<string>
 }
 
 export interface RestOptions {
-  /** What the application behind it is, where it is not the whole: one of the server's `resources` (RFC 8707 §2). */
+  /** The resource that this part of the application is: one of the server's `resources` (RFC 8707 §2). */
   readonly resource?: string
   /**
-   * Lets in no token that was not issued for that resource (RFC 9068 §4): neither one for the whole application nor a
-   * personal token. Sessions are no tokens.
+   * Accepts only tokens that were issued for this resource (RFC 9068 §4), so neither tokens for the whole application
+   * nor personal tokens. Sessions are not affected.
    */
   readonly requireAudience?: boolean
 }
 
-/** What a request presents, and where it was sent. */
+/** The credentials of a request, and its target. */
 export interface SentCredentials extends PresentedCredentials {
-  /** The request target as the client sent it, as far as the framework knows. */
+  /** The request target as the client sent it, if the framework knows it. */
   readonly target: string
 }
 
-/** Finds out who sent a request. @throws what `server.refusalOf` knows how to answer */
+/** Authenticates a request. @throws errors that `server.refusalOf` converts to responses */
 export type Identify = (credentials: SentCredentials, ahead: LookAhead) => Promise<Caller>
 
 /**
- * The REST extension in every framework: refuses dot segments and characters that a query string must not
- * contain, and finds out who is asking. The specification's hook `verify_oauth_token_and_set_current_user`.
- * @throws TypeError at once for a resource that the server does not protect
+ * Creates the REST extension for any framework: it refuses dot segments and forbidden query characters, and
+ * authenticates the caller. This is the hook `verify_oauth_token_and_set_current_user` of the specification.
+ * @throws TypeError for a resource that the server does not protect
  */
 export const identifyAt = (
   server: AuthorizationServer,
@@ -51,17 +51,17 @@ export const identifyAt = (
   }
 }
 
-/** What a guard asks of a caller. */
+/** A guard: the requirements for a caller. */
 export interface Guard {
-  /** The scopes that it asks for. */
+  /** The required scopes. */
   readonly scopes: readonly string[]
-  /** An error that refuses, or undefined. @param named the scopes for its challenge */
+  /** Returns the error that refuses a caller, or undefined. @param named the scopes for the challenge */
   refusal(caller: Caller, named: LookAhead): Error | undefined
 }
 
 /**
- * Why a guard refuses a caller; undefined where it lets it pass.
- * @param behind the scopes of guards that are known to stand behind this one
+ * Returns the error by which a guard refuses a caller; undefined if it accepts the caller.
+ * @param behind the scopes of the guards after this one
  */
 export const refusalBy = (
   { scopes, refusal }: Guard,
@@ -76,7 +76,7 @@ export const refusalBy = (
 }
 
 export interface RequireApiAuthOptions {
-  /** Lets callers through who presented nothing; an invalid credential is refused all the same. */
+  /** Accepts callers without a credential. An invalid credential is still refused. */
   readonly allowAnonymous?: boolean
 }
 
@@ -88,7 +88,7 @@ export const apiAuth = ({ allowAnonymous = false }: RequireApiAuthOptions = {}):
   },
 })
 
-/** @throws TypeError without a scope: a guard that asks for nothing guards nothing */
+/** Creates a guard that requires scopes. @throws TypeError without a scope, since the guard would accept every token */
 export const oauthScopes = (scopes: readonly string[], { any = false } = {}): Guard => {
   if (scopes.length === 0 || !scopes.every((scope) => typeof scope === 'string' && scope !== '')) {
     throw new TypeError('A scope guard needs at least one scope id.')
@@ -108,32 +108,32 @@ export const oauthScopes = (scopes: readonly string[], { any = false } = {}): Gu
 }
 
 /**
- * The caller that the REST extension found.
- * @throws Error without it: nobody was checked, so nobody is let through
+ * Returns the caller that the REST extension authenticated.
+ * @throws Error if the REST extension did not run
  */
 export const mustBeIdentified = (caller: Caller | undefined): Caller => {
-  if (!caller) throw new Error('A guard stands before rest(server), which has to be mounted first.')
+  if (!caller) throw new Error('A guard runs before rest(server), which must be mounted first.')
   return caller
 }
 
 /**
- * Headers of every answer of the REST application: a token may have come in the address, which neither
- * a cache nor another site's log is to learn (RFC 6750 §5.3).
+ * Headers of every response of the REST application: its URL may contain a token, which must not reach a cache or the
+ * log of another site (RFC 6750 §5.3).
  */
 export const protectiveHeaders = {
   'cache-control': 'private, no-store',
   'referrer-policy': 'no-referrer',
 } as const
 
-// A script of any origin may read how to get a token: without credentials of a browser (RFC 9728 §5.1).
+// Scripts of every origin may read the challenge, without credentials of the browser (RFC 9728 §5.1).
 const readableHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'WWW-Authenticate, DPoP-Nonce, Retry-After',
 }
 
 /**
- * The headers of a refusal. One that carries a challenge, or says when to come again, can be read by scripts of other sites.
- * @param isSet whether the application has set a header of this name: what it says of other sites stands
+ * Returns the headers of a refusal. Scripts of other sites can read a challenge and `Retry-After`.
+ * @param isSet whether the application has set a header of this name, which then stays
  */
 export const refusalHeaders = (
   { headers }: Refusal,

@@ -7,27 +7,27 @@ import type { RequireApiAuthOptions, RestOptions } from './caller.ts'
 import * as node from './node.ts'
 import { restStep } from './node-rest.ts'
 
-// Express's requests and responses are Node's, so there is nothing to translate but types and `locals`.
+// Express extends Node's requests and responses, so only types and `locals` differ.
 
 declare global {
   // biome-ignore lint/style/noNamespace: this is how Express lets a request be extended
   namespace Express {
     interface Request {
-      /** Who is asking; set by `rest(server)`. */
+      /** The authenticated caller; set by `rest(server)`. */
       auth: Auth
-      /** The signed-in user of a page, null where nobody is; set by `page(server)`. */
+      /** The signed-in user of a page or null; set by `page(server)`. */
       signedInUser: UserProxy | null
     }
   }
 }
 
-/** The general extension: the server's endpoints and pages. Everything else is passed on. */
+/** The general extension: serves the endpoints and pages of the server, and passes other requests on. */
 export const mount = (server: AuthorizationServer): RequestHandler =>
   node.mount(server) as RequestHandler
 
 /**
- * The REST extension: finds out who is asking, before any guard, and refuses characters that a query
- * string must not contain. For the REST application alone.
+ * The REST extension: authenticates the caller before any guard, and refuses forbidden query characters. Mount it only
+ * for the REST application.
  * @throws TypeError for a resource that the server does not protect
  */
 export const rest = (server: AuthorizationServer, options?: RestOptions): RequestHandler =>
@@ -39,7 +39,7 @@ type Routed = IncomingMessage & {
   }
 }
 
-// The handlers of the route that Express has found, for the method of the request.
+// Returns the handlers of the matched route for the method of the request.
 const handlersOf = ({ method, route }: Routed): readonly unknown[] => {
   const stack = route?.stack ?? []
   const asked = method?.toLowerCase()
@@ -54,17 +54,17 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): RequestHandler 
   node.requireApiAuth(options) as RequestHandler
 
 /**
- * Requires a token that holds all of these scopes; a session is not limited by scopes.
- * @throws TypeError without a scope: a guard that asks for nothing guards nothing
+ * Requires a token with all of these scopes. A session is not limited by scopes.
+ * @throws TypeError without a scope, since the guard would accept every token
  */
 export const requireOauthScopes = (...scopes: readonly string[]): RequestHandler =>
   node.requireOauthScopes(...scopes) as RequestHandler
 
-/** Requires a token that holds one of these scopes at least. @throws TypeError without a scope */
+/** Requires a token with at least one of these scopes. @throws TypeError without a scope */
 export const requireAnyOauthScope = (...scopes: readonly string[]): RequestHandler =>
   node.requireAnyOauthScope(...scopes) as RequestHandler
 
-/** For pages of the application: the signed-in user, and `jwt()` and `jwtToken()` for their templates. */
+/** Adds the signed-in user, `jwt()` and `jwtToken()` for templates of the application's pages. */
 export const page = (server: AuthorizationServer): RequestHandler => {
   const step = node.page(server)
   return (request, response, next) => {

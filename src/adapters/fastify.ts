@@ -26,7 +26,7 @@ import { answer, credentialsOf } from './node-http.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is asking; set by `rest(server)`. */
+    /** The authenticated caller; set by `rest(server)`. */
     auth: Auth
     /** The signed-in user, `jwt()` and `jwtToken()`; set by `page(server)`. */
     pageSession: PageSession
@@ -38,18 +38,18 @@ const callers = new WeakMap<FastifyRequest, Caller>()
 /** A guard: for the `onRequest` or `preHandler` of a route. */
 export type Hook = onRequestAsyncHookHandler
 
-// What a plugin adds holds for the scope that registers it, as Fastify's own plugins do.
+// Applies the plugin to the scope that registers it, as Fastify's own plugins do.
 const plugin = (register: FastifyPluginAsync): FastifyPluginAsync =>
   Object.assign(register, { [Symbol.for('skip-override')]: true })
 
 /**
- * The general extension: the server's endpoints and pages. Registered under a prefix it has those
- * below it; the well-known addresses stand at the root of the host.
+ * The general extension: serves the endpoints and pages of the server. Under a prefix, they are below it, while the
+ * well-known URLs stay at the root of the host.
  */
 export const mount = (server: AuthorizationServer): FastifyPluginAsync => {
   const listener = answer(server)
   return async (app) => {
-    // In a scope of its own the body stays as it came: a parser would lose how a form was written.
+    // Use a separate scope without body parsers, which would lose the exact text of a form.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _body, parsed) => parsed(null))
     const prefix = app.prefix.replace(/\/$/, '')
@@ -58,7 +58,7 @@ export const mount = (server: AuthorizationServer): FastifyPluginAsync => {
       throw new Error(`The issuer ${server.issuer} has no address under the prefix ${prefix}.`)
     for (const address of addresses) {
       app.all(address.slice(prefix.length), async (request, reply) => {
-        // What hooks of the application have set: Fastify forgets it here.
+        // Copy the headers that hooks of the application have set, because Fastify drops them here.
         for (const [name, value] of Object.entries(reply.getHeaders()))
           if (value !== undefined) reply.raw.setHeader(name, value)
         reply.hijack()
@@ -68,7 +68,7 @@ export const mount = (server: AuthorizationServer): FastifyPluginAsync => {
   }
 }
 
-// In the configuration of each route, the scopes that its guards ask for.
+// The key under which the configuration of a route contains the scopes of its guards.
 const scopes = Symbol('svc-oauth2server scopes')
 
 interface RouteConfig {
@@ -79,8 +79,8 @@ const hooksOf = (route: RouteOptions): readonly unknown[] =>
   [route.onRequest, route.preParsing, route.preValidation, route.preHandler].flat()
 
 /**
- * The REST extension: finds out who is asking, before any guard. For the REST application alone. Await its
- * registration, so that it sees the routes that come after it: their challenges name all scopes that they need.
+ * The REST extension: authenticates the caller before any guard. Register it only for the REST application. Await the
+ * registration, so that it sees all later routes: their challenges name all required scopes.
  * @throws TypeError for a resource that the server does not protect
  */
 export const rest = (server: AuthorizationServer, options?: RestOptions): FastifyPluginAsync => {
@@ -107,16 +107,16 @@ export const rest = (server: AuthorizationServer, options?: RestOptions): Fastif
 export const requireApiAuth = (options?: RequireApiAuthOptions): Hook => guard(apiAuth(options))
 
 /**
- * Requires a token that holds all of these scopes; a session is not limited by scopes.
+ * Requires a token with all of these scopes. A session is not limited by scopes.
  * @throws TypeError without a scope
  */
 export const requireOauthScopes = (...scopes: readonly string[]): Hook => guard(oauthScopes(scopes))
 
-/** Requires a token that holds one of these scopes at least. @throws TypeError without a scope */
+/** Requires a token with at least one of these scopes. @throws TypeError without a scope */
 export const requireAnyOauthScope = (...scopes: readonly string[]): Hook =>
   guard(oauthScopes(scopes, { any: true }))
 
-/** For pages of the application: `request.pageSession` for their templates. */
+/** Sets `request.pageSession` for templates of the application's pages. */
 export const page = (server: AuthorizationServer): Hook => {
   return async (request, reply) => {
     try {

@@ -18,7 +18,7 @@ import {
   type SentCredentials,
 } from './caller.ts'
 
-/** The few strings of a fetch request that guards read. */
+/** Returns the parts of a fetch request that guards read. */
 export const credentialsOf = (
   request: Request,
   { remoteAddress, raw = request, target = request.url }: Connection,
@@ -43,7 +43,8 @@ export const credentialsOf = (
 const callers = new WeakMap<Request, Caller>()
 
 /**
- * The REST extension over `fetch`: finds out who is asking. @returns the refusal, where there is one
+ * The REST extension for `fetch`: authenticates the caller.
+ * @returns the refusal, or undefined
  * @throws TypeError for a resource that the server does not protect
  */
 export const rest = async (
@@ -61,12 +62,12 @@ export const rest = async (
   }
 }
 
-/** Who is asking. @throws Error where `rest(server, request)` did not run before */
+/** Returns the authenticated caller. @throws Error if `rest(server, request)` did not run before */
 export const authOf = (request: Request): Auth => mustBeIdentified(callers.get(request)).result.auth
 
 /**
- * For pages of the application: the signed-in user, `jwt()` and `jwtToken()`. The answer is the
- * application's: it is not to be cached, and takes `setCookie` along where that is there.
+ * Returns the signed-in user, `jwt()` and `jwtToken()` for a page of the application. The application must not let the
+ * response be cached, and must send `setCookie` if it is present.
  */
 export const page = (
   server: AuthorizationServer,
@@ -74,7 +75,7 @@ export const page = (
   connection: Connection = {},
 ): Promise<PageSession> => server.pageSession(credentialsOf(request, connection, server))
 
-/** An error of a guard as an answer. @throws the error itself where it is no refusal */
+/** Converts the error of a guard to a response. @throws the error itself if it is not a refusal */
 export const refusalAnswer = (
   error: unknown,
   server: Pick<AuthorizationServer, 'refusalOf'>,
@@ -84,14 +85,14 @@ export const refusalAnswer = (
   return Response.json(refusal.body, { status: refusal.status, headers: refusalHeaders(refusal) })
 }
 
-/** A method that answers a request. */
+/** A method that handles a request. */
 export type Handler<This, Rest extends readonly unknown[], Answer> = (
   this: This,
   request: Request,
   ...rest: Rest
 ) => Answer
 
-/** A decorator for such a method, in the language's standard form. What it guards answers by a promise. */
+/** A standard decorator for a handler method. The decorated method returns a promise. */
 export type HandlerDecorator = <This, Rest extends readonly unknown[]>(
   method: Handler<This, Rest, Response | Promise<Response>>,
   context: ClassMethodDecoratorContext<This>,
@@ -102,13 +103,13 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): HandlerDecorato
   guard(apiAuth(options))
 
 /**
- * Requires a token that holds all of these scopes; a session is not limited by scopes.
+ * Requires a token with all of these scopes. A session is not limited by scopes.
  * @throws TypeError without a scope
  */
 export const requireOauthScopes = (...scopes: readonly string[]): HandlerDecorator =>
   guard(oauthScopes(scopes))
 
-/** Requires a token that holds one of these scopes at least. @throws TypeError without a scope */
+/** Requires a token with at least one of these scopes. @throws TypeError without a scope */
 export const requireAnyOauthScope = (...scopes: readonly string[]): HandlerDecorator =>
   guard(oauthScopes(scopes, { any: true }))
 
@@ -116,7 +117,7 @@ const guard = (rule: Guard): HandlerDecorator => {
   return <This, Rest extends readonly unknown[]>(
     method: Handler<This, Rest, Response | Promise<Response>>,
   ) => {
-    // Decorators that stand below this one.
+    // The scopes of the decorators below this one.
     const behind = askedBy([method])
     const guarded: Handler<This, Rest, Promise<Response>> = async function (request, ...rest) {
       const caller = mustBeIdentified(callers.get(request))
@@ -129,7 +130,7 @@ const guard = (rule: Guard): HandlerDecorator => {
   }
 }
 
-// A copy, since the headers of an answer may be fixed; what the application has set itself stands.
+// Copies the response, since its headers may be immutable. Headers that the application has set stay.
 const protect = (answer: Response): Response => {
   const copy = new Response(answer.body, answer)
   for (const [name, value] of Object.entries(protectiveHeaders))

@@ -21,7 +21,7 @@ import { credentialsOf } from './fetch.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** Who is asking; set by `rest(server)`. */
+    /** The authenticated caller; set by `rest(server)`. */
     auth: Auth
     /** The signed-in user, `jwt()` and `jwtToken()`; set by `page(server)`. */
     pageSession: PageSession
@@ -32,7 +32,7 @@ declare module 'hono' {
 const callers = new WeakMap<Context, Caller>()
 
 export interface HonoOptions {
-  /** The address of the peer; by default what `@hono/node-server` knows. */
+  /** Returns the address of the peer; by default, that of `@hono/node-server`. */
   readonly remoteAddress?: (context: Context) => string | undefined
 }
 
@@ -44,7 +44,7 @@ interface NodeBindings {
   }
 }
 
-// As the client sent it, where Node tells; elsewhere nobody sees more than what the runtime has parsed.
+// Returns the target as the client sent it on Node; other runtimes only reveal the parsed URL.
 const targetOf = ({ env, req }: Context): string => {
   const { originalUrl, url } = (env as NodeBindings | undefined)?.incoming ?? {}
   return originalUrl ?? url ?? req.url
@@ -53,7 +53,7 @@ const targetOf = ({ env, req }: Context): string => {
 const ofNode = ({ env }: Context): string | undefined =>
   (env as NodeBindings | undefined)?.incoming?.socket?.remoteAddress
 
-/** The general extension: the server's endpoints and pages. Everything else is passed on. */
+/** The general extension: serves the endpoints and pages of the server, and passes other requests on. */
 export const mount = (
   server: AuthorizationServer,
   { remoteAddress = ofNode }: HonoOptions = {},
@@ -70,13 +70,13 @@ export const mount = (
     return server.fetch(await unread(context), {
       remoteAddress: remoteAddress(context),
       raw: context,
-      // Where the application has Hono's own middleware for it.
+      // Set by Hono's request ID middleware, if the application uses it.
       requestId: context.get('requestId'),
     })
   }
 }
 
-// A body that was read is in Hono's own cache; `formData()` alone leaves no more than the parsed form there.
+// Hono caches a body that was read; after `formData()`, it has only the parsed form.
 const unread = async ({ req }: Context): Promise<Request> => {
   const { raw, method, bodyCache } = req
   if (!raw.bodyUsed) return raw
@@ -87,8 +87,8 @@ const unread = async ({ req }: Context): Promise<Request> => {
   return new Request(raw.url, { method, headers: raw.headers, body })
 }
 
-// What Hono is going to run for a request: middleware, up to the handler that answers. The function of `hono/route` would
-// know the requests of one copy of Hono alone, which may be another than the application's.
+// Returns the middleware and handlers that Hono will run for a request. The helper in `hono/route` only works if the
+// application uses the same copy of Hono.
 const stepsOf = ({ req }: Context): readonly unknown[] => {
   const steps = req.matchedRoutes.map(({ handler }) => findTargetHandler(handler))
   const answering = steps.findIndex(({ length }) => length < 2)
@@ -96,7 +96,7 @@ const stepsOf = ({ req }: Context): readonly unknown[] => {
 }
 
 /**
- * The REST extension: finds out who is asking, before any guard. For the REST application alone.
+ * The REST extension: authenticates the caller before any guard. Mount it only for the REST application.
  * @throws TypeError for a resource that the server does not protect
  */
 export const rest = (
@@ -125,17 +125,17 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): MiddlewareHandl
   guard(apiAuth(options))
 
 /**
- * Requires a token that holds all of these scopes; a session is not limited by scopes.
+ * Requires a token with all of these scopes. A session is not limited by scopes.
  * @throws TypeError without a scope
  */
 export const requireOauthScopes = (...scopes: readonly string[]): MiddlewareHandler =>
   guard(oauthScopes(scopes))
 
-/** Requires a token that holds one of these scopes at least. @throws TypeError without a scope */
+/** Requires a token with at least one of these scopes. @throws TypeError without a scope */
 export const requireAnyOauthScope = (...scopes: readonly string[]): MiddlewareHandler =>
   guard(oauthScopes(scopes, { any: true }))
 
-/** For pages of the application: `c.get('pageSession')` for their templates. */
+/** Sets `c.get('pageSession')` for templates of the application's pages. */
 export const page = (
   server: AuthorizationServer,
   { remoteAddress = ofNode }: HonoOptions = {},
@@ -172,7 +172,7 @@ const refuse = (error: unknown, server: AuthorizationServer, context: Context): 
   return context.json(refusal.body, refusal.status as 401)
 }
 
-// What the application has set itself stands.
+// Headers that the application has set stay.
 const setHeaders = (context: Context, headers: Readonly<Record<string, string>>): void => {
   for (const [name, value] of Object.entries(headers))
     if (!context.res.headers.has(name)) context.header(name, value)

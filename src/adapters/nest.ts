@@ -36,13 +36,13 @@ import {
 import * as node from './node.ts'
 import { credentialsOf } from './node-http.ts'
 
-/** The general extension, for `app.use(mount(server))` on both platforms of Nest. */
+/** The general extension for `app.use(mount(server))`, on both platforms of Nest. */
 export const mount: typeof node.mount = node.mount
 
 /** The token under which guards find the server; no decorator metadata is needed. */
 export const AUTHORIZATION_SERVER: unique symbol = Symbol('svc-oauth2server')
 
-/** Makes the server known to all guards. */
+/** Provides the server to all guards. */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module is a class in Nest
 export class AuthorizationServerModule {
   static register(server: AuthorizationServer): DynamicModule {
@@ -68,7 +68,7 @@ interface HttpResponse {
 const requestOf = (context: ExecutionContext): HttpRequest =>
   context.switchToHttp().getRequest<HttpRequest>()
 
-// Express hands out Node's request, Fastify one that has it inside.
+// Express passes Node's request, Fastify a wrapper around it.
 const rawRequest = (request: HttpRequest): IncomingMessage => request.raw ?? request
 
 const responseOf = (context: ExecutionContext): HttpResponse =>
@@ -80,8 +80,8 @@ const setHeaders = (context: ExecutionContext, headers: Readonly<Record<string, 
 }
 
 /**
- * A refusal as Nest's own exception, so that the application's filters see it.
- * @throws the error itself where it is no refusal
+ * Converts a refusal to an exception of Nest, so that the application's filters see it.
+ * @throws the error itself if it is not a refusal
  */
 const asHttpException = (
   error: unknown,
@@ -95,10 +95,10 @@ const asHttpException = (
   return new HttpException(refusal.body, refusal.status)
 }
 
-/** A class or a method, at which a decorator stands. */
+/** A decorated class or method. */
 type Decorated = abstract new (...parts: never[]) => unknown
 
-// What decorators say of the method of a request: there, and at its class or those that it extends.
+// Returns the places of decorators for a request: the method, its class and the base classes.
 const places = (context: ExecutionContext): readonly object[] => {
   const found: object[] = [context.getHandler()]
   let place: Decorated | null = context.getClass()
@@ -109,7 +109,7 @@ const places = (context: ExecutionContext): readonly object[] => {
   return found
 }
 
-/** A decorator for a class or a method, which is told where it stands. */
+/** Creates a decorator that receives the decorated class or method. */
 const standingAt =
   (note: (place: object) => void): ClassDecorator & MethodDecorator =>
   (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor): void =>
@@ -150,7 +150,7 @@ const guard = (rule: Guard): Type<CanActivate> => {
       const at = places(context)
       const part = at.map((place) => resources.get(place)).find((given) => given !== undefined)
       const identify = identifyAt(this.#server, part)
-      // Guards of the class are asked first.
+      // Guards of the class run before those of the method.
       return identify(credentialsOf(raw, this.#server, request), () => askedBy(at.toReversed()))
     }
   }
@@ -170,19 +170,19 @@ export const RequireApiAuth = (options?: RequireApiAuthOptions): ClassDecorator 
   guardedBy(apiAuth(options))
 
 /**
- * Requires a token that holds all of these scopes; a session is not limited by scopes.
+ * Requires a token with all of these scopes. A session is not limited by scopes.
  * @throws TypeError without a scope
  */
 export const RequireOauthScopes = (
   ...scopes: readonly string[]
 ): ClassDecorator & MethodDecorator => guardedBy(oauthScopes(scopes))
 
-/** Requires a token that holds one of these scopes at least. @throws TypeError without a scope */
+/** Requires a token with at least one of these scopes. @throws TypeError without a scope */
 export const RequireAnyOauthScope = (
   ...scopes: readonly string[]
 ): ClassDecorator & MethodDecorator => guardedBy(oauthScopes(scopes, { any: true }))
 
-// Nest makes a guard when the application starts: the moment to find out that there is no such resource.
+// Nest creates guards when the application starts, which is the time to detect an unknown resource.
 const knownResource = (resource: string): Type<CanActivate> => {
   class ResourceGuard implements CanActivate {
     constructor(server: AuthorizationServer) {
@@ -199,9 +199,9 @@ const knownResource = (resource: string): Type<CanActivate> => {
 }
 
 /**
- * What a class or a method is, where it is not the whole application: one of the server's `resources` (RFC 8707 §2).
- * Its guards let no token in that is for others, and with `requireAudience` none that is for the whole. For one
- * that the server does not protect, the application does not start: a TypeError.
+ * Declares that a class or method is one of the server's `resources` (RFC 8707 §2). Its guards refuse tokens for other
+ * resources, and with `requireAudience` also tokens for the whole application. An unknown resource is a TypeError when
+ * the application starts.
  */
 export const Resource = (
   resource: string,
@@ -212,7 +212,7 @@ export const Resource = (
     standingAt((place) => resources.set(place, { ...options, resource })),
   )
 
-/** Who is asking, as a parameter of a method that a guard of ours protects. */
+/** Injects the authenticated caller as a parameter of a guarded method. */
 export const Auth: (...parts: unknown[]) => ParameterDecorator = createParamDecorator(
   async (_data: unknown, context: ExecutionContext): Promise<AuthOfCaller> =>
     mustBeIdentified(await callers.get(rawRequest(requestOf(context)))).result.auth,
@@ -220,7 +220,7 @@ export const Auth: (...parts: unknown[]) => ParameterDecorator = createParamDeco
 
 const pages = new WeakMap<IncomingMessage, PageSession>()
 
-/** What `@Page()` found. @throws Error where it does not stand at the method */
+/** Returns the page session. @throws Error if the method has no `@Page()` decorator */
 export const pageOf = (request: HttpRequest): PageSession => {
   const session = pages.get(rawRequest(request))
   if (!session) throw new Error('@Page() has to stand at the method.')
@@ -254,7 +254,7 @@ Injectable()(PageInterceptor)
 const isModel = (model: unknown): model is object | undefined =>
   model === undefined || (typeof model === 'object' && model !== null && !Array.isArray(model))
 
-// `header` of Express replaces a cookie that stands there, that of Fastify adds to it.
+// `header` replaces an existing cookie in Express, and adds one in Fastify.
 const addCookie = (context: ExecutionContext, cookie: string): void => {
   const response = context
     .switchToHttp()
@@ -263,5 +263,5 @@ const addCookie = (context: ExecutionContext, cookie: string): void => {
   else response.header('set-cookie', cookie)
 }
 
-/** For a page of the application: its template gets the signed-in user, `jwt()` and `jwtToken()` besides its model. */
+/** Adds the signed-in user, `jwt()` and `jwtToken()` to the model of a page's template. */
 export const Page = (): MethodDecorator => applyDecorators(UseInterceptors(PageInterceptor))

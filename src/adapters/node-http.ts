@@ -5,15 +5,15 @@ import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { SentCredentials } from './caller.ts'
 import { allHeaders, hadBody, NodeSource, rawHeader } from './node-source.ts'
 
-/** The target that the client sent, before any mounting: routers of a framework rewrite `url`. */
+/** Returns the target as the client sent it. Routers of frameworks rewrite `url`. */
 export const sentTarget = (request: IncomingMessage & { readonly originalUrl?: string }): string =>
   request.originalUrl ?? request.url ?? '/'
 
-/** The same without a host: an absolute target may name any, and none of it is for us, or for a log. */
+/** Returns the target without a host: an absolute target can name any host. */
 export const targetOf = (request: IncomingMessage): string =>
   sentTarget(request).replace(origin, '') || '/'
 
-/** The few strings of a Node request that guards read. */
+/** Returns the parts of a Node request that guards read. */
 export const credentialsOf = (
   request: IncomingMessage,
   server: Pick<AuthorizationServer, 'clientAddress'>,
@@ -38,10 +38,13 @@ export const credentialsOf = (
   }
 }
 
-/** The path of a request target, whatever host an absolute one names. */
+/** Returns the path of a request target, without a host. */
 export const pathOf = (target: string): string => target.replace(origin, '').replace(/[?#].*$/s, '')
 
-/** Answers a Node request, also where a body parser has drained it: at once where that can be, else through `fetch`. */
+/**
+ * Answers a Node request, directly if possible and otherwise through `fetch`. A body parser may have read the body
+ * before.
+ */
 export const answer = (
   server: Pick<AuthorizationServer, 'fetch' | 'direct'>,
 ): ((request: IncomingMessage, response: ServerResponse, raw?: unknown) => Promise<void>) => {
@@ -51,7 +54,7 @@ export const answer = (
       const answer = await server.fetch(request, {
         remoteAddress: incoming.socket.remoteAddress,
         raw: raws.get(incoming) ?? incoming,
-        // Where the application names its requests, it says so in its answers.
+        // The application may have set its request ID as a response header.
         requestId: outgoing.getHeader('x-request-id')?.toString(),
       })
       return withCookies(answer, outgoing.getHeader('set-cookie'))
@@ -88,7 +91,7 @@ const send = async (answer: Answer | Response, response: ServerResponse): Promis
 
 const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
-// Cookies of ours would take the place of those that the application has set already.
+// Keeps the cookies that the application has already set.
 const withCookies = (answer: Response, theirs: number | string | string[] = []): Response => {
   if (!answer.headers.has('set-cookie')) return answer
   const copy = new Response(answer.body, answer)
@@ -110,8 +113,8 @@ const restoreBody = (request: Drained): void => {
     )
 }
 
-// A parser has lost how the form was written. A list meant a repeated or bracketed name, neither of which
-// we take for a single value: it is written twice, so that the protocol refuses it.
+// The body parser lost the text of the form. A list came from a repeated or bracketed name: write the name twice, so
+// that the protocol refuses it.
 const formOf = (body: object): string => {
   const form = new URLSearchParams()
   for (const [name, value] of Object.entries(body)) {

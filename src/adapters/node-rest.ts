@@ -10,29 +10,31 @@ import {
 } from './caller.ts'
 import { credentialsOf } from './node-http.ts'
 
-/** A step of `node:http`, Connect and Express alike. */
+/** Middleware for `node:http`, Connect and Express. */
 export type Middleware = (
   request: IncomingMessage,
   response: ServerResponse,
   next: (error?: unknown) => void,
 ) => void
 
-// On the request itself, under names that nobody else has: an entry of a weak map for each would be a quarter of
-// the garbage that a bearer check makes.
+// Store these on the request under symbols: entries of weak maps would be a quarter of the garbage of a bearer check.
 const found = Symbol('svc-oauth2server caller')
 const entered = Symbol('svc-oauth2server scopes')
 
 type Noted = IncomingMessage & { [found]?: Caller; [entered]?: readonly string[] }
 
-/** Who sent a request, once the REST extension has found out. */
+/** Returns the caller of a request, if the REST extension has run. */
 export const callerOf = (request: Noted): Caller | undefined => request[found]
 
-/** Notes for which scopes the guards of a chain ask that a request has entered. */
+/** Records the scopes that the guards of an entered chain require. */
 export const enter = (request: Noted, scopes: readonly string[]): void => {
   if (scopes.length > 0) request[entered] = [...(request[entered] ?? []), ...scopes]
 }
 
-/** The REST extension. @param routeOf the handlers of the route that a request has found, where a framework knows */
+/**
+ * Creates the REST extension.
+ * @param routeOf returns the handlers of the matched route, if the framework reveals them
+ */
 export const restStep = (
   server: AuthorizationServer,
   options: RestOptions | undefined,
@@ -54,7 +56,7 @@ export const restStep = (
   }
 }
 
-/** Answers a refusal, and passes every other error on. */
+/** Answers with a refusal, and passes every other error on. */
 export const refuse = (
   error: unknown,
   server: AuthorizationServer,

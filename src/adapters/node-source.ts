@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { RequestSource } from '../http/request.ts'
 
-/** Every value of a header, joined by a comma: Node keeps only the first of two `Authorization` headers. */
+/**
+ * Returns all values of a header, joined by a comma. Node's `headers` has only the first of two `Authorization`
+ * headers.
+ */
 export const rawHeader = (
   { rawHeaders }: IncomingMessage,
   name: string,
@@ -21,19 +24,19 @@ export const allHeaders = ({ rawHeaders }: IncomingMessage): Headers => {
   const headers = new Headers()
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
-    // HTTP/2 has its pseudo-headers among them.
+    // Skip the pseudo-headers of HTTP/2.
     if (!name.startsWith(':')) headers.append(name, rawHeaders[index + 1] ?? '')
   }
   return headers
 }
 
-/** Whether the sender announced one. */
+/** Returns whether the sender announced a body. */
 export const hadBody = ({ headers }: IncomingMessage): boolean =>
   Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
 
 const decoder = new TextDecoder()
 
-/** A Node request as it is, without anything made of it beforehand. */
+/** Reads a Node request lazily. */
 export class NodeSource implements RequestSource {
   readonly method: string
   readonly target: string
@@ -77,7 +80,7 @@ export class NodeSource implements RequestSource {
         resolve(decoder.decode(chunks.length > 1 ? Buffer.concat(chunks) : first))
       })
       request.on('error', reject)
-      // Somebody before us may have stopped it.
+      // Earlier middleware may have paused the request.
       request.resume()
     })
   }

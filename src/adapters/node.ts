@@ -21,7 +21,7 @@ export type { Middleware } from './node-rest.ts'
 
 const pages = new WeakMap<IncomingMessage, PageSession>()
 
-/** The general extension: the server's endpoints and pages. Everything else is passed on. */
+/** The general extension: serves the endpoints and pages of the server, and passes other requests on. */
 export const mount = (server: AuthorizationServer): Middleware => {
   const listener = answer(server)
   return (request, response, next) => {
@@ -31,7 +31,7 @@ export const mount = (server: AuthorizationServer): Middleware => {
 }
 
 /**
- * The REST extension: finds out who is asking, before any guard. For the REST application alone.
+ * The REST extension: authenticates the caller before any guard. Mount it only for the REST application.
  * @throws TypeError for a resource that the server does not protect
  */
 export const rest = (server: AuthorizationServer, options?: RestOptions): Middleware =>
@@ -42,17 +42,17 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): Middleware =>
   guard(apiAuth(options))
 
 /**
- * Requires a token that holds all of these scopes; a session is not limited by scopes.
+ * Requires a token with all of these scopes. A session is not limited by scopes.
  * @throws TypeError without a scope
  */
 export const requireOauthScopes = (...scopes: readonly string[]): Middleware =>
   guard(oauthScopes(scopes))
 
-/** Requires a token that holds one of these scopes at least. @throws TypeError without a scope */
+/** Requires a token with at least one of these scopes. @throws TypeError without a scope */
 export const requireAnyOauthScope = (...scopes: readonly string[]): Middleware =>
   guard(oauthScopes(scopes, { any: true }))
 
-/** For pages of the application: `pageOf(request)` has the signed-in user, `jwt()` and `jwtToken()`. */
+/** Prepares `pageOf(request)` for pages of the application: the signed-in user, `jwt()` and `jwtToken()`. */
 export const page = (server: AuthorizationServer): Middleware => {
   return (request, response, next) => {
     server.pageSession(credentialsOf(request, server)).then(
@@ -67,23 +67,23 @@ export const page = (server: AuthorizationServer): Middleware => {
   }
 }
 
-/** Who is asking. @throws Error where `rest(server)` did not run before */
+/** Returns the authenticated caller. @throws Error if `rest(server)` did not run before */
 export const authOf = (request: IncomingMessage): Auth =>
   mustBeIdentified(callerOf(request)).result.auth
 
-/** What `page(server)` found. @throws Error where it did not run before */
+/** Returns the page session. @throws Error if `page(server)` did not run before */
 export const pageOf = (request: IncomingMessage): PageSession => {
   const session = pages.get(request)
   if (!session) throw new Error('page(server) has to run first.')
   return session
 }
 
-/** The signed-in user of a page, or null. */
+/** Returns the signed-in user of a page, or null. */
 export const signedInUser = (request: IncomingMessage): UserProxy | null => pageOf(request).user
 
 /**
- * One step made of several, for `node:http` without a framework; as the last one it answers 404, or 500. The
- * challenges of guards in it name the scopes of all of them.
+ * Combines several steps into one, for `node:http` without a framework. If it is the last step, it answers 404 or 500.
+ * The challenges of its guards name the scopes of all guards.
  */
 export const chain = (
   ...steps: readonly Middleware[]
@@ -109,7 +109,7 @@ export const chain = (
   return asking(chained, scopes)
 }
 
-// As frameworks do where the application handles no errors: the reason is for the log.
+// Like frameworks without an error handler: log the error and answer 500.
 const giveUp = (response: ServerResponse, error: unknown): void => {
   if (error !== undefined) console.error(error)
   if (response.headersSent) {

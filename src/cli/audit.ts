@@ -16,7 +16,7 @@ interface AuditOptions {
   readonly client?: string
 }
 
-/** `audit`: what changed who may do what. */
+/** `audit`: shows and verifies the audit log. */
 export const addAudit = (program: Command): void => {
   const audit = program
     .command('audit')
@@ -89,7 +89,7 @@ const printAudit = async ({ event, user, client, ...times }: AuditOptions): Prom
   })
 }
 
-// An id may be that of a user who is gone.
+// Accept every ID, since the user may have been deleted.
 const checkUser = async (user: string, { users }: AuthorizationServer): Promise<void> => {
   if (user.includes('@') && !(await users.findByEmail(user))) throw noSuchUser(user)
   if (user === '') throw new CommandError('--user is empty.')
@@ -97,7 +97,7 @@ const checkUser = async (user: string, { users }: AuthorizationServer): Promise<
 
 const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/
 
-/** Milliseconds since the epoch; a day begins at midnight UTC. */
+/** Parses a day or a time as milliseconds since the epoch. A day begins at midnight UTC. */
 const timeIn = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined
   const at = isoTime.test(text) ? Date.parse(text) : Number.NaN

@@ -30,7 +30,7 @@ interface ClientOption {
 
 const clientId = () => required('--client-id <id>', 'The id of the client.')
 
-/** `clients`: applications that ask for access. */
+/** `clients`: manages client applications. */
 export const addClients = (program: Command): void => {
   const clients = program
     .command('clients')
@@ -123,7 +123,7 @@ Example:
 
 const create = (options: CreateOptions): Promise<void> =>
   withServer(async (server) => {
-    // A script whose variable is empty would otherwise register a client that nobody can return to.
+    // Refuse an empty URI, which usually comes from an unset variable in a script.
     if (options.redirectUri?.some((uri) => uri.trim() === ''))
       throw new InvalidField('redirect_uris', 'A redirect URI is empty.')
     const { id: userId } = await findUser(server, options.user)
@@ -152,7 +152,7 @@ const keysIn = (file: string): string => {
   }
 }
 
-/** What was not given takes the specified default. */
+/** Converts options to the input of a client; missing options get the specified default. */
 const inputOf = (options: CreateOptions): ClientInput => ({
   name: options.name,
   isConfidential: !options.public,
@@ -164,7 +164,7 @@ const inputOf = (options: CreateOptions): ClientInput => ({
   allowedScopes: options.allowedScope ?? null,
   grantTypes: options.grantType ?? null,
   responseTypes: options.responseType ?? null,
-  // The records refuse what is no method.
+  // The records reject unknown methods.
   tokenEndpointAuthMethod: (options.authMethod ?? null) as ClientInput['tokenEndpointAuthMethod'] &
     string,
   jwks: options.jwks === undefined ? null : keysIn(options.jwks),

@@ -14,7 +14,7 @@ interface DoctorOptions {
   readonly json?: boolean
 }
 
-/** `doctor`: examines a server, or a configuration, as clients and their users meet it. */
+/** `doctor`: examines a server or a configuration from the point of view of clients and users. */
 export const addDoctor = (program: Command): void => {
   program
     .command('doctor')

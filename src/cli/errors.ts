@@ -1,22 +1,22 @@
 import { ClockInDoubt, InvalidField, ScopeDoesNotExists, StoreUnavailable } from '../index.ts'
 import { startProblem } from '../server/environment/environment.ts'
 
-/** The command is understood but cannot be done. The message says why, to people. */
+/** The error of a command that failed. The message is for the user. */
 export class CommandError extends Error {
   override readonly name: string = 'CommandError'
 }
 
-/** The command line makes no sense. */
+/** The error of a wrong command line. */
 export class UsageError extends CommandError {
   override readonly name = 'UsageError'
 }
 
-/** One line for people, whatever line breaks the message has. */
+/** Writes an error message as one line. */
 export const report = (message: string): void => {
   process.stderr.write(`error: ${message.trim().replaceAll(/\s*\n\s*/g, ' ')}\n`)
 }
 
-/** Says what went wrong: one line, or all there is where the fault is ours. @returns the exit status */
+/** Reports an error: one line, or the whole stack for an internal error. @returns the exit status */
 export const exitStatus = (error: unknown): number => {
   const problem = problemOf(error)
   if (problem !== undefined) report(problem)
@@ -40,6 +40,6 @@ const problemOf = (error: unknown): string | undefined => {
   return startProblem(error)
 }
 
-/** Something that was given, short enough for a message. */
+/** Returns a given text, truncated for a message. */
 export const shown = (text: string): string =>
   JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)

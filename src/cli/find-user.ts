@@ -1,7 +1,7 @@
 import type { AuthorizationServer, User } from '../index.ts'
 import { CommandError, shown } from './errors.ts'
 
-/** The user of an id or an e-mail address. @throws CommandError */
+/** Finds a user by ID or e-mail address. @throws CommandError */
 export const findUser = async (
   { users }: Pick<AuthorizationServer, 'users'>,
   idOrEmail: string,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Imports nothing by itself: an older Node could not even read what the program needs.
+// No static imports: an older Node could not load them.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
 // 24.7 brought argon2.

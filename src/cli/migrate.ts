@@ -8,7 +8,7 @@ interface MigrateOptions {
   readonly dryRun?: true
 }
 
-/** `migrate`: the schema of the database. Every other command brings it up to date by itself. */
+/** `migrate`: migrates the schema of the database. Other commands do this automatically. */
 export const addMigrate = (program: Command): void => {
   program
     .command('migrate')

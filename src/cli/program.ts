@@ -65,13 +65,13 @@ const createProgram = (): Command => {
   return program
 }
 
-/** Runs one command. @returns the exit status: 0 done, 1 an error, 2 wrong usage */
+/** Runs a command. @returns the exit status: 0 for success, 1 for an error, 2 for wrong usage */
 export const run = async (args: readonly string[]): Promise<number> => {
   try {
     await createProgram().parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
-    // Commander has shown the help or said what is wrong.
+    // Commander has already printed the help or the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     return exitStatus(error)
   }

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { CommandError } from './errors.ts'
 
-/** Where questions are asked: the terminal, unless a test brings its own. */
+/** The terminal for questions; tests pass their own. */
 export interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly output: NodeJS.WritableStream
@@ -11,17 +11,17 @@ export interface Terminal {
 
 const standard: Terminal = { input: process.stdin, output: process.stderr }
 
-/** Whether somebody is there to answer. */
+/** Returns whether the input is an interactive terminal. */
 export const isTerminal = ({ input }: Terminal = standard): boolean => input.isTTY === true
 
-/** A secret: typed without being shown, or else all of the input. */
+/** Reads a secret: without echo from a terminal, or the whole input otherwise. */
 export const readSecret = async (question: string, terminal = standard): Promise<string> => {
   if (!isTerminal(terminal)) return (await text(terminal.input)).trim()
   const answer = await ask(question, terminal, { hidden: true })
   return answer.trim()
 }
 
-/** Whether the answer is yes; anything else is no. */
+/** Asks for confirmation. Any answer other than yes means no. */
 export const confirm = async (question: string, terminal = standard): Promise<boolean> =>
   /^\s*y(?:es)?\s*$/i.test(await ask(`${question} [y/N] `, terminal, { hidden: false }))
 
@@ -45,7 +45,7 @@ const ask = (
       lines.close()
     })
     lines.once('close', () => {
-      // What the terminal did not show includes the end of the line.
+      // Without echo, the terminal did not show the line break either.
       if (hidden || answer === undefined) output.write('\n')
       if (answer !== undefined) resolve(answer)
       else reject(new CommandError('There was no answer; nothing was done.'))

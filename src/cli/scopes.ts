@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { print } from './output.ts'
 import { withServer } from './server.ts'
 
-/** `scopes`: what a token can be allowed to do. */
+/** `scopes`: lists the registered scopes. */
 export const addScopes = (program: Command): void => {
   program
     .command('scopes')

@@ -6,7 +6,7 @@ import { closeOnSignal, listen } from '../server/environment/environment.ts'
 import { say } from './output.ts'
 import { application, environment } from './server.ts'
 
-/** `serve`: the authorization server as a program of its own. */
+/** `serve`: runs a standalone authorization server. */
 export const addServe = (program: Command): void => {
   program
     .command('serve')

@@ -7,14 +7,14 @@ import {
 import { type Environment, fromEnvironment } from '../server/environment/environment.ts'
 import { say } from './output.ts'
 
-/** What this program reads from its environment: the same as the application does. */
+/** Reads the configuration from the environment, as the application does. */
 export const environment = (): Promise<Environment> => fromEnvironment(process.env)
 
-/** The options by which the scopes of the application in the current directory are known. */
+/** Returns the options that load the scopes of the application in the current directory. */
 export const application = (): Pick<AuthorizationServerOptions, 'applicationRoot'> =>
   existsSync('package.json') ? { applicationRoot: process.cwd() } : {}
 
-/** Runs a command's work with a server that has no timers, and closes it. */
+/** Runs the work of a command with a server without background tasks, and closes the server. */
 export const withServer = async (
   work: (server: AuthorizationServer) => Promise<void>,
 ): Promise<void> => {
@@ -22,7 +22,7 @@ export const withServer = async (
   const server = await createAuthorizationServer({
     ...options,
     ...application(),
-    // No command has to do with short-lived values: it works where Redis is away.
+    // Commands use no short-lived values, so they work without Redis.
     cacheType: 'database',
     transients: undefined,
     sweepInterval: 0,

@@ -22,7 +22,7 @@ interface DeleteOptions {
   readonly force?: true
 }
 
-/** `tokens`: personal access tokens. */
+/** `tokens`: manages personal access tokens. */
 export const addTokens = (program: Command): void => {
   const tokens = program
     .command('tokens')
@@ -96,10 +96,10 @@ const create = (options: CreateOptions): Promise<void> =>
     print(accessToken)
   })
 
-/** What is no number is refused where the life time is checked. */
+/** Parses seconds. An invalid number is rejected together with invalid lifetimes. */
 const seconds = (text: string): number => (/^\d+$/.test(text) ? Number(text) : Number.NaN)
 
-/** A token to delete, and what to ask before. */
+/** A token to delete, and the question for the confirmation. */
 interface Found {
   readonly token: Token
   readonly question: string

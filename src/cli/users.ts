@@ -20,7 +20,7 @@ interface UserOption {
 
 const user = () => required('--user <user>', 'The user: id or e-mail address.')
 
-/** `users`: who can log in. */
+/** `users`: manages the built-in users. */
 export const addUsers = (program: Command): void => {
   const users = program
     .command('users')
@@ -134,7 +134,7 @@ const setActive = (active: boolean) =>
 const setAdmin = (isAdmin: boolean) =>
   onUser(({ id }, server) => server.users.setAdmin(id, isAdmin))
 
-/** Does something to one user; `work` answers false where the user is gone meanwhile. */
+/** Returns an action on one user. `work` returns false if the user was deleted concurrently. */
 const onUser =
   (work: (user: User, server: AuthorizationServer) => Promise<boolean>) =>
   (options: UserOption): Promise<void> =>
@@ -143,7 +143,7 @@ const onUser =
       if (!(await work(found, server))) throw noSuchUser(options.user)
     })
 
-// Letters and digits that cannot be mistaken for each other: 99 bits.
+// Letters and digits that cannot be confused with each other. 99 bits.
 const newPassword = (): string => {
   const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
   const word = () => Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('')

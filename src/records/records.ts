@@ -21,9 +21,9 @@ export interface Records {
   readonly consents: Consents
   readonly store: Store
   /**
-   * All or nothing; inside a transaction, a savepoint. Everything inside has to go through `tx`: what
-   * goes past it waits for the transaction to end, which waits for it. PostgreSQL may roll back and call `work` again
-   * if a row stays locked.
+   * Runs work in a transaction, or in a savepoint if a transaction is open. The work must only use `tx`: other
+   * operations may wait for this transaction and deadlock. On PostgreSQL, `work` may be rolled back and called again if
+   * a row stays locked.
    */
   transaction<T>(work: (tx: Records) => Promise<T>): Promise<T>
 }

@@ -1,6 +1,6 @@
 import { environmentName, names, settings } from './settings.ts'
 
-/** What the reference page lists about each setting. */
+/** The description of a setting on the reference page. */
 export interface SettingDescription {
   readonly name: string
   readonly env: string
@@ -9,6 +9,7 @@ export interface SettingDescription {
   readonly default: unknown
 }
 
+/** Lists every setting with its environment name, accepted values and default. */
 export const describeSettings = (): readonly SettingDescription[] =>
   names.map((name) => ({
     name,

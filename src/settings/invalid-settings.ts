@@ -1,4 +1,4 @@
-/** Settings that cannot be used. The message names each one and what it accepts. */
+/** The error for invalid settings. The message names each setting and the accepted values. */
 export class InvalidSettings extends Error {
   override readonly name = 'InvalidSettings'
   readonly problems: readonly string[]

@@ -1,16 +1,16 @@
-/** How often something may happen: so many times within so many seconds. */
+/** A limit: a number of events (`points`) within a number of seconds. */
 export interface Limit {
-  /** What is counted. */
+  /** The name of the limit. */
   readonly name: string
   readonly points: number
   readonly seconds: number
 }
 
-/** A limit as the table has it. */
+/** A row of the table of limits. */
 interface Row {
   readonly points: number
   readonly seconds: number
-  /** What is counted for itself. */
+  /** What has its own counter, such as an address. */
   readonly per: string
   readonly sentence: string
 }
@@ -18,7 +18,7 @@ interface Row {
 const ten = 600
 const one = 60
 
-/** Every limit once, with its default; the setting `limits` has others. */
+/** Every limit with its default. The setting `limits` overrides them. */
 export const limitTable = {
   wrongPasswordsOfAccount: {
     points: 10,
@@ -32,7 +32,7 @@ export const limitTable = {
     seconds: ten,
     per: 'account',
     sentence:
-      'The same from all networks together, that is at most 96 in any hour; and, counted apart, wrong passwords that code of the application checks.',
+      'The same from all networks together, that is at most 96 in any hour. Wrong passwords that code of the application checks are counted separately.',
   },
   wrongPasswordsOfKnownBrowser: {
     points: 10,
@@ -45,7 +45,7 @@ export const limitTable = {
     points: 200,
     seconds: ten,
     per: 'address',
-    sentence: 'Wrong passwords for whatever accounts.',
+    sentence: 'Wrong passwords for any account.',
   },
   wrongPasswordsOfNetwork: {
     points: 400,
@@ -57,13 +57,13 @@ export const limitTable = {
     points: 100,
     seconds: one,
     per: 'address and client',
-    sentence: 'Failed client authentications, at every endpoint that has them.',
+    sentence: 'Failed client authentications, at every endpoint that authenticates clients.',
   },
   wrongSecrets: {
     points: 1_000,
     seconds: one,
     per: 'address',
-    sentence: 'The same, for whatever clients, also those that there are not.',
+    sentence: 'The same for all clients, including unknown ones.',
   },
   wrongGrants: {
     points: 1_000,
@@ -76,7 +76,7 @@ export const limitTable = {
     seconds: one,
     per: 'address',
     sentence:
-      'Access tokens and personal tokens that were never issued, or are not there any more.',
+      'Access tokens and personal tokens that were never issued or no longer exist.',
   },
   wrongIntrospections: {
     points: 600,
@@ -88,7 +88,7 @@ export const limitTable = {
     points: 100,
     seconds: one,
     per: 'address',
-    sentence: 'Requests of devices for codes.',
+    sentence: 'Device authorization requests.',
   },
   pushedRequests: {
     points: 600,
@@ -107,7 +107,7 @@ export const limitTable = {
     seconds: one,
     per: 'address',
     sentence:
-      'Documents of clients, and keys at their `jwks_uri`, that are fetched because somebody names the client.',
+      'Fetches of client metadata documents, and of keys at a `jwks_uri`, that a request triggers.',
   },
   registrations: {
     points: 300,
@@ -119,7 +119,7 @@ export const limitTable = {
     points: 600,
     seconds: ten,
     per: 'network',
-    sentence: 'Clients that register themselves, from the whole network (/24, of IPv6 /48).',
+    sentence: 'The same from the whole network (/24, of IPv6 /48).',
   },
   unsignedLeakReports: {
     points: 60,
@@ -133,7 +133,7 @@ export type LimitName = keyof typeof limitTable
 
 export const limitNames = Object.keys(limitTable) as readonly LimitName[]
 
-/** Other numbers than the table has. */
+/** Numbers that override those of the table. */
 export type LimitNumbers = Readonly<
   Partial<Record<LimitName, Readonly<Pick<Limit, 'points' | 'seconds'>>>>
 >

@@ -1,7 +1,7 @@
 import { limitTable } from './limit-table.ts'
 import type { Settings } from './settings.ts'
 
-/** OWASP ASVS 2.2.1. */
+/** The maximum number of failed logins for one account in an hour. OWASP ASVS 2.2.1. */
 const maxGuessesPerHour = 100
 
 /** Returns a warning for each setting that makes the server less strict than it can be. */

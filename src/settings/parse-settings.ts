@@ -4,8 +4,8 @@ import { type Requirement, securityProfiles } from './security-profile.ts'
 import { environmentName, names, type SettingName, type Settings, settings } from './settings.ts'
 
 /**
- * Checks settings, and fills in what the security profile asks for and the defaults.
- * @throws InvalidSettings that lists every wrong one
+ * Validates settings, and adds the values of the security profile and the defaults.
+ * @throws InvalidSettings with every invalid setting
  */
 export const parseSettings = (input: Readonly<Record<string, unknown>>): Settings => {
   const problems: string[] = []
@@ -24,7 +24,7 @@ export const parseSettings = (input: Readonly<Record<string, unknown>>): Setting
   return parsed as Settings
 }
 
-// What was not given follows the profile; what was given must not contradict it.
+// Missing settings follow the profile; given ones must not contradict it.
 const applyProfile = (
   input: Readonly<Record<string, unknown>>,
   parsed: Record<string, unknown>,

@@ -1,11 +1,11 @@
 import type { Settings } from './settings.ts'
 
-/** What a profile asks of one setting. */
+/** The requirement of a profile for one setting. */
 export interface Requirement<V = unknown> {
-  /** What the setting is where nothing was given. */
+  /** The value if the setting is not given. */
   readonly otherwise: V
   isMet(value: V): boolean
-  /** What it has to be, as a start-up error says it. */
+  /** The required value, for a start-up error. */
   readonly needs: string
 }
 
@@ -26,7 +26,7 @@ const within = <V extends string>(
   needs: `none but ${allowed.join(', ')}`,
 })
 
-/** OAuth 2.1: what RFC 9700 advises, as a rule. */
+/** OAuth 2.1, which makes most advice of RFC 9700 mandatory. */
 const oauth21 = {
   requirePkce: must('always'),
   requireRedirectUri: must(true),
@@ -46,7 +46,7 @@ const fapi2 = {
     isMet: (seconds) => seconds <= 60,
     needs: 'at most 60',
   },
-  // Refresh tokens rotate, so a client that lost an answer has to be able to ask again (§5.3.2.1, note 1).
+  // Refresh tokens rotate, so a client must be able to retry after a lost response (§5.3.2.1, note 1).
   refreshTokenLeeway: {
     otherwise: 60,
     isMet: (seconds) => seconds > 0,
@@ -59,7 +59,7 @@ const fapi2 = {
   },
 } satisfies Requirements
 
-/** What each profile asks for; of every other setting, what was given or its default. */
+/** The requirements of each profile. Other settings have their given value or their default. */
 export const securityProfiles: Readonly<Record<Settings['securityProfile'], Requirements>> = {
   specification: {},
   'oauth2.1': oauth21,

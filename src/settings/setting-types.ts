@@ -3,19 +3,19 @@ import { z } from 'zod'
 import type { GrantType, ResponseType, TokenEndpointAuthMethod } from '../model/client.ts'
 import { validName } from '../model/field-rules.ts'
 
-/** How a setting's text in the environment becomes its value. */
+/** Converts the text of an environment variable to the value of a setting. */
 export type FromText = (text: string) => unknown
 
 export interface Setting<S extends z.ZodType> {
   readonly schema: S
   readonly fromText: FromText
-  /** What a value may be, for the start-up error and the reference. */
+  /** The accepted values, for start-up errors and the reference. */
   readonly accepts: string
-  /** What it means. */
+  /** The meaning of the setting. */
   readonly sentence: string
-  /** The environment name, where the specification gives another than the derived one. */
+  /** The environment variable, if the specification gives another name than the derived one. */
   readonly env?: string
-  /** No message repeats what was given. */
+  /** Whether messages must not contain the value. */
   readonly isSecret?: boolean
 }
 
@@ -26,7 +26,7 @@ export const list: FromText = (text) =>
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
-/** `a=1/60,b=2/60`: so many within so many seconds, by name. */
+/** Parses `a=1/60,b=2/60`: points and seconds by name. */
 export const limits: FromText = (text) => {
   const parts = list(text) as readonly string[]
   const given = parts.map((part) => /^([A-Za-z]+)=(\d{1,9})\/(\d{1,9})$/.exec(part))
@@ -82,7 +82,7 @@ export const flag = (otherwise: boolean, sentence: string) => ({
   sentence,
 })
 
-/** A list in which nothing counts twice. */
+/** A list without duplicates. */
 export const setOf = <S extends z.ZodType>(member: S) =>
   z
     .array(member)
@@ -94,7 +94,7 @@ export const some = <const T extends readonly [string, ...string[]]>(
   otherwise: readonly T[number][],
   sentence: string,
 ): Setting<z.ZodType<readonly T[number][], readonly T[number][] | undefined>> => ({
-  // Without its type written out, the declaration file would hold one that does not compile.
+  // Without an explicit type, the generated declaration file would not compile.
   schema: setOf(z.enum(values)).default(otherwise as never) as never,
   fromText: list,
   accepts: `a comma-separated list of ${values.join(', ')}`,

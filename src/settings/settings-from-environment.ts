@@ -3,8 +3,8 @@ import { InvalidSettings } from './invalid-settings.ts'
 import { environmentName, names, type SettingsInput, settings } from './settings.ts'
 
 /**
- * The settings that an environment names. Text is taken by each setting's type, never guessed.
- * @throws InvalidSettings for a wrong value or an unknown `OAUTH2SERVER_` name
+ * Reads settings from environment variables. The type of each setting decides how its text is parsed.
+ * @throws InvalidSettings for an invalid value or an unknown `OAUTH2SERVER_` variable
  */
 export const settingsFrom = (env: Readonly<Record<string, string | undefined>>): SettingsInput => {
   const problems: string[] = []

@@ -25,7 +25,10 @@ import {
   verbatim,
 } from './setting-types.ts'
 
-/** Every setting once: type, default, check, sentence, environment name. All else is derived. */
+/**
+ * Every setting: type, default, validation, sentence and environment variable. Everything else is derived from this
+ * table.
+ */
 export const settings = {
   allowedGrantTypes: some(
     grantTypes,
@@ -55,15 +58,15 @@ export const settings = {
       .regex(/^(?:[A-Za-z0-9]{1,20}_)?$/)
       .default(''),
     fromText: verbatim,
-    accepts: '1 to 20 letters and digits and an underscore behind them, or nothing',
+    accepts: '1 to 20 letters and digits followed by an underscore, or nothing',
     sentence:
-      'What personal access tokens begin with; they then also end with a checksum of 6 characters.',
+      'The prefix of personal access tokens. With a prefix, they also end with a checksum of 6 characters.',
   },
   tokenPersonalMaxExpiresIn: integer(
     0,
     315_360_000,
     0,
-    'How long a personal access token that users create may live at most, in seconds; 0: without end.',
+    'The maximum lifetime of a personal access token that a user creates, in seconds; 0: unlimited.',
   ),
   jwtAuthHeader: {
     schema: z.string().regex(headerName).default('Authorization'),
@@ -74,7 +77,7 @@ export const settings = {
   jwtAuthHeaderType: {
     schema: z.string().regex(headerName).nullable().default('Bearer'),
     fromText: (text: string) => text || null,
-    accepts: 'one word, or nothing for a header that holds the JWT alone',
+    accepts: 'one word, or nothing for a header that holds only the JWT',
     sentence: 'Authorization type of the JWT header.',
   },
   jwtVeryficationFactory: {
@@ -86,13 +89,13 @@ export const settings = {
       .default('svc_oauth2server.utils:jwt_verify_token'),
     fromText: verbatim,
     accepts: 'an import path such as ./jwt.js:verify (or, in code, a function)',
-    sentence: 'Verifies the JWT of a session; given the request headers.',
+    sentence: 'The function that verifies the JWT of a session, called with the request headers.',
   },
-  jwtExpiresIn: integer(60, 31_536_000, 86_400, 'Life time of the JWT of a session, in seconds.'),
+  jwtExpiresIn: integer(60, 31_536_000, 86_400, 'Lifetime of the JWT of a session, in seconds.'),
   cacheType: choice(
     ['database', 'redis', 'memory'],
     'database',
-    'Where authorization codes and other short-lived values are kept; redis needs its address.',
+    'Where authorization codes and other short-lived values are stored; redis needs OAUTH2_CACHE_REDIS_URL.',
     'OAUTH2_CACHE_TYPE',
   ),
   errorEndpoint: {
@@ -109,42 +112,42 @@ export const settings = {
   securityProfile: choice(
     ['specification', 'oauth2.1', 'fapi2'],
     'specification',
-    'How much clients have to prove: as specified, as OAuth 2.1 or as the FAPI 2.0 Security Profile wants it. Settings that are not given follow it, and none may contradict it.',
+    'The rules that clients have to follow: those of the specification, of OAuth 2.1 or of the FAPI 2.0 Security Profile. The profile provides the values of omitted settings, and no given setting may contradict it.',
   ),
   clientAuthentication: some(authMethods, authMethods, 'Ways for clients to authenticate.'),
   revocation: flag(true, 'Whether clients can revoke tokens (RFC 7009).'),
   revokeAccessTokenAlone: flag(
     false,
-    'Whether revoking an access token leaves its refresh token alone; otherwise the authorization ends.',
+    'Whether the refresh token stays valid when its access token is revoked; otherwise the authorization ends.',
   ),
-  introspection: flag(true, 'Whether clients can ask about their own tokens (RFC 7662).'),
+  introspection: flag(true, 'Whether clients can introspect their own tokens (RFC 7662).'),
   resourceIndicators: flag(
     true,
-    'Whether clients can ask for tokens for some of the resources alone (RFC 8707).',
+    'Whether clients can request tokens that are restricted to some of the resources (RFC 8707).',
   ),
   pushedAuthorizationRequests: choice(
     ['off', 'on', 'required'],
     'on',
-    'Whether clients can, or must, send authorization requests beforehand (RFC 9126).',
+    'Whether clients can, or must, push authorization requests (RFC 9126).',
   ),
   dpop: choice(
     ['off', 'on', 'required'],
     'on',
     'Whether clients can, or must, bind tokens to a key (RFC 9449).',
   ),
-  requireDpopNonce: flag(false, 'Whether DPoP proofs need a nonce of this server.'),
+  requireDpopNonce: flag(false, 'Whether DPoP proofs must contain a nonce that this server issued.'),
   deviceAuthorization: flag(
     false,
-    'Whether devices without a browser can ask for an authorization (RFC 8628).',
+    'Whether devices without a browser can request an authorization (RFC 8628).',
   ),
   tokenExchange: flag(
     false,
-    'Whether the holder of a token can exchange it for one with fewer rights and an earlier end (RFC 8693).',
+    'Whether the holder of a token can exchange it for one with fewer scopes and an earlier expiry (RFC 8693).',
   ),
   dynamicRegistration: choice(
     ['off', 'token', 'open'],
     'off',
-    'Whether clients can register themselves (RFC 7591): with the initial access token, or anybody.',
+    'Whether clients can register themselves (RFC 7591): only with the initial access token, or without one.',
   ),
   initialAccessToken: {
     schema: z
@@ -154,18 +157,18 @@ export const settings = {
       .default(null),
     fromText: textOrNull,
     accepts: 'at least 22 characters of A-Z, a-z, 0-9 and -._~+/',
-    sentence: 'What a client has to present to register itself, with dynamicRegistration token.',
+    sentence: 'The token that a client must present to register itself if dynamicRegistration is token.',
     isSecret: true,
   },
   unusedClientExpiresIn: integer(
     0,
     31_536_000,
     604_800,
-    'After how many seconds a client that registered itself and never got a token is removed; 0: never.',
+    'Seconds after which a client that registered itself and never got a token is removed; 0: never.',
   ),
   clientIdMetadataDocuments: flag(
     false,
-    'Whether the client id may be an https address at which the client describes itself.',
+    'Whether a client ID may be the https URL of a metadata document of the client.',
   ),
   leakReportKeys: {
     schema: z
@@ -176,47 +179,47 @@ export const settings = {
       .readonly()
       .default({}),
     fromText: json,
-    accepts: 'a JSON object with the public keys by their identifiers: of P-256, as PEM or JWK',
+    accepts: 'a JSON object with the P-256 public keys by their identifiers, as PEM or JWK',
     sentence:
-      'Switches /oauth/leaked on, for secret scanners that sign what they report by one of these keys.',
+      'Enables /oauth/leaked for secret scanners that sign their reports with one of these keys.',
     isSecret: true,
   },
   acceptUnsignedLeakReports: flag(
     false,
-    'Accepts unsigned reports at /oauth/leaked: the holder of a token can end it.',
+    'Whether /oauth/leaked accepts unsigned reports: anyone who holds a token can end it.',
   ),
   dangerouslyAllowPrivateAddresses: flag(
     false,
-    'Whether the server sends requests to private addresses that clients name. For tests alone.',
+    'Whether the server sends requests to private addresses that clients name. Only for tests.',
   ),
   accessTokenFormat: choice(
     ['opaque', 'jwt'],
     'opaque',
-    'What access tokens look like: jwt lets other servers check them by the published keys (RFC 9068).',
+    'The format of access tokens: with jwt, other servers can verify them with the published keys (RFC 9068).',
   ),
   signingAlgorithm: choice(
     ['ES256', 'RS256', 'EdDSA'],
     'ES256',
-    'How access tokens in the format jwt are signed.',
+    'The algorithm that signs access tokens in the format jwt.',
   ),
   signingKeyExpiresIn: integer(
     3_600,
     315_360_000,
     7_776_000,
-    'After how many seconds another key signs; the former one stays published while its tokens live.',
+    'Seconds after which a new key signs; the former key stays published until its tokens have expired.',
   ),
   tokenExpiresIn: integer(
     1,
     31_536_000,
     3_600,
-    'Life time of an access token, in seconds.',
+    'Lifetime of an access token, in seconds.',
     'OAUTH2_PROVIDER_TOKEN_EXPIRES_IN',
   ),
   defaultScopes: {
     schema: setOf(z.string()).default([]),
     fromText: list,
     accepts: 'a comma-separated list of registered scopes',
-    sentence: 'Scopes of a request that names none, of a client that has no default scopes.',
+    sentence: 'Scopes of a request without scopes, if the client has no default scopes.',
   },
   allowPrivateUseRedirectUris: flag(
     false,
@@ -226,7 +229,7 @@ export const settings = {
     1,
     600,
     60,
-    'Life time of an authorization code, in seconds.',
+    'Lifetime of an authorization code, in seconds.',
   ),
   requirePkce: choice(
     ['public', 'always', 'never'],
@@ -235,25 +238,25 @@ export const settings = {
   ),
   requireRedirectUri: flag(
     false,
-    'Whether authorization requests must name their redirect URI, also where a client has only one.',
+    'Whether authorization requests must contain the redirect URI even if the client registered only one.',
   ),
   refreshTokenExpiresIn: integer(
     1,
     315_360_000,
     2_592_000,
-    'Life time of a refresh token, in seconds; each use begins it anew.',
+    'Lifetime of a refresh token, in seconds. Each use restarts it.',
   ),
   refreshTokenLeeway: integer(
     0,
     3_600,
     60,
-    'How long a refresh token that was just used gets the same answer again, in seconds; 0: never.',
+    'Seconds for which a used refresh token gets the same response again; 0: never.',
   ),
   authorizationExpiresIn: integer(
     0,
     3_153_600_000,
     0,
-    'How long an authorization can be refreshed at most, in seconds; 0: without end.',
+    'The maximum time for which an authorization can be refreshed, in seconds; 0: unlimited.',
   ),
   acceptQueryAccessToken: flag(
     true,
@@ -263,32 +266,32 @@ export const settings = {
     60,
     31_536_000,
     86_400,
-    'After how many seconds without a request a session ends.',
+    'Seconds without a request after which a session ends.',
   ),
   sessionExpiresIn: integer(
     60,
     31_536_000,
     1_209_600,
-    'After how many seconds a session ends at the latest.',
+    'The maximum lifetime of a session, in seconds.',
   ),
   sessionIpv4Prefix: integer(
     0,
     32,
     32,
-    'How many leading bits of an IPv4 address a session is bound to; 0: none.',
+    'The number of leading bits of an IPv4 address to which a session is bound; 0: not bound.',
   ),
   sessionIpv6Prefix: integer(
     0,
     128,
     128,
-    'How many leading bits of an IPv6 address a session is bound to; 0: none.',
+    'The number of leading bits of an IPv6 address to which a session is bound; 0: not bound.',
   ),
   trustedProxies: {
     schema: z.array(z.string().refine(isProxy)).readonly().default([]),
     fromText: list,
     accepts: 'comma-separated addresses or networks such as 10.0.0.0/8, or unix',
     sentence:
-      'Proxies whose X-Forwarded-For is believed; `unix` is a peer without an address, such as one on a Unix socket.',
+      'Proxies whose X-Forwarded-For is trusted; `unix` is a peer without an address, such as one on a Unix socket.',
     env: 'TRUSTED_PROXIES',
   },
   limits: {
@@ -304,51 +307,51 @@ export const settings = {
     fromText: limits,
     accepts:
       'a comma-separated list such as wrongTokens=500/60, that is 500 within 60 seconds (in code: { wrongTokens: { points: 500, seconds: 60 } })',
-    sentence: `Other numbers than the default ones for what is limited: ${limitNames.join(', ')}.`,
+    sentence: `Overrides the default rate limits: ${limitNames.join(', ')}.`,
   },
   dangerouslyIgnoreLimits: flag(
     false,
-    'Whether wrong passwords, secrets and tokens, and floods of requests, are taken without an end.',
+    'Disables all rate limits: passwords, secrets and tokens can be guessed without limit.',
   ),
   tokenQuota: integer(
     0,
     1_000_000,
     0,
-    'How many requests a minute one access token is good for; 0: any number.',
+    'The maximum number of requests per minute with one access token; 0: unlimited.',
   ),
   clientsPerUser: integer(
     0,
     1_000_000,
     1_000,
-    'How many client applications users can register for themselves.',
+    'The maximum number of client applications that a user can register.',
   ),
   personalTokensPerUser: integer(
     0,
     1_000_000,
     1_000,
-    'How many personal access tokens users can have that they created for themselves.',
+    'The maximum number of personal access tokens that a user can create.',
   ),
   sessionsPerUser: integer(
     1,
     10_000,
     100,
-    'In how many browsers a user can be logged in; with one more, the oldest login ends.',
+    'The maximum number of sessions of a user. A further login ends the oldest one.',
   ),
   authorizationsPerApplication: integer(
     1,
     100_000,
     1_000,
-    'How often, that is on how many devices, one application can act for one user; with one more, the oldest authorization ends.',
+    'The maximum number of authorizations (devices) of one application for one user. A further one ends the oldest.',
   ),
   tokensPerClient: integer(
     100,
     10_000_000,
     100_000,
-    'About how many live tokens a client can have for itself (`client_credentials`); with more, the oldest ones end.',
+    'The approximate maximum number of live tokens of a client for itself (`client_credentials`). Beyond it, the oldest ones end.',
   ),
-  oauthPrefix: path('/oauth', 'Where the protocol endpoints stand, under the path of the issuer.'),
-  openapiPath: path('/openapi.json', 'Where the OpenAPI document of the settings pages stands.'),
-  loginPath: path('/login', 'Where the built-in login page stands.'),
+  oauthPrefix: path('/oauth', 'The path of the protocol endpoints, below the path of the issuer.'),
+  openapiPath: path('/openapi.json', 'The path of the OpenAPI document of the settings pages.'),
+  loginPath: path('/login', 'The path of the built-in login page.'),
   loginUrl: {
     schema: z
       .string()
@@ -359,19 +362,19 @@ export const settings = {
       .default(null),
     fromText: (text: string) => text || null,
     accepts: 'a path that starts with one /, or an https address',
-    sentence: "The application's own login page, which gets where to come back to as `next`.",
+    sentence: "The application's own login page. Its parameter `next` is the address to which it returns the user.",
   },
-  logoutPath: path('/logout', 'Where the built-in logout stands.'),
+  logoutPath: path('/logout', 'The path of the built-in logout.'),
   settingsPrefix: path(
     '/account/settings',
-    'Where the pages stand on which users manage applications, tokens and sessions.',
+    'The path of the pages on which users manage applications, tokens and sessions.',
   ),
-  adminPrefix: path('/admin', "Where the administrators' page stands."),
+  adminPrefix: path('/admin', "The path of the administrators' page."),
   applicationName: {
     schema: z.string().refine(isName).transform(validName).nullable().default(null),
     fromText: textOrNull,
-    accepts: '1 to 40 characters that can be seen',
-    sentence: 'What the pages call the application; without it they show the host of the issuer.',
+    accepts: '1 to 40 visible characters',
+    sentence: 'The name of the application on the pages. The default is the host of the issuer.',
   },
   logo: {
     schema: z
@@ -382,34 +385,34 @@ export const settings = {
       .default(null),
     fromText: textOrNull,
     accepts: 'a path that starts with one /, or an https address',
-    sentence: 'Image that the pages show beside the name of the application.',
+    sentence: 'The image that the pages show beside the name of the application.',
   },
   accentColor: color(
-    'Colour of links and buttons of the pages; to be readable on white, and under white text.',
+    'The colour of links and buttons. It must be readable on white, and under white text.',
   ),
   accentColorDark: color(
-    'The same where the browser prefers dark pages; to be readable on black, and under black text.',
+    'The same for browsers that prefer dark pages. It must be readable on black, and under black text.',
   ),
   sweepInterval: integer(
     0,
     86_400,
     60,
-    'Every how many seconds expired rows are removed; 0: never by itself.',
+    'Seconds between two removals of expired rows; 0: no automatic removal.',
   ),
   auditExpiresIn: integer(
     0,
     315_360_000,
     7_776_000,
-    'After how many seconds an entry of the audit log is removed; 0: never.',
+    'Seconds after which an entry of the audit log is removed; 0: never.',
   ),
   auditRoutine: flag(
     true,
-    'Whether the audit log keeps what programs do all the time: refreshes, and tokens that clients get for themselves or narrow. Hooks hear of it in any case.',
+    'Whether the audit log records the routine events of programs: refreshes, and tokens that clients get for themselves or narrow. Hooks receive these events in any case.',
   ),
   logLevel: choice(
     ['debug', 'info', 'warn', 'error', 'silent'],
     'info',
-    'How much an entry of the log must matter to be written; debug has one for every request.',
+    'The minimum level of log entries that are written; debug adds an entry for every request.',
   ),
   metricsToken: {
     schema: z
@@ -420,7 +423,7 @@ export const settings = {
     fromText: textOrNull,
     accepts: 'at least 22 characters of A-Z, a-z, 0-9 and -._~+/',
     sentence:
-      'Switches /metrics on, for Prometheus, which has to present this as its bearer token.',
+      'Enables /metrics. Prometheus must present this value as its bearer token.',
     isSecret: true,
   },
 } as const satisfies Record<string, Setting<z.ZodType>>
@@ -428,18 +431,20 @@ export const settings = {
 export type Table = typeof settings
 export type SettingName = keyof Table
 
-/** Settings as code gives them: every one may be left out. */
+/** Settings as options in code. All are optional. */
 export type SettingsInput = {
   readonly [N in SettingName]?: z.input<Table[N]['schema']> | undefined
 }
 
-/** Settings as the server reads them: every one is there. */
+/** The complete settings of a server. */
 export type Settings = { readonly [N in SettingName]: z.output<Table[N]['schema']> }
 
 const upperSnake = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
-/** The environment name of a setting: `OAUTH2SERVER_` and its name, unless the specification gives another. */
+/**
+ * Returns the environment variable of a setting: `OAUTH2SERVER_` and its name, unless the specification gives another.
+ */
 export const environmentName = (name: SettingName): string => {
   const setting: Setting<z.ZodType> = settings[name]
   return setting.env ?? `OAUTH2SERVER_${upperSnake(name)}`

@@ -5,13 +5,13 @@ import type { Answer } from './ask.ts'
 import { stranger } from './cross-origin.ts'
 import { type Examination, endpointOf } from './examination.ts'
 
-/** Where it would be sent back to. Nobody goes there. */
+/** The redirect URI of the test application. Nothing requests it. */
 export const callback = `${stranger}/callback`
 
 const random = (): string => randomBytes(32).toString('base64url')
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
-/** A key that an application proves to have. */
+/** A key pair of the test application. */
 export interface Key {
   readonly jwk: JWK
   readonly privateKey: CryptoKey
@@ -25,13 +25,13 @@ export const newKey = async (): Promise<Key> => {
 const methods = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const
 type Method = (typeof methods)[number]
 
-/** The ways to authenticate that the server offers and this program knows, the simplest first. */
+/** Returns the client authentication methods that both the server and this program support, the simplest first. */
 export const methodsOf = ({ metadata }: Pick<Examination, 'metadata'>): readonly Method[] => {
   const offered = metadata.token_endpoint_auth_methods_supported
   return methods.filter((method) => Array.isArray(offered) && offered.includes(method))
 }
 
-/** What such an application is registered with. */
+/** Returns the registration of a test application with this method. */
 export const registration = (method: Method, { jwk }: Key): Partial<ClientInput> => ({
   isConfidential: method !== 'none',
   tokenEndpointAuthMethod: method,
@@ -46,7 +46,7 @@ export interface Registered {
   readonly key: Key
 }
 
-/** A client application: what it asks for, how it proves itself, and what it makes of its tokens. */
+/** A client application for the examination. */
 export class Application {
   readonly #examination: Examination
   readonly #registered: Registered
@@ -61,7 +61,7 @@ export class Application {
     return this.#registered.method !== 'none'
   }
 
-  /** A new authorization request; an undefined parameter is left out. */
+  /** Creates an authorization request. Undefined parameters are omitted. */
   newRequest(given: Readonly<Record<string, string | undefined>> = {}): AuthorizationRequest {
     const verifier = random()
     const state = random()
@@ -80,7 +80,7 @@ export class Application {
     return { verifier, state, params }
   }
 
-  /** The address that leads its user to the server: pushed beforehand where that can be done. @returns a text for a refusal */
+  /** Returns the URL of an authorization request, which is pushed if the server supports that; a text for a refusal. */
   async address({ params }: AuthorizationRequest): Promise<URL | string> {
     const address = new URL(endpointOf(this.#examination, 'authorization_endpoint') ?? '')
     const push = endpointOf(this.#examination, 'pushed_authorization_request_endpoint')
@@ -115,7 +115,7 @@ export class Application {
     return this.#post(endpoint, { token })
   }
 
-  /** Asks a guarded address. */
+  /** Sends a request with an access token. */
   async use(url: string, token: string): Promise<Answer> {
     const scheme = this.#isBound() ? 'DPoP' : 'Bearer'
     const ask = async () =>
@@ -187,7 +187,7 @@ export class Application {
     const { key } = this.#registered
     const { kid: _kid, ...jwk } = key.jwk
     const { issuer, metadata } = this.#examination
-    // As the server knows the address, where that is another than the one it is reached at.
+    // Use the issuer's URL, which may differ from the URL by which the server is reached.
     const htu = url.replace(issuer, String(metadata.issuer))
     const claims = {
       htm: method,

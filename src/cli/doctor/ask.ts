@@ -1,23 +1,23 @@
-/** Sends a request: over the network, or straight to a server in this process. */
+/** Sends a request over the network, or directly to a server in this process. */
 export type Send = (request: Request) => Promise<Response>
 
 export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The body, where it is a JSON object. */
+  /** The body, if it is a JSON object. */
   readonly json: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Asks one question; a redirect is an answer like any other. */
+/** Sends one request without following redirects. */
 export type Ask = (url: string, init?: RequestInit) => Promise<Answer>
 
-/** Milliseconds that an answer may take. */
+/** The timeout of a response in milliseconds. */
 const patience = 10_000
-/** Characters of an answer that are looked at. */
+/** The maximum number of characters of a response that are read. */
 const longest = 500_000
 
-/** Nobody answers at the address at all. */
+/** The error if no server answers at a URL. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable'
 }
@@ -50,7 +50,7 @@ const objectIn = (text: string): Readonly<Record<string, unknown>> | undefined =
   }
 }
 
-// What `fetch` throws says little; why is in its cause.
+// The error of `fetch` says little; its cause has the reason.
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error

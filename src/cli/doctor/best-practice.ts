@@ -3,13 +3,13 @@ import { type Examination, setting } from './examination.ts'
 import { type Finding, ok, skip, warn } from './finding.ts'
 import type { Metadata } from './metadata.ts'
 
-/** One piece of advice of RFC 9700 that a server can leave aside. */
+/** A recommendation of RFC 9700 that a server can ignore. */
 interface Practice {
   readonly check: string
   readonly advice: string
-  /** Whether the metadata shows that it is left aside. */
+  /** Returns whether the metadata shows that it is ignored. */
   readonly inMetadata?: (metadata: Metadata) => boolean
-  /** Whether the configuration does, which only its own command line knows. */
+  /** Returns whether the configuration ignores it; only the server's own command line knows the configuration. */
   readonly inSettings?: (settings: Settings) => boolean
 }
 
@@ -81,7 +81,7 @@ const practices: readonly Practice[] = [
   },
 ]
 
-/** Where the server leaves aside what RFC 9700 advises, as far as it can be seen from here. */
+/** Reports recommendations of RFC 9700 that the server visibly ignores. */
 export const bestPractices = ({ metadata, settings }: Examination): readonly Finding[] =>
   practices.flatMap(({ check, advice, inMetadata, inSettings }) => {
     const seen = inMetadata?.(metadata) ?? (settings && inSettings?.(settings))
@@ -92,7 +92,7 @@ export const bestPractices = ({ metadata, settings }: Examination): readonly Fin
 const hidden =
   'all users seem to have its address. So limits count them as one, and wrong passwords from one of them lock an account for everybody'
 
-/** What a configuration says of the place where the server will stand. */
+/** Checks the settings that depend on the deployment. */
 export const deployment = ({ issuer, settings }: Examination): readonly Finding[] => {
   if (!settings || new URL(issuer).protocol !== 'https:') return []
   return settings.trustedProxies.length > 0
@@ -107,12 +107,12 @@ export const deployment = ({ issuer, settings }: Examination): readonly Finding[
 
 const isLoopback = (address: string): boolean => /^(?:127\.|::1$)/.test(address)
 
-/** What the address tells from which the server saw a login of ours come. */
+/** Checks the address from which the server saw the examiner's login. */
 export const seenAddress = (seen: string, reachedAt: string): readonly Finding[] => {
-  // All on one machine, as in development: a proxy and its users have the same address.
+  // On one machine, as in development, a proxy and its users have the same address.
   if (seen === '' || isLoopback(reachedAt)) return []
   const advised = setting('trustedProxies', '…')
-  // A request to an address of the network does not come from loopback, even on the same machine.
+  // A request to a network address never comes from loopback, so a proxy is in between.
   if (isLoopback(seen))
     return [
       warn(

@@ -1,13 +1,13 @@
 import type { Answer, Ask } from './ask.ts'
 import { cookieProblems } from './pages.ts'
 
-/** Somebody who logs in and agrees: as much of a browser as our own pages need. */
+/** A minimal browser that logs in and agrees on the built-in pages. */
 export class Browser {
   readonly #ask: Ask
   readonly #issuer: string
   readonly #account: { readonly email: string; readonly password: string }
   readonly #cookies = new Map<string, string>()
-  /** What was wrong with the cookies that it was given. */
+  /** The defects of received cookies. */
   readonly cookieProblems = new Set<string>()
 
   constructor(
@@ -20,11 +20,11 @@ export class Browser {
     this.#account = account
   }
 
-  /** Follows an authorization request to where it leads away from the server; a text says why it does not. */
+  /** Follows an authorization request until it redirects away from the server; returns a text if it does not. */
   async authorize(url: string): Promise<URL | string> {
     let address = url
     let answer = await this.#fetch(address)
-    // A login and a consent, each with its redirects.
+    // Enough for a login and a consent with their redirects.
     for (let steps = 0; steps < 10; steps += 1) {
       const location = answer.headers.get('location')
       if (location !== null) {
@@ -71,7 +71,7 @@ interface Form {
   readonly asksForPassword: boolean
 }
 
-/** The first form of a page that posts, as far as it is one of ours. */
+/** Returns the first POST form of a page. */
 const formIn = (html: string): Form | undefined => {
   const [form] = /<form[^>]*method="post"[\s\S]*?<\/form>/.exec(html) ?? []
   if (form === undefined) return undefined

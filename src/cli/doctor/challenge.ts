@@ -2,11 +2,11 @@ import { stranger } from './cross-origin.ts'
 import { type Examination, endpointOf } from './examination.ts'
 import { type Finding, unless } from './finding.ts'
 
-/** A guarded address, which every server has beside its token endpoint. */
+/** Returns the URL of the ping endpoint, which is next to the token endpoint. */
 export const pingOf = (examination: Examination): string | undefined =>
   endpointOf(examination, 'token_endpoint')?.replace(/\/token$/, '/ping')
 
-/** Checks that a request without a token, or with a wrong one, gets a challenge that leads to the login. RFC 6750 §3, RFC 9728 §5.1. */
+/** Checks the challenge for a request without a token or with an invalid one. RFC 6750 §3, RFC 9728 §5.1. */
 export const challenges = async (examination: Examination): Promise<readonly Finding[]> => {
   const { ask, issuer } = examination
   const url = pingOf(examination)

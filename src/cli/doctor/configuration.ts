@@ -5,8 +5,8 @@ import { examine } from './examine.ts'
 import type { Finding } from './finding.ts'
 
 /**
- * Examines a server of this configuration that lives for this alone, in memory: nothing of what is really kept is
- * read or written. It is called directly, so that every address is that of `BASE_URL`, whatever this name resolves to on this machine.
+ * Examines a temporary server with this configuration in memory. The real database is not used. Requests go directly to
+ * the server, so that `BASE_URL` need not resolve to this machine.
  * @throws InvalidSettings
  */
 export const examineConfiguration = async (env: Variables): Promise<readonly Finding[]> => {

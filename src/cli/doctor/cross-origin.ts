@@ -2,7 +2,7 @@ import type { Answer } from './ask.ts'
 import { type Examination, endpointOf } from './examination.ts'
 import { type Finding, unless } from './finding.ts'
 
-/** A site that the server has never heard of. */
+/** An origin that the server does not know. */
 export const stranger = 'https://doctor.example'
 
 const advice =
@@ -25,7 +25,7 @@ const lists = (header: string | null, wanted: string): boolean =>
     .includes(wanted) ??
     false)
 
-/** Scripts of every site may ask, without credentials of the browser. */
+/** Checks that scripts of every site may send requests without credentials of the browser. */
 const isOpen = async (
   name: string,
   url: string,
@@ -54,7 +54,7 @@ const isOpen = async (
   )
 }
 
-/** No script of another site may ask: there, a browser acts for its user. RFC 9700 §2.6. */
+/** Checks that scripts of other sites may not send requests that use the browser's session. RFC 9700 §2.6. */
 const isClosed = async (name: string, url: string, { ask }: Examination): Promise<Finding> => {
   const asked = { origin: stranger, 'access-control-request-method': 'POST' }
   const answers = [
@@ -69,7 +69,7 @@ const isClosed = async (name: string, url: string, { ask }: Examination): Promis
   )
 }
 
-/** Which addresses scripts of other sites can use: those of clients, and none of a user's. */
+/** Checks that scripts of other sites can use the endpoints for clients, but not those for users. */
 export const crossOrigin = async (examination: Examination): Promise<readonly Finding[]> => {
   const { issuer, settings } = examination
   const endpoints = [

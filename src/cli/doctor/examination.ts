@@ -4,17 +4,17 @@ import type { Metadata } from './metadata.ts'
 
 /** A server that is being examined. */
 export interface Examination {
-  /** The address of the server as the examiner reaches it, without a slash at its end. */
+  /** The URL by which the examiner reaches the server, without a trailing slash. */
   readonly issuer: string
   readonly metadata: Metadata
   readonly ask: Ask
-  /** What is known of its configuration, where it is our own. */
+  /** The settings of the server, if they are known. */
   readonly settings: Settings | undefined
 }
 
 /**
- * Where an advertised endpoint is reached from here. One that names another host is reported once, and is looked
- * for at the host that is being examined.
+ * Returns the URL of an advertised endpoint on the examined host. An advertised endpoint on another host is reported
+ * once.
  */
 export const endpointOf = (
   { issuer, metadata }: Examination,
@@ -28,6 +28,6 @@ export const endpointOf = (
 
 const variables = new Map<string, string>(describeSettings().map(({ name, env }) => [name, env]))
 
-/** The variable of a setting, with the value that is advised. */
+/** Returns the environment variable of a setting with the recommended value. */
 export const setting = (name: keyof Settings, value: string): string =>
   `${variables.get(name)}=${value}`

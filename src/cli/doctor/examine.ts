@@ -16,15 +16,15 @@ import { refusals } from './refusals.ts'
 export interface Patient {
   readonly issuer: string
   readonly send: Send
-  /** The server's records, where somebody may log in for this. */
+  /** The server's records, if the examination may create a user and clients. */
   readonly records?: Pick<AuthorizationServer, 'users' | 'clients' | 'sessions' | 'settings'>
-  /** Whether those are the records of this very server, and nobody else's: then its settings count too. */
+  /** Whether the records belong to the examined server, so that its settings are checked too. */
   readonly isOurs: boolean
-  /** The address in the network that its name leads to from here, where that is known. */
+  /** The resolved network address of the server, if known. */
   readonly reachedAt?: string | undefined
 }
 
-/** Examines a server as its clients and their users meet it. */
+/** Examines a server from the point of view of its clients and users. */
 export const examine = async ({
   issuer,
   send,
@@ -50,7 +50,7 @@ export const examine = async ({
   return findings
 }
 
-/** Makes a user and clients for the flow, and deletes them. */
+/** Creates a user and clients for the flow, and deletes them afterwards. */
 const withActors = async (
   examination: Examination,
   { users, clients, sessions }: NonNullable<Patient['records']>,
@@ -76,7 +76,7 @@ const withActors = async (
       return new Application(examination, { clientId, clientSecret, method, key })
     }
     const application = await registered(method)
-    // Rules differ between public and confidential clients, so where there can be both, both ask.
+    // The rules for public and confidential clients differ, so use both if possible.
     const other = method === 'none' ? methods[1] : undefined
     const confidential = other && (await registered(other))
     const browser = new Browser(ask, issuer, account)

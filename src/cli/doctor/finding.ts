@@ -1,13 +1,13 @@
-/** What one check found. */
+/** The result of a check. */
 export interface Finding {
   /**
-   * `warn`: it works, and could be safer or reach more clients; `fail`: it is broken or unsafe; `skip`: it could not
-   * be tried, for the reason in the advice.
+   * `warn`: it works, but could be safer or support more clients. `fail`: it is broken or unsafe. `skip`: it could not
+   * be checked, for the reason in the advice.
    */
   readonly state: 'ok' | 'warn' | 'fail' | 'skip'
-  /** A name that stays the same, for scripts. */
+  /** A stable name for scripts. */
   readonly check: string
-  /** What was found and what to do about it; empty where there is nothing to do. */
+  /** The problem and its solution; empty if there is nothing to do. */
   readonly advice: string
 }
 
@@ -20,7 +20,7 @@ export const skip = (check: string, reason: string): Finding => ({
   advice: `Not tried: ${reason}`,
 })
 
-/** A check that may find several things wrong. */
+/** Returns the result of a check that may find several problems. */
 export const unless = (
   check: string,
   problems: readonly (string | false | undefined)[],

@@ -10,7 +10,7 @@ import { cookieAdvice } from './pages.ts'
 export interface Actors {
   readonly browser: Browser
   readonly application: Application
-  /** A confidential one, where the first is public and the server knows both. */
+  /** A confidential application, if the first one is public and the server supports both. */
   readonly confidential?: Application | undefined
 }
 
@@ -19,10 +19,10 @@ interface Tokens {
   readonly refresh: string
 }
 
-/** A flow that did not come to its end; the message says where. */
+/** The error of an incomplete flow; the message says where it stopped. */
 class Stopped extends Error {}
 
-/** Goes the whole way of a client: code with PKCE, refresh, revocation, and what must not work. */
+/** Runs the whole flow of a client: code with PKCE, refresh, revocation, and requests that must be refused. */
 export const flow = async (
   examination: Examination,
   actors: Actors,
@@ -53,7 +53,7 @@ export const flow = async (
     'flow-revocation': revocation,
   }
   for (const [check, step] of Object.entries(steps)) {
-    // Nothing else can work without the first.
+    // The other steps depend on the first one.
     if (findings[0]?.state === 'fail') findings.push(skip(check, 'flow-code fails.'))
     else await attempt(check, () => step({ check, examination, ...actors }))
   }
@@ -67,7 +67,7 @@ interface Scene extends Actors {
 }
 type Step = (scene: Scene) => Promise<Finding>
 
-/** Where an authorization request leads; a text says why it leads nowhere. */
+/** Returns the redirect of an authorization request, or a text with the reason for its failure. */
 const outcomeOf = async (
   { application, browser }: Actors,
   request: AuthorizationRequest,
@@ -104,7 +104,7 @@ const newTokens = async (actors: Actors): Promise<Tokens> => {
   return tokensIn(await actors.application.redeem(found, request))
 }
 
-/** The status that the holder of a token gets at a guarded address. */
+/** Returns the status of a request with this token. */
 const statusOf = async ({ application, examination }: Scene, token: string): Promise<number> =>
   (await application.use(pingOf(examination) ?? '', token)).status
 
@@ -160,7 +160,7 @@ const getsCode = async (scene: Scene, given: Parameters<Application['newRequest'
   return typeof answer !== 'string' && answer.searchParams.has('code')
 }
 
-// RFC 9700 §2.1.1; what is set so on purpose is no fault.
+// RFC 9700 §2.1.1. A deliberate setting is not an error.
 const withoutChallenge: Step = async (scene) => {
   const { application, confidential, check } = scene
   const without = { code_challenge: undefined, code_challenge_method: undefined }
@@ -170,7 +170,7 @@ const withoutChallenge: Step = async (scene) => {
   if (confidential) {
     const other = { ...scene, application: confidential }
     if (await getsCode(other, without)) served.push('confidential')
-    // A refusal says something of PKCE only where the same client is served with it.
+    // A refusal is due to PKCE only if the same client succeeds with a challenge.
     else await newTokens(other).catch(asConfidential)
   }
   return served.length === 0
@@ -231,7 +231,7 @@ const refresh: Step = async (scene) => {
   )
 }
 
-// Its successor was used, so the first one can only be a copy. RFC 9700 §4.14.2
+// The successor was used, so the first token must be a copy. RFC 9700 §4.14.2
 const refreshReuse: Step = async (scene) => {
   const { application, check } = scene
   const first = await newTokens(scene)

@@ -1,7 +1,7 @@
 import type { Answer, Ask } from './ask.ts'
 import { type Finding, fail, ok, unless, warn } from './finding.ts'
 
-/** What a server says of itself. RFC 8414 §2. */
+/** The metadata of a server. RFC 8414 §2. */
 export type Metadata = Readonly<Record<string, unknown>>
 
 const serverPath = '/.well-known/oauth-authorization-server'
@@ -12,7 +12,7 @@ interface Form {
   readonly url: string
 }
 
-/** Where clients look for the metadata of an identifier; without a path, all forms are one. RFC 8414 §3.1, §5. */
+/** Returns the URLs at which clients look for metadata. Without a path, all forms are the same. RFC 8414 §3.1, §5. */
 const formsOf = (path: string, identifier: string): readonly Form[] => {
   const { origin, pathname } = new URL(identifier)
   const own = pathname.replace(/\/$/, '')
@@ -26,10 +26,10 @@ const formsOf = (path: string, identifier: string): readonly Form[] => {
 }
 
 interface Document {
-  /** What the findings are called. */
+  /** The name of the check. */
   readonly check: string
   readonly path: string
-  /** The member that has to be the identifier. */
+  /** The member that must equal the identifier. */
   readonly identifiedBy: string
 }
 
@@ -47,7 +47,7 @@ const problemOf = ({ status, headers, json }: Answer, url: string): string | und
   return json ? undefined : `${url} is no JSON object`
 }
 
-/** A document at all addresses that clients try; undefined where it is at none of them. */
+/** Fetches a document from all URLs that clients try; returns undefined if none has it. */
 const documentAt = async (
   { check, path, identifiedBy }: Document,
   identifier: string,
@@ -89,7 +89,7 @@ const headAt = async (url: string, check: string, ask: Ask): Promise<Finding> =>
 
 const shown = (value: unknown): string => JSON.stringify(value) ?? 'nothing'
 
-/** Finds the server by its metadata, as every client does. RFC 8414. */
+/** Discovers the server by its metadata, as clients do. RFC 8414. */
 export const discover = async (
   issuer: string,
   ask: Ask,
@@ -124,7 +124,7 @@ const transport = (issuer: string): Finding =>
         'The server is on http: good for development on one machine alone. Everywhere else it needs https (RFC 6749 §3.1, RFC 9700 §2.6).',
       )
 
-// Wrong where the server does not know under which address it is reached through its proxy.
+// The URLs are wrong if the server does not know its URL behind the proxy.
 const addresses = (issuer: string, metadata: Metadata): Finding => {
   const { origin } = new URL(issuer)
   const elsewhere = Object.entries(metadata).filter(

@@ -9,7 +9,7 @@ const directive = (headers: Headers, name: string): string | undefined =>
     .find((part) => part.startsWith(`${name} `))
     ?.slice(name.length + 1)
 
-/** What protects a page from other sites: in frames, by scripts, in caches, by what their logs learn. */
+/** Returns the missing protections of a page against frames, scripts, caches and referrer logs. */
 const pageProblems = ({ headers }: Answer): readonly (string | false)[] => [
   directive(headers, 'frame-ancestors') !== "'none'" &&
     "Content-Security-Policy lacks frame-ancestors 'none', so that it can be shown in a frame of another site (RFC 9700 §4.16)",
@@ -25,10 +25,10 @@ const pageProblems = ({ headers }: Answer): readonly (string | false)[] => [
 const pageAdvice =
   'Let the headers of the pages pass the proxy as they are, and add none in their place.'
 
-// A load balancer, or the application around, has cookies of its own, and its own reasons for their flags.
+// Ignore cookies of a load balancer or of the application.
 const isOurs = (name: string): boolean => /^(?:__Host-)?oauth2server_session$/.test(name)
 
-/** What is wrong with the server's cookies in an answer. RFC 6265bis §4.1. */
+/** Returns the problems of the server's cookies in a response. RFC 6265bis §4.1. */
 export const cookieProblems = (
   { headers }: Pick<Answer, 'headers'>,
   issuer: string,
@@ -56,7 +56,7 @@ export const cookieProblems = (
 export const cookieAdvice =
   'Let cookies pass the proxy as they are; their names begin with __Host- once BASE_URL has https.'
 
-/** What a browser is told with the login page and the error page. */
+/** Checks the headers of the login page and of the error page. */
 export const pages = async (examination: Examination): Promise<readonly Finding[]> => {
   const { issuer, ask, settings } = examination
   const login = `${issuer}${settings?.loginPath ?? '/login'}`
@@ -88,7 +88,7 @@ export const pages = async (examination: Examination): Promise<readonly Finding[
   return findings
 }
 
-// Nobody is known here, so the page that says so is ours.
+// The request has no client, so the response is the error page.
 const errorPage = async (authorize: string, { ask, issuer }: Examination): Promise<Answer> => {
   const sent = await ask(authorize)
   const location = sent.headers.get('location')
@@ -96,7 +96,7 @@ const errorPage = async (authorize: string, { ask, issuer }: Examination): Promi
   return target?.origin === new URL(issuer).origin ? await ask(target.href) : sent
 }
 
-// The application around the server adds it, or the proxy: nothing is unsafe by it alone.
+// The application or the proxy adds this header. It is not unsafe by itself.
 const poweredBy = (answers: readonly (Answer | undefined)[]): Finding => {
   const named = answers.flatMap((answer) => answer?.headers.get('x-powered-by') ?? [])
   return named.length === 0

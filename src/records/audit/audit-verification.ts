@@ -47,7 +47,7 @@ export interface AuditVerification {
   readonly rows: number
   readonly firstId: number | null
   readonly lastId: number | null
-  /** Rows behind the last checkpoint, of which a removal would not be noticed yet, and the time of the first. */
+  /** Rows after the last checkpoint, whose removal would not be detected yet, and the time of the first one. */
   readonly uncovered: { readonly rows: number; readonly since: number | null }
   /** The last checkpoint: its number and digest. Null without one. */
   readonly head: string | null
@@ -58,7 +58,7 @@ export interface AuditVerification {
 const headOf = (checkpoint: SealedCheckpoint): string =>
   `${checkpoint.number}:${checkpointDigest(checkpoint)}`
 
-/** Finds what was changed, removed or inserted in the audit log. It reads the log in parts. */
+/** Finds rows of the audit log that were changed, removed or inserted. Reads the log in batches. */
 export const verifyAudit = async (
   { store, keys }: { readonly store: Store; readonly keys: KeyRing },
   { head, onDefect }: AuditVerificationOptions = {},
@@ -96,7 +96,7 @@ class Verifier {
   async run(): Promise<AuditVerification> {
     const removed = await this.#removedUpTo()
     let last: SealedCheckpoint | undefined
-    // The checkpoint up to which rows were removed is kept: the others follow it.
+    // Start at the kept checkpoint up to which rows were removed: the next one follows it.
     let after = removed > 0 ? removed - 1 : Number.MIN_SAFE_INTEGER
     let hasSeenHead = false
     for (;;) {

@@ -25,10 +25,10 @@ interface Server {
 }
 
 /**
- * Checks a password, unless too many were wrong. A browser that is known for the account is counted by itself; all
- * others are counted by account, by network and account, by address and by network.
- * @returns what the check found
- * @throws OAuthError 429 with `Retry-After`, PasswordHashingBusy; nothing is hashed then
+ * Checks a password, unless too many were wrong. A known browser of the account has its own limit. All other tries count
+ * by account, by network and account, by address, and by network.
+ * @returns the result of the check
+ * @throws OAuthError 429 with `Retry-After`, PasswordHashingBusy; then nothing is hashed
  */
 export const tryPassword = async <U>(
   tried: PasswordTry,

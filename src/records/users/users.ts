@@ -178,9 +178,9 @@ export class Users implements UserSource {
   }
 
   /**
-   * Whether this is the user's password: for code of the application. Wrong ones are counted by user, apart from those
-   * of the login page.
-   * @throws OAuthError 429 with `Retry-After` after too many wrong ones
+   * Returns whether a password is the user's, for code of the application. Wrong passwords are counted by user, apart
+   * from those of the login page.
+   * @throws OAuthError 429 with `Retry-After` after too many wrong passwords
    */
   async checkPassword(id: UserId, password: string): Promise<boolean> {
     const { store, passwords, limits } = this.#context
