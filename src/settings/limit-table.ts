@@ -75,8 +75,7 @@ export const limitTable = {
     points: 1_000,
     seconds: one,
     per: 'address',
-    sentence:
-      'Access tokens and personal tokens that were never issued or no longer exist.',
+    sentence: 'Access tokens and personal tokens that were never issued or no longer exist.',
   },
   wrongIntrospections: {
     points: 600,
@@ -119,7 +118,7 @@ export const limitTable = {
     points: 600,
     seconds: ten,
     per: 'network',
-    sentence: 'The same from the whole network (/24, of IPv6 /48).',
+    sentence: 'Clients that register themselves, from the whole network (/24, of IPv6 /48).',
   },
   unsignedLeakReports: {
     points: 60,

@@ -95,7 +95,7 @@ export const settings = {
   cacheType: choice(
     ['database', 'redis', 'memory'],
     'database',
-    'Where authorization codes and other short-lived values are stored; redis needs OAUTH2_CACHE_REDIS_URL.',
+    'Where authorization codes and other short-lived values are stored; redis needs the URL of a Redis server.',
     'OAUTH2_CACHE_TYPE',
   ),
   errorEndpoint: {
@@ -135,7 +135,10 @@ export const settings = {
     'on',
     'Whether clients can, or must, bind tokens to a key (RFC 9449).',
   ),
-  requireDpopNonce: flag(false, 'Whether DPoP proofs must contain a nonce that this server issued.'),
+  requireDpopNonce: flag(
+    false,
+    'Whether DPoP proofs must contain a nonce that this server issued.',
+  ),
   deviceAuthorization: flag(
     false,
     'Whether devices without a browser can request an authorization (RFC 8628).',
@@ -157,7 +160,8 @@ export const settings = {
       .default(null),
     fromText: textOrNull,
     accepts: 'at least 22 characters of A-Z, a-z, 0-9 and -._~+/',
-    sentence: 'The token that a client must present to register itself if dynamicRegistration is token.',
+    sentence:
+      'The token that a client must present to register itself if dynamicRegistration is token.',
     isSecret: true,
   },
   unusedClientExpiresIn: integer(
@@ -225,12 +229,7 @@ export const settings = {
     false,
     'Whether public clients may register redirect URIs such as com.example.app:/callback.',
   ),
-  authorizationCodeExpiresIn: integer(
-    1,
-    600,
-    60,
-    'Lifetime of an authorization code, in seconds.',
-  ),
+  authorizationCodeExpiresIn: integer(1, 600, 60, 'Lifetime of an authorization code, in seconds.'),
   requirePkce: choice(
     ['public', 'always', 'never'],
     'public',
@@ -362,7 +361,8 @@ export const settings = {
       .default(null),
     fromText: (text: string) => text || null,
     accepts: 'a path that starts with one /, or an https address',
-    sentence: "The application's own login page. Its parameter `next` is the address to which it returns the user.",
+    sentence:
+      "The application's own login page. Its parameter `next` is the address to which it returns the user.",
   },
   logoutPath: path('/logout', 'The path of the built-in logout.'),
   settingsPrefix: path(
@@ -422,8 +422,7 @@ export const settings = {
       .default(null),
     fromText: textOrNull,
     accepts: 'at least 22 characters of A-Z, a-z, 0-9 and -._~+/',
-    sentence:
-      'Enables /metrics. Prometheus must present this value as its bearer token.',
+    sentence: 'Enables /metrics. Prometheus must present this value as its bearer token.',
     isSecret: true,
   },
 } as const satisfies Record<string, Setting<z.ZodType>>

@@ -4,7 +4,7 @@ import type { RecordsContext } from '../context.ts'
 import type { Records } from '../records.ts'
 import { authorizationOfRotated } from './end-tokens.ts'
 
-/** What a leaked value was good for, and whether it is this call that has ended it. */
+/** A leaked credential, and whether this call ended it. */
 export interface EndedCredential {
   readonly credential: LeakedCredential
   readonly isEndedNow: boolean
@@ -13,8 +13,8 @@ export interface EndedCredential {
 type Server = Records & Pick<RecordsContext, 'keys' | 'clock'>
 
 /**
- * Ends a credential that became known to others: an access or refresh token with its whole authorization, a personal
- * token, a client secret. Undefined for a value that is none.
+ * Ends a leaked credential: an access or refresh token with its whole authorization, a personal token, or a client
+ * secret. Returns undefined for a value that is none of these.
  */
 export const endLeaked = async (
   value: string,
@@ -35,7 +35,7 @@ const endToken = async (
   { tokens, personalTokens, store }: Server,
 ): Promise<EndedCredential> => {
   const { id, clientId, userId } = token
-  // The value that took the place of a former one is known to its user alone.
+  // If a former value leaked, its successor is still secret, so end only the former value.
   const isFormer = (await store.tokens.find(id))?.successorId !== null
   const isEndedNow = isFormer
     ? await personalTokens.endFormer(token, client.name)

@@ -5,12 +5,12 @@ import { nameOfClient, ofAuthorization, ofToken } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
 import { accessClaims, rotationClaims } from '../seals/claims.ts'
 
-/** Zero is long expired, also where another node's clock is behind. */
+/** An expiry in the past, even for nodes whose clocks are behind. */
 const longExpired = 0
 
 /**
- * Ends an access token, and what was narrowed from it; the refresh token beside it goes on.
- * False where it is not the current one any more.
+ * Ends an access token and its children. Its refresh token stays valid. Returns false if the access token is no longer
+ * the current one.
  */
 export const endAccessToken = (
   { token, accessDigest, client }: FoundToken,
@@ -40,7 +40,7 @@ export const endAccessToken = (
     return true
   })
 
-/** The authorization of a refresh token that was rotated; undefined for any other value. */
+/** Returns the authorization of a rotated refresh token; undefined for any other value. */
 export const authorizationOfRotated = async (
   refreshToken: string,
   { store, keys }: Pick<RecordsContext, 'store' | 'keys'>,

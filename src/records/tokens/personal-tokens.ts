@@ -27,23 +27,23 @@ export interface PersonalTokenOptions {
   readonly isInternal?: boolean
   /** Seconds; without it the token does not expire, as specified. */
   readonly expiresIn?: number
-  /** How many the user may have; without it, any number. */
+  /** The maximum number of personal tokens of the user. Default: unlimited. */
   readonly most?: number
 }
 
 export interface RotationOptions {
-  /** Seconds for which the old value stays valid, at most 30 days; without it, it stops at once. */
+  /** Seconds for which the old value stays valid, at most 30 days. Default: 0, so the old value stops immediately. */
   readonly overlap?: number
-  /** Seconds that the new value may live at most; without it, as long as the old one did. */
+  /** The maximum lifetime of the new value in seconds. Default: the lifetime of the old value. */
   readonly maxExpiresIn?: number
 }
 
-/** A personal token with its value, which no later look-up gives. */
+/** A personal token with its value, which no later look-up returns. */
 export type PersonalToken = Token & { readonly accessToken: string }
 
-/** The same after a rotation. */
+/** A rotated personal token with its new value. */
 export type RotatedPersonalToken = PersonalToken & {
-  /** Until when the former value is valid; null: it is not. */
+  /** When the former value expires; null if it is no longer valid. */
   readonly previousExpires: number | null
 }
 
@@ -52,10 +52,11 @@ export interface ManagedToken {
   readonly token: Token
   readonly name: string
   readonly lastUse: TokenUse | null
-  /** Until when the value before the last rotation is valid; null: it is not. */
+  /** When the value from before the last rotation expires; null if it is no longer valid. */
   readonly previousExpires: number | null
 }
 
+/** The maximum lifetime of a personal token, in seconds: 10 years. */
 const longestLife = 315_360_000
 
 /** Creates, lists, changes and rotates personal tokens. */
@@ -67,7 +68,7 @@ export class PersonalTokens {
   }
 
   /**
-   * Creates a client of that name, and a token for it and the user that does not expire.
+   * Creates a personal token, and the client of this name to which it belongs. It does not expire without `expiresIn`.
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   async create(
@@ -115,7 +116,7 @@ export class PersonalTokens {
     })
   }
 
-  /** A user's personal tokens, but for internal ones. */
+  /** Lists a user's personal tokens except the internal ones. */
   async listByUser(userId: UserId, cursor: Cursor): Promise<Page<ManagedToken>> {
     const { store, clock } = this.#context
     const { items, next } = await store.tokens.personalOf(userId, clock(), cursor)
@@ -123,7 +124,7 @@ export class PersonalTokens {
     return { items: managed.filter((item) => item !== undefined), next }
   }
 
-  /** The personal token of that id, if it is the user's and not internal. */
+  /** Returns the personal token with this ID; undefined if it is internal or belongs to another user. */
   async find(userId: UserId, id: number): Promise<ManagedToken | undefined> {
     const row = await this.#context.store.tokens.personal(id, this.#context.clock())
     if (row?.fields.userId !== userId || row.fields.isInternal) return undefined
@@ -131,7 +132,7 @@ export class PersonalTokens {
   }
 
   /**
-   * Changes name and scopes; a former value that is valid still gets the same scopes.
+   * Changes the name and the scopes. The scopes also apply to a former value that is still valid.
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   async update(
@@ -148,7 +149,7 @@ export class PersonalTokens {
       const about = { ...ofToken(token, name ?? before), details: { fields } }
       if (fields.length > 0) await audit.add(tx, 'personal_token.edited', about)
       if (!scopes) return
-      // They are held from here on, so nothing is narrowed from them any more before their children go.
+      // This look-up locks the rows, so that no new child with the old scopes can be created.
       const rows = await tx.tokens.ofClient(token.clientId)
       for (const row of rows.filter(({ fields }) => fields.parentId === null)) {
         await tx.tokens.deleteChildren(row.fields.id)
@@ -161,7 +162,7 @@ export class PersonalTokens {
     })
   }
 
-  /** Ends a former value within its overlap; the one that took its place goes on. False where it has ended. */
+  /** Ends a former value during its overlap. Its successor stays valid. Returns false if the value had already ended. */
   endFormer(token: Token, name: string): Promise<boolean> {
     const { store, audit } = this.#context
     return store.transaction(async (tx) => {
@@ -172,8 +173,8 @@ export class PersonalTokens {
   }
 
   /**
-   * Gives the token another value, and as long a life as it had. The id stays.
-   * @throws InvalidField for an overlap that is no such number of seconds
+   * Replaces the value of a token, and restarts its lifetime. The ID stays the same.
+   * @throws InvalidField for an unknown token, or an overlap that is not from 0 seconds to 30 days
    */
   async rotate(
     id: number,
@@ -207,7 +208,7 @@ export class PersonalTokens {
           expires: Number.isFinite(life) ? now + life : null,
         }
         const accessToken = this.#newValue()
-        // What the row itself holds is taken too, but no unique index says so.
+        // The row is updated in place, so no unique index detects that the new value equals the old one.
         if (accessToken === formerValue) throw new UniqueViolation()
         await tx.tokens.deletePrevious(id)
         await tx.tokens.deleteChildren(id)
@@ -230,7 +231,7 @@ export class PersonalTokens {
   }
 
   async #mustHaveRoom(userId: UserId, most: number, tx: Store): Promise<void> {
-    // Holds the user, so that of several at once no more are written than there is room for.
+    // This look-up locks the user, so that concurrent calls cannot exceed the maximum.
     await new Users({ ...this.#context, store: tx }).find(userId)
     if ((await tx.tokens.countPersonalOf(userId, most)) < most) return
     throw new InvalidField('user_id', `The user has ${most} tokens already, which is the most.`, {
@@ -256,7 +257,7 @@ export class PersonalTokens {
     return sealedToken(this.#context, { fields, accessToken, refreshToken: null }, successorId)
   }
 
-  // A row that was tampered with keeps its seal, and so stays refused.
+  // Returns undefined for a row that was tampered with. Such a row is never resealed, so it stays refused.
   #valueOf({ accessToken, accessDigest, fields, successorId }: StoredToken): string | undefined {
     const claims = accessClaims(accessDigest, fields, successorId)
     const value = this.#context.keys.open('token', accessToken, claims)
@@ -272,7 +273,7 @@ export class PersonalTokens {
     return { token: new Token(fields, this.#context.scopes), name, lastUse, previousExpires }
   }
 
-  // Not enumerable, so that a token that is logged or stored takes no secret along.
+  // The property is not enumerable, so that logging or storing a token does not reveal the secret.
   #withValue(fields: TokenFields, accessToken: string): PersonalToken {
     const token = new Token(fields, this.#context.scopes)
     return Object.defineProperty(token, 'accessToken', { value: accessToken }) as PersonalToken

@@ -12,7 +12,7 @@ import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
 
 /**
  * Rotates a refresh token (RFC 9700 §4.14.2). A rotated token that is presented again within the leeway gets the same
- * response, so that a lost response or a parallel refresh logs nobody out. After the leeway, or once the successor was
+ * response, so that a lost response or a parallel refresh does not log the user out. After the leeway, or once the successor was
  * redeemed, reuse revokes the authorization.
  * @throws OAuthError `invalid_grant`
  */
@@ -25,7 +25,7 @@ export const redeemRefreshToken = async (
     try {
       return await rotate(redemption, current, context)
     } catch (error) {
-      // Another request was faster; from here on we are the one that presents a rotated token.
+      // A concurrent request rotated the token first, so this request presents a rotated token.
       if (!(error instanceof LostRace)) throw error
     }
   }
@@ -51,7 +51,7 @@ const rotate = async (
   const { authorizationId } = token
   const { resources = authorization?.resources ?? [], keyThumbprint = null } = redemption
   if (authorizationId === null || !authorization) throw refused()
-  // What was bound to a key is never given without one again, also where DPoP was switched off since.
+  // A token that is bound to a key stays bound, even if DPoP was disabled after it was issued.
   if (token.keyThumbprint !== null && keyThumbprint === null) throw refused()
   const now = context.clock()
   const presented = digestOf('refresh_token', redemption.presented)
@@ -108,14 +108,14 @@ const replay = async (
   const rotated = await store.tokens.findRotated(digestOf('refresh_token', redemption.presented))
   if (!rotated || !keys.isIntact(rotated.seal, rotationClaims(rotated))) throw refused()
   const authorization = await store.authorizations.find(rotated.authorizationId)
-  // Only the client it was issued to has proven anything; and what was revoked stays so.
+  // Reuse by another client must not revoke anything, and a revoked authorization stays revoked.
   if (authorization?.clientId !== redemption.client.clientId || authorization.revokedAt !== null)
     throw refused()
 
   const current = await store.tokens.ofAuthorization(authorization.id)
   const isLatest = current?.refreshDigest === rotated.successor
   const withinLeeway = clock() < rotated.rotatedAt + settings.refreshTokenLeeway * 1000
-  // A public client has no other proof than the key that its tokens are bound to (RFC 9449 §5).
+  // The key of its tokens is the only proof of a public client (RFC 9449 §5).
   const boundTo = current?.fields.keyThumbprint ?? null
   const mustHold = boundTo !== null && !redemption.client.isConfidential
   if (mustHold && redemption.keyThumbprint !== boundTo) throw refused()

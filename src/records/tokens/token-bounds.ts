@@ -5,22 +5,25 @@ import type { Settings } from '../../settings/settings.ts'
 import { StoreUnavailable } from '../../store/contract/errors.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Used refresh tokens of one authorization that are remembered at most. */
+/** The maximum number of stored rotated refresh tokens of one authorization. */
 export const rotatedPerAuthorization = 1_000
-/** Live tokens that were narrowed from one token at most. A rotation of that token deletes them in one statement. */
+/** The maximum number of live children of one token. A rotation of the token deletes them in one statement. */
 export const childrenPerToken = 1_000
 
-/** About one of so many rotations is followed by a look at the authorization. */
+/** About one of this many rotations triggers a check of the authorization. */
 const rotationsPerLook = 64
-/** About one of so many new tokens is followed by a look at the client, or at the parent. */
+/** About one of this many new tokens triggers a check of the client, or of the parent token. */
 const tokensPerLook = 1_000
 const childrenPerLook = 100
-/** Rows of one statement at most. */
+/** The maximum number of rows that one statement deletes. */
 const partSize = 100
-/** How many times as long as a statement the rest after it is. */
+/** The pause after a statement, as a multiple of its duration. */
 const restShare = 1
 
-/** Draws about one of so many, not in a fixed rhythm, which clients that take turns would share. */
+/**
+ * Returns a function that returns true for about one of `many` calls. The intervals vary: with a fixed interval, clients
+ * that alternate could always draw the same results.
+ */
 export const oneOf = (many: number): (() => boolean) => {
   let draws = 0
   const next = () => {
@@ -36,12 +39,12 @@ export const oneOf = (many: number): (() => boolean) => {
   }
 }
 
-/** Deletes about so many rows. @returns how many it deleted: fewer than that, and there are no more */
+/** Deletes up to `limit` rows. @returns the number of deleted rows; less than `limit` if no more are left */
 type Part = (limit: number) => Promise<number>
 
 /**
- * Keeps the rows of one client and of one authorization within bounds, beside the requests that write them: the
- * oldest rows end, in parts. Bounds hold about: only some of the writes are followed by a look.
+ * Limits the number of rows of one client, authorization or parent token. It deletes the oldest rows in batches, in the
+ * background of the requests that write rows. The limits are approximate, since only some writes trigger a check.
  */
 export class TokenBounds {
   readonly #context: {
@@ -65,7 +68,7 @@ export class TokenBounds {
     this.#context = context
   }
 
-  /** A refresh token of the authorization was rotated. */
+  /** Call after a rotation of a refresh token of this authorization. */
   rotated(authorizationId: number): void {
     if (!this.#isRotationDue()) return
     const { store, settings, clock } = this.#context
@@ -79,7 +82,7 @@ export class TokenBounds {
     )
   }
 
-  /** A client got a token for itself. */
+  /** Call after a client got a token for itself. */
   issued(token: Pick<TokenFields, 'clientKey' | 'userId'>): void {
     if (!this.#isTokenDue()) return
     const { store, settings } = this.#context
@@ -88,7 +91,7 @@ export class TokenBounds {
     )
   }
 
-  /** A token was narrowed from this one. */
+  /** Call after a child of this token was created. */
   narrowed(parentId: number): void {
     if (!this.#isChildDue()) return
     const { store } = this.#context
@@ -97,13 +100,13 @@ export class TokenBounds {
     )
   }
 
-  /** Waits for the statement that runs, and runs no other. */
+  /** Waits for the running statement, and starts no other one. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#underWay
   }
 
-  // One at a time: what is left out now is looked at again soon, since it grows by many.
+  // Run one removal at a time. A skipped removal is soon triggered again, because a bound is only exceeded by many writes.
   #trim(part: Part): void {
     if (this.#stopping.signal.aborted) return
     this.#underWay ??= this.#toEnd(part)

@@ -10,7 +10,7 @@ import type { RecordsContext } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { accessClaims, refreshClaims } from '../seals/claims.ts'
 
-/** Fresh secrets for a record; a refresh token where it has an expiry for one. */
+/** Creates the secrets of a token record. A refresh token is only created if the record has an expiry for it. */
 export const newSecrets = (
   { random }: RecordsContext,
   fields: Omit<TokenFields, 'id'>,
@@ -20,7 +20,7 @@ export const newSecrets = (
   refreshToken: fields.refreshExpires === null ? null : randomString(bits256, random),
 })
 
-/** Persists through the host's `saveToken`, if there is one. */
+/** Saves a token through the host's `saveToken`, if there is one. */
 export const save = async (
   context: RecordsContext,
   request: Redemption,
@@ -36,7 +36,7 @@ export const save = async (
     const made = await persist(row)
     return new Token({ ...row.fields, ...(typeof made === 'number' ? { id: made } : made) }, scopes)
   }
-  // However often a host calls it, one token is saved.
+  // A host may call `next` several times; the token is saved once.
   let saved: Promise<Token> | undefined
   const next = (changed?: TokenData): Promise<Token> => {
     saved ??= write(changed)
@@ -50,14 +50,14 @@ export const save = async (
   return { token, subject: subjectOf(request), accessToken, refreshToken, expiresIn }
 }
 
-// A token without an end is no JWT: nothing would ever tell those who check it by the published keys that it was
-// revoked.
+// A token without an expiry is never a JWT: servers that verify it with the published keys would never learn of its
+// revocation.
 const minted = async (data: TokenData, { mint, store }: RecordsContext): Promise<TokenData> =>
   mint && data.fields.expires !== null
     ? { ...data, accessToken: await mint(data.fields, store) }
     : data
 
-// What the value says has to be what is saved.
+// Mint the JWT again if the host changed the fields, because its claims must match the saved row.
 const mintedAnew = async (
   before: TokenData,
   data: TokenData,
@@ -76,7 +76,7 @@ const subjectOf = (request: Redemption): TokenSubject | null => {
   return request.type === 'narrowing' ? request.parent.user : request.subject
 }
 
-// A host may give less than was granted, never more.
+// A host may narrow the scopes and shorten the lifetime, but never the opposite.
 const restricted = (data: TokenData, { fields }: TokenData): TokenData => {
   const { scopes, expires } = data.fields
   if (!isWithin(fields.scopes, scopes)) throw new Error('saveToken must not widen the scopes.')
@@ -89,7 +89,7 @@ const restricted = (data: TokenData, { fields }: TokenData): TokenData => {
   return { ...data, fields: { ...data.fields, scopes: fields.scopes, expires: earlier } }
 }
 
-/** When the refresh token ends that is issued now: each use begins anew, the authorization's end stays. */
+/** Returns the expiry of a new refresh token. Each use restarts its lifetime, but not beyond the end of the authorization. */
 export const endOfRefresh = (
   { settings: { refreshTokenExpiresIn, authorizationExpiresIn } }: RecordsContext,
   now: number,
@@ -101,7 +101,7 @@ export const endOfRefresh = (
     : Math.min(own, authorizedAt + authorizationExpiresIn * 1000)
 }
 
-/** The row of a token: each secret as a digest, and sealed together with what the row claims. */
+/** Creates the row of a token. It has the digest of each secret, and the secret sealed together with the claims of the row. */
 export const sealedToken = (
   { keys }: RecordsContext,
   data: TokenData,

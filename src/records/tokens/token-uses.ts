@@ -4,19 +4,19 @@ import type { FoundToken } from '../../model/token.ts'
 import type { TokenUse } from '../../store/contract/tokens.ts'
 import type { Store } from '../../store/store.ts'
 
-/** A use is written once a minute per token at most, in milliseconds. */
+/** The minimum milliseconds between two recorded uses of a token. */
 const written = 60_000
-/** Milliseconds that uses are gathered before they are written together. */
+/** Milliseconds for which uses are collected before they are written in one transaction. */
 const gathered = 5_000
-/** Milliseconds that a page waits for what other users' tokens did. */
+/** The maximum milliseconds for which a page waits for the write. */
 const moment = 20
-/** So many tokens are remembered until then; of more, the use is not news enough. */
+/** The maximum number of tokens in memory. Uses of further tokens are dropped. */
 const mostTokens = 10_000
 const never = Number.NEGATIVE_INFINITY
 
 /**
- * When tokens were used last, and from where. A bearer check only notes it in memory; what was noted
- * is written later, in one transaction. What is lost with a process is a few seconds of it.
+ * Records the last use of each token: time and address. A bearer check only records the use in memory, and one
+ * transaction writes many uses later. A process that ends abruptly loses the uses of a few seconds.
  */
 export class TokenUses {
   readonly #store: Store
@@ -32,7 +32,7 @@ export class TokenUses {
   }
 
   note({ token, lastUsedAt }: FoundToken, at: number, address: string): void {
-    // Who looked the token up before the latest uses were written does not know of them.
+    // The token may have been looked up before its latest use was written.
     const known = Math.max(lastUsedAt ?? never, this.#latest.get(token.id)?.at ?? never)
     if (at - known < written) return
     if (this.#noted.size >= mostTokens && !this.#noted.has(token.id)) return
@@ -40,7 +40,7 @@ export class TokenUses {
     this.#timer ??= setTimeout(() => void this.flush(), gathered).unref()
   }
 
-  /** Writes what was noted. A failure is logged: nobody's request depends on it. */
+  /** Writes the recorded uses. A failure is only logged, since no request depends on the write. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -67,7 +67,7 @@ export class TokenUses {
       this.#log({
         level: 'warn',
         event: 'token_uses.lost',
-        message: 'When tokens were used last could not be written.',
+        message: 'The last uses of tokens could not be written.',
         error,
       })
     }
