@@ -23,7 +23,7 @@ export const run = async (args: readonly string[]): Promise<boolean> => {
   })
   const rows = Number(values.rows)
   // All requests belong to one user.
-  const env = { OAUTH2SERVER_AUTHORIZATIONS_PER_APPLICATION: '1000000' }
+  const env = { OAUTH2SERVER_AUTHORIZATIONS_PER_APPLICATION: '100000' }
   await using site = await startSite({ env })
   await site.client.tokens(site.node(0), site.agent)
   await site.database.query(copyTokens(rows))

@@ -171,7 +171,7 @@ export const isPutOff = ({ status, headers, error }: Outcome): boolean =>
 /** A readable summary of counts and times. */
 export const figures = (samples: readonly Sample[], recovered: number) => {
   const failed = samples.filter((sample) => !succeeded(sample))
-  const slowest = Math.max(...samples.map(({ began, ended }) => ended - began))
+  const slowest = samples.reduce((max, { began, ended }) => Math.max(max, ended - began), 0)
   const last = Math.max(...failed.map(({ ended }) => ended), Number.NEGATIVE_INFINITY)
   return {
     requests: samples.length,
