@@ -103,7 +103,9 @@ describe('ScopeRegistry', () => {
   test('registers an ID once; the first scope stays', () => {
     const first = new Scope('a')
     const once = new ScopeRegistry([first])
-    expect(() => once.register(new Scope('a', { internal: true }))).toThrow(/a is already registered/)
+    expect(() => once.register(new Scope('a', { internal: true }))).toThrow(
+      /a is already registered/,
+    )
     expect(once.get('a')).toBe(first)
   })
 
