@@ -117,6 +117,7 @@ export default defineConfig({
         test: {
           name: 'browsers',
           include: [browsers],
+          isolate: false,
           // A browser may be late on a busy machine. Other projects test atomicity, without retries.
           retry: process.env.CI === 'true' ? 1 : 0,
           testTimeout: 120 * seconds,

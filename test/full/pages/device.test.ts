@@ -83,12 +83,13 @@ describe.skipIf(await lacks('chromium'))('a device without a browser', () => {
 describe.skipIf(await lacks('chromium'))('the pages for a device', () => {
   const site = useSite({ deviceAuthorization: true })
 
+  // The tour of every page looks at them in English on a desktop.
   describe.each([
-    ['English', 'en-GB', 1280],
     ['Arabic', 'ar', 320],
     ['German', 'de', 320],
     ...(isWhole
       ? ([
+          ['English', 'en-GB', 1280],
           ['English', 'en-GB', 320],
           ['Arabic', 'ar', 1280],
           ['Japanese', 'ja', 320],

@@ -5,6 +5,7 @@ import {
   asBrowserCookie,
   beginSession as newSession,
 } from '../../../scripts/screenshots/browser-session.ts'
+import { password } from '../../support/known-password.ts'
 import { chromiumPath } from '../../support/needs.ts'
 import { startServer, type TestOptions, type TestServer } from '../../support/server.ts'
 import { complaintsOf } from './complaints.ts'
@@ -48,15 +49,21 @@ const launchArguments = [
   '--host-resolver-rules=MAP *.example 127.0.0.1',
 ]
 
-/** The password of every user. */
-export const password = 'correct horse battery staple'
+let launched: Promise<Browser> | undefined
+
+/** Returns one browser for all files that share this process. It ends with the process. */
+const sharedBrowser = async (): Promise<Browser> => {
+  if (!(await launched)?.isConnected())
+    launched = chromium.launch({ executablePath: chromiumPath, args: launchArguments })
+  return launched as Promise<Browser>
+}
 
 /** The settings, below the issuer. */
 export const applications = '/account/settings/applications/'
 export const sessions = '/account/settings/sessions/'
 export const administration = '/admin/applications/'
 
-/** Starts the notes application and Chromium for the tests of a file, and ends them. */
+/** Starts the notes application for the tests of a file, and ends it; opens pages in Chromium. */
 export const useSite = (options: TestOptions = {}): Site => {
   let app: TestServer
   let browser: Browser
@@ -66,12 +73,9 @@ export const useSite = (options: TestOptions = {}): Site => {
 
   beforeAll(async () => {
     app = await startServer({ clock: () => Date.now(), ...options })
-    browser = await chromium.launch({ executablePath: chromiumPath, args: launchArguments })
+    browser = await sharedBrowser()
   })
-  afterAll(async () => {
-    await browser?.close()
-    await app?.close()
-  })
+  afterAll(() => app?.close())
   afterEach(async () => {
     await Promise.all(pages.splice(0).map((page) => page.context().close()))
     expect(complaints.splice(0)).toEqual([])
@@ -114,7 +118,7 @@ export const useSite = (options: TestOptions = {}): Site => {
     async person(way, { isAdmin = false, isLoggedIn = true } = {}) {
       people += 1
       const email = `person-${people}@example.org`
-      const user = await app.server.users.create({ email, password, isAdmin })
+      const user = await app.newUser({ email, isAdmin })
       const person = await inFrontOf(user, way)
       if (isLoggedIn) await beginSession(person, app)
       return person
