@@ -104,7 +104,7 @@ describe('installed in an empty folder', () => {
   })
   afterAll(() => folder?.[Symbol.asyncDispose]())
 
-  test('it needs no Express where none is used', async () => {
+  test('needs no Express if none is used', async () => {
     await expect(stat(inFolder('node_modules/express'))).rejects.toThrow('ENOENT')
     const program = `import { createAuthorizationServer } from 'svc-oauth2server'
       import { sqlite } from 'svc-oauth2server/sqlite'
@@ -238,7 +238,7 @@ describe('installed in an empty folder', () => {
     expect(await serving.stop()).toEqual({ code: 0, signal: null })
   })
 
-  test('it compiles and runs with Express 4 as well [T785]', async () => {
+  test('compiles and runs with Express 4 as well [T785]', async () => {
     await add('express@4', '@types/express@4')
     const { version } = await json(inFolder('node_modules/express/package.json'))
     expect(version).toMatch(/^4\./)

@@ -23,10 +23,13 @@ if (folder) process.env.TMPDIR = folder.path
 
 const missing = await missingServices()
 await using redis = missing.includes('redis') ? await startRedis() : undefined
-// As many connections as all workers, nodes and pools of a run may open.
-await using postgres = missing.includes('postgres')
-  ? await startPostgres(['max_connections=500'])
-  : undefined
+const settings = [
+  // As many as all workers, nodes and pools of a run may open.
+  'max_connections=500',
+  // In memory, a checkpoint costs less than a long log.
+  ...(folder ? ['max_wal_size=256MB'] : []),
+]
+await using postgres = missing.includes('postgres') ? await startPostgres(settings) : undefined
 const env = {
   ...(folder && { TMPDIR: folder.path }),
   ...(postgres && { TEST_POSTGRES_URL: postgres.url }),
