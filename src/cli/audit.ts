@@ -21,13 +21,15 @@ export const addAudit = (program: Command): void => {
   const audit = program
     .command('audit')
     .description(
-      'Prints the audit log, one JSON object a line, the earliest event first. It has no token, secret or password in it.',
+      'Prints the audit log, one JSON object per line, the earliest event first. The log contains no tokens, secrets or passwords.',
     )
-    .addOption(single('--since <time>', 'From this time on: ISO 8601, such as 2026-01-31.'))
-    .addOption(single('--until <time>', 'Before this time.'))
-    .addOption(single('--event <event>', 'Only this event, such as login.failed.'))
-    .addOption(single('--user <user>', 'Only what is about this user: id or e-mail address.'))
-    .addOption(single('--client <id>', 'Only what is about the client of this id.'))
+    .addOption(
+      single('--since <time>', 'Only events from this time on: ISO 8601, such as 2026-01-31.'),
+    )
+    .addOption(single('--until <time>', 'Only events before this time.'))
+    .addOption(single('--event <event>', 'Only events with this name, such as login.failed.'))
+    .addOption(single('--user <user>', 'Only events about this user: id or e-mail address.'))
+    .addOption(single('--client <id>', 'Only events about the client with this id.'))
     .addHelpText(
       'after',
       `
@@ -39,15 +41,18 @@ Example:
   audit
     .command('verify')
     .description(
-      'Finds what was changed, removed or inserted in the audit log past the server: prints each defect, and last what was checked, as JSON. Exit status 1 where there is a defect.',
+      'Finds rows of the audit log that were changed, removed or inserted by anyone except the server. Prints each defect, and then a summary, as JSON. The exit status is 1 if there are defects.',
     )
     .addOption(
-      single('--head <head>', 'The head that an earlier run printed: the log must continue it.'),
+      single(
+        '--head <head>',
+        'The head that an earlier run printed. The log must continue from it.',
+      ),
     )
     .addHelpText(
       'after',
       `
-Keep the head elsewhere: with it a later run notices that the latest checkpoints were removed.
+Store the head elsewhere. With it, a later run detects that the latest checkpoints were removed.
 
 Example:
   $ svc-oauth2server audit verify --head 1234:6l3V…`,
@@ -57,7 +62,7 @@ Example:
 
 const verifyAudit = async ({ head }: { readonly head?: string }): Promise<void> => {
   if (head !== undefined && !/^\d{1,15}:[\w-]{43}$/.test(head))
-    throw new UsageError(`${shown(head)} is no head such as audit verify prints`)
+    throw new UsageError(`${shown(head)} is no head as printed by audit verify`)
   await withServer(async (server) => {
     const { uncovered, ...checked } = await server.activity.verify({ head, onDefect: print })
     const since = uncovered.since === null ? null : new Date(uncovered.since).toISOString()
@@ -79,7 +84,7 @@ const verifyAudit = async ({ head }: { readonly head?: string }): Promise<void> 
 const printAudit = async ({ event, user, client, ...times }: AuditOptions): Promise<void> => {
   if (event !== undefined && !isBuiltInEventName(event) && !event.includes('/')) {
     const known = Object.keys(auditEvents).join(', ')
-    throw new UsageError(`there is no event ${shown(event)}; there are: ${known}`)
+    throw new UsageError(`there is no event ${shown(event)}; the events are: ${known}`)
   }
   const [since, until] = [timeIn(times.since), timeIn(times.until)]
   await withServer(async (server) => {

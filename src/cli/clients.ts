@@ -40,49 +40,52 @@ export const addClients = (program: Command): void => {
   clients
     .command('create')
     .description(
-      'Registers a client and prints its id and secret. The secret is shown this once; a public client, and one that authenticates by its keys, has none.',
+      'Registers a client and prints its id and secret. The secret is shown only once. Public clients, and clients that authenticate by keys, have no secret.',
     )
-    .addOption(required('--name <name>', 'What users see, at most 40 characters.'))
-    .addOption(required('--user <user>', 'Who owns it: id or e-mail address.'))
+    .addOption(required('--name <name>', 'The name that users see, at most 40 characters.'))
+    .addOption(required('--user <user>', 'The owner: id or e-mail address.'))
     .addOption(
       repeated(
         '--redirect-uri <uri>',
         'Where users are sent back to: https, or http on localhost. The first is the default.',
       ),
     )
-    .addOption(repeated('--scope <scope>', 'What it asks for when a request names no scope.'))
-    .option('--public', 'It can keep no secret: an application in a browser or on a device.')
-    .option('--internal', 'It belongs to the application itself.')
-    .addOption(single('--website <url>', 'Its website, shown to users.'))
-    .addOption(single('--description <text>', 'What it does, shown to users.'))
+    .addOption(repeated('--scope <scope>', 'The scope of requests that name no scope.'))
+    .option(
+      '--public',
+      'The client cannot keep a secret: an application in a browser or on a device.',
+    )
+    .option('--internal', 'The client belongs to the application itself.')
+    .addOption(single('--website <url>', 'The website, shown to users.'))
+    .addOption(single('--description <text>', 'The description, shown to users.'))
     .addOption(
       repeated(
         '--allowed-scope <scope>',
-        'The most it may ask for. (default: every scope that is not internal)',
+        'The only scopes that the client may request. (default: every scope that is not internal)',
       ),
     )
     .addOption(
       repeated(
         '--grant-type <type>',
-        'Limits it to authorization_code, password, client_credentials or refresh_token. (default: no limit)',
+        'Limits the client to authorization_code, password, client_credentials or refresh_token. (default: no limit)',
       ),
     )
     .addOption(
-      repeated('--response-type <type>', 'Limits it to code or token. (default: no limit)'),
+      repeated('--response-type <type>', 'Limits the client to code or token. (default: no limit)'),
     )
     .addOption(
       single(
         '--auth-method <method>',
-        'Limits how it authenticates: client_secret_basic, client_secret_post, private_key_jwt or none. (default: no limit)',
+        'Limits the client authentication to client_secret_basic, client_secret_post, private_key_jwt or none. (default: no limit)',
       ),
     )
     .addOption(
       single(
         '--jwks <file>',
-        'Its public keys for private_key_jwt: a file with a JSON Web Key Set.',
+        'A file with the public keys for private_key_jwt as a JSON Web Key Set.',
       ),
     )
-    .addOption(single('--jwks-uri <url>', 'The same where they stand at an address of its own.'))
+    .addOption(single('--jwks-uri <url>', 'The URL of the public keys for private_key_jwt.'))
     .addHelpText(
       'after',
       `
@@ -95,16 +98,16 @@ Example:
 
   clients
     .command('reset-secret')
-    .description('Gives a client another secret and prints it. The old one stops at once.')
+    .description(
+      'Gives a client a new secret and prints it. The old one stops working immediately.',
+    )
     .addOption(clientId())
     .addHelpText('after', example('reset-secret'))
     .action(resetSecret)
 
   clients
     .command('reset-id')
-    .description(
-      'Gives a client another id and prints it. Its secret and its tokens go on working.',
-    )
+    .description('Gives a client a new id and prints it. The secret and the tokens stay valid.')
     .addOption(clientId())
     .addHelpText('after', example('reset-id'))
     .action(resetId)

@@ -18,26 +18,23 @@ interface DoctorOptions {
 export const addDoctor = (program: Command): void => {
   program
     .command('doctor')
-    .summary('Examine a server as its clients meet it.')
+    .summary('Examine a server from the point of view of its clients.')
     .description(
-      'Examines a server as its clients and their users meet it: addresses, cross-origin requests, headers, cookies, refusals, a whole login, and where it leaves aside what RFC 9700 advises. Without --url it examines a server of this configuration, which lives for the examination alone and in memory.',
+      'Examines a server from the point of view of clients and users: URLs, cross-origin requests, headers, cookies, refusals, a complete login, and ignored recommendations of RFC 9700. Without --url, it starts a temporary server with this configuration in memory and examines that.',
     )
     .addOption(
-      single(
-        '--url <issuer>',
-        'The public address of a running server, which is examined from outside.',
-      ),
+      single('--url <issuer>', 'The public address of a running server to examine from outside.'),
     )
     .option(
       '--log-in',
-      'With --url: log in there too, with a user and clients that are made in the database of this environment, and deleted again.',
+      'With --url: also log in, with a user and clients that are created in the database of this environment and deleted afterwards.',
     )
-    .option('--json', 'Print a JSON object a line: {"state", "check", "advice"}.')
+    .option('--json', 'Print one JSON object per line: {"state", "check", "advice"}.')
     .addHelpText(
       'after',
       `
 Prints a line for each check: ok, warn, fail or skip, its name, and what to do. Exit status:
-0 where nothing fails, 1 otherwise.
+0 if no check fails, 1 otherwise.
 
 Examples:
   $ svc-oauth2server doctor
@@ -57,7 +54,7 @@ const doctor = async ({ url, logIn = false, json = false }: DoctorOptions): Prom
   const failed = count('fail')
   if (failed > 0) throw new CommandError(`${failed} of ${findings.length} checks failed.`)
   const skipped = count('skip')
-  const untried = skipped === 0 ? '' : `; not tried: ${skipped}`
+  const untried = skipped === 0 ? '' : `; skipped: ${skipped}`
   say(`${findings.length} checks, none failed; warnings: ${count('warn')}${untried}.`)
   if (url !== undefined && !logIn) say('No login was tried: that takes --log-in.')
 }

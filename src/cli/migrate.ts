@@ -14,12 +14,12 @@ export const addMigrate = (program: Command): void => {
     .command('migrate')
     .summary('Bring the database up to date.')
     .description(
-      'Brings the database up to date and prints the names of the migrations that this took. Every other command and the server do so by themselves.',
+      'Brings the database up to date and prints the names of the applied migrations. The server and all other commands do this automatically.',
     )
     .addOption(
       single(
         '--to <name>',
-        'Up, or back down, to this migration. Going down deletes what the older schema cannot hold.',
+        'Migrate up or down to this migration. Migrating down deletes data that the older schema cannot store.',
       ),
     )
     .option('--dry-run', 'Only print what would be done.')

@@ -14,17 +14,17 @@ import { addUsers } from './users.ts'
 
 const environment = `
 Environment:
-  DATABASE_URL         where everything is kept: sqlite:PATH
+  DATABASE_URL         the database: sqlite:PATH
                        (default: sqlite:./data/oauth2server.sqlite)
   SECRET_KEY           the application's secret key, at least 32 bytes
-                       (default: made once, beside the SQLite database)
+                       (default: generated beside the SQLite database)
   SECRET_KEY_PREVIOUS  earlier secret keys, comma-separated
   BASE_URL             the public address (default: http://localhost:PORT)
   PORT, HOST           where serve listens (default: 3000, 127.0.0.1)
   OAUTH2SERVER_…       every setting, as in the application
 
-Scopes are those that the package.json in the current directory, and those of its
-dependencies, declare as entry points.
+Scopes are declared as entry points in the package.json of the current directory and
+of its dependencies.
 
 Results are written to stdout, everything else to stderr. Exit status: 0 done,
 1 refused or failed, 2 wrong usage.

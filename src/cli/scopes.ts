@@ -10,7 +10,7 @@ export const addScopes = (program: Command): void => {
     .helpCommand(false)
     .command('list')
     .description(
-      'Prints every registered scope: the built-in one, and those that the package.json in the current directory and those of its dependencies declare in their entryPoints.',
+      'Prints every registered scope: the built-in one, and those in the entryPoints of the package.json of the current directory and of its dependencies.',
     )
     .addHelpText(
       'after',

@@ -12,12 +12,12 @@ export const addSecretKey = (program: Command): void => {
     .helpCommand(false)
     .command('rotate')
     .description(
-      'Seals every row under SECRET_KEY that is sealed under one of SECRET_KEY_PREVIOUS, and prints how many. Servers go on meanwhile; run it again after an interruption.',
+      'Seals every row under SECRET_KEY that is sealed under a key of SECRET_KEY_PREVIOUS, and prints the number of rows. Servers can keep running. Run it again after an interruption.',
     )
     .addHelpText(
       'after',
       `
-Every server must have both keys by then, SECRET_KEY being the new one. Keep the earlier
+Configure both keys on every server first, the new one as SECRET_KEY. Keep the earlier
 key configured for as long as this command says.
 
 Example:

@@ -10,9 +10,9 @@ import { application, environment } from './server.ts'
 export const addServe = (program: Command): void => {
   program
     .command('serve')
-    .summary('Run the authorization server alone.')
+    .summary('Run a standalone authorization server.')
     .description(
-      'Runs the authorization server alone, until SIGINT or SIGTERM. An application that embeds it needs no such process.',
+      'Runs a standalone authorization server until SIGINT or SIGTERM. An application that embeds the server does not need it.',
     )
     .addHelpText(
       'after',

@@ -8,9 +8,9 @@ export const addSweep = (program: Command): void => {
   program
     .command('sweep')
     .description(
-      'Removes what has expired, and what belonged to deleted clients and users, and prints how many rows. A running server does so by itself.',
+      'Removes expired rows and the rows of deleted clients and users, and prints their number. A running server does this automatically.',
     )
-    .option('--dry-run', 'Print what would be removed, and why. Nothing is changed.')
+    .option('--dry-run', 'Print what would be removed, and why, without changing anything.')
     .addHelpText(
       'after',
       `

@@ -31,17 +31,19 @@ export const addTokens = (program: Command): void => {
 
   tokens
     .command('create')
-    .description('Creates a personal access token and prints it. It is shown this once.')
-    .addOption(required('--name <name>', 'What the token is for, at most 40 characters.'))
-    .addOption(required('--user <user>', 'Whose it is: id or e-mail address.'))
+    .description('Creates a personal access token and prints it. It is shown only once.')
+    .addOption(required('--name <name>', 'The purpose of the token, at most 40 characters.'))
+    .addOption(required('--user <user>', 'The user of the token: id or e-mail address.'))
     .addOption(
       repeated(
         '--scope <scope>',
-        'What the token may do; see `scopes list`. Internal scopes are allowed here. (default: authentication only)',
+        'A scope of the token; see `scopes list`. Internal scopes are allowed. (default: authentication only)',
       ),
     )
-    .option('--internal', 'Made by a program: no page shows it.')
-    .addOption(single('--expires-in <seconds>', 'Life time. (default: it does not expire)'))
+    .option('--internal', 'The token belongs to a program, and no page shows it.')
+    .addOption(
+      single('--expires-in <seconds>', 'The lifetime. (default: the token does not expire)'),
+    )
     .addHelpText(
       'after',
       `
@@ -53,17 +55,17 @@ Example:
   tokens
     .command('delete')
     .description(
-      'Deletes a personal access token, found by its name or by its value. The value of a token that was issued to a client ends all that the client was granted with it.',
+      'Deletes a personal access token, found by its name or by its value. For a token that was issued to a client, it revokes the whole authorization.',
     )
     .addOption(single('--name <name>', 'The name of a personal access token, with --user.'))
-    .addOption(single('--user <user>', 'Whose it is: id or e-mail address.'))
+    .addOption(single('--user <user>', 'The user of the token: id or e-mail address.'))
     .addOption(
-      new Option('--token', 'Ask for the token itself, or read it from stdin.').conflicts([
+      new Option('--token', 'Prompt for the token value, or read it from stdin.').conflicts([
         'name',
         'user',
       ]),
     )
-    .option('--force', 'Do not ask. Needed where there is no terminal.')
+    .option('--force', 'Do not ask for confirmation. Required without a terminal.')
     .addHelpText(
       'after',
       `
@@ -75,7 +77,7 @@ Examples:
 
   tokens
     .command('purge')
-    .description('The same as `sweep`: removes what has expired, and prints how many rows.')
+    .description('The same as `sweep`: removes expired rows, and prints their number.')
     .addHelpText(
       'after',
       `

@@ -29,12 +29,12 @@ export const addUsers = (program: Command): void => {
 
   users
     .command('create')
-    .description('Creates a user, and prints the id, and the password if it was generated.')
-    .addOption(required('--email <email>', 'E-mail address, by which the user logs in.'))
+    .description('Creates a user. Prints the id, and the password if it was generated.')
+    .addOption(required('--email <email>', 'E-mail address with which the user logs in.'))
     .addOption(
       single(
         '--password <password>',
-        'Password, at least 8 characters. Better left out: other users of this machine can see it. (default: generated)',
+        'Password, at least 8 characters. Better omitted, since other users of this machine can see it. (default: generated)',
       ),
     )
     .option('--inactive', 'The user cannot log in until activated.')
@@ -51,14 +51,16 @@ Example:
 
   users
     .command('activate')
-    .description('Lets a user log in again; their tokens and clients work again.')
+    .description('Lets a user log in again. The tokens and clients of the user work again.')
     .addOption(user())
     .addHelpText('after', example('activate --user me@example.org'))
     .action(setActive(true))
 
   users
     .command('deactivate')
-    .description('Keeps a user out; their tokens and clients stop working at once.')
+    .description(
+      'Prevents a user from logging in. The tokens and clients of the user stop working immediately.',
+    )
     .addOption(user())
     .addHelpText('after', example('deactivate --user me@example.org'))
     .action(setActive(false))
@@ -91,7 +93,7 @@ Example:
   users
     .command('set-password')
     .description(
-      'Sets a password and ends the sessions of the user; personal access tokens go on working. A generated password is shown on stderr.',
+      'Sets a password and ends the sessions of the user. Personal access tokens stay valid. A generated password is shown on stderr.',
     )
     .addOption(user())
     .addOption(

@@ -74,8 +74,7 @@ export class Consents {
     log({
       level: 'error',
       event: 'consent.tampered',
-      message:
-        'A consent row was not written by this server, or by another secret key; it is refused.',
+      message: 'A consent row was tampered with, or sealed with another secret key; it is refused.',
       userId,
       clientId,
     })

@@ -70,11 +70,11 @@ export const withinTransaction = async <T>(
   return result
 }
 
-const mostAttempts = 5
+const maxAttempts = 5
 
 /** Retries an attempt with new random values after a unique violation. */
 export const retryOnCollision = async <T>(attempt: () => Promise<T | undefined>): Promise<T> => {
-  for (let tries = 0; tries < mostAttempts; tries += 1) {
+  for (let tries = 0; tries < maxAttempts; tries += 1) {
     try {
       const made = await attempt()
       if (made !== undefined) return made
@@ -82,5 +82,5 @@ export const retryOnCollision = async <T>(attempt: () => Promise<T | undefined>)
       if (!(error instanceof UniqueViolation)) throw error
     }
   }
-  throw new Error('The random source repeats itself: no unused value was found.')
+  throw new Error('The random source repeats values: no unused value was found.')
 }

@@ -9,18 +9,20 @@ export const looseningWarnings = (value: Settings): readonly string[] => {
   const found: string[] = []
   if (value.allowedResponseTypes.includes('token'))
     found.push(
-      'The implicit grant is on, as specified: access tokens stand in addresses (RFC 9700 §2.1.2). allowedResponseTypes (OAUTH2SERVER_ALLOWED_RESPONSE_TYPES) code turns it off.',
+      'The implicit grant is on, as specified: URLs contain access tokens (RFC 9700 §2.1.2). allowedResponseTypes (OAUTH2SERVER_ALLOWED_RESPONSE_TYPES) code turns it off.',
     )
   if (value.acceptQueryAccessToken)
     found.push(
-      'Access tokens in the query are accepted, as specified: addresses are logged and passed on (RFC 9700 §4.3.2). acceptQueryAccessToken (OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN) false turns it off.',
+      'Access tokens in the query are accepted, as specified: URLs are logged and passed on (RFC 9700 §4.3.2). acceptQueryAccessToken (OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN) false turns it off.',
     )
   if (value.allowedGrantTypes.includes('password'))
     found.push(
       'The password grant is on: clients see passwords (RFC 9700 §2.4). allowedGrantTypes (OAUTH2SERVER_ALLOWED_GRANT_TYPES) without password turns it off.',
     )
   if (value.requirePkce === 'never')
-    found.push('PKCE is required of nobody: authorization codes can be stolen (RFC 9700 §2.1.1).')
+    found.push(
+      'PKCE is never required: stolen authorization codes can be redeemed (RFC 9700 §2.1.1).',
+    )
   if (value.allowPrivateUseRedirectUris)
     found.push(
       'Private-use redirect URIs are allowed: another application can claim one (RFC 8252 §8.1).',
@@ -28,25 +30,27 @@ export const looseningWarnings = (value: Settings): readonly string[] => {
   if (value.sessionIpv4Prefix < 32 || value.sessionIpv6Prefix < 128)
     found.push('Sessions are bound to a network, not to one address.')
   if (value.dynamicRegistration === 'open')
-    found.push('Anybody can register a client: its users are warned that nobody has checked it.')
+    found.push(
+      'Anyone can register a client: the consent page warns that the client is not verified.',
+    )
   if (value.acceptUnsignedLeakReports)
-    found.push('Anybody can report leaked credentials: the holder of one can end it.')
+    found.push('Anyone can report leaked credentials: anyone who holds a credential can end it.')
   if (value.dangerouslyAllowPrivateAddresses)
     found.push(
       'Requests are sent to private addresses that clients name: anyone who registers a client can reach this network.',
     )
   if (value.dangerouslyIgnoreLimits)
     found.push(
-      'Limits are ignored: passwords, secrets and tokens can be guessed, and requests sent, without an end.',
+      'Limits are ignored: passwords, secrets and tokens can be guessed, and requests sent, without limit.',
     )
   const { points, seconds } = { ...limitTable.guessesOfAccount, ...value.limits.guessesOfAccount }
   if (points * Math.ceil(3_600 / seconds) > maxGuessesPerHour)
     found.push(
-      `The limit guessesOfAccount lets strangers guess at the password of one account more than ${maxGuessesPerHour} times an hour (OWASP ASVS 2.2.1).`,
+      `The limit guessesOfAccount allows more than ${maxGuessesPerHour} password guesses per hour for one account (OWASP ASVS 2.2.1).`,
     )
   if (value.cacheType === 'memory')
     found.push(
-      'Authorization codes and new secrets that wait to be shown are kept in memory: they end with the process, and other nodes do not see them.',
+      'Authorization codes, and new secrets that were not shown yet, are stored in memory: they are lost when the process ends, and other nodes cannot read them.',
     )
   return found
 }

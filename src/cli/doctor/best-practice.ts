@@ -21,7 +21,7 @@ const lists = (metadata: Metadata, member: string, value: string): boolean => {
 const practices: readonly Practice[] = [
   {
     check: 'implicit',
-    advice: `The implicit grant is on: access tokens stand in addresses (RFC 9700 §2.1.2). ${setting('allowedResponseTypes', 'code')}`,
+    advice: `The implicit grant is on: URLs contain access tokens (RFC 9700 §2.1.2). ${setting('allowedResponseTypes', 'code')}`,
     inMetadata: (metadata) => lists(metadata, 'response_types_supported', 'token'),
   },
   {
@@ -31,18 +31,18 @@ const practices: readonly Practice[] = [
   },
   {
     check: 'token-in-query',
-    advice: `Access tokens are accepted in the query, from where they get into logs (RFC 9700 §4.3.2). ${setting('acceptQueryAccessToken', 'false')}`,
+    advice: `Access tokens are accepted in the query, which is often logged (RFC 9700 §4.3.2). ${setting('acceptQueryAccessToken', 'false')}`,
     inMetadata: (metadata) => lists(metadata, 'bearer_methods_supported', 'query'),
   },
   {
     check: 'pkce',
-    advice: `PKCE is not required of every client: a code that was stolen, or injected, can be redeemed (RFC 9700 §2.1.1). ${setting('requirePkce', 'always')}`,
+    advice: `PKCE is not required of every client: a stolen or injected code can be redeemed (RFC 9700 §2.1.1). ${setting('requirePkce', 'always')}`,
     inSettings: ({ requirePkce }) => requirePkce !== 'always',
   },
   {
     check: 'pkce-method',
     advice:
-      'Clients do not learn that S256 is understood, or plain is accepted, which protects nothing (RFC 9700 §2.1.1).',
+      'The metadata does not announce S256, or it announces plain, which protects nothing (RFC 9700 §2.1.1).',
     inMetadata: (metadata) =>
       !lists(metadata, 'code_challenge_methods_supported', 'S256') ||
       lists(metadata, 'code_challenge_methods_supported', 'plain'),
@@ -50,22 +50,22 @@ const practices: readonly Practice[] = [
   {
     check: 'issuer-in-answer',
     advice:
-      'Authorization answers do not name the issuer: a client of several servers can be mixed up (RFC 9700 §4.4.2).',
+      'Authorization responses do not name the issuer: clients of several servers are open to mix-up attacks (RFC 9700 §4.4.2).',
     inMetadata: (metadata) => metadata.authorization_response_iss_parameter_supported !== true,
   },
   {
     check: 'sender-constrained',
-    advice: `Tokens cannot be bound to a key of their client: a stolen one can be used (RFC 9700 §2.2.1). ${setting('dpop', 'on')}`,
+    advice: `Tokens cannot be bound to a key of their client: anyone can use a stolen token (RFC 9700 §2.2.1). ${setting('dpop', 'on')}`,
     inMetadata: (metadata) => metadata.dpop_signing_alg_values_supported === undefined,
   },
   {
     check: 'audience',
-    advice: `Tokens cannot be for one resource alone: each of several can use a token at the others (RFC 9700 §2.3). ${setting('resourceIndicators', 'true')}`,
+    advice: `Tokens cannot be restricted to one resource: a resource can use a received token at the other resources (RFC 9700 §2.3). ${setting('resourceIndicators', 'true')}`,
     inSettings: ({ resourceIndicators }) => !resourceIndicators,
   },
   {
     check: 'client-keys',
-    advice: `Clients cannot authenticate by a key, but by a secret that both sides have (RFC 9700 §2.5). Add private_key_jwt to ${setting('clientAuthentication', '…')}`,
+    advice: `Clients cannot authenticate by a key, only by a secret that both sides store (RFC 9700 §2.5). Add private_key_jwt to ${setting('clientAuthentication', '…')}`,
     inMetadata: (metadata) =>
       !lists(metadata, 'token_endpoint_auth_methods_supported', 'private_key_jwt'),
   },
@@ -90,7 +90,7 @@ export const bestPractices = ({ metadata, settings }: Examination): readonly Fin
   })
 
 const hidden =
-  'all users seem to have its address. So limits count them as one, and wrong passwords from one of them lock an account for everybody'
+  'all users seem to have the address of the proxy. So limits count them as one, and wrong passwords of one user lock an account for all users'
 
 /** Checks the settings that depend on the deployment. */
 export const deployment = ({ issuer, settings }: Examination): readonly Finding[] => {
@@ -100,7 +100,7 @@ export const deployment = ({ issuer, settings }: Examination): readonly Finding[
     : [
         warn(
           'trusted-proxies',
-          `No proxy is trusted, though one of them brings the https: ${hidden}. ${setting('trustedProxies', '…')}, unless the application speaks https itself.`,
+          `No proxy is trusted. If a proxy terminates https, ${hidden}. ${setting('trustedProxies', '…')}, unless the application speaks https itself.`,
         ),
       ]
 }
@@ -117,13 +117,13 @@ export const seenAddress = (seen: string, reachedAt: string): readonly Finding[]
     return [
       warn(
         'trusted-proxies',
-        `The server saw this login come from ${seen}, so a proxy on its machine stands for all users: ${hidden}. ${advised}, and let the proxy send X-Forwarded-For.`,
+        `The server received this login from ${seen}, so a proxy on its machine forwards the requests: ${hidden}. ${advised}, and let the proxy send X-Forwarded-For.`,
       ),
     ]
   return [
     skip(
       'trusted-proxies',
-      `it cannot be told from here whose address ${seen} is, from which the server saw this login come. If it is that of a proxy, ${hidden}: ${advised}`,
+      `the server received this login from ${seen}, and this program cannot find out whose address that is. If it belongs to a proxy, ${hidden}: ${advised}`,
     ),
   ]
 }

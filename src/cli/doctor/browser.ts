@@ -44,7 +44,7 @@ export class Browser {
       if (answer.status < 300 || answer.status > 399)
         return `the form at ${pathOf(address)} is answered with ${answer.status}`
     }
-    return 'login and consent lead round in a circle'
+    return 'login and consent redirect in a loop'
   }
 
   async #fetch(url: string, init: RequestInit = {}): Promise<Answer> {

@@ -6,14 +6,14 @@ import { type Finding, unless } from './finding.ts'
 export const stranger = 'https://doctor.example'
 
 const advice =
-  'Applications in a browser cannot use it: let OPTIONS requests, and headers that begin with Access-Control-, pass the proxy unchanged.'
+  'Applications in a browser cannot use the endpoint: let OPTIONS requests, and headers that begin with Access-Control-, pass the proxy unchanged.'
 
 const problemsOf = ({ headers }: Answer, what: string): readonly (string | false)[] => {
   const origin = headers.get('access-control-allow-origin')
   return [
     origin !== '*' && origin !== stranger && `${what} has no Access-Control-Allow-Origin`,
     headers.get('access-control-allow-credentials') === 'true' &&
-      `${what} allows credentials, which no site may send here`,
+      `${what} allows browser credentials, which must not be sent across sites`,
   ]
 }
 
@@ -44,7 +44,7 @@ const isOpen = async (
     `cors-${name}`,
     [
       (preflight.status < 200 || preflight.status > 299) &&
-        `The question of a browser (OPTIONS) is answered with ${preflight.status}`,
+        `The preflight request (OPTIONS) is answered with ${preflight.status}`,
       ...problemsOf(preflight, 'The answer to OPTIONS'),
       ['authorization', 'content-type'].some((header) => !lists(allowed, header)) &&
         'The answer to OPTIONS does not allow the headers Authorization and Content-Type',
@@ -65,7 +65,7 @@ const isClosed = async (name: string, url: string, { ask }: Examination): Promis
   return unless(
     `no-cors-${name}`,
     [isAllowed && 'Scripts of other sites may read this page'],
-    'Take Access-Control-Allow-Origin away from it: users decide there (RFC 9700 §2.6).',
+    'Remove Access-Control-Allow-Origin from this page, on which users make decisions (RFC 9700 §2.6).',
   )
 }
 

@@ -45,7 +45,7 @@ export const examine = async ({
     if (records) findings.push(...(await withActors(examination, records, reachedAt)))
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error
-    findings.push(fail('reachable', `${error.message} Nothing else was looked at.`))
+    findings.push(fail('reachable', `${error.message} All other checks were omitted.`))
   }
   return findings
 }
@@ -61,7 +61,7 @@ const withActors = async (
   const [method] = methods
   const reason = whyNoFlow(metadata, method)
   if (method === undefined || reason !== undefined)
-    return [skip('flow-code', `${reason}, so that no client can be played here.`)]
+    return [skip('flow-code', `${reason}, so the flow cannot be run.`)]
   const account = { email: `doctor-${random()}@svc-oauth2server.invalid`, password: random() }
   const user = await users.create({ ...account, emailVerified: false })
   try {
@@ -95,7 +95,7 @@ const whyNoFlow = (metadata: Metadata, method: string | undefined): string | und
     return 'the server answers no authorization request with a code'
   if (method === undefined) {
     const offered = JSON.stringify(metadata.token_endpoint_auth_methods_supported) ?? 'none'
-    return `the server has its clients authenticate by no way that this program knows (${offered})`
+    return `the server offers no client authentication method that this program supports (${offered})`
   }
   return undefined
 }

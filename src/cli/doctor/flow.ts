@@ -37,7 +37,7 @@ export const flow = async (
         unless(
           check,
           [error.message],
-          'Clients are stuck there: look into the log of the server and of the proxy.',
+          'Clients cannot continue: check the logs of the server and of the proxy.',
         ),
       )
     }
@@ -85,10 +85,12 @@ interface Granted {
 const granted = async (actors: Actors): Promise<Granted> => {
   const request = actors.application.newRequest()
   const answer = await outcomeOf(actors, request)
-  if (typeof answer === 'string') throw new Stopped(`Login and consent do not end: ${answer}`)
+  if (typeof answer === 'string') throw new Stopped(`Login or consent failed: ${answer}`)
   const found = answer.searchParams.get('code')
   if (found === null)
-    throw new Stopped(`The client is answered with ${answer.searchParams.get('error')}`)
+    throw new Stopped(
+      `The authorization response has the error ${answer.searchParams.get('error')}`,
+    )
   return { code: found, request, answer }
 }
 
@@ -125,14 +127,14 @@ const code: Step = async (scene) => {
     check,
     [
       `${answer.origin}${answer.pathname}` !== callback && `The user is sent to ${answer.origin}`,
-      !is('state', request.state) && 'The answer has another state than the request',
-      !is('iss', examination.metadata.issuer) && 'The answer does not name the issuer (RFC 9207)',
+      !is('state', request.state) && 'The state of the response differs from that of the request',
+      !is('iss', examination.metadata.issuer) && 'The response does not name the issuer (RFC 9207)',
       !/\bno-store\b/.test(redeemed.headers.get('cache-control') ?? '') &&
-        'The token answer may be kept by caches (RFC 6749 §5.1)',
+        'Caches may store the token response (RFC 6749 §5.1)',
       status !== 200 &&
-        `A new token is answered with ${status}: does the Authorization header pass the proxy`,
+        `A request with a new token is answered with ${status}, perhaps because the proxy removes the Authorization header`,
     ],
-    'Clients depend on it.',
+    'Clients rely on this.',
   )
 }
 
@@ -149,7 +151,7 @@ const exactRedirectUri: Step = async (scene) => {
     return unless(
       scene.check,
       [`A browser is sent to ${uri}, which is not registered`],
-      'Redirect URIs have to be compared as they are written (RFC 9700 §2.1).',
+      'Redirect URIs must be compared exactly (RFC 9700 §2.1).',
     )
   }
   return ok(scene.check)
@@ -177,7 +179,7 @@ const withoutChallenge: Step = async (scene) => {
     ? ok(check)
     : warn(
         check,
-        `A code is given without PKCE to ${served.join(' and ')} clients: one that was stolen, or injected, can be redeemed (RFC 9700 §2.1.1). ${setting('requirePkce', 'always')}`,
+        `A code is given without PKCE to ${served.join(' and ')} clients: a stolen or injected code can be redeemed (RFC 9700 §2.1.1). ${setting('requirePkce', 'always')}`,
       )
 }
 
@@ -190,8 +192,11 @@ const asConfidential = (error: unknown): never => {
 const plainChallenge: Step = async (scene) =>
   unless(
     scene.check,
-    [(await getsCode(scene, { code_challenge_method: 'plain' })) && 'The method plain gets a code'],
-    'It protects no code (RFC 9700 §2.1.1): is something else answering here?',
+    [
+      (await getsCode(scene, { code_challenge_method: 'plain' })) &&
+        'A request with the method plain gets a code',
+    ],
+    'The method plain does not protect codes (RFC 9700 §2.1.1): check whether another server answers here.',
   )
 
 // RFC 6749 §4.1.2
@@ -204,13 +209,14 @@ const codeOnce: Step = async (scene) => {
     check,
     [
       again.status === 200 && 'A code can be redeemed twice',
-      await isUseless(scene, access, 'What was issued for a code that was used twice'),
+      await isUseless(scene, access, 'The access token of a code that was redeemed twice'),
     ],
-    'A code that was stolen must be worth nothing (RFC 6749 §4.1.2).',
+    'A stolen code must be useless (RFC 6749 §4.1.2).',
   )
 }
 
-const noRefresh = 'There is no refresh token: users have to log in again whenever a token ends.'
+const noRefresh =
+  'There is no refresh token: users have to log in again whenever an access token expires.'
 
 // RFC 9700 §4.14.2
 const refresh: Step = async (scene) => {
@@ -218,16 +224,17 @@ const refresh: Step = async (scene) => {
   if (Array.isArray(types) && !types.includes('refresh_token'))
     return warn(scene.check, `${noRefresh} ${setting('allowedGrantTypes', '…,refresh_token')}`)
   const first = await newTokens(scene)
-  if (first.refresh === '') return fail(scene.check, `${noRefresh} Is it taken out of the answer?`)
+  if (first.refresh === '')
+    return fail(scene.check, `${noRefresh} Check whether something removes it from the response.`)
   const second = tokensIn(await scene.application.refresh(first.refresh))
   return unless(
     scene.check,
     [
       second.refresh === first.refresh && 'The refresh token stays the same',
-      await isUseless(scene, first.access, 'The access token from before'),
+      await isUseless(scene, first.access, 'The previous access token'),
       (await statusOf(scene, second.access)) !== 200 && 'The new access token does not work',
     ],
-    'Refresh tokens have to rotate (RFC 9700 §4.14.2).',
+    'Refresh tokens must rotate (RFC 9700 §4.14.2).',
   )
 }
 
@@ -243,7 +250,7 @@ const refreshReuse: Step = async (scene) => {
     check,
     [
       again.status === 200 && 'A refresh token that was replaced still works',
-      await isUseless(scene, third.access, 'What was issued after its theft was seen'),
+      await isUseless(scene, third.access, 'The access token of the same authorization'),
     ],
     'The theft of a refresh token goes unnoticed (RFC 9700 §4.14.2).',
   )

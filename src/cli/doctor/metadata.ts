@@ -44,7 +44,7 @@ const problemOf = ({ status, headers, json }: Answer, url: string): string | und
   if (status !== 200) return `${url} answers ${status}`
   const type = headers.get('content-type') ?? 'no type'
   if (!/^application\/json\b/i.test(type)) return `${url} is ${type}, and not application/json`
-  return json ? undefined : `${url} is no JSON object`
+  return json ? undefined : `${url} is not a JSON object`
 }
 
 /** Fetches a document from all URLs that clients try; returns undefined if none has it. */
@@ -60,7 +60,7 @@ const documentAt = async (
     const problem = problemOf(answer, url)
     const label = name === 'inserted' ? check : `${check}-${name}`
     if (problem !== undefined) {
-      const advice = `${problem}. Let the proxy pass this address on as it came.`
+      const advice = `${problem}. Let the proxy forward this path unchanged.`
       findings.push((name === 'inserted' ? fail : warn)(label, advice))
       continue
     }
@@ -73,8 +73,8 @@ const documentAt = async (
     findings.push(
       unless(
         `${check}-${identifiedBy}`,
-        [named !== identifier && `It names ${shown(named)}, and was asked for as ${identifier}`],
-        'Clients refuse that: start the server with its public address as BASE_URL.',
+        [named !== identifier && `The document names ${shown(named)} instead of ${identifier}`],
+        'Clients reject such a document: start the server with its public address as BASE_URL.',
       ),
     )
   }
@@ -84,7 +84,7 @@ const documentAt = async (
 const headAt = async (url: string, check: string, ask: Ask): Promise<Finding> => {
   const { status, text } = await ask(url, { method: 'HEAD' })
   const problem = status === 200 && text === '' ? undefined : `HEAD answers ${status}`
-  return unless(check, [problem], 'HEAD has to be answered as GET is, without the body.')
+  return unless(check, [problem], 'The server must answer HEAD like GET, without the body.')
 }
 
 const shown = (value: unknown): string => JSON.stringify(value) ?? 'nothing'
@@ -109,8 +109,12 @@ export const discover = async (
       ...resource.findings,
       unless(
         'resource-metadata-server',
-        [resource.found && !isNamed && `It names ${shown(servers)} as authorization servers`],
-        'Clients cannot find the way from the API to the login: start the server with its public address as BASE_URL.',
+        [
+          resource.found &&
+            !isNamed &&
+            `The document names ${shown(servers)} as authorization servers`,
+        ],
+        'Clients cannot find the authorization server of the API: start the server with its public address as BASE_URL.',
       ),
     ],
   }
@@ -121,7 +125,7 @@ const transport = (issuer: string): Finding =>
     ? ok('https')
     : warn(
         'https',
-        'The server is on http: good for development on one machine alone. Everywhere else it needs https (RFC 6749 §3.1, RFC 9700 §2.6).',
+        'The server uses http, which is only suitable for development on one machine. Otherwise it needs https (RFC 6749 §3.1, RFC 9700 §2.6).',
       )
 
 // The URLs are wrong if the server does not know its URL behind the proxy.
@@ -138,7 +142,7 @@ const addresses = (issuer: string, metadata: Metadata): Finding => {
   return unless(
     'addresses',
     [first && `${names}: not at ${origin}, but for instance ${shown(first[1])}`],
-    'The scheme and host of all addresses are those of BASE_URL: it has to be the public address, with https where the proxy has it.',
+    'All URLs have the scheme and host of BASE_URL. Set it to the public address, with https if the proxy uses https.',
   )
 }
 
@@ -149,5 +153,5 @@ const required = (metadata: Metadata): Finding =>
     ['authorization_endpoint', 'token_endpoint', 'response_types_supported'].map(
       (member) => metadata[member] === undefined && `${member} is missing`,
     ),
-    'Clients need it to begin.',
+    'Clients require these members.',
   )

@@ -12,7 +12,7 @@ const directive = (headers: Headers, name: string): string | undefined =>
 /** Returns the missing protections of a page against frames, scripts, caches and referrer logs. */
 const pageProblems = ({ headers }: Answer): readonly (string | false)[] => [
   directive(headers, 'frame-ancestors') !== "'none'" &&
-    "Content-Security-Policy lacks frame-ancestors 'none', so that it can be shown in a frame of another site (RFC 9700 §4.16)",
+    "Content-Security-Policy lacks frame-ancestors 'none', so other sites can show the page in a frame (RFC 9700 §4.16)",
   directive(headers, 'default-src') === undefined && 'Content-Security-Policy lacks default-src',
   /'unsafe-(?:inline|eval)'/.test(headers.get('content-security-policy') ?? '') &&
     'Content-Security-Policy allows inline scripts or styles',
@@ -22,8 +22,7 @@ const pageProblems = ({ headers }: Answer): readonly (string | false)[] => [
   !/\bno-store\b/.test(headers.get('cache-control') ?? '') && 'Cache-Control is not no-store',
 ]
 
-const pageAdvice =
-  'Let the headers of the pages pass the proxy as they are, and add none in their place.'
+const pageAdvice = 'Let the proxy forward the headers of the pages unchanged.'
 
 // Ignore cookies of a load balancer or of the application.
 const isOurs = (name: string): boolean => /^(?:__Host-)?oauth2server_session$/.test(name)
@@ -54,7 +53,7 @@ export const cookieProblems = (
 }
 
 export const cookieAdvice =
-  'Let cookies pass the proxy as they are; their names begin with __Host- once BASE_URL has https.'
+  'Let the proxy forward cookies unchanged. Their names begin with __Host- if BASE_URL has https.'
 
 /** Checks the headers of the login page and of the error page. */
 export const pages = async (examination: Examination): Promise<readonly Finding[]> => {
@@ -66,7 +65,7 @@ export const pages = async (examination: Examination): Promise<readonly Finding[
     findings.push(
       warn(
         'login-page',
-        `There is no login page at ${login} (${page.status}). If users log in elsewhere, look at the headers and cookies there yourself.`,
+        `There is no login page at ${login} (${page.status}). If users log in elsewhere, check the headers and cookies there yourself.`,
       ),
     )
   } else {
@@ -77,7 +76,7 @@ export const pages = async (examination: Examination): Promise<readonly Finding[
       unless(
         'login-head',
         [(head.status !== 200 || head.text !== '') && `HEAD answers ${head.status}`],
-        'HEAD has to be answered as GET is, without the body.',
+        'The server must answer HEAD like GET, without the body.',
       ),
     )
   }
@@ -103,7 +102,7 @@ const poweredBy = (answers: readonly (Answer | undefined)[]): Finding => {
     ? ok('powered-by')
     : warn(
         'powered-by',
-        `X-Powered-By says what the server runs on (${named[0]}), which helps an attacker who looks for its known faults. In Express: app.disable('x-powered-by'); elsewhere, let the proxy take it away.`,
+        `X-Powered-By says what the server runs on (${named[0]}), which helps attackers to find known vulnerabilities. In Express: app.disable('x-powered-by'); elsewhere, let the proxy remove the header.`,
       )
 }
 
@@ -112,5 +111,5 @@ const strictTransport = ({ headers }: Answer, issuer: string): Finding =>
     ? ok('strict-transport')
     : warn(
         'strict-transport',
-        'Browsers are not told to come by https alone: let the proxy add Strict-Transport-Security: max-age=31536000.',
+        'Browsers are not told to use only https: let the proxy add Strict-Transport-Security: max-age=31536000.',
       )

@@ -20,10 +20,10 @@ export const refusals = async (examination: Examination): Promise<readonly Findi
       unless(
         'unknown-client',
         [
-          isSent && 'A browser is sent to an address that no client has registered',
-          status >= 500 && `It answers ${status}`,
+          isSent && 'The browser is redirected to a URI that no client has registered',
+          status >= 500 && `The endpoint answers ${status}`,
         ],
-        'This is an open redirector (RFC 9700 §4.11.2): is something else answering here?',
+        'This is an open redirector (RFC 9700 §4.11.2): check whether another server answers here.',
       ),
     )
   }
@@ -43,12 +43,12 @@ export const refusals = async (examination: Examination): Promise<readonly Findi
       unless(
         'token-errors',
         [
-          ...errorProblems(empty, 'A request without anything', 400, [
+          ...errorProblems(empty, 'A request without parameters', 400, [
             'invalid_request',
             'invalid_client',
           ]),
           ...errorProblems(nobody, 'An unknown client', 401, ['invalid_client']),
-          get.status !== 405 && `GET answers ${get.status}, and not 405`,
+          get.status !== 405 && `GET answers ${get.status} instead of 405`,
         ],
         'Clients do not learn what is wrong (RFC 6749 §5.2): let error answers pass the proxy unchanged.',
       ),
@@ -64,8 +64,8 @@ const errorProblems = (
   codes: readonly string[],
 ): readonly (string | false)[] => [
   !(status === expected || status === 401) &&
-    `${who} is answered with ${status}, and not ${expected}`,
-  !codes.includes(String(json?.error)) && `${who} is not told ${codes[0]}`,
+    `${who} is answered with ${status} instead of ${expected}`,
+  !codes.includes(String(json?.error)) && `${who} does not get the error ${codes[0]}`,
   !/\bno-store\b/.test(headers.get('cache-control') ?? '') &&
-    `${who} gets an answer without Cache-Control: no-store`,
+    `${who} gets a response without Cache-Control: no-store`,
 ]

@@ -94,7 +94,7 @@ export class AuditQueue {
     this.#log({
       level: 'warn',
       event: 'audit.lost',
-      message: 'Events were not recorded: too many at once, or the store was away.',
+      message: 'Events were not recorded: too many at the same time, or the store was unavailable.',
       lost,
       ...(failure !== undefined && { error: failure }),
     })

@@ -76,8 +76,7 @@ export class ClientRows {
     log({
       level: 'error',
       event: 'client.tampered',
-      message:
-        'A client row was not written by this server, or by another secret key; it is refused.',
+      message: 'A client row was tampered with, or sealed with another secret key; it is refused.',
       clientId: fields.clientId,
     })
     return undefined

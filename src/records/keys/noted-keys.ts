@@ -77,7 +77,8 @@ export const keepNoted = async (
     log({
       level: error instanceof StoreUnavailable ? 'warn' : 'error',
       event: 'secret_key.not_noted',
-      message: 'The secret key could not be looked up in the store; the next minute tries again.',
+      message:
+        'The secret key could not be looked up in the store; the server retries every minute.',
       error,
     })
   const timer = setInterval(() => {

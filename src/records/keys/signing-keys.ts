@@ -163,7 +163,7 @@ export class SigningKeys {
       level: 'error',
       event: 'signing_key.tampered',
       message:
-        'A signing key was not written by this server, or by another secret key; it is neither used nor published.',
+        'A signing key was tampered with, or sealed with another secret key; it is neither used nor published.',
       keyId: id,
     })
   }

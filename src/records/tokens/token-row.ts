@@ -137,7 +137,7 @@ export const unopened = async (
   context.log({
     level: 'error',
     event: 'token.tampered',
-    message: 'A token row was not written by this server, or by another secret key; it is refused.',
+    message: 'A token row was tampered with, or sealed with another secret key; it is refused.',
     tokenId: fields.id,
   })
   return undefined

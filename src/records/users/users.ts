@@ -295,8 +295,7 @@ export class Users implements UserSource {
     this.#context.log({
       level: 'error',
       event: 'user.tampered',
-      message:
-        'A user row was not written by this server, or by another secret key; it is refused.',
+      message: 'A user row was tampered with, or sealed with another secret key; it is refused.',
       userId: id,
     })
     return undefined
@@ -309,8 +308,7 @@ export class Users implements UserSource {
     log({
       level: 'error',
       event: 'client.tampered',
-      message:
-        'A client row was not written by this server, or by another secret key; it is refused.',
+      message: 'A client row was tampered with, or sealed with another secret key; it is refused.',
       clientId: client.clientId,
     })
     return undefined
