@@ -70,7 +70,7 @@ export class Compared {
       const variables = {
         BENCH_STORE: store,
         BENCH_DATABASE: at,
-        // One token is for the check. Creating more would take time.
+        // Only the check uses refresh tokens then, so do not spend time on creating many.
         ...(!this.#comparison.works.includes('refresh') && { BENCH_REFRESH_TOKENS: '2' }),
         ...environment,
       }

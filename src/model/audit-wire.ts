@@ -2,7 +2,7 @@ import type { AuditRecord } from './audit-event.ts'
 
 const time = (at: number): string => new Date(at).toISOString()
 
-/** Converts an event to the form in the API for administrators, on the command line and in logs. */
+/** Converts an event to JSON for the API of administrators, the command line and log collectors. */
 export const auditToWire = (event: AuditRecord) => ({
   id: event.id,
   at: time(event.at),
@@ -30,7 +30,7 @@ export const auditToWire = (event: AuditRecord) => ({
 export const isByAnother = ({ actor, actorId, userId }: AuditRecord): boolean =>
   actor === 'user' && actorId !== userId
 
-/** Converts an event to the form that the user whom it is about may read. */
+/** Converts an event to JSON for the user whom it is about, without the identity of another actor. */
 export const ownAuditToWire = (event: AuditRecord) => ({
   id: event.id,
   at: time(event.at),

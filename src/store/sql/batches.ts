@@ -9,7 +9,7 @@ export const leftOut = Symbol('left out')
 
 export interface BatchOptions<Item, Result> {
   /**
-   * Runs a batch. If it throws, it must not have had any effect.
+   * Runs a batch atomically, except for the items that it leaves out.
    * @returns the results in the order of the items, or `leftOut` for an item that was not run
    */
   readonly run: (items: readonly Item[]) => Promise<readonly (Result | typeof leftOut)[]>
