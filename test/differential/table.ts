@@ -33,19 +33,19 @@ export const pageOf = (compared: readonly Compared[], names: readonly string[]):
   const same = compared.filter(({ differs }) => !differs)
   return `# Differences from other libraries
 
-The same ${compared.length} requests were sent to this library and to two others, as each is by default: in ${same.length} cases
-the answers are the same, in ${differing.length} at least one differs. This page is written by \`npm run test:differential\`
-([how](../../test/differential/main.ts)), which fails where a difference has no reason.
+The same ${compared.length} requests were sent to this library and to two others, each with its default settings. In ${same.length} cases
+all answers are the same, in ${differing.length} at least one differs. \`npm run test:differential\` writes this page
+([how](../../test/differential/main.ts)), and fails if a difference has no reason.
 
-An answer of the authorization endpoint is what became of the browser: a redirect to the client, or "refused here", which is
-a page, a view or JSON of the server itself. An answer of the other endpoints is its status and error code. "–" says that a
-library has no such endpoint: @node-oauth/oauth2-server leaves those to its users.
+For the authorization endpoint, the tables show the result in the browser: a redirect to the client, or "refused here", which is
+a page or JSON of the server itself. For other endpoints, they show the status and error code. "–" means that the
+library does not implement the endpoint: @node-oauth/oauth2-server leaves some endpoints to its users.
 
-## Where an answer differs
+## Different answers
 
 ${tableOf(differing, names, true)}
 
-## Where all answer the same
+## Equal answers
 
 ${tableOf(same, names, false)}
 `

@@ -137,7 +137,7 @@ test('no two tests have the same ID', () => {
 })
 
 test('the deviations above the table are those in the table', () => {
-  const [, list = ''] = /\n## Where we decide otherwise\n([\s\S]*?)\n## /.exec(page) ?? []
+  const [, list = ''] = /\n## Deviations\n([\s\S]*?)\n## /.exec(page) ?? []
   const listed = [...list.matchAll(/^- ([^:]+):/gm)].flatMap(([, ids = '']) =>
     [...ids.matchAll(/`([^`]+)`/g)].map(([, id]) => id),
   )
